@@ -1,0 +1,96 @@
+//! The one list of congestion controls.
+//!
+//! A new control is a file of this crate and a line in [`controls!`]'s call below; its name,
+//! parameters, dispatch, docs and conformance tests follow from that line.
+
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, Cubic, CubicConfig, Reno, RenoConfig, Start, Vegas,
+    VegasConfig,
+};
+use parshall_units::parameters::Entry;
+use serde::Deserialize;
+
+/// Dispatch is a `match`, not a virtual call: the hot path stays inlined.
+macro_rules! controls {
+    ($($name:literal => $control:ident($config:ident)),* $(,)?) => {
+        /// Which congestion control, and its parameters.
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(tag = "name")]
+        pub enum ControlConfig {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                #[serde(rename = $name)]
+                $control($config),
+            )*
+        }
+
+        /// A congestion control of any kind.
+        #[derive(Clone, Debug)]
+        pub enum Control {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                $control($control),
+            )*
+        }
+
+        impl ControlConfig {
+            /// A control at the start of a connection.
+            pub fn build(&self, start: Start) -> Control {
+                match self {
+                    $(Self::$control(config) => Control::$control($control::new(config, start)),)*
+                }
+            }
+
+            /// The name that scenarios use.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$control(_) => $name,)*
+                }
+            }
+        }
+
+        impl CongestionControl for Control {
+            #[inline]
+            fn window(&self) -> f64 {
+                match self { $(Self::$control(c) => c.window(),)* }
+            }
+            #[inline]
+            fn ssthresh(&self) -> f64 {
+                match self { $(Self::$control(c) => c.ssthresh(),)* }
+            }
+            #[inline]
+            fn on_ack(&mut self, ack: &AckEvent) {
+                match self { $(Self::$control(c) => c.on_ack(ack),)* }
+            }
+            fn on_congestion(&mut self, event: &CongestionEvent) {
+                match self { $(Self::$control(c) => c.on_congestion(event),)* }
+            }
+            fn on_timeout(&mut self, event: &CongestionEvent) {
+                match self { $(Self::$control(c) => c.on_timeout(event),)* }
+            }
+            fn on_recovered(&mut self) {
+                match self { $(Self::$control(c) => c.on_recovered(),)* }
+            }
+            #[inline]
+            fn pacing_rate(&self) -> Option<f64> {
+                match self { $(Self::$control(c) => c.pacing_rate(),)* }
+            }
+        }
+
+        /// Every congestion control.
+        pub const CATALOG: &[Entry] = &[
+            $(Entry {
+                name: $name,
+                summary: $control::SUMMARY,
+                reference: $control::REFERENCE,
+                parameters: $config::PARAMETERS,
+            },)*
+        ];
+    };
+}
+
+controls! {
+    "reno" => Reno(RenoConfig),
+    "cubic" => Cubic(CubicConfig),
+    "vegas" => Vegas(VegasConfig),
+}

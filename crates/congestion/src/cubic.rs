@@ -1,0 +1,234 @@
+//! CUBIC (RFC 9438).
+//!
+//! | symbol | field | unit |
+//! | --- | --- | --- |
+//! | cwnd | `window` | packets |
+//! | C | `c` | packets/s^3 |
+//! | beta_cubic | `beta` | factor kept at a congestion event |
+//! | W_max | `w_max` | packets, window before the last reduction |
+//! | K | `k_s` | s, time to come back to W_max |
+//! | W_est | `w_est` | packets, what Reno would have |
+//! | cwnd_prior | `prior` | packets, window before the last reduction, unreduced by fast convergence |
+//! | t_epoch | `epoch` | start of this congestion-avoidance stage |
+//!
+//! Time during which the application, not the window, limits the sender does not count (§5.8):
+//! the epoch is moved forward by it. Slow start is standard; HyStart++ is a matter of the endpoint.
+
+use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use parshall_units::Instant;
+
+parshall_units::configuration! {
+    /// Parameters of [`Cubic`].
+    pub struct CubicConfig {
+        /// Aggressiveness C, in packets per cubed second.
+        c: f64 => Number, default "0.4", min 0.000001, max 1000.0;
+        /// Factor of the window that is kept at a congestion event.
+        beta: f64 => Number, default "0.7", min 0.01, max 0.999;
+        /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
+        fast_convergence: bool => Boolean, default "true";
+        /// Whether the window is never below what Reno would reach.
+        reno_friendly: bool => Boolean, default "true";
+    }
+}
+
+/// The cubic window growth of RFC 9438.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    window: f64,
+    ssthresh: f64,
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    /// Whether the last reduction was a timeout: then growth restarts from the plateau (§4.8).
+    timed_out: bool,
+    w_max: f64,
+    prior: f64,
+    k_s: f64,
+    w_est: f64,
+    /// [`Instant::MAX`] until the first ACK in congestion avoidance.
+    epoch: Instant,
+    /// Since when the sender has not used its window; [`Instant::MAX`] if it does.
+    unused_since: Instant,
+}
+
+impl Cubic {
+    pub(crate) const SUMMARY: &'static str = "window grows as a cubic of the time since the last loss";
+    pub(crate) const REFERENCE: &'static str = "RFC 9438";
+
+    /// A control at the start of a connection.
+    pub fn new(config: &CubicConfig, start: Start) -> Self {
+        Self {
+            window: start.window,
+            ssthresh: start.ssthresh,
+            c: config.c,
+            beta: config.beta,
+            fast_convergence: config.fast_convergence,
+            reno_friendly: config.reno_friendly,
+            timed_out: false,
+            w_max: 0.0,
+            prior: 0.0,
+            k_s: 0.0,
+            w_est: 0.0,
+            epoch: Instant::MAX,
+            unused_since: Instant::MAX,
+        }
+    }
+
+    fn start_epoch(&mut self, now: Instant) {
+        self.epoch = now;
+        self.w_est = self.window;
+        if self.timed_out || self.window >= self.w_max {
+            self.w_max = self.window;
+            self.k_s = 0.0;
+        } else {
+            self.k_s = libm::cbrt((self.w_max - self.window) / self.c); // RFC 9438 eq. (2)
+        }
+        self.timed_out = false;
+    }
+
+    /// The window `t` seconds into the epoch. RFC 9438 eq. (1)
+    fn w_cubic(&self, t: f64) -> f64 {
+        let x = t - self.k_s;
+        self.c * x * x * x + self.w_max
+    }
+
+    fn avoid_congestion(&mut self, ack: &AckEvent) {
+        if self.epoch == Instant::MAX {
+            self.start_epoch(ack.now);
+        } else if self.unused_since != Instant::MAX {
+            self.epoch += ack.now.since(self.unused_since);
+        }
+        self.unused_since = Instant::MAX;
+
+        let t = ack.now.since(self.epoch).as_secs_f64();
+        let ahead = self.w_cubic(t + ack.srtt.as_secs_f64());
+        let target = ahead.clamp(self.window, 1.5 * self.window);
+        let grown = self.window + (target - self.window) / self.window * ack.acked;
+
+        // RFC 9438 eq. (4); alpha is 1 once the flow is back where it was reduced.
+        let alpha = if self.w_est < self.prior { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) } else { 1.0 };
+        self.w_est += alpha * ack.acked / self.window;
+
+        let friendly = self.reno_friendly && self.w_cubic(t) < self.w_est;
+        self.window = if friendly { self.w_est.max(self.window) } else { grown };
+    }
+
+    fn reduce(&mut self, event: &CongestionEvent) {
+        let window = window_in_use(self.window, event);
+        self.prior = window;
+        let early = self.fast_convergence && window < self.w_max;
+        self.w_max = if early { window * (1.0 + self.beta) / 2.0 } else { window }; // §4.7
+        self.ssthresh = (window * self.beta).max(MIN_SSTHRESH); // §4.6
+        self.epoch = Instant::MAX;
+        self.unused_since = Instant::MAX;
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        if !ack.window_limited {
+            self.unused_since = self.unused_since.min(ack.now);
+        } else if self.window < self.ssthresh {
+            self.window += ack.acked;
+        } else {
+            self.avoid_congestion(ack);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.reduce(event);
+        self.window = self.ssthresh;
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.reduce(event);
+        self.timed_out = true;
+        self.window = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+    use parshall_units::Duration;
+
+    fn config() -> CubicConfig {
+        CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, reno_friendly: false }
+    }
+
+    /// Feeds one ACK a packet for `seconds` at a constant RTT and returns the window.
+    fn run(cubic: &mut Cubic, from: Instant, seconds: f64) -> Instant {
+        let rtt = Duration::from_millis(100);
+        let mut now = from;
+        while now.since(from).as_secs_f64() < seconds {
+            now += Duration::from_secs_f64(0.1 / cubic.window());
+            cubic.on_ack(&AckEvent {
+                now,
+                acked: 1.0,
+                rtt: Some(rtt),
+                srtt: rtt,
+                min_rtt: rtt,
+                in_flight: cubic.window() as u64,
+                window_limited: true,
+                round_ended: false,
+            });
+        }
+        now
+    }
+
+    #[test]
+    fn comes_back_to_its_maximum_after_k_seconds() {
+        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0 });
+        let loss = CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 1000 };
+        cubic.on_congestion(&loss);
+        assert_eq!(cubic.window(), 700.0);
+        // RFC 9438 eq. (2): K = cbrt(300 / 0.4) = 9.086 s
+        let k = libm::cbrt(300.0 / 0.4);
+        let at_k = run(&mut cubic, Instant::ZERO, k);
+        assert!((cubic.window() - 1000.0).abs() < 2.0, "{}", cubic.window());
+        run(&mut cubic, at_k, 5.0);
+        let expected = 1000.0 + 0.4 * 125.0;
+        assert!((cubic.window() - expected).abs() < 0.01 * expected, "{}", cubic.window());
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_plateau() {
+        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0 });
+        cubic.w_max = 200.0;
+        cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 100 });
+        assert_eq!(cubic.w_max, 85.0);
+    }
+
+    #[test]
+    fn idle_time_does_not_count() {
+        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0 });
+        let now = run(&mut cubic, Instant::ZERO, 1.0);
+        let before = cubic.window();
+        let rtt = Duration::from_millis(100);
+        let mut ack = AckEvent {
+            now,
+            acked: 1.0,
+            rtt: None,
+            srtt: rtt,
+            min_rtt: rtt,
+            in_flight: 1,
+            window_limited: false,
+            round_ended: false,
+        };
+        cubic.on_ack(&ack);
+        ack.now = now + Duration::from_secs(100);
+        ack.window_limited = true;
+        cubic.on_ack(&ack);
+        assert!(cubic.window() - before < 0.1, "{before} -> {}", cubic.window());
+    }
+}

@@ -1,0 +1,69 @@
+//! Congestion controls: how a sender's window answers to what it hears from the network.
+//!
+//! A control knows windows and events, no packets, clocks or sockets: the TCP endpoint (or
+//! anything else that sends) tells it what happened and reads [`CongestionControl::window`]. Windows
+//! are in packets of one MSS and may be fractional; the endpoint sends whole packets.
+//!
+//! One file per control; [`catalog`] is the one list of them, and every entry passes the same
+//! conformance tests (`tests/conformance.rs`).
+//!
+//! | term | meaning |
+//! | --- | --- |
+//! | window (cwnd) | packets that may be in flight |
+//! | ssthresh | window at which slow start ends |
+//! | congestion event | a loss found by duplicate ACKs or SACK, or an ECN echo: at most one a round trip |
+
+pub mod catalog;
+mod cubic;
+mod event;
+mod reno;
+mod vegas;
+
+pub use catalog::{Control, ControlConfig};
+pub use cubic::{Cubic, CubicConfig};
+pub use event::{AckEvent, CongestionEvent, Signal, Start};
+pub use reno::{Reno, RenoConfig};
+pub use vegas::{Vegas, VegasConfig};
+
+/// Smallest ssthresh after a congestion event (RFC 5681 eq. (4)), in packets.
+pub const MIN_SSTHRESH: f64 = 2.0;
+
+/// A congestion control.
+pub trait CongestionControl {
+    /// The congestion window in packets; at least 1 and finite.
+    fn window(&self) -> f64;
+
+    /// The slow-start threshold in packets; infinite until the first congestion event.
+    fn ssthresh(&self) -> f64;
+
+    /// New data was acknowledged outside loss recovery (after a timeout: also while the lost
+    /// data is sent again).
+    fn on_ack(&mut self, ack: &AckEvent);
+
+    /// A loss was found, or ECN echoed: reduce.
+    fn on_congestion(&mut self, event: &CongestionEvent);
+
+    /// The retransmission timer expired: reduce, and start again from one packet.
+    fn on_timeout(&mut self, event: &CongestionEvent);
+
+    /// Loss recovery ended: everything sent before the congestion event was acknowledged.
+    fn on_recovered(&mut self) {}
+
+    /// The rate at which to space packets, in packets/s, for controls that set one; `None`: the
+    /// endpoint paces by window over RTT if it paces at all.
+    fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// The window that a congestion event reduces: the congestion window, or what is really in
+/// flight if the sender does not use it all (RFC 5681 §3.1, FlightSize). A sender whose window is not a whole
+/// number is using all of it when no whole packet more would fit.
+pub(crate) fn window_in_use(window: f64, event: &CongestionEvent) -> f64 {
+    let in_flight = event.in_flight as f64;
+    if in_flight + 1.0 > window {
+        window
+    } else {
+        in_flight
+    }
+}

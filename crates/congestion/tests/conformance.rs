@@ -1,0 +1,174 @@
+//! What every congestion control in the catalog must keep, whatever happens to it.
+
+use parshall_congestion::catalog::CATALOG;
+use parshall_congestion::{
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Signal, Start,
+};
+use parshall_units::parameters::{Entry, Kind};
+use parshall_units::{Duration, Instant};
+use proptest::prelude::*;
+use serde_json::{json, Map, Value};
+
+/// The entry's configuration with its catalog defaults.
+fn default_config(entry: &Entry) -> ControlConfig {
+    let mut object = Map::new();
+    object.insert("name".into(), json!(entry.name));
+    for parameter in entry.parameters {
+        let text = parameter.default.expect("controls have defaults");
+        let value: Value = match parameter.kind {
+            Kind::Number => json!(text.parse::<f64>().unwrap()),
+            Kind::Integer => json!(text.parse::<u64>().unwrap()),
+            Kind::Boolean => json!(text.parse::<bool>().unwrap()),
+            Kind::Duration => json!(parshall_units::parse_duration(text).unwrap().as_ps()),
+            other => panic!("{other:?} is not expected in a congestion control"),
+        };
+        object.insert(parameter.name.into(), value);
+    }
+    serde_json::from_value(Value::Object(object)).unwrap()
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    Ack { gap_us: u32, acked: u8, rtt_us: u32, in_flight: u32, limited: bool, round: bool },
+    Congestion { in_flight: u32, ecn: bool },
+    Timeout { in_flight: u32 },
+    Recovered,
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        20 => (0u32..5_000_000, 1u8..64, 1u32..3_000_000, 0u32..100_000, any::<bool>(), any::<bool>()).prop_map(
+            |(gap_us, acked, rtt_us, in_flight, limited, round)| Happening::Ack {
+                gap_us, acked, rtt_us, in_flight, limited, round
+            }
+        ),
+        2 => (0u32..100_000, any::<bool>())
+            .prop_map(|(in_flight, ecn)| Happening::Congestion { in_flight, ecn }),
+        1 => (0u32..100_000).prop_map(|in_flight| Happening::Timeout { in_flight }),
+        1 => Just(Happening::Recovered),
+    ]
+}
+
+struct Clock {
+    now: Instant,
+    min_rtt: Duration,
+}
+
+fn apply(control: &mut Control, clock: &mut Clock, what: Happening) {
+    match what {
+        Happening::Ack { gap_us, acked, rtt_us, in_flight, limited, round } => {
+            clock.now += Duration::from_ps(u64::from(gap_us) * 1_000_000);
+            let rtt = Duration::from_ps(u64::from(rtt_us) * 1_000_000);
+            clock.min_rtt = clock.min_rtt.min(rtt);
+            control.on_ack(&AckEvent {
+                now: clock.now,
+                acked: f64::from(acked),
+                rtt: Some(rtt),
+                srtt: rtt,
+                min_rtt: clock.min_rtt,
+                in_flight: u64::from(in_flight),
+                window_limited: limited,
+                round_ended: round,
+            });
+        }
+        Happening::Congestion { in_flight, ecn } => control.on_congestion(&CongestionEvent {
+            now: clock.now,
+            signal: if ecn { Signal::Ecn } else { Signal::Loss },
+            in_flight: u64::from(in_flight),
+        }),
+        Happening::Timeout { in_flight } => control.on_timeout(&CongestionEvent {
+            now: clock.now,
+            signal: Signal::Loss,
+            in_flight: u64::from(in_flight),
+        }),
+        Happening::Recovered => control.on_recovered(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn window_stays_sane_under_any_order_of_events(
+        events in prop::collection::vec(happening(), 1..400),
+        start in 1.0f64..100.0,
+    ) {
+        for entry in CATALOG {
+            let config = default_config(entry);
+            let begin = Start { window: start, ssthresh: f64::INFINITY };
+            let (mut one, mut two) = (config.build(begin), config.build(begin));
+            let mut clock = Clock { now: Instant::ZERO, min_rtt: Duration::MAX };
+            let mut again = Clock { now: Instant::ZERO, min_rtt: Duration::MAX };
+            for &event in &events {
+                let before = one.window();
+                apply(&mut one, &mut clock, event);
+                apply(&mut two, &mut again, event);
+                let window = one.window();
+                prop_assert!(window.is_finite() && window >= 1.0, "{}: {window} after {event:?}", entry.name);
+                prop_assert!(one.ssthresh() >= 2.0 || one.ssthresh() == f64::INFINITY, "{}", entry.name);
+                prop_assert_eq!(window.to_bits(), two.window().to_bits(), "{} is not deterministic", entry.name);
+                match event {
+                    Happening::Congestion { .. } => prop_assert!(window <= before.max(2.0), "{}", entry.name),
+                    Happening::Timeout { .. } => prop_assert_eq!(window, 1.0, "{}", entry.name),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// ACKs a whole window, a round trip at a time.
+fn round_trips(control: &mut Control, now: &mut Instant, rounds: u32) {
+    let rtt = Duration::from_millis(50);
+    for _ in 0..rounds {
+        *now += rtt;
+        let packets = control.window() as u64;
+        for i in 0..packets {
+            control.on_ack(&AckEvent {
+                now: *now,
+                acked: 1.0,
+                rtt: Some(rtt),
+                srtt: rtt,
+                min_rtt: rtt,
+                in_flight: packets,
+                window_limited: true,
+                round_ended: i == 0,
+            });
+        }
+    }
+}
+
+#[test]
+fn every_control_recovers_after_a_timeout() {
+    for entry in CATALOG {
+        let mut control = default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY });
+        let mut now = Instant::ZERO;
+        round_trips(&mut control, &mut now, 8);
+        let in_flight = control.window() as u64;
+        control.on_timeout(&CongestionEvent { now, signal: Signal::Loss, in_flight });
+        assert_eq!(control.window(), 1.0, "{}", entry.name);
+        round_trips(&mut control, &mut now, 100);
+        assert!(control.window() > 10.0, "{}: {}", entry.name, control.window());
+    }
+}
+
+#[test]
+fn an_unused_window_does_not_grow() {
+    for entry in CATALOG {
+        let mut control = default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY });
+        let mut clock = Clock { now: Instant::ZERO, min_rtt: Duration::MAX };
+        for i in 0..1000 {
+            let (gap_us, rtt_us) = (1000, 10_000);
+            let round = i % 10 == 0;
+            let ack = Happening::Ack { gap_us, acked: 1, rtt_us, in_flight: 1, limited: false, round };
+            apply(&mut control, &mut clock, ack);
+        }
+        assert_eq!(control.window(), 10.0, "{}", entry.name);
+    }
+}
+
+#[test]
+fn names_and_configurations_agree() {
+    for entry in CATALOG {
+        assert_eq!(default_config(entry).name(), entry.name);
+        assert!(!entry.summary.is_empty() && !entry.reference.is_empty());
+    }
+}

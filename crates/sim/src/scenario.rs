@@ -1,0 +1,134 @@
+//! A fully resolved scenario, as the Python schema hands it over.
+//!
+//! There are no defaults here and unknown keys are errors: the one place for defaults, units and
+//! validation is `python/parshall/scenario.py`, and a test holds the two together. Quantities are integers
+//! in the unit their name ends in; distributions are in bytes or seconds.
+
+use parshall_congestion::ControlConfig;
+use parshall_net::loss::LossConfig;
+use parshall_net::queues::QueueConfig;
+use parshall_tcp::TcpConfig;
+use parshall_workload::{DistributionConfig, WorkloadConfig};
+use serde::Deserialize;
+
+/// One scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Root of every random stream.
+    pub seed: u64,
+    /// When the simulation ends.
+    pub duration_ps: u64,
+    /// Measurements start here.
+    pub warm_up_ps: u64,
+    /// The contended links; flows name them by index.
+    pub links: Vec<LinkSpec>,
+    /// Groups of flows.
+    pub flows: Vec<FlowGroup>,
+    /// What is recorded beyond the totals.
+    pub probes: Probes,
+}
+
+/// A link: a queue, a transmitter and a propagation delay.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Its name in the records.
+    pub name: String,
+    /// How fast it transmits.
+    pub rate: RateSpec,
+    /// One-way propagation delay.
+    pub delay_ps: u64,
+    /// What happens to packets that find it busy.
+    pub queue: QueueConfig,
+    /// Losses on the medium, before the queue.
+    pub loss: LossConfig,
+}
+
+/// A link's rate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum RateSpec {
+    /// Constant, in bit/s.
+    Constant(u64),
+    /// Packet-delivery opportunities: milliseconds from the start, non-decreasing, each for one
+    /// 1500-byte packet; repeated from the beginning after the last.
+    Trace(Vec<u64>),
+}
+
+/// Flows that differ in RTT and start only.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowGroup {
+    /// Its name in the records.
+    pub name: String,
+    /// How many flows.
+    pub count: u32,
+    /// Indices of the links that data crosses, in order; not empty.
+    pub path: Vec<u32>,
+    /// Indices of the links that ACKs cross, in order; empty: the way back is uncontended.
+    pub reverse_path: Vec<u32>,
+    /// Two-way propagation delay, links of both paths included.
+    pub rtt_ps: Spread,
+    /// The rate of each flow's own access link; `None`: unlimited.
+    pub access_bps: Option<u64>,
+    /// When each flow starts.
+    pub start_ps: Spread,
+    /// Bytes of a full packet on the wire, headers included.
+    pub packet_bytes: u32,
+    /// Of these, headers: not goodput.
+    pub header_bytes: u32,
+    /// TCP's part; `None` exactly when the workload sends datagrams.
+    pub tcp: Option<TcpConfig>,
+    /// TCP's congestion control; `None` exactly when `tcp` is.
+    pub congestion_control: Option<ControlConfig>,
+    /// What the application does.
+    pub workload: WorkloadConfig,
+}
+
+/// A value for each flow of a group.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Spread {
+    /// The same for all.
+    Constant(u64),
+    /// `first + i * step` for the i-th flow.
+    Linear {
+        /// Of flow 0.
+        first: u64,
+        /// Between neighbours.
+        step: u64,
+    },
+    /// One each.
+    List(Vec<u64>),
+    /// Independently uniform over `[low, high)`.
+    Uniform {
+        /// Smallest value.
+        low: u64,
+        /// Above the largest value.
+        high: u64,
+    },
+    /// Drawn independently, in seconds, and never below `min_ps`.
+    Distribution {
+        /// What to draw from.
+        of: DistributionConfig,
+        /// Lower end (the path's own delay).
+        min_ps: u64,
+    },
+}
+
+/// What is recorded beyond the totals; nothing here costs anything when off.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probes {
+    /// Spacing of `flow_samples`; `None`: no such table.
+    pub flow_interval_ps: Option<u64>,
+    /// How many flows of each group are sampled (the first ones).
+    pub flows_sampled: u32,
+    /// How many flows of each group write `rounds`.
+    pub rounds_flows: u32,
+    /// Bin width of `link_samples`; `None`: no such table.
+    pub link_interval_ps: Option<u64>,
+    /// Whether each finished transfer is a row of `transfers`.
+    pub transfers: bool,
+}

@@ -1,0 +1,133 @@
+//! What a catalog entry can be configured with.
+//!
+//! [`configuration!`](crate::configuration) declares a config struct once; from it come the
+//! fields Rust reads (no defaults: the scenario resolves them), and the [`Parameter`] list from which the
+//! Python schema, `parshall list` and the docs tables are made.
+
+use serde::Serialize;
+
+/// How a parameter is written in a scenario and stored in a resolved one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A real number.
+    Number,
+    /// A whole number.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+    /// `"10 ms"`; resolved to picoseconds.
+    Duration,
+    /// `"48 Mbit/s"`; resolved to bit/s.
+    Rate,
+    /// `"30 GB"`; resolved to bytes.
+    Bytes,
+    /// `"20 packets"`; resolved to packets.
+    Packets,
+    /// A queue limit: `"100 packets"`, `"150 kB"` or `"1 BDP"`; resolved to `{"packets": n}` or
+    /// `{"bytes": n}`.
+    Buffer,
+    /// A distribution of sizes (the workload crate's catalog); resolved values are bytes.
+    SizeDistribution,
+    /// A distribution of times; resolved values are seconds.
+    TimeDistribution,
+    /// A list of sizes; resolved to bytes.
+    Sizes,
+    /// A value in the unit of the distribution it belongs to; resolved to bytes or seconds.
+    Value,
+    /// The points `[[value, probability], ...]` of a cumulative distribution, read from a file.
+    CdfPoints,
+}
+
+/// One parameter of a catalog entry.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Parameter {
+    /// The key in the scenario.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// The default as the scenario would write it (`"0.4"`, `"10 ms"`); `None`: must be given.
+    pub default: Option<&'static str>,
+    /// Smallest accepted value, in the resolved unit.
+    pub min: Option<f64>,
+    /// Largest accepted value, in the resolved unit.
+    pub max: Option<f64>,
+    /// One sentence.
+    pub description: &'static str,
+}
+
+/// One entry of a family's catalog.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Entry {
+    /// The name users write.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Where it is specified.
+    pub reference: &'static str,
+    /// What it can be configured with.
+    pub parameters: &'static [Parameter],
+}
+
+/// Declares a configuration struct and its [`Parameter`] list in one place.
+///
+/// ```
+/// parshall_units::configuration! {
+///     /// Additive increase, multiplicative decrease.
+///     pub struct AimdConfig {
+///         /// Packets added a round trip.
+///         increase: f64 => Number, default "1", min 0.0, max 1000.0;
+///         /// Factor the window keeps at a loss.
+///         keep: f64 => Number, default "0.5", min 0.0, max 1.0;
+///     }
+/// }
+/// assert_eq!(AimdConfig::PARAMETERS[1].name, "keep");
+/// let config: AimdConfig = serde_json::from_str(r#"{"increase": 1.0, "keep": 0.5}"#).unwrap();
+/// assert_eq!(config.increase, 1.0);
+/// ```
+#[macro_export]
+macro_rules! configuration {
+    (
+        $(#[$outer:meta])*
+        pub struct $name:ident {
+            $(
+                #[doc = $doc:literal]
+                $field:ident : $type:ty => $kind:ident
+                $(, default $default:literal)? $(, min $min:literal)? $(, max $max:literal)? ;
+            )*
+        }
+    ) => {
+        $(#[$outer])*
+        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $(#[doc = $doc] pub $field: $type,)*
+        }
+
+        impl $name {
+            /// The parameters as the catalog lists them.
+            pub const PARAMETERS: &'static [$crate::parameters::Parameter] = &[
+                $($crate::parameters::Parameter {
+                    name: stringify!($field),
+                    kind: $crate::parameters::Kind::$kind,
+                    default: $crate::optional!($($default)?),
+                    min: $crate::optional!($($min)?),
+                    max: $crate::optional!($($max)?),
+                    description: $doc.trim_ascii(),
+                },)*
+            ];
+        }
+    };
+}
+
+/// `optional!()` is `None`, `optional!(x)` is `Some(x)`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:expr) => {
+        Some($value)
+    };
+}

@@ -1,0 +1,222 @@
+//! The text form of quantities: a decimal number, a space, a unit.
+//!
+//! A bare number is refused: the error shows the accepted form. Decimal digits are read
+//! exactly (no detour through floating point), so `"0.1 s"` is 10^11 ps and not one off.
+
+use crate::{Bytes, Duration, Packets, Rate};
+use thiserror::Error;
+
+/// Why a text is not a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("found {found:?}, {problem}; write {what} as {accepted}")]
+pub struct ParseQuantityError {
+    /// The text as it was given.
+    pub found: String,
+    /// What is wrong with it.
+    pub problem: &'static str,
+    /// The quantity that was wanted, e.g. "a duration".
+    pub what: &'static str,
+    /// The accepted form, with an example.
+    pub accepted: &'static str,
+}
+
+struct Family {
+    what: &'static str,
+    accepted: &'static str,
+    /// Unit names and how many base units (ps, bit/s, bytes, packets) each is.
+    units: &'static [(&'static str, u64)],
+}
+
+const DURATION: Family = Family {
+    what: "a duration",
+    accepted: "a number and one of ns, us, ms, s, min, h, e.g. \"10 ms\"",
+    units: &[
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("µs", 1_000_000),
+        ("ms", 1_000_000_000),
+        ("s", 1_000_000_000_000),
+        ("min", 60_000_000_000_000),
+        ("h", 3_600_000_000_000_000),
+    ],
+};
+
+const RATE: Family = Family {
+    what: "a rate",
+    accepted: "a number and one of bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, e.g. \"48 Mbit/s\"",
+    units: &[
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+    ],
+};
+
+const BYTES: Family = Family {
+    what: "a size",
+    accepted: "a number and one of B, kB, MB, GB, TB, KiB, MiB, GiB, e.g. \"30 GB\"",
+    units: &[
+        ("B", 1),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ],
+};
+
+const PACKETS: Family = Family {
+    what: "a number of packets",
+    accepted: "a whole number and \"packets\", e.g. \"20 packets\"",
+    units: &[("packets", 1), ("packet", 1)],
+};
+
+/// Reads a duration such as `"10 ms"`.
+///
+/// # Errors
+/// The text is not a non-negative number with a unit of time, or is out of range.
+pub fn parse_duration(text: &str) -> Result<Duration, ParseQuantityError> {
+    parse(text, &DURATION).map(Duration::from_ps)
+}
+
+/// Reads a rate such as `"48 Mbit/s"`.
+///
+/// # Errors
+/// The text is not a positive number with a unit of rate, or is out of range.
+pub fn parse_rate(text: &str) -> Result<Rate, ParseQuantityError> {
+    Rate::from_bps(parse(text, &RATE)?).ok_or_else(|| error(text, &RATE, "which is zero"))
+}
+
+/// Reads a size such as `"30 GB"`.
+///
+/// # Errors
+/// The text is not a non-negative whole number of bytes with a unit, or is out of range.
+pub fn parse_bytes(text: &str) -> Result<Bytes, ParseQuantityError> {
+    parse(text, &BYTES).map(Bytes)
+}
+
+/// Reads a count such as `"20 packets"`.
+///
+/// # Errors
+/// The text is not a non-negative whole number of packets, or is out of range.
+pub fn parse_packets(text: &str) -> Result<Packets, ParseQuantityError> {
+    parse(text, &PACKETS).map(Packets)
+}
+
+fn error(text: &str, family: &Family, problem: &'static str) -> ParseQuantityError {
+    ParseQuantityError { found: text.to_owned(), problem, what: family.what, accepted: family.accepted }
+}
+
+fn parse(text: &str, family: &Family) -> Result<u64, ParseQuantityError> {
+    let fail = |problem| Err(error(text, family, problem));
+    let trimmed = text.trim();
+    let split = trimmed
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_')))
+        .unwrap_or(trimmed.len());
+    let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
+    if number.is_empty() {
+        return fail("which does not start with a number");
+    }
+    if number.starts_with('-') {
+        return fail("which is negative");
+    }
+    if unit.is_empty() {
+        return fail("which has no unit");
+    }
+    let Some(&(_, scale)) = family.units.iter().find(|(name, _)| *name == unit) else {
+        return fail("whose unit is not known here");
+    };
+    match scaled(number.trim_start_matches('+'), scale) {
+        Ok(value) => Ok(value),
+        Err(problem) => fail(problem),
+    }
+}
+
+/// `number` (decimal text) times `scale`, exactly.
+fn scaled(number: &str, scale: u64) -> Result<u64, &'static str> {
+    let digits = number.replace('_', "");
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return Err("which has no digits");
+    }
+    if !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+        return Err("which is not a decimal number");
+    }
+    if whole.len() > 20 || fraction.trim_end_matches('0').len() > 15 {
+        return Err("which has too many digits");
+    }
+    let mut value: u128 = 0;
+    let mut denominator: u128 = 1;
+    for digit in whole.bytes() {
+        value = value * 10 + u128::from(digit - b'0');
+    }
+    for digit in fraction.trim_end_matches('0').bytes() {
+        value = value * 10 + u128::from(digit - b'0');
+        denominator *= 10;
+    }
+    let product = value.checked_mul(u128::from(scale)).ok_or("which is out of range")?;
+    if product % denominator != 0 {
+        return Err("which is finer than the smallest step");
+    }
+    u64::try_from(product / denominator).map_err(|_| "which is out of range")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_what_the_guide_shows() {
+        assert_eq!(parse_duration("10 ms").unwrap(), Duration::from_millis(10));
+        assert_eq!(parse_duration("0.1 s").unwrap(), Duration::from_millis(100));
+        assert_eq!(parse_rate("48 Mbit/s").unwrap().as_bps(), 48_000_000);
+        assert_eq!(parse_rate("0.48Mbit/s").unwrap().as_bps(), 480_000);
+        assert_eq!(parse_bytes("30 GB").unwrap(), Bytes(30_000_000_000));
+        assert_eq!(parse_packets("20 packets").unwrap(), Packets(20));
+    }
+
+    #[test]
+    fn refuses_with_the_accepted_form() {
+        for (text, problem) in [
+            ("10", "no unit"),
+            ("ms", "does not start with a number"),
+            ("-1 ms", "negative"),
+            ("10 Mbit/s", "not known here"),
+            ("1.2.3 ms", "not a decimal number"),
+            (". ms", "no digits"),
+            ("1e3 ms", "not known here"),
+            ("99999999999 h", "out of range"),
+            ("0.5 ps", "finer than"),
+        ] {
+            let message = parse_duration(text).unwrap_err().to_string();
+            assert!(message.contains(problem), "{text}: {message}");
+            assert!(message.contains("\"10 ms\""), "{text}: {message}");
+        }
+        assert!(parse_rate("0 bit/s").unwrap_err().to_string().contains("zero"));
+        assert!(parse_packets("1.5 packets").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in "\\PC*") {
+            let _ = parse_duration(&text);
+            let _ = parse_rate(&text);
+            let _ = parse_bytes(&text);
+            let _ = parse_packets(&text);
+        }
+
+        #[test]
+        fn printing_and_reading_are_inverse(ps in 0u64..u64::MAX / 2, bps in 1u64..u64::MAX / 2, bytes: u64) {
+            let duration = Duration::from_ps(ps);
+            prop_assert_eq!(parse_duration(&duration.to_string()).unwrap(), duration);
+            let rate = Rate::from_bps(bps).unwrap();
+            prop_assert_eq!(parse_rate(&rate.to_string()).unwrap(), rate);
+            prop_assert_eq!(parse_bytes(&Bytes(bytes).to_string()).unwrap(), Bytes(bytes));
+        }
+    }
+}
