@@ -1,0 +1,255 @@
+//! A link: losses on the medium, a queue, a transmitter, a propagation delay.
+//!
+//! Service is in order of arrival, so a packet's departure is known when it arrives and no 'transmission complete'
+//! event is needed: the backlog is the list of departures that are still ahead.
+
+use crate::loss::{Loss, LossConfig};
+use crate::occupancy::Occupancy;
+use crate::queues::{Arrival, Backlog, Queue, QueueConfig, QueueDiscipline, Verdict};
+use crate::rate::Transmitter;
+use parshall_units::{Duration, Instant};
+use rand_core::RngCore;
+use std::collections::VecDeque;
+
+/// What becomes of a packet that is offered to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is queued and leaves.
+    Forwarded {
+        /// When its last bit is transmitted.
+        departure: Instant,
+        /// How long it waits before its transmission begins (on a trace: before it leaves).
+        waiting: Duration,
+        /// Whether the queue marked it.
+        marked: bool,
+    },
+    /// The queue dropped it.
+    Dropped,
+    /// The medium lost it.
+    LostOnMedium,
+}
+
+/// Counts since the last [`Link::restart_counts`].
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Packets offered.
+    pub arrivals: u64,
+    /// Bytes offered.
+    pub arrivals_bytes: u64,
+    /// Packets the queue dropped.
+    pub dropped: u64,
+    /// Packets the medium lost.
+    pub medium_losses: u64,
+    /// Packets marked.
+    pub marked: u64,
+    /// Packets that have left.
+    pub forwarded: u64,
+    /// Bytes that have left.
+    pub forwarded_bytes: u64,
+    /// Sum over accepted packets of the packets found waiting.
+    pub waiting_found: u64,
+}
+
+/// A link in operation.
+#[derive(Clone, Debug)]
+pub struct Link {
+    transmitter: Transmitter,
+    delay: Duration,
+    queue: Queue,
+    loss: Loss,
+    /// When the last accepted packet leaves.
+    free: Instant,
+    /// Departures still ahead, with sizes.
+    departures: VecDeque<(Instant, u32)>,
+    backlog_bytes: u64,
+    occupancy: Occupancy,
+    counts: Counts,
+}
+
+impl Link {
+    /// An idle link.
+    pub fn new(transmitter: Transmitter, delay: Duration, queue: &QueueConfig, loss: &LossConfig) -> Self {
+        Self {
+            transmitter,
+            delay,
+            queue: queue.build(),
+            loss: loss.build(),
+            free: Instant::ZERO,
+            departures: VecDeque::new(),
+            backlog_bytes: 0,
+            occupancy: Occupancy::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Propagation delay.
+    #[inline]
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub fn offer<R: RngCore>(
+        &mut self,
+        now: Instant,
+        bytes: u32,
+        ecn_capable: bool,
+        random: &mut R,
+    ) -> Outcome {
+        self.advance(now);
+        self.counts.arrivals += 1;
+        self.counts.arrivals_bytes += u64::from(bytes);
+        if self.loss.next(random) {
+            self.counts.medium_losses += 1;
+            return Outcome::LostOnMedium;
+        }
+        let packets = self.departures.len() as u64;
+        let idle_since = (packets == 0).then_some(self.free);
+        let backlog = Backlog { packets, bytes: self.backlog_bytes, idle_since };
+        let transmission = self.transmitter.transmission(bytes);
+        let arrival = Arrival { now, bytes, ecn_capable, transmission };
+        let verdict = self.queue.on_arrival(&arrival, &backlog, random);
+        if verdict == Verdict::Drop {
+            self.counts.dropped += 1;
+            return Outcome::Dropped;
+        }
+        let marked = verdict == Verdict::Mark;
+        self.counts.marked += u64::from(marked);
+        let waiting = packets.saturating_sub(1);
+        self.counts.waiting_found += waiting;
+        self.occupancy.held(waiting, now);
+
+        let departure = self.transmitter.departure(now, self.free, bytes);
+        let waits = match self.transmitter {
+            Transmitter::Constant { .. } => self.free.since(now),
+            Transmitter::Trace(_) => departure.since(now),
+        };
+        self.free = departure;
+        self.departures.push_back((departure, bytes));
+        self.backlog_bytes += u64::from(bytes);
+        Outcome::Forwarded { departure, waiting: waits, marked }
+    }
+
+    /// Brings the books up to `now`: packets whose departure has passed have left.
+    #[inline]
+    pub fn advance(&mut self, now: Instant) {
+        while let Some(&(departure, bytes)) = self.departures.front() {
+            if departure > now {
+                break;
+            }
+            self.occupancy.held(self.departures.len() as u64 - 1, departure);
+            self.departures.pop_front();
+            self.backlog_bytes -= u64::from(bytes);
+            self.counts.forwarded += 1;
+            self.counts.forwarded_bytes += u64::from(bytes);
+        }
+    }
+
+    /// Packets held at the last [`advance`](Self::advance), the one being transmitted included.
+    pub fn queued(&self) -> u64 {
+        self.departures.len() as u64
+    }
+
+    /// Counts start anew at `now` (the end of the warm-up).
+    pub fn restart_counts(&mut self, now: Instant) {
+        self.advance(now);
+        self.counts = Counts::default();
+        self.occupancy.restart(now);
+    }
+
+    /// Counts and queue moments up to `now`.
+    pub fn measured(&mut self, now: Instant) -> (&Counts, &Occupancy) {
+        self.advance(now);
+        self.occupancy.held((self.departures.len() as u64).saturating_sub(1), now);
+        (&self.counts, &self.occupancy)
+    }
+
+    /// Bits that could be transmitted between two moments.
+    pub fn capacity_bits(&self, from: Instant, to: Instant) -> f64 {
+        self.transmitter.capacity_bits(from, to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::BernoulliConfig;
+    use crate::queues::{DropTailConfig, Limit};
+    use parshall_units::Rate;
+    use proptest::prelude::*;
+    use rand_core::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    fn link(limit: Limit, loss: f64) -> Link {
+        let transmitter = Transmitter::constant(Rate::from_bps(12_000_000).unwrap());
+        let queue = QueueConfig::DropTail(DropTailConfig { limit });
+        let loss = LossConfig::Bernoulli(BernoulliConfig { probability: loss });
+        Link::new(transmitter, Duration::from_millis(5), &queue, &loss)
+    }
+
+    #[test]
+    fn a_full_buffer_drops_and_the_departure_is_known_at_arrival() {
+        // 1500 bytes last 1 ms.
+        let mut link = link(Limit::Packets(2), 0.0);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let forwarded = |departure, waiting| Outcome::Forwarded {
+            departure: at(departure),
+            waiting: Duration::from_millis(waiting),
+            marked: false,
+        };
+        assert_eq!(link.offer(at(0), 1500, false, &mut random), forwarded(1, 0));
+        assert_eq!(link.offer(at(0), 1500, false, &mut random), forwarded(2, 1));
+        assert_eq!(link.offer(at(0), 1500, false, &mut random), Outcome::Dropped);
+        // At the moment of a departure the place is free.
+        assert_eq!(link.offer(at(1), 1500, false, &mut random), forwarded(3, 1));
+        let (counts, occupancy) = link.measured(at(4));
+        assert_eq!((counts.arrivals, counts.forwarded, counts.dropped), (4, 3, 1));
+        // One packet waits during [0, 2).
+        assert_eq!(occupancy.mean(), Some(0.5));
+        assert_eq!(occupancy.standard_deviation(), Some(0.5));
+        assert_eq!(occupancy.max(), 1);
+    }
+
+    #[test]
+    fn a_limit_in_bytes_counts_bytes() {
+        let mut link = link(Limit::Bytes(3000), 0.0);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        for bytes in [1500, 1400, 100] {
+            assert_ne!(link.offer(Instant::ZERO, bytes, false, &mut random), Outcome::Dropped);
+        }
+        assert_eq!(link.offer(Instant::ZERO, 1, false, &mut random), Outcome::Dropped);
+    }
+
+    proptest! {
+        #[test]
+        fn packets_are_conserved_at_any_moment(
+            arrivals in prop::collection::vec((0u64..3_000_000_000, 40u32..3000), 1..300),
+            limit in 1u64..20,
+            loss in 0.0f64..0.3,
+            seed: u64,
+        ) {
+            let mut link = link(Limit::Packets(limit), loss);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
+            let mut waited = 0.0;
+            for (gap, bytes) in arrivals {
+                now += Duration::from_ps(gap);
+                if let Outcome::Forwarded { departure, waiting, .. } = link.offer(now, bytes, false, &mut random) {
+                    prop_assert!(departure > last && departure > now);
+                    last = departure;
+                    waited += waiting.as_secs_f64();
+                }
+                prop_assert!(link.queued() <= limit);
+                let queued = link.queued();
+                let (counts, _) = link.measured(now);
+                let out = counts.forwarded + counts.dropped + counts.medium_losses + queued;
+                prop_assert_eq!(counts.arrivals, out);
+            }
+            // Little's law, exactly: the area under the queue is the sum of the waits.
+            let (_, occupancy) = link.measured(last);
+            prop_assert!((occupancy.packet_seconds() - waited).abs() <= 1e-9 + 1e-9 * waited);
+        }
+    }
+}

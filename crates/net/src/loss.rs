@@ -1,0 +1,182 @@
+//! Losses on the medium, independent of the queue.
+
+use crate::unit_interval;
+use parshall_units::parameters::Entry;
+use rand_core::RngCore;
+use serde::Deserialize;
+
+parshall_units::configuration! {
+    /// No loss.
+    pub struct NoLossConfig {}
+}
+
+parshall_units::configuration! {
+    /// Independent losses.
+    pub struct BernoulliConfig {
+        /// Probability that a packet is lost.
+        probability: f64 => Number, min 0.0, max 1.0;
+    }
+}
+
+parshall_units::configuration! {
+    /// Losses in bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
+    pub struct GilbertElliottConfig {
+        /// Probability, at each packet, of going from the good to the bad state.
+        good_to_bad: f64 => Number, min 0.0, max 1.0;
+        /// Probability, at each packet, of going from the bad to the good state.
+        bad_to_good: f64 => Number, min 0.0, max 1.0;
+        /// Probability that a packet is lost in the good state.
+        loss_good: f64 => Number, default "0", min 0.0, max 1.0;
+        /// Probability that a packet is lost in the bad state.
+        loss_bad: f64 => Number, default "1", min 0.0, max 1.0;
+    }
+}
+
+/// Which losses, and their parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum LossConfig {
+    /// `none`
+    None(NoLossConfig),
+    /// `bernoulli`
+    Bernoulli(BernoulliConfig),
+    /// `gilbert_elliott`
+    GilbertElliott(GilbertElliottConfig),
+}
+
+/// Every loss model.
+pub const CATALOG: &[Entry] = &[
+    Entry {
+        name: "none",
+        summary: "no losses but the queue's",
+        reference: "",
+        parameters: NoLossConfig::PARAMETERS,
+    },
+    Entry {
+        name: "bernoulli",
+        summary: "every packet is lost independently",
+        reference: "",
+        parameters: BernoulliConfig::PARAMETERS,
+    },
+    Entry {
+        name: "gilbert_elliott",
+        summary: "losses in bursts: a Markov chain of a good and a bad state",
+        reference: "Elliott, Bell System Technical Journal 42(5), 1963",
+        parameters: GilbertElliottConfig::PARAMETERS,
+    },
+];
+
+/// The state of a medium.
+#[derive(Clone, Debug)]
+pub enum Loss {
+    /// Loses nothing.
+    None,
+    /// Loses independently: the packets until the next loss are drawn at once (geometric), so that rare losses
+    /// cost nothing in between.
+    Bernoulli {
+        /// ln(1 - p)
+        log_survival: f64,
+        /// Packets that pass before the next loss; `None` before the first draw.
+        passing: Option<u64>,
+    },
+    /// Loses in bursts.
+    GilbertElliott {
+        /// Its parameters.
+        config: GilbertElliottConfig,
+        /// Whether it is in the bad state.
+        bad: bool,
+    },
+}
+
+impl LossConfig {
+    /// The medium in its first state: good.
+    pub fn build(&self) -> Loss {
+        match self {
+            Self::None(_) => Loss::None,
+            Self::Bernoulli(config) if config.probability <= 0.0 => Loss::None,
+            Self::Bernoulli(config) => {
+                Loss::Bernoulli { log_survival: libm::log1p(-config.probability), passing: None }
+            }
+            Self::GilbertElliott(config) => Loss::GilbertElliott { config: config.clone(), bad: false },
+        }
+    }
+}
+
+impl Loss {
+    /// Whether the next packet is lost.
+    #[inline]
+    pub fn next<R: RngCore>(&mut self, random: &mut R) -> bool {
+        match self {
+            Self::None => false,
+            Self::Bernoulli { log_survival, passing } => {
+                let left = passing.unwrap_or_else(|| geometric(*log_survival, random));
+                let lost = left == 0;
+                *passing = if lost { None } else { Some(left - 1) };
+                lost
+            }
+            Self::GilbertElliott { config, bad } => {
+                let turn = if *bad { config.bad_to_good } else { config.good_to_bad };
+                *bad ^= unit_interval(random.next_u64()) < turn;
+                let probability = if *bad { config.loss_bad } else { config.loss_good };
+                unit_interval(random.next_u64()) < probability
+            }
+        }
+    }
+}
+
+/// Packets before the first loss: P(k) = p (1-p)^k.
+fn geometric<R: RngCore>(log_survival: f64, random: &mut R) -> u64 {
+    let u = 1.0 - unit_interval(random.next_u64());
+    (libm::log(u) / log_survival) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_core::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    fn share(config: &LossConfig, packets: u32) -> f64 {
+        let mut loss = config.build();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let lost = (0..packets).filter(|_| loss.next(&mut random)).count();
+        lost as f64 / f64::from(packets)
+    }
+
+    #[test]
+    fn bernoulli_loses_its_share_independently() {
+        for p in [0.0, 0.001, 0.3, 1.0] {
+            let config = LossConfig::Bernoulli(BernoulliConfig { probability: p });
+            let observed = share(&config, 1_000_000);
+            let sd = (p * (1.0 - p) / 1e6_f64).sqrt();
+            assert!((observed - p).abs() <= 4.0 * sd, "{p}: {observed}");
+        }
+        // Independence: a loss follows a loss with the same probability.
+        let mut loss = LossConfig::Bernoulli(BernoulliConfig { probability: 0.3 }).build();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let draws: Vec<bool> = (0..300_000).map(|_| loss.next(&mut random)).collect();
+        let after: Vec<bool> = draws.windows(2).filter(|w| w[0]).map(|w| w[1]).collect();
+        let conditional = after.iter().filter(|&&l| l).count() as f64 / after.len() as f64;
+        assert!((conditional - 0.3).abs() < 0.006, "{conditional}");
+    }
+
+    #[test]
+    fn gilbert_elliott_has_its_stationary_share_and_bursts() {
+        let config = LossConfig::GilbertElliott(GilbertElliottConfig {
+            good_to_bad: 0.01,
+            bad_to_good: 0.25,
+            loss_good: 0.0,
+            loss_bad: 1.0,
+        });
+        let expected = 0.01 / 0.26;
+        let observed = share(&config, 2_000_000);
+        assert!((observed - expected).abs() < 0.03 * expected, "{observed}");
+        let mut loss = config.build();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let draws: Vec<bool> = (0..1_000_000).map(|_| loss.next(&mut random)).collect();
+        let lost = draws.iter().filter(|&&l| l).count();
+        let bursts = draws.windows(2).filter(|w| !w[0] && w[1]).count();
+        let mean_burst = lost as f64 / bursts as f64;
+        assert!((mean_burst - 4.0).abs() < 0.1, "{mean_burst}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Queue management: which packets a link accepts, marks or drops.
+//!
+//! These are the disciplines that decide at a packet's arrival and serve in order of arrival; when an accepted
+//! packet leaves is then known at once, which is what makes a simulated link cheap (one event a packet).
+
+pub mod catalog;
+mod drop_tail;
+mod red;
+
+pub use catalog::{Queue, QueueConfig};
+pub use drop_tail::{DropTail, DropTailConfig};
+pub use red::{Red, RedConfig};
+
+use parshall_units::{Duration, Instant};
+use rand_core::RngCore;
+use serde::Deserialize;
+
+/// A packet arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When.
+    pub now: Instant,
+    /// Its size on the wire.
+    pub bytes: u32,
+    /// Whether it may be marked instead of dropped (ECT).
+    pub ecn_capable: bool,
+    /// How long the link takes to transmit it.
+    pub transmission: Duration,
+}
+
+/// What the link holds when a packet arrives, the one being transmitted included.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// If it holds none: when the last one left.
+    pub idle_since: Option<Instant>,
+}
+
+/// What becomes of an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is queued.
+    Accept,
+    /// It is queued, and marked (CE).
+    Mark,
+    /// It is lost.
+    Drop,
+}
+
+/// A queue discipline that decides at arrival.
+pub trait QueueDiscipline {
+    /// Decides on an arriving packet.
+    fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict;
+}
+
+/// How much a queue holds, the packet being transmitted included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+impl Limit {
+    /// Whether a packet of `bytes` still fits.
+    #[inline]
+    pub fn has_room(self, backlog: &Backlog, bytes: u32) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets < limit,
+            Self::Bytes(limit) => backlog.bytes + u64::from(bytes) <= limit,
+        }
+    }
+}

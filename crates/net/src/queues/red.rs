@@ -1,0 +1,210 @@
+//! Random early detection (Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993), with the gentle slope (Floyd 2000) and ECN.
+//!
+//! | symbol | field | unit |
+//! | --- | --- | --- |
+//! | q | `Backlog::packets` | packets, the one being transmitted included |
+//! | avg | `average` | packets |
+//! | w_q | `weight` | 1: the instantaneous queue |
+//! | min_th, max_th | `min_threshold`, `max_threshold` | packets |
+//! | max_p | `max_probability` | |
+//! | count | `since_last` | packets accepted since the last drop or mark |
+//!
+//! p_b = max_p (avg - min_th) / (max_th - min_th); with count spacing the packet is hit with p_a = p_b / (1 - count p_b),
+//! so that the gaps between hits are uniform and not geometric; without, with p_b by an independent coin. Above max_th: gentle
+//! goes from max_p to 1 at 2 max_th; otherwise every packet is hit. Where the drop probability is 1 or the buffer is
+//! full, ECN-capable packets are dropped too (RFC 3168 §7).
+
+use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
+use crate::unit_interval;
+use rand_core::RngCore;
+
+parshall_units::configuration! {
+    /// Parameters of [`Red`].
+    pub struct RedConfig {
+        /// How much fits, the packet being transmitted included.
+        limit: Limit => Buffer, default "100 packets";
+        /// Average queue above which packets are hit.
+        min_threshold: u64 => Packets, default "5 packets", min 0.0;
+        /// Average queue at which the probability reaches its maximum.
+        max_threshold: u64 => Packets, default "15 packets", min 1.0;
+        /// Probability at the upper threshold.
+        max_probability: f64 => Number, default "0.1", min 0.0, max 1.0;
+        /// Weight of the newest sample in the average; 1 uses the instantaneous queue.
+        weight: f64 => Number, default "0.002", min 0.000000001, max 1.0;
+        /// Whether the probability rises gently from the maximum to 1 at twice the upper threshold.
+        gentle: bool => Boolean, default "true";
+        /// Whether hits are spaced by count instead of drawn independently.
+        count_spacing: bool => Boolean, default "true";
+        /// Whether ECN-capable packets are marked instead of dropped.
+        ecn: bool => Boolean, default "false";
+    }
+}
+
+/// Random early detection.
+#[derive(Clone, Debug)]
+pub struct Red {
+    config: RedConfig,
+    average: f64,
+    since_last: u64,
+}
+
+impl Red {
+    pub(crate) const SUMMARY: &'static str = "random early detection on the average queue, gentle, with ECN";
+    pub(crate) const REFERENCE: &'static str = "Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993";
+
+    /// An empty queue.
+    pub fn new(config: &RedConfig) -> Self {
+        Self { config: config.clone(), average: 0.0, since_last: 0 }
+    }
+
+    /// The average queue, packets.
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    fn update_average(&mut self, arrival: &Arrival, backlog: &Backlog) {
+        let weight = self.config.weight;
+        if let (0, Some(idle_since)) = (backlog.packets, backlog.idle_since) {
+            // As if so many small packets had found the queue empty: eq. (2) of §4.
+            let slots =
+                arrival.now.since(idle_since).as_secs_f64() / arrival.transmission.as_secs_f64().max(1e-12);
+            self.average *= libm::pow(1.0 - weight, slots);
+        }
+        self.average += weight * (backlog.packets as f64 - self.average);
+    }
+
+    /// Probability before spacing, as a function of the average queue.
+    fn probability(&self) -> f64 {
+        let (low, high) = (self.config.min_threshold as f64, self.config.max_threshold as f64);
+        let max = self.config.max_probability;
+        if self.average < low {
+            0.0
+        } else if self.average < high {
+            max * (self.average - low) / (high - low)
+        } else if self.config.gentle && self.average < 2.0 * high {
+            max + (1.0 - max) * (self.average - high) / high
+        } else {
+            1.0
+        }
+    }
+
+    fn is_hit<R: RngCore>(&mut self, probability: f64, random: &mut R) -> bool {
+        if probability <= 0.0 {
+            self.since_last = 0;
+            return false;
+        }
+        let spaced = if self.config.count_spacing {
+            let left = 1.0 - self.since_last as f64 * probability;
+            if left <= probability {
+                1.0
+            } else {
+                probability / left
+            }
+        } else {
+            probability
+        };
+        let hit = unit_interval(random.next_u64()) < spaced;
+        self.since_last = if hit { 0 } else { self.since_last + 1 };
+        hit
+    }
+}
+
+impl QueueDiscipline for Red {
+    fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
+        self.update_average(arrival, backlog);
+        if !self.config.limit.has_room(backlog, arrival.bytes) {
+            return Verdict::Drop;
+        }
+        let probability = self.probability();
+        if !self.is_hit(probability, random) {
+            Verdict::Accept
+        } else if self.config.ecn && arrival.ecn_capable && probability < 1.0 {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parshall_units::{Duration, Instant};
+    use rand_core::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    fn config() -> RedConfig {
+        RedConfig {
+            limit: Limit::Packets(1000),
+            min_threshold: 10,
+            max_threshold: 30,
+            max_probability: 0.1,
+            weight: 1.0,
+            gentle: true,
+            count_spacing: false,
+            ecn: true,
+        }
+    }
+
+    fn arrival(ecn_capable: bool) -> Arrival {
+        Arrival { now: Instant::ZERO, bytes: 1500, ecn_capable, transmission: Duration::from_millis(1) }
+    }
+
+    /// How often a constant queue of `packets` is hit.
+    fn hit_share(config: &RedConfig, packets: u64) -> f64 {
+        let mut red = Red::new(config);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let backlog = Backlog { packets, bytes: packets * 1500, idle_since: None };
+        let rounds = 200_000;
+        let hits = (0..rounds)
+            .filter(|_| red.on_arrival(&arrival(false), &backlog, &mut random) == Verdict::Drop)
+            .count();
+        hits as f64 / f64::from(rounds)
+    }
+
+    #[test]
+    fn follows_its_curve() {
+        for (queue, expected) in [(9, 0.0), (10, 0.0), (20, 0.05), (30, 0.1), (45, 0.55), (60, 1.0)] {
+            let share = hit_share(&config(), queue);
+            assert!((share - expected).abs() < 0.004, "queue {queue}: {share}, expected {expected}");
+        }
+        let abrupt = RedConfig { gentle: false, ..config() };
+        assert_eq!(hit_share(&abrupt, 30), 1.0);
+    }
+
+    #[test]
+    fn count_spacing_makes_gaps_uniform() {
+        // With p_b = 0.05 gaps are uniform on 1..=20, so their mean is 10.5 and none is longer (§4).
+        let spaced = RedConfig { count_spacing: true, ..config() };
+        let share = hit_share(&spaced, 20);
+        assert!((share - 1.0 / 10.5).abs() < 0.002, "{share}");
+    }
+
+    #[test]
+    fn marks_what_can_be_marked() {
+        let mut red = Red::new(&RedConfig { max_probability: 1.0, ..config() });
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let backlog = Backlog { packets: 29, bytes: 0, idle_since: None };
+        let verdicts: Vec<Verdict> =
+            (0..100).map(|_| red.on_arrival(&arrival(true), &backlog, &mut random)).collect();
+        assert!(verdicts.contains(&Verdict::Mark) && !verdicts.contains(&Verdict::Drop));
+        let full = Backlog { packets: 1000, bytes: 0, idle_since: None };
+        assert_eq!(red.on_arrival(&arrival(true), &full, &mut random), Verdict::Drop);
+    }
+
+    #[test]
+    fn the_average_decays_while_idle() {
+        let mut red = Red::new(&RedConfig { weight: 0.1, ..config() });
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let busy = Backlog { packets: 9, bytes: 0, idle_since: None };
+        for _ in 0..500 {
+            red.on_arrival(&arrival(false), &busy, &mut random);
+        }
+        assert!((red.average() - 9.0).abs() < 0.01);
+        let later = Arrival { now: Instant::ZERO + Duration::from_millis(10), ..arrival(false) };
+        let idle = Backlog { packets: 0, bytes: 0, idle_since: Some(Instant::ZERO) };
+        red.on_arrival(&later, &idle, &mut random);
+        let expected = 9.0 * libm::pow(0.9, 11.0);
+        assert!((red.average() - expected).abs() < 0.01, "{} {expected}", red.average());
+    }
+}

@@ -1,0 +1,45 @@
+//! The endpoint's parameters.
+
+use crate::recovery::Recovery;
+
+parshall_units::configuration! {
+    /// Parameters of a TCP endpoint; fully resolved.
+    pub struct TcpConfig {
+        /// Packets that may be sent before the first ACK (RFC 6928: 10).
+        initial_window: u64 => Packets, default "10 packets", min 1.0, max 1000000.0;
+        /// Initial slow-start threshold; without it, slow start goes on until the first loss.
+        initial_ssthresh: Option<u64> => Packets, default "unlimited", min 2.0;
+        /// The receiver's window; without it, no limit.
+        receive_window: Option<u64> => Packets, default "unlimited", min 1.0;
+        /// How losses are found and repaired.
+        recovery: Recovery => Recovery, default "sack";
+        /// Whether SACK recovery spreads its sending by proportional rate reduction (RFC 6937).
+        prr: bool => Boolean, default "true";
+        /// Whether the first two duplicate ACKs release new packets (RFC 3042).
+        limited_transmit: bool => Boolean, default "true";
+        /// Longest time an ACK may wait for a second packet (RFC 5681: at most 500 ms); off: every packet is acknowledged.
+        delayed_ack: Option<u64> => Duration, default "off", max 500000000000.0;
+        /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 0.2 s).
+        min_rto: u64 => Duration, default "200 ms", min 1.0;
+        /// Largest retransmission timeout.
+        max_rto: u64 => Duration, default "60 s", min 1.0;
+        /// Retransmission timeout before the first RTT sample.
+        initial_rto: u64 => Duration, default "1 s", min 1.0;
+        /// Clock granularity G of the RTT estimate.
+        rto_granularity: u64 => Duration, default "1 ms", min 1.0;
+        /// Whether every ACK gives an RTT sample (RFC 7323); off: one a round trip, never of a retransmission (Karn).
+        timestamps: bool => Boolean, default "true";
+        /// Whether packets are ECN-capable and marks are answered (RFC 3168).
+        ecn: bool => Boolean, default "false";
+        /// Whether packets are spaced over the RTT instead of being sent at once.
+        pacing: bool => Boolean, default "false";
+        /// Whether a connection opens with a SYN exchange.
+        handshake: bool => Boolean, default "false";
+        /// Whether a connection starts from the last ssthresh of the same pair (RFC 2140).
+        ssthresh_cached: bool => Boolean, default "false";
+        /// Whether a window grows by the packets acknowledged (RFC 3465) or by one an ACK (RFC 5681).
+        byte_counting: bool => Boolean, default "true";
+        /// Size of an ACK on the wire.
+        ack_size: u32 => Bytes, default "40 B", min 1.0, max 65535.0;
+    }
+}

@@ -1,0 +1,36 @@
+//! The TCP endpoint, sans-IO: a [`Sender`] and a [`Receiver`] that are handed segments, ACKs and the time.
+//!
+//! Neither reads a clock, owns a timer or touches a socket. Whoever drives them
+//! 1. passes what arrives: [`Sender::on_ack`], [`Receiver::on_segment`];
+//! 2. asks what to send until there is nothing more: [`Sender::poll_transmit`];
+//! 3. calls [`Sender::on_timer`] and [`Receiver::on_timer`] when their `deadline` has come.
+//!
+//! Data is counted in packets of one MSS, numbered from the connection's base by 64-bit numbers that never
+//! wrap; how many bytes the last one carries is the driver's knowledge. The network between the two may lose
+//! and duplicate packets; order is kept on each path, as FIFO networks do.
+//!
+//! | file | mechanism | source |
+//! | --- | --- | --- |
+//! | [`sender`] | slow start to recovery, window, round trips | RFC 5681, 3042, 3168 |
+//! | [`recovery`] | Tahoe, Reno, NewReno, SACK, PRR | RFC 5681, 6582, 6675, 6937 |
+//! | [`scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
+//! | [`rto`] | RTT estimate and retransmission timeout | RFC 6298 |
+//! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
+//! | [`ranges`] | run-length sets of packet numbers | |
+
+pub mod config;
+pub mod ranges;
+pub mod receiver;
+pub mod recovery;
+pub mod rto;
+pub mod scoreboard;
+pub mod segment;
+pub mod sender;
+pub mod statistics;
+
+pub use config::TcpConfig;
+pub use receiver::Receiver;
+pub use recovery::Recovery;
+pub use segment::{Ack, SackBlocks, Segment};
+pub use sender::Sender;
+pub use statistics::Statistics;

@@ -1,0 +1,268 @@
+//! The receiving end: which ACK answers which segment.
+//!
+//! A segment that fills or opens a hole is acknowledged at once (RFC 5681 §4.2); one in order may wait for a
+//! second one, if ACKs are delayed. SACK blocks: the one that holds the segment just received first, then the
+//! most recently changed others (RFC 2018 §4). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3).
+
+use crate::ranges::{Range, RangeSet};
+use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
+use crate::TcpConfig;
+use parshall_units::{Duration, Instant};
+
+/// The receiving end of a connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// Next packet in order.
+    next: u64,
+    /// When a delayed ACK must go; [`Instant::MAX`] if none waits.
+    deadline: Instant,
+    /// `sent` of the segment whose ACK waits, and whether it was a retransmission.
+    waiting: (Instant, bool),
+    congestion_echo: bool,
+    /// Made when the first segment arrives out of order.
+    out_of_order: Option<Box<OutOfOrder>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OutOfOrder {
+    received: RangeSet,
+    /// A packet of each of the blocks changed last, most recent first.
+    recent: [Option<u64>; 3],
+}
+
+/// What a segment led to.
+#[derive(Clone, Copy, Debug)]
+pub struct Reception {
+    /// Whether this packet had not arrived before.
+    pub fresh: bool,
+    /// The ACK to send now, if any.
+    pub ack: Option<Ack>,
+}
+
+impl Receiver {
+    /// Waits for packet `base`.
+    pub fn new(base: u64) -> Self {
+        Self {
+            next: base,
+            deadline: Instant::MAX,
+            waiting: (Instant::ZERO, false),
+            congestion_echo: false,
+            out_of_order: None,
+        }
+    }
+
+    /// A new connection between the same ends, whose first packet is `base`.
+    pub fn reopen(&mut self, base: u64) {
+        let kept = self.out_of_order.take().map(|mut o| {
+            o.received.clear();
+            o.recent = [None; 3];
+            o
+        });
+        *self = Self { out_of_order: kept, ..Self::new(base) };
+    }
+
+    /// Number of the next packet in order: everything below has arrived.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// When [`on_timer`](Self::on_timer) must be called; [`Instant::MAX`] if never.
+    #[inline]
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// The delayed ACK's time has come: returns it.
+    pub fn on_timer(&mut self, now: Instant) -> Option<Ack> {
+        (now >= self.deadline).then(|| {
+            let (echo, retransmission) = self.waiting;
+            self.acknowledge(echo, retransmission, NO_SACK)
+        })
+    }
+
+    /// A segment arrived. If [`deadline`](Self::deadline) has passed, call [`on_timer`](Self::on_timer) first.
+    #[inline]
+    pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
+        if segment.syn {
+            let mut ack = self.acknowledge(segment.sent, segment.retransmission, NO_SACK);
+            ack.syn = true;
+            return Reception { fresh: false, ack: Some(ack) };
+        }
+        if segment.cwr {
+            self.congestion_echo = false;
+        }
+        self.congestion_echo |= segment.congestion_experienced;
+
+        let in_order = segment.seq == self.next;
+        if in_order && self.holes().is_none() {
+            self.next += 1;
+            return Reception { fresh: true, ack: self.maybe_delay(config, now, segment) };
+        }
+        let fresh = self.accept(segment.seq);
+        let sack = self.blocks(config);
+        let ack = self.acknowledge(segment.sent, segment.retransmission, sack);
+        Reception { fresh, ack: Some(ack) }
+    }
+
+    #[inline]
+    fn holes(&self) -> Option<&OutOfOrder> {
+        self.out_of_order.as_deref().filter(|o| !o.received.is_empty())
+    }
+
+    /// Acknowledges every second segment in order, or this one after the configured delay.
+    #[inline]
+    fn maybe_delay(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Option<Ack> {
+        match config.delayed_ack {
+            Some(delay) if self.deadline == Instant::MAX && !segment.congestion_experienced => {
+                self.waiting = (segment.sent, segment.retransmission);
+                self.deadline = now + Duration::from_ps(delay);
+                None
+            }
+            Some(_) if self.deadline != Instant::MAX => {
+                let (echo, retransmission) = self.waiting; // RFC 7323: of the earliest segment
+                Some(self.acknowledge(echo, retransmission, NO_SACK))
+            }
+            _ => Some(self.acknowledge(segment.sent, segment.retransmission, NO_SACK)),
+        }
+    }
+
+    /// Takes a packet into the out-of-order store; whether it is new.
+    fn accept(&mut self, seq: u64) -> bool {
+        if seq < self.next {
+            return false;
+        }
+        let store = self.out_of_order.get_or_insert_default();
+        let mut fresh = false;
+        store.received.insert(Range { start: seq, end: seq + 1 }, |_| fresh = true);
+        if let Some(end) = store.received.take_front_at(self.next) {
+            self.next = end;
+        }
+        let block_start = |packet: u64| store.received.run_of(packet).map(|run| run.start);
+        let changed = block_start(seq);
+        let mut recent = [changed.map(|_| seq), None, None];
+        let mut kept = 1;
+        let mut listed = [changed, None, None];
+        for packet in store.recent.into_iter().flatten() {
+            let start = block_start(packet);
+            if kept < 3 && start.is_some() && !listed.contains(&start) {
+                listed[kept] = start;
+                recent[kept] = Some(packet);
+                kept += 1;
+            }
+        }
+        store.recent = recent;
+        fresh
+    }
+
+    fn blocks(&self, config: &TcpConfig) -> SackBlocks {
+        let mut blocks = NO_SACK;
+        if config.recovery.uses_sack() {
+            if let Some(store) = self.holes() {
+                let runs = store.recent.iter().flatten().filter_map(|&packet| store.received.run_of(packet));
+                for (block, run) in blocks.iter_mut().zip(runs) {
+                    *block = run;
+                }
+            }
+        }
+        blocks
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, echo: Instant, echo_retransmission: bool, sack: SackBlocks) -> Ack {
+        self.deadline = Instant::MAX;
+        Ack {
+            cumulative: self.next,
+            echo,
+            echo_retransmission,
+            congestion_echo: self.congestion_echo,
+            syn: false,
+            sack,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rto::tests::config;
+    use crate::Recovery;
+
+    fn segment(seq: u64) -> Segment {
+        Segment {
+            seq,
+            sent: Instant::from_ps(seq),
+            retransmission: false,
+            syn: false,
+            cwr: false,
+            congestion_experienced: false,
+        }
+    }
+
+    fn sack_config() -> TcpConfig {
+        TcpConfig { recovery: Recovery::Sack, ..config() }
+    }
+
+    fn ack(receiver: &mut Receiver, config: &TcpConfig, seq: u64) -> Ack {
+        receiver.on_segment(config, Instant::ZERO, &segment(seq)).ack.expect("acknowledged at once")
+    }
+
+    #[test]
+    fn reports_the_block_just_changed_first() {
+        let config = sack_config();
+        let mut receiver = Receiver::new(0);
+        assert_eq!(ack(&mut receiver, &config, 0).sack, NO_SACK);
+        ack(&mut receiver, &config, 2);
+        ack(&mut receiver, &config, 4);
+        ack(&mut receiver, &config, 6);
+        let reply = ack(&mut receiver, &config, 8);
+        assert_eq!(reply.cumulative, 1);
+        let starts: Vec<u64> = reply.sack.iter().map(|b| b.start).collect();
+        assert_eq!(starts, [8, 6, 4]);
+        let reply = ack(&mut receiver, &config, 3);
+        assert_eq!(reply.sack[0], Range { start: 2, end: 5 });
+        assert_eq!(reply.sack[1], Range { start: 8, end: 9 });
+        assert_eq!(reply.sack[2], Range { start: 6, end: 7 });
+        let reply = ack(&mut receiver, &config, 1);
+        assert_eq!(reply.cumulative, 5);
+    }
+
+    #[test]
+    fn a_duplicate_is_acknowledged_but_not_fresh() {
+        let config = sack_config();
+        let mut receiver = Receiver::new(0);
+        for seq in [0, 3] {
+            assert!(receiver.on_segment(&config, Instant::ZERO, &segment(seq)).fresh);
+        }
+        for seq in [0, 3] {
+            let reception = receiver.on_segment(&config, Instant::ZERO, &segment(seq));
+            assert!(!reception.fresh && reception.ack.is_some());
+        }
+    }
+
+    #[test]
+    fn delays_every_other_ack_and_no_longer_than_told() {
+        let config = TcpConfig { delayed_ack: Some(Duration::from_millis(40).as_ps()), ..config() };
+        let mut receiver = Receiver::new(0);
+        let now = Instant::ZERO;
+        assert!(receiver.on_segment(&config, now, &segment(0)).ack.is_none());
+        let second = receiver.on_segment(&config, now, &segment(1)).ack.unwrap();
+        assert_eq!((second.cumulative, second.echo), (2, segment(0).sent));
+        assert!(receiver.on_segment(&config, now, &segment(2)).ack.is_none());
+        assert_eq!(receiver.deadline(), now + Duration::from_millis(40));
+        assert_eq!(receiver.on_timer(receiver.deadline()).unwrap().cumulative, 3);
+        assert_eq!(receiver.deadline(), Instant::MAX);
+        // Out of order: at once.
+        assert!(receiver.on_segment(&config, now, &segment(9)).ack.is_some());
+    }
+
+    #[test]
+    fn echoes_a_mark_until_it_is_answered() {
+        let config = config();
+        let mut receiver = Receiver::new(0);
+        let marked = Segment { congestion_experienced: true, ..segment(0) };
+        assert!(receiver.on_segment(&config, Instant::ZERO, &marked).ack.unwrap().congestion_echo);
+        assert!(ack(&mut receiver, &config, 1).congestion_echo);
+        let answered = Segment { cwr: true, ..segment(2) };
+        assert!(!receiver.on_segment(&config, Instant::ZERO, &answered).ack.unwrap().congestion_echo);
+    }
+}

@@ -1,0 +1,44 @@
+//! What the two ends exchange.
+
+use crate::ranges::Range;
+use parshall_units::Instant;
+
+/// A data segment: one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number.
+    pub seq: u64,
+    /// When this copy was sent (the timestamp option, RFC 7323).
+    pub sent: Instant,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+    /// Opens the connection; carries no data.
+    pub syn: bool,
+    /// The sender has answered an ECN echo (CWR).
+    pub cwr: bool,
+    /// A queue on the way marked it (CE).
+    pub congestion_experienced: bool,
+}
+
+/// Up to three SACK blocks, most recent first (RFC 2018 §4); empty ones are unused.
+pub type SackBlocks = [Range; 3];
+
+/// No block.
+pub const NO_SACK: SackBlocks = [Range { start: 0, end: 0 }; 3];
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Number of the next packet the receiver waits for.
+    pub cumulative: u64,
+    /// `sent` of the segment that caused this ACK (of the first one, if ACKs are delayed).
+    pub echo: Instant,
+    /// Whether that segment was a retransmission.
+    pub echo_retransmission: bool,
+    /// A mark was seen and not yet answered (ECE).
+    pub congestion_echo: bool,
+    /// Answers the opening segment.
+    pub syn: bool,
+    /// What arrived beyond `cumulative`.
+    pub sack: SackBlocks,
+}

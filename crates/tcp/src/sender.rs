@@ -1,0 +1,428 @@
+//! The sending end.
+//!
+//! | RFC name | field |
+//! | --- | --- |
+//! | SND.UNA | `una` |
+//! | SND.NXT | `nxt`: next packet to send; below `max` while going back after a timeout without SACK |
+//! | `HighData` + 1 | `max` |
+//! | `recover`, `RecoveryPoint` | `recover` (one past, as all ends of ranges here) |
+//!
+//! cwnd and ssthresh belong to the congestion control; what a recovery adds to the window (`inflation`) is kept
+//! apart from it. How losses are found and repaired is in [`crate::recovery`].
+
+use crate::recovery::SackState;
+use crate::rto::RttEstimate;
+use crate::segment::{Ack, Segment};
+use crate::statistics::Statistics;
+use crate::TcpConfig;
+use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, Signal};
+use parshall_units::{Duration, Instant};
+
+/// Endless data.
+pub const ENDLESS: u64 = u64::MAX;
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The SYN is not answered yet.
+    Connecting,
+    /// No loss outstanding.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout (for Tahoe: any loss), until all that was sent before is acknowledged.
+    Loss,
+}
+
+/// The sending end of a connection.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pub(crate) control: Control,
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
+    pub(crate) max: u64,
+    /// One past the last packet the application has given; [`ENDLESS`] for a source without end.
+    end: u64,
+    pub(crate) recover: u64,
+    /// Duplicate ACKs at or below this do not start a recovery.
+    pub(crate) guard: u64,
+    /// An ECN reduction covers what was sent below this.
+    pub(crate) reduced_until: u64,
+    /// The round trip ends when this packet is acknowledged.
+    round_end: u64,
+    pub(crate) rtt: RttEstimate,
+    rto_deadline: Instant,
+    /// Pacing: no packet before this.
+    next_send: Instant,
+    /// Without timestamps: the packet being timed, and when it was sent.
+    pub(crate) timed: Option<(u64, Instant)>,
+    pub(crate) inflation: f64,
+    pub(crate) dupacks: u32,
+    pub(crate) phase: Phase,
+    pub(crate) first_partial: bool,
+    /// The first unacknowledged packet goes next, whatever the window.
+    pub(crate) retransmit_first: bool,
+    /// Whether the window was what stopped the last transmission.
+    pub(crate) window_limited: bool,
+    /// Whether pacing was.
+    paced: bool,
+    send_syn: bool,
+    send_cwr: bool,
+    pub(crate) sack: Option<Box<SackState>>,
+    /// What happened so far.
+    pub statistics: Statistics,
+}
+
+impl Sender {
+    /// A connection whose packets are numbered from `base` (at least 1), with no data yet.
+    pub fn new(config: &TcpConfig, control: Control, base: u64, now: Instant) -> Self {
+        debug_assert!(base >= 1, "packet 0 is never data: recover = base - 1 must exist");
+        let mut statistics = Statistics::default();
+        statistics.restart(now);
+        Self {
+            control,
+            una: base,
+            nxt: base,
+            max: base,
+            end: base,
+            recover: base - 1,
+            guard: base - 1,
+            reduced_until: base,
+            round_end: base,
+            rtt: RttEstimate::default(),
+            rto_deadline: Instant::MAX,
+            next_send: Instant::ZERO,
+            timed: None,
+            inflation: 0.0,
+            dupacks: 0,
+            phase: if config.handshake { Phase::Connecting } else { Phase::Open },
+            first_partial: false,
+            retransmit_first: false,
+            window_limited: false,
+            paced: false,
+            send_syn: config.handshake,
+            send_cwr: false,
+            sack: None,
+            statistics,
+        }
+    }
+
+    /// The next connection between the same ends: everything is new but the statistics and the numbering, which goes
+    /// on. Returns the number of its first packet.
+    pub fn reopen(&mut self, config: &TcpConfig, control: Control, now: Instant) -> u64 {
+        let base = self.max + 1;
+        let mut statistics = std::mem::take(&mut self.statistics);
+        statistics.skip_until(now);
+        let sack = self.sack.take().map(|mut state| {
+            state.board.reset(base);
+            state
+        });
+        *self = Self { statistics, sack, ..Self::new(config, control, base, now) };
+        base
+    }
+
+    /// The application gives `packets` more ([`ENDLESS`]: without end).
+    pub fn supply(&mut self, packets: u64) {
+        self.end = self.end.saturating_add(packets);
+    }
+
+    /// Whether everything supplied is acknowledged.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.una >= self.end
+    }
+
+    /// The congestion control.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// First unacknowledged packet.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// One past the highest packet sent.
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// Packets sent and not cumulatively acknowledged (FlightSize).
+    #[inline]
+    pub fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Smoothed RTT; `None` before the first sample.
+    pub fn srtt(&self) -> Option<Duration> {
+        let srtt = self.rtt.srtt();
+        (srtt > Duration::ZERO).then_some(srtt)
+    }
+
+    /// Where the connection stands.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// When the retransmission timer expires; [`Instant::MAX`] if it is off.
+    #[inline]
+    pub fn rto_deadline(&self) -> Instant {
+        self.rto_deadline
+    }
+
+    /// When pacing lets the next packet go; [`Instant::MAX`] if pacing is not what holds it back.
+    #[inline]
+    pub fn pacing_deadline(&self) -> Instant {
+        if self.paced {
+            self.next_send
+        } else {
+            Instant::MAX
+        }
+    }
+
+    /// Brings the statistics up to `now` (before they are read, or restarted).
+    pub fn settle(&mut self, now: Instant) {
+        self.statistics.window_until(now, self.control.window());
+    }
+
+    /// Time has come to [`rto_deadline`](Self::rto_deadline).
+    pub fn on_timer(&mut self, config: &TcpConfig, now: Instant) {
+        if now < self.rto_deadline {
+            return;
+        }
+        self.settle(now);
+        if self.phase == Phase::Connecting {
+            self.statistics.timeouts += 1;
+            self.rtt.back_off();
+            self.send_syn = true;
+            self.rto_deadline = Instant::MAX;
+        } else {
+            self.on_timeout(config, now);
+        }
+    }
+
+    /// An ACK arrived; whether it ended a round trip.
+    #[inline]
+    pub fn on_ack(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
+        if self.phase == Phase::Connecting {
+            self.on_syn_ack(now, ack);
+            return false;
+        }
+        if ack.cumulative < self.una {
+            return false;
+        }
+        self.settle(now);
+        if ack.congestion_echo {
+            self.on_congestion_echo(now, ack);
+        }
+        if ack.cumulative > self.una {
+            return self.on_new_data(config, now, ack);
+        }
+        if self.max > self.una && !ack.syn {
+            if config.recovery.uses_sack() {
+                self.on_sack(config, now, ack);
+            } else {
+                self.on_duplicate(config, now);
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn on_new_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
+        let in_flight = self.flight();
+        let acked = ack.cumulative - self.una;
+        let rtt = self.rtt_sample(config, now, ack);
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+            self.statistics.rtt_sample(rtt);
+        }
+        self.rtt.forget_backoff();
+        self.una = ack.cumulative;
+        self.nxt = self.nxt.max(self.una);
+        let round_ended = ack.cumulative > self.round_end;
+        if round_ended {
+            self.round_end = self.nxt;
+        }
+
+        let grow = if config.recovery.uses_sack() {
+            self.arm_timer(config, now);
+            self.on_sack(config, now, ack)
+        } else if self.phase == Phase::Recovery {
+            if self.una >= self.recover {
+                self.arm_timer(config, now);
+            }
+            self.on_recovery_ack(config, now, acked);
+            false
+        } else {
+            self.arm_timer(config, now);
+            true
+        };
+        if self.phase == Phase::Loss && self.una >= self.recover {
+            self.end_recovery();
+        }
+        if grow {
+            self.dupacks = 0;
+            // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
+            let counted = if config.byte_counting && self.phase == Phase::Open { acked as f64 } else { 1.0 };
+            self.control.on_ack(&AckEvent {
+                now,
+                acked: counted,
+                rtt,
+                srtt: self.rtt.srtt(),
+                min_rtt: self.rtt.min(),
+                in_flight,
+                window_limited: self.window_limited,
+                round_ended,
+            });
+        }
+        round_ended
+    }
+
+    #[inline]
+    fn rtt_sample(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> Option<Duration> {
+        if config.timestamps {
+            return Some(now.since(ack.echo));
+        }
+        let (packet, sent) = self.timed?;
+        if ack.cumulative <= packet {
+            return None;
+        }
+        self.timed = None;
+        Some(now.since(sent))
+    }
+
+    fn on_syn_ack(&mut self, now: Instant, ack: &Ack) {
+        if !ack.syn {
+            return;
+        }
+        if !ack.echo_retransmission {
+            let rtt = now.since(ack.echo);
+            self.rtt.sample(rtt);
+            self.statistics.rtt_sample(rtt);
+        }
+        self.rtt.forget_backoff();
+        self.phase = Phase::Open;
+        self.send_syn = false;
+        self.rto_deadline = Instant::MAX;
+    }
+
+    /// ECN: one reduction a round trip. RFC 3168 §6.1.2
+    fn on_congestion_echo(&mut self, now: Instant, ack: &Ack) {
+        if self.phase == Phase::Open && ack.cumulative > self.reduced_until {
+            let event = CongestionEvent { now, signal: Signal::Ecn, in_flight: self.flight() };
+            self.control.on_congestion(&event);
+            self.statistics.ecn_reductions += 1;
+            self.reduced_until = self.max;
+            self.send_cwr = true;
+        } else if self.phase != Phase::Open {
+            self.send_cwr = true;
+        }
+    }
+
+    /// Starts the retransmission timer anew, or stops it if nothing is outstanding. RFC 6298 (5.1)-(5.3)
+    #[inline]
+    pub(crate) fn arm_timer(&mut self, config: &TcpConfig, now: Instant) {
+        self.rto_deadline = if self.max > self.una { now + self.rtt.timeout(config) } else { Instant::MAX };
+    }
+
+    /// One past the last packet that the application and the receiver allow.
+    #[inline]
+    pub(crate) fn send_limit(&self, config: &TcpConfig) -> u64 {
+        match config.receive_window {
+            Some(window) => self.end.min(self.una.saturating_add(window)),
+            None => self.end,
+        }
+    }
+
+    /// The next segment to send at `now`; `None` when there is none: then wait for an ACK,
+    /// [`rto_deadline`](Self::rto_deadline) or [`pacing_deadline`](Self::pacing_deadline).
+    #[inline]
+    pub fn poll_transmit(&mut self, config: &TcpConfig, now: Instant) -> Option<Segment> {
+        if self.phase == Phase::Connecting {
+            return self.next_syn(config, now);
+        }
+        self.paced = false;
+        if config.pacing && now < self.next_send {
+            // Whether anything is due is found out at that time.
+            self.paced = self.nxt < self.send_limit(config) || self.phase != Phase::Open;
+            return None;
+        }
+        let packet = match &self.sack {
+            Some(state) if self.phase != Phase::Open || state.board.sacked_count() > 0 => {
+                self.next_by_scoreboard(config)?
+            }
+            _ => self.next_in_order(config)?,
+        };
+        Some(self.transmit(config, now, packet))
+    }
+
+    #[inline]
+    fn next_in_order(&mut self, config: &TcpConfig) -> Option<u64> {
+        if self.retransmit_first {
+            self.retransmit_first = false;
+            return Some(self.una);
+        }
+        let limited =
+            if self.phase == Phase::Open && config.limited_transmit { self.dupacks.min(2) } else { 0 };
+        let window = (self.control.window() + self.inflation) as u64 + u64::from(limited);
+        let no_data = self.nxt >= self.send_limit(config);
+        let no_room = self.flight() >= window;
+        if no_data || no_room {
+            self.window_limited = no_room;
+            return None;
+        }
+        self.nxt += 1;
+        Some(self.nxt - 1)
+    }
+
+    #[inline]
+    fn transmit(&mut self, config: &TcpConfig, now: Instant, packet: u64) -> Segment {
+        let retransmission = packet < self.max;
+        self.statistics.packets_sent += 1;
+        if retransmission {
+            self.statistics.retransmissions += 1;
+        } else {
+            self.max = packet + 1;
+            if !config.timestamps && self.timed.is_none() {
+                self.timed = Some((packet, now));
+            }
+        }
+        if self.rto_deadline == Instant::MAX {
+            self.arm_timer(config, now);
+        }
+        if config.pacing {
+            self.next_send = now + self.pacing_gap();
+        }
+        let cwr = self.send_cwr;
+        self.send_cwr = false;
+        Segment { seq: packet, sent: now, retransmission, syn: false, cwr, congestion_experienced: false }
+    }
+
+    /// Time between packets: the control's, or the RTT over the window with room to grow (twice the rate in slow
+    /// start, a fifth more afterwards, as Linux paces).
+    fn pacing_gap(&self) -> Duration {
+        if let Some(rate) = self.control.pacing_rate() {
+            return Duration::from_secs_f64(1.0 / rate);
+        }
+        let window = self.control.window();
+        let gain = if window < self.control.ssthresh() { 2.0 } else { 1.2 };
+        Duration::from_secs_f64(self.rtt.srtt().as_secs_f64() / (gain * window))
+    }
+
+    fn next_syn(&mut self, config: &TcpConfig, now: Instant) -> Option<Segment> {
+        if !self.send_syn {
+            return None;
+        }
+        self.send_syn = false;
+        self.rto_deadline = now + self.rtt.timeout(config);
+        Some(Segment {
+            seq: self.una,
+            sent: now,
+            retransmission: self.rtt.backoff() > 0,
+            syn: true,
+            cwr: false,
+            congestion_experienced: false,
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! What a sender counts about itself.
+
+use parshall_units::{Duration, Instant};
+
+/// Counts since [`Statistics::restart`].
+#[derive(Clone, Debug, Default)]
+pub struct Statistics {
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Of these, packets sent again.
+    pub retransmissions: u64,
+    /// Fast recoveries entered (for Tahoe: fast retransmits).
+    pub loss_events: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Window reductions answering an ECN echo.
+    pub ecn_reductions: u64,
+    rtt_samples: u64,
+    rtt_sum_s: f64,
+    min_rtt: Option<Duration>,
+    /// Integral of the window over time, packets x s.
+    window_area: f64,
+    window_time_s: f64,
+    updated: Instant,
+}
+
+impl Statistics {
+    /// Forgets everything; measurement starts at `now`.
+    pub fn restart(&mut self, now: Instant) {
+        *self = Self { updated: now, ..Self::default() };
+    }
+
+    /// The window was `window` packets from the last call to `now`.
+    #[inline]
+    pub(crate) fn window_until(&mut self, now: Instant, window: f64) {
+        let held = now.since(self.updated).as_secs_f64();
+        self.window_area += window * held;
+        self.window_time_s += held;
+        self.updated = now;
+    }
+
+    /// No connection is open until `now`: this time does not count for the mean window.
+    pub(crate) fn skip_until(&mut self, now: Instant) {
+        self.updated = now;
+    }
+
+    #[inline]
+    pub(crate) fn rtt_sample(&mut self, rtt: Duration) {
+        self.rtt_samples += 1;
+        self.rtt_sum_s += rtt.as_secs_f64();
+        if self.min_rtt.is_none_or(|min| rtt < min) {
+            self.min_rtt = Some(rtt);
+        }
+    }
+
+    /// Mean window over the time that a connection was open, packets.
+    pub fn mean_window(&self) -> Option<f64> {
+        (self.window_time_s > 0.0).then(|| self.window_area / self.window_time_s)
+    }
+
+    /// Mean RTT sample, seconds.
+    pub fn mean_rtt_s(&self) -> Option<f64> {
+        (self.rtt_samples > 0).then(|| self.rtt_sum_s / self.rtt_samples as f64)
+    }
+
+    /// Smallest RTT sample.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt
+    }
+}
