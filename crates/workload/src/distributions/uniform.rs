@@ -1,0 +1,48 @@
+//! Uniform over an interval.
+
+use super::{Law, LawConfig};
+use crate::error::{in_range, ConfigError};
+
+parshall_units::configuration! {
+    /// Uniform over `[low, high)`.
+    pub struct UniformConfig {
+        /// Smallest value.
+        low: f64 => Value, min 0.0, max 1e18;
+        /// End of the interval, not below `low`.
+        high: f64 => Value, min 0.0, max 1e18;
+    }
+}
+
+/// An interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Uniform {
+    low: f64,
+    high: f64,
+}
+
+impl LawConfig for UniformConfig {
+    type Law = Uniform;
+    const SUMMARY: &'static str = "every value of an interval is as likely";
+    const REFERENCE: &'static str =
+        "Johnson, Kotz & Balakrishnan, Continuous Univariate Distributions 2, ch. 26";
+
+    fn build(&self) -> Result<Uniform, ConfigError> {
+        in_range(Self::PARAMETERS, "low", self.low)?;
+        in_range(Self::PARAMETERS, "high", self.high)?;
+        if self.high < self.low {
+            return Err(ConfigError::new("high", self.high, format!("a value not below low, {}", self.low)));
+        }
+        Ok(Uniform { low: self.low, high: self.high })
+    }
+}
+
+impl Law for Uniform {
+    #[inline]
+    fn quantile(&self, u: f64) -> f64 {
+        (self.low + u * (self.high - self.low)).min(self.high)
+    }
+
+    fn mean(&self) -> f64 {
+        0.5 * (self.low + self.high)
+    }
+}

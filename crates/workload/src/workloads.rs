@@ -1,0 +1,65 @@
+//! Applications, one file each; [`catalog`] is the one list of them.
+//!
+//! A configuration makes a [`Source`]; what each kind is asked and answers is said in
+//! [`sources`](crate::sources). Errors name the key within the workload, e.g. `off.mean`.
+
+pub mod catalog;
+
+mod bulk;
+mod cbr;
+mod on_off;
+mod on_off_cbr;
+mod open_loop;
+mod poisson;
+mod spacing;
+mod transfer;
+
+pub use bulk::BulkConfig;
+pub use catalog::WorkloadConfig;
+pub use cbr::CbrConfig;
+pub use on_off::OnOffConfig;
+pub use on_off_cbr::OnOffCbrConfig;
+pub use open_loop::OpenLoopConfig;
+pub use poisson::PoissonConfig;
+pub use transfer::TransferConfig;
+
+pub(crate) use bulk::Bulk;
+pub(crate) use cbr::Cbr;
+pub(crate) use on_off::OnOff;
+pub(crate) use on_off_cbr::OnOffCbr;
+pub(crate) use open_loop::OpenLoop;
+pub(crate) use poisson::Poisson;
+pub(crate) use transfer::TransferList;
+
+use crate::distributions::{Distribution, DistributionConfig};
+use crate::error::{in_range, ConfigError};
+use crate::sources::Source;
+use parshall_units::parameters::Parameter;
+use parshall_units::Rate;
+use std::num::NonZeroU32;
+
+/// The configuration of an application.
+trait Application {
+    /// One sentence.
+    const SUMMARY: &'static str;
+    /// Where it is specified.
+    const REFERENCE: &'static str;
+    /// Whether it sends datagrams, without TCP.
+    const DATAGRAMS: bool = false;
+
+    /// What drives a flow whose full packets have this size on the wire, or the first key that is wrong.
+    fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError>;
+}
+
+fn build(key: &str, config: &DistributionConfig) -> Result<Distribution, ConfigError> {
+    config.build().map_err(|error| error.within(key))
+}
+
+/// The rate under the key `rate`.
+fn rate(parameters: &[Parameter], bps: u64) -> Result<Rate, ConfigError> {
+    in_range(parameters, "rate", bps as f64)?;
+    Rate::from_bps(bps).ok_or_else(|| ConfigError::new("rate", "0 bit/s", "a rate above zero"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! On/off: a transfer, a pause, a transfer, ... (closed loop).
+//!
+//! The source alternates between a transfer, whose size is drawn and whose duration is up to the
+//! network, and an idle (OFF) time, which is drawn. It begins with a transfer, so that a flow's start is
+//! the start of its first transfer; groups that should not begin together spread their starts. The load
+//! is not given but results: a slower network is asked less often.
+
+use super::{build, Application};
+use crate::distributions::{Distribution, DistributionConfig};
+use crate::error::ConfigError;
+use crate::sources::{transfer_bytes, Source, Transfer, TransferSource, Transfers};
+use parshall_units::Duration;
+use rand_core::RngCore;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+parshall_units::configuration! {
+    /// Transfers with pauses between them.
+    pub struct OnOffConfig {
+        /// Payload of a transfer.
+        size: DistributionConfig => SizeDistribution;
+        /// Idle time from a completion to the next transfer's start.
+        off: DistributionConfig => TimeDistribution;
+    }
+}
+
+/// The two laws, and whether the first transfer was asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct OnOff {
+    laws: Arc<Laws>,
+    begun: bool,
+}
+
+#[derive(Debug)]
+struct Laws {
+    size: Distribution,
+    off: Distribution,
+}
+
+impl Application for OnOffConfig {
+    const SUMMARY: &'static str = "transfers with idle times between them (closed loop)";
+    const REFERENCE: &'static str = "Goga, Loiseau & Gonçalves 2011, §2";
+
+    fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
+        let laws = Laws { size: build("size", &self.size)?, off: build("off", &self.off)? };
+        if laws.size.mean() == 0.0 && laws.off.mean() == 0.0 {
+            // Transfers of nothing without a pause would go on for ever at one instant.
+            return Err(ConfigError::new(
+                "off",
+                "0 s, with sizes of 0 bytes",
+                "a positive time, or positive sizes",
+            ));
+        }
+        let source = OnOff { laws: Arc::new(laws), begun: false };
+        Ok(Source::Transfers(TransferSource(Transfers::OnOff(source))))
+    }
+}
+
+impl OnOff {
+    pub(crate) fn next<R: RngCore + ?Sized>(&mut self, rng: &mut R) -> Transfer {
+        let wait = if std::mem::replace(&mut self.begun, true) {
+            Duration::from_secs_f64(self.laws.off.sample(rng))
+        } else {
+            Duration::ZERO
+        };
+        Transfer { wait, bytes: Some(transfer_bytes(self.laws.size.sample(rng))) }
+    }
+}

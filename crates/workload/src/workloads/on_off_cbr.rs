@@ -1,0 +1,88 @@
+//! On/off constant bit rate: full packets evenly spaced while ON, none while OFF.
+//!
+//! The source has a clock that runs while it is ON and stands still while it is OFF; a packet leaves
+//! whenever that clock shows a multiple of the spacing. So an ON time need not be a whole number of
+//! packets and what is left of it counts towards the next: the long-run rate is exactly `rate` times
+//! E\[ON\] / (E\[ON\] + E\[OFF\]). The flow's start is the start of the first ON time, and of the first
+//! packet.
+
+use super::spacing::{Pace, Spacing};
+use super::{build, rate, Application};
+use crate::distributions::{Distribution, DistributionConfig};
+use crate::error::ConfigError;
+use crate::sources::{Datagram, DatagramSource, Datagrams, Source};
+use parshall_units::Duration;
+use rand_core::RngCore;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+/// Mean ON times must not be shorter than the spacing of packets over this: a departure takes as many draws.
+const MOST_PERIODS_A_PACKET: u64 = 1000;
+
+parshall_units::configuration! {
+    /// Full packets at a constant rate, with pauses.
+    pub struct OnOffCbrConfig {
+        /// Bits sent in a second of ON time, headers included.
+        rate: u64 => Rate, min 1.0, max 1e15;
+        /// Length of an ON time.
+        on: DistributionConfig => TimeDistribution;
+        /// Length of an OFF time.
+        off: DistributionConfig => TimeDistribution;
+    }
+}
+
+impl Application for OnOffCbrConfig {
+    const SUMMARY: &'static str = "datagrams at a constant bit rate, with idle times";
+    const REFERENCE: &'static str = "Willinger, Taqqu, Sherman & Wilson, IEEE/ACM ToN 5(1), 1997";
+    const DATAGRAMS: bool = true;
+
+    fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError> {
+        let spacing = Spacing::new(rate(Self::PARAMETERS, self.rate)?, packet_bytes);
+        let (on, off) = (build("on", &self.on)?, build("off", &self.off)?);
+        let shortest = spacing.as_duration().over(MOST_PERIODS_A_PACKET).max(Duration::from_ps(1));
+        if on.mean() < shortest.as_secs_f64() {
+            let accepted =
+                format!("a mean of at least {shortest}, a thousandth of a packet's time at this rate");
+            return Err(ConfigError::new("on", format!("a mean of {} s", on.mean()), accepted));
+        }
+        let source =
+            OnOffCbr { model: Arc::new(Model { spacing, on, off }), pace: Pace::default(), left: None };
+        Ok(Source::Datagrams(DatagramSource(Datagrams::OnOffCbr(source))))
+    }
+}
+
+/// Datagrams in bursts.
+#[derive(Clone, Debug)]
+pub(crate) struct OnOffCbr {
+    model: Arc<Model>,
+    pace: Pace,
+    /// What is left of the ON time; `None` before the first.
+    left: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Model {
+    spacing: Spacing,
+    on: Distribution,
+    off: Distribution,
+}
+
+impl OnOffCbr {
+    pub(crate) fn next<R: RngCore + ?Sized>(&mut self, rng: &mut R) -> Datagram {
+        let model = &*self.model;
+        let time = |law: &Distribution, rng: &mut R| Duration::from_secs_f64(law.sample(rng));
+        let mut left = match self.left {
+            Some(left) => left,
+            None => time(&model.on, rng),
+        };
+        let mut needed = self.pace.next(&model.spacing);
+        let mut gap = Duration::ZERO;
+        while needed >= left && gap < Duration::MAX {
+            needed = needed - left;
+            gap = gap + left + time(&model.off, rng);
+            left = time(&model.on, rng);
+        }
+        self.left = Some(left - needed);
+        Datagram { gap: gap + needed, bytes: model.spacing.packet_bytes() }
+    }
+}
