@@ -46,7 +46,7 @@ pub struct Counts {
     pub forwarded: u64,
     /// Bytes that have left.
     pub forwarded_bytes: u64,
-    /// Sum over accepted packets of the packets found waiting.
+    /// Sum, over the packets that reached the queue, of the packets they found waiting there.
     pub waiting_found: u64,
 }
 
@@ -105,6 +105,8 @@ impl Link {
             return Outcome::LostOnMedium;
         }
         let packets = self.departures.len() as u64;
+        let waiting = packets.saturating_sub(1);
+        self.counts.waiting_found += waiting;
         let idle_since = (packets == 0).then_some(self.free);
         let backlog = Backlog { packets, bytes: self.backlog_bytes, idle_since };
         let transmission = self.transmitter.transmission(bytes);
@@ -116,8 +118,6 @@ impl Link {
         }
         let marked = verdict == Verdict::Mark;
         self.counts.marked += u64::from(marked);
-        let waiting = packets.saturating_sub(1);
-        self.counts.waiting_found += waiting;
         self.occupancy.held(waiting, now);
 
         let departure = self.transmitter.departure(now, self.free, bytes);

@@ -1,1 +1,106 @@
-//! placeholder
+//! The simulator: a resolved [`Scenario`] becomes a running network, and that becomes records.
+//!
+//! [`simulate`] runs one repetition. The same scenario, seed and repetition give the same records on any machine.
+//!
+//! # Time, and why a packet costs one event
+//!
+//! Only *contended* places need a global order of events: the links that several flows share. Everything else is
+//! private to one flow, so it is run as soon as its inputs are known, in the flow's own time, which may be ahead of
+//! the global clock:
+//!
+//! * a link tells at a packet's arrival when it will have left (first come, first served), so there is no
+//!   'transmission complete' event;
+//! * after its last contended link a packet's arrival at the receiver, the ACK's arrival at the sender and
+//!   the sender's answer follow without anybody else's say, so they are computed at once ([`tcp_flow`]);
+//! * packets of a flow reach the first link in order, so only the first of each [`line`](tcp_flow::TcpFlow) is in the event queue.
+//!
+//! A packet through the dumbbell is thus one `replace_top` of the event queue, and one visit to its flow's memory. Where
+//! the way back is contended too, ACKs are packets with events of their own.
+//!
+//! Timers are lazy: an event fires at the earliest deadline once armed, looks whether the deadline has moved, and is
+//! armed again.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`scenario`] | what is simulated |
+//! | [`event_queue`] | the 4-ary heap |
+//! | [`random`] | named random streams |
+//! | [`network`] | the event loop, links and paths |
+//! | [`tcp_flow`], [`datagram_flow`] | the ends, in their own time |
+//! | [`build`] | from scenario to network |
+//! | [`probe`] | what is sampled while it runs |
+//! | [`results`] | what is written when it ends |
+
+mod build;
+mod datagram_flow;
+mod event_queue;
+mod network;
+mod packet;
+mod probe;
+mod random;
+mod results;
+pub mod scenario;
+mod tcp_flow;
+
+pub use results::{LinkTotals, Summary};
+pub use scenario::Scenario;
+
+use parshall_records::{RecordsError, Tables};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use thiserror::Error;
+
+/// Why a simulation gave no result.
+#[derive(Debug, Error)]
+pub enum SimError {
+    /// The scenario contradicts itself; the Python schema should have said so first.
+    #[error("{key}: {problem}")]
+    Invalid {
+        /// Where in the resolved scenario.
+        key: String,
+        /// What is wrong there, and what is accepted.
+        problem: String,
+    },
+    /// [`Monitor::cancel`] was set.
+    #[error("interrupted at {simulated_s:.3} s of simulated time")]
+    Interrupted {
+        /// How far it had come.
+        simulated_s: f64,
+    },
+    /// The records could not be written.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+}
+
+impl SimError {
+    pub(crate) fn invalid(key: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Invalid { key: key.into(), problem: problem.into() }
+    }
+}
+
+/// Watches, and stops, a running simulation from another thread.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    /// Set it to stop the simulation.
+    pub cancel: AtomicBool,
+    /// Simulated time so far, ps.
+    pub simulated_ps: AtomicU64,
+    /// Packets that links have handled so far.
+    pub packets: AtomicU64,
+}
+
+/// Runs one repetition of a scenario and writes its records.
+///
+/// # Errors
+/// [`SimError`]: the scenario contradicts itself, the run was cancelled, or records could not be written.
+pub fn simulate(
+    scenario: &Scenario,
+    repetition: u32,
+    tables: &mut Tables,
+    monitor: &Monitor,
+) -> Result<Summary, SimError> {
+    let mut network = build::network(scenario, repetition)?;
+    let clock = results::Stopwatch::start();
+    network.run(tables, monitor)?;
+    let spent = clock.stop();
+    results::write(&mut network, tables, spent)
+}

@@ -132,6 +132,12 @@ impl Sender {
         self.una >= self.end
     }
 
+    /// Whether `packet` is the last one supplied.
+    #[inline]
+    pub fn is_last(&self, packet: u64) -> bool {
+        packet + 1 == self.end
+    }
+
     /// The congestion control.
     pub fn control(&self) -> &Control {
         &self.control
@@ -232,6 +238,7 @@ impl Sender {
     fn on_new_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
         let in_flight = self.flight();
         let acked = ack.cumulative - self.una;
+        let was_open = self.phase == Phase::Open;
         let rtt = self.rtt_sample(config, now, ack);
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
@@ -264,7 +271,7 @@ impl Sender {
         if grow {
             self.dupacks = 0;
             // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
-            let counted = if config.byte_counting && self.phase == Phase::Open { acked as f64 } else { 1.0 };
+            let counted = if config.byte_counting && was_open { acked as f64 } else { 1.0 };
             self.control.on_ack(&AckEvent {
                 now,
                 acked: counted,

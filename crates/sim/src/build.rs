@@ -1,0 +1,334 @@
+//! From a scenario to a network ready to run.
+//!
+//! The private delay of a flow (its RTT less the links of its path, both ways) is split evenly between the four legs:
+//! sender to first link, last link to receiver, and the same two on the way back. Where the way back is
+//! uncontended it is as long as the way there.
+
+use crate::datagram_flow::{DatagramFlow, DatagramGroup};
+use crate::network::{ArrivalProcess, Core, LinkState, Network};
+use crate::packet::{Entity, MAX_INDEX};
+use crate::probe::{FlowProbe, LinkProbe};
+use crate::random::Streams;
+use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Scenario, Spread};
+use crate::tcp_flow::{Application, Legs, Place, TcpFlow, TcpGroup};
+use crate::SimError;
+use parshall_congestion::ControlConfig;
+use parshall_net::link::Link;
+use parshall_net::rate::Transmitter;
+use parshall_tcp::TcpConfig;
+use parshall_units::{Duration, Instant, Rate};
+use parshall_workload::{Distribution, Source, WorkloadConfig};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, SimError> {
+    if scenario.warm_up_ps >= scenario.duration_ps {
+        return Err(SimError::invalid("warm_up", "must end before the duration does"));
+    }
+    let warm_up = Instant::from_ps(scenario.warm_up_ps);
+    let end = Instant::from_ps(scenario.duration_ps);
+    let streams = Streams::new(scenario.seed, repetition);
+    let bin = scenario.probes.link_interval_ps.map(Duration::from_ps);
+    let mut network = Network {
+        core: Core::new(warm_up, end, repetition),
+        links: Vec::new(),
+        tcp_groups: Vec::new(),
+        tcp_flows: Vec::new(),
+        datagram_groups: Vec::new(),
+        datagram_flows: Vec::new(),
+        arrivals: Vec::new(),
+        flow_count: 0,
+        bin,
+        events: 0,
+    };
+    for (index, spec) in scenario.links.iter().enumerate() {
+        network.links.push(link(spec, &streams).map_err(|problem| at(index, "links", problem))?);
+    }
+    for (index, spec) in scenario.flows.iter().enumerate() {
+        let mut builder =
+            GroupBuilder { network: &mut network, scenario, spec, streams, name: spec.name.as_str().into() };
+        builder.add().map_err(|problem| at(index, "flows", problem))?;
+    }
+    if network.core.warm_up > Instant::ZERO {
+        network.core.queue.push(warm_up, Entity::WarmUp);
+    }
+    if let Some(width) = bin {
+        network.core.queue.push(Instant::ZERO + width, Entity::Bin);
+    }
+    Ok(network)
+}
+
+/// A problem inside one link or group: key within it, and what is wrong.
+type Problem = (String, String);
+
+fn problem(key: &str, what: impl ToString) -> Problem {
+    (key.to_owned(), what.to_string())
+}
+
+fn at(index: usize, table: &str, (key, what): Problem) -> SimError {
+    SimError::invalid(format!("{table}.{index}.{key}"), what)
+}
+
+fn link(spec: &LinkSpec, streams: &Streams) -> Result<LinkState, Problem> {
+    let transmitter = match &spec.rate {
+        RateSpec::Constant(bps) => Transmitter::constant(
+            Rate::from_bps(*bps).ok_or_else(|| problem("rate", "must be above 0 bit/s"))?,
+        ),
+        RateSpec::Trace(timestamps) => {
+            Transmitter::trace(timestamps.clone()).map_err(|error| problem("rate", error))?
+        }
+    };
+    let link = Link::new(transmitter, Duration::from_ps(spec.delay_ps), &spec.queue, &spec.loss);
+    let random = streams.stream(&spec.name, "link", 0);
+    Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new()))
+}
+
+struct GroupBuilder<'a> {
+    network: &'a mut Network,
+    scenario: &'a Scenario,
+    spec: &'a FlowGroup,
+    streams: Streams,
+    name: Arc<str>,
+}
+
+impl GroupBuilder<'_> {
+    fn add(&mut self) -> Result<(), Problem> {
+        let spec = self.spec;
+        if spec.count == 0 {
+            return Err(problem("count", "must be at least 1"));
+        }
+        if self.network.flow_count.saturating_add(spec.count) > MAX_INDEX {
+            return Err(problem("count", format!("no more than {MAX_INDEX} flows can be simulated")));
+        }
+        self.check_path("path", &spec.path)?;
+        self.check_path("reverse_path", &spec.reverse_path)?;
+        if spec.path.is_empty() {
+            return Err(problem("path", "must name at least one link"));
+        }
+        if spec.packet_bytes <= spec.header_bytes || spec.packet_bytes > 65_535 {
+            return Err(problem("packet_size", "must be above header_size and at most 65535 B"));
+        }
+        let source = self.source(&spec.workload)?;
+        match (source, &spec.tcp, &spec.congestion_control) {
+            (Source::Datagrams(source), None, None) => self.add_datagram_flows(&source),
+            (Source::Datagrams(_), ..) => Err(problem("workload", "sends datagrams, so there is no TCP")),
+            (source, Some(tcp), Some(control)) => self.add_tcp_flows(&source, tcp, control),
+            _ => Err(problem("workload", "needs TCP and a congestion control")),
+        }
+    }
+
+    fn source(&self, workload: &WorkloadConfig) -> Result<Source, Problem> {
+        let packet =
+            NonZeroU32::new(self.spec.packet_bytes).ok_or_else(|| problem("packet_size", "is zero"))?;
+        workload.source(packet).map_err(|error| problem("workload", error))
+    }
+
+    fn check_path(&self, key: &str, path: &[u32]) -> Result<(), Problem> {
+        let links = self.network.links.len();
+        if path.len() > usize::from(u8::MAX) {
+            return Err(problem(key, "no more than 255 links in a row"));
+        }
+        match path.iter().find(|&&link| link as usize >= links) {
+            Some(link) => Err(problem(key, format!("link {link} does not exist; there are {links}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn path_delay(&self, path: &[u32]) -> Duration {
+        path.iter().fold(Duration::ZERO, |sum, &link| sum + self.network.links[link as usize].link.delay())
+    }
+
+    fn access(&self) -> Result<Option<Rate>, Problem> {
+        let rate = self
+            .spec
+            .access_bps
+            .map(|bps| Rate::from_bps(bps).ok_or_else(|| problem("access_rate", "must be above 0 bit/s")));
+        rate.transpose()
+    }
+
+    /// Splits an RTT over the private legs of the path.
+    fn legs(&self, rtt: Duration) -> Result<Legs, Problem> {
+        let there = self.path_delay(&self.spec.path);
+        let uncontended = self.spec.reverse_path.is_empty();
+        let back = if uncontended { there } else { self.path_delay(&self.spec.reverse_path) };
+        if rtt < there + back {
+            let least = there + back;
+            return Err(problem("rtt", format!("{rtt} is below the {least} of the links of its path")));
+        }
+        let private = rtt - (there + back);
+        let leg = private.over(4);
+        let last = private - leg.times(3);
+        Ok(if uncontended {
+            Legs { to_first_link: leg, to_receiver: leg, back: leg + back + last, to_sender: Duration::ZERO }
+        } else {
+            Legs { to_first_link: leg, to_receiver: leg, back: leg, to_sender: last }
+        })
+    }
+
+    fn rtts(&self) -> Result<SpreadValues<'_>, Problem> {
+        self.values("rtt", &self.spec.rtt_ps)
+    }
+
+    fn starts(&self) -> Result<SpreadValues<'_>, Problem> {
+        self.values("start", &self.spec.start_ps)
+    }
+
+    fn values<'b>(&'b self, key: &'static str, spread: &'b Spread) -> Result<SpreadValues<'b>, Problem> {
+        SpreadValues::new(spread, self.spec, &self.streams, key)
+    }
+
+    fn add_datagram_flows(&mut self, source: &parshall_workload::DatagramSource) -> Result<(), Problem> {
+        let access = self.access()?;
+        let group = DatagramGroup {
+            name: self.name.clone(),
+            header_bytes: self.spec.header_bytes,
+            access,
+            path: self.spec.path.clone().into(),
+        };
+        let group_index = self.network.datagram_groups.len() as u32;
+        for index in 0..self.spec.count {
+            let rtt = Duration::from_ps(self.rtts()?.get(index));
+            let legs = self.legs(rtt)?;
+            let started = Instant::from_ps(self.starts()?.get(index));
+            let random = self.streams.stream(&self.spec.name, "workload", u64::from(index));
+            let mut flow = DatagramFlow::new(
+                (self.network.flow_count, group_index),
+                (source.clone(), random),
+                (legs.to_first_link, legs.to_receiver),
+                rtt,
+                started,
+            );
+            flow.draw(&group, self.network.core.warm_up);
+            let entity = Entity::Datagram(self.network.datagram_flows.len() as u32);
+            self.network.core.queue.push(flow.next.at, entity);
+            self.network.datagram_flows.push(flow);
+            self.network.flow_count += 1;
+        }
+        self.network.datagram_groups.push(group);
+        Ok(())
+    }
+
+    fn add_tcp_flows(
+        &mut self,
+        source: &Source,
+        tcp: &TcpConfig,
+        control: &ControlConfig,
+    ) -> Result<(), Problem> {
+        let group = TcpGroup {
+            name: self.name.clone(),
+            tcp: tcp.clone(),
+            control: control.clone(),
+            packet_bytes: self.spec.packet_bytes,
+            header_bytes: self.spec.header_bytes,
+            access: self.access()?,
+            path: self.spec.path.clone().into(),
+            reverse_path: self.spec.reverse_path.clone().into(),
+        };
+        let group_index = self.network.tcp_groups.len() as u32;
+        self.network.tcp_groups.push(group);
+        self.network.tcp_flows.reserve(self.spec.count as usize);
+        let draws = !matches!(self.spec.workload, WorkloadConfig::Bulk(_) | WorkloadConfig::Transfer(_));
+        for index in 0..self.spec.count {
+            let legs = self.legs(Duration::from_ps(self.rtts()?.get(index)))?;
+            let started = Instant::from_ps(self.starts()?.get(index));
+            let random = || self.streams.stream(&self.spec.name, "workload", u64::from(index));
+            match source {
+                Source::Transfers(source) => {
+                    let random = draws.then(|| Box::new(random()));
+                    let application = Application::new(Some(source.clone()), random, None);
+                    self.add_tcp_flow(group_index, index, legs, application, started);
+                }
+                Source::Arrivals(source) => {
+                    let (mut source, mut random) = (source.clone(), random());
+                    let first = source.next(&mut random);
+                    let process = self.network.arrivals.len() as u32;
+                    self.network.core.queue.push(started + first.gap, Entity::Arrival(process));
+                    self.network.arrivals.push(ArrivalProcess {
+                        source,
+                        random,
+                        group: group_index,
+                        legs,
+                        next_bytes: first.bytes,
+                        idle: std::collections::VecDeque::new(),
+                    });
+                }
+                Source::Datagrams(_) => unreachable!("handled by the caller"),
+            }
+        }
+        Ok(())
+    }
+
+    fn add_tcp_flow(
+        &mut self,
+        group: u32,
+        index: u32,
+        legs: Legs,
+        application: Application,
+        started: Instant,
+    ) {
+        let network = &mut *self.network;
+        let place = Place { id: network.flow_count, index: network.tcp_flows.len() as u32, group };
+        let mut flow = TcpFlow::new(&network.tcp_groups[group as usize], place, legs, application);
+        flow.probe = flow_probe(&self.scenario.probes, index);
+        flow.begin(&mut network.core, started);
+        network.tcp_flows.push(flow);
+        network.flow_count += 1;
+    }
+}
+
+fn flow_probe(probes: &Probes, index: u32) -> Option<Box<FlowProbe>> {
+    let interval = probes.flow_interval_ps.filter(|_| index < probes.flows_sampled).map(Duration::from_ps);
+    let rounds = index < probes.rounds_flows;
+    (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds)))
+}
+
+/// A [`Spread`] ready to be asked.
+struct SpreadValues<'a> {
+    spread: &'a Spread,
+    distribution: Option<Distribution>,
+    group: &'a str,
+    key: &'static str,
+    streams: &'a Streams,
+}
+
+impl<'a> SpreadValues<'a> {
+    fn new(
+        spread: &'a Spread,
+        group: &'a FlowGroup,
+        streams: &'a Streams,
+        key: &'static str,
+    ) -> Result<Self, Problem> {
+        let mut distribution = None;
+        match spread {
+            Spread::List(values) if values.len() != group.count as usize => {
+                let (found, count) = (values.len(), group.count);
+                return Err(problem(key, format!("lists {found} values for {count} flows")));
+            }
+            Spread::Uniform { low, high } if low > high => {
+                return Err(problem(key, "the lower end is above the upper one"));
+            }
+            Spread::Distribution { of, .. } => {
+                distribution = Some(of.build().map_err(|error| problem(key, error))?);
+            }
+            _ => {}
+        }
+        Ok(Self { spread, distribution, group: &group.name, key, streams })
+    }
+
+    fn get(&self, index: u32) -> u64 {
+        let draw = || self.streams.stream(self.group, self.key, u64::from(index));
+        match self.spread {
+            Spread::Constant(value) => *value,
+            Spread::Linear { first, step } => first.saturating_add(step.saturating_mul(u64::from(index))),
+            Spread::List(values) => values[index as usize],
+            Spread::Uniform { low, high } => {
+                let bits = rand_core::RngCore::next_u64(&mut draw());
+                low + ((u128::from(bits) * u128::from(high - low)) >> 64) as u64
+            }
+            Spread::Distribution { min_ps, .. } => {
+                let seconds = self.distribution.as_ref().map_or(0.0, |d| d.sample(&mut draw()));
+                Duration::from_secs_f64(seconds).as_ps().max(*min_ps)
+            }
+        }
+    }
+}

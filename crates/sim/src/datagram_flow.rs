@@ -1,0 +1,96 @@
+//! A flow of datagrams: sent at their time, never answered.
+
+use crate::network::Core;
+use crate::packet::{Flags, Packet};
+use crate::random::Stream;
+use parshall_units::{Duration, Instant, Rate};
+use parshall_workload::DatagramSource;
+use std::sync::Arc;
+
+/// What the flows of a group have in common.
+#[derive(Debug)]
+pub(crate) struct DatagramGroup {
+    pub(crate) name: Arc<str>,
+    pub(crate) header_bytes: u32,
+    pub(crate) access: Option<Rate>,
+    pub(crate) path: Box<[u32]>,
+}
+
+/// A flow of datagrams.
+#[derive(Debug)]
+pub(crate) struct DatagramFlow {
+    pub(crate) id: u32,
+    pub(crate) group: u32,
+    source: DatagramSource,
+    random: Stream,
+    /// When the next datagram is handed to the access link, and when that is free.
+    departs: Instant,
+    access_free: Instant,
+    to_first_link: Duration,
+    pub(crate) to_receiver: Duration,
+    pub(crate) rtt: Duration,
+    pub(crate) started: Instant,
+    /// The datagram that reaches the first link next.
+    pub(crate) next: Packet,
+    /// Counts since the warm-up.
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) received: u64,
+    pub(crate) dropped: u64,
+}
+
+impl DatagramFlow {
+    pub(crate) fn new(
+        (id, group): (u32, u32),
+        (source, random): (DatagramSource, Stream),
+        (to_first_link, to_receiver): (Duration, Duration),
+        rtt: Duration,
+        started: Instant,
+    ) -> Self {
+        let nowhere = Instant::MAX;
+        let next =
+            Packet { at: nowhere, sent: nowhere, seq: 0, load: 0, epoch: 0, hop: 0, flags: Flags::default() };
+        Self {
+            id,
+            group,
+            source,
+            random,
+            departs: started,
+            access_free: Instant::ZERO,
+            to_first_link,
+            to_receiver,
+            rtt,
+            started,
+            next,
+            sent: 0,
+            delivered: 0,
+            received: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Draws the next datagram.
+    #[inline]
+    pub(crate) fn draw(&mut self, group: &DatagramGroup, warm_up: Instant) {
+        let datagram = self.source.next(&mut self.random);
+        self.departs += datagram.gap;
+        let mut leaves = self.departs;
+        if let Some(rate) = group.access {
+            leaves = leaves.max(self.access_free) + rate.time_for(u64::from(datagram.bytes));
+            self.access_free = leaves;
+        }
+        self.sent += u64::from(self.departs >= warm_up);
+        self.next.sent = self.departs;
+        self.next.at = leaves + self.to_first_link;
+        self.next.load = datagram.bytes;
+    }
+
+    /// A datagram will reach the receiver `at`.
+    #[inline]
+    pub(crate) fn receive(&mut self, group: &DatagramGroup, core: &Core, at: Instant, packet: &Packet) {
+        if at >= core.warm_up && at < core.end {
+            self.received += u64::from(packet.load);
+            self.delivered += u64::from(packet.load.saturating_sub(group.header_bytes));
+        }
+    }
+}

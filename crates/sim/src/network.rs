@@ -1,0 +1,380 @@
+//! The running network: its event loop, its links, and how packets go from one to the next.
+
+use crate::datagram_flow::{DatagramFlow, DatagramGroup};
+use crate::event_queue::EventQueue;
+use crate::packet::{Entity, Flags, Owner, Packet, Transit};
+use crate::probe::LinkProbe;
+use crate::random::Stream;
+use crate::tcp_flow::{Application, Legs, Place, SackSlots, TcpFlow, TcpGroup};
+use crate::{Monitor, SimError};
+use parshall_net::link::{Link, Outcome};
+use parshall_records::{RecordsError, Tables};
+use parshall_units::{Duration, Instant};
+use parshall_workload::ArrivalSource;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+
+/// What flows share: the event queue, the clock's limits, and the records.
+pub(crate) struct Core {
+    pub(crate) queue: EventQueue,
+    pub(crate) sack_slots: SackSlots,
+    pub(crate) warm_up: Instant,
+    pub(crate) end: Instant,
+    pub(crate) repetition: u32,
+    /// Connections of open loops that finished: arrival process, when, flow.
+    pub(crate) freed: Vec<(u32, Instant, u32)>,
+    tables: Tables,
+    error: Option<RecordsError>,
+    standstill: (Instant, u32),
+    stuck: bool,
+}
+
+/// Transfers that may follow each other without time passing before a workload counts as stuck.
+const MAX_STANDSTILL: u32 = 100_000;
+
+impl Core {
+    pub(crate) fn new(warm_up: Instant, end: Instant, repetition: u32) -> Self {
+        Self {
+            queue: EventQueue::new(),
+            sack_slots: SackSlots::default(),
+            warm_up,
+            end,
+            repetition,
+            freed: Vec::new(),
+            tables: Tables::none(),
+            error: None,
+            standstill: (Instant::ZERO, 0),
+            stuck: false,
+        }
+    }
+
+    /// Writes to the records; the first error ends the run at the next check.
+    pub(crate) fn record(&mut self, write: impl FnOnce(&mut Tables) -> Result<(), RecordsError>) {
+        if let Err(error) = write(&mut self.tables) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    pub(crate) fn take_error(&mut self) -> Result<(), RecordsError> {
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Notes a transfer that took no time and is followed by another at once; whether that goes on for ever.
+    pub(crate) fn is_standstill(&mut self, now: Instant) -> bool {
+        let count = if self.standstill.0 == now { self.standstill.1 + 1 } else { 0 };
+        self.standstill = (now, count);
+        self.stuck |= count > MAX_STANDSTILL;
+        self.stuck
+    }
+}
+
+/// A contended link.
+pub(crate) struct LinkState {
+    pub(crate) name: Arc<str>,
+    pub(crate) link: Link,
+    pub(crate) random: Stream,
+    /// Packets that propagate towards another contended link.
+    line: VecDeque<Transit>,
+    pub(crate) probe: LinkProbe,
+}
+
+impl LinkState {
+    pub(crate) fn new(name: Arc<str>, link: Link, random: Stream, probe: LinkProbe) -> Self {
+        Self { name, link, random, line: VecDeque::new(), probe }
+    }
+}
+
+/// Transfers that arrive on their own; each takes a connection that is idle, or a new one.
+pub(crate) struct ArrivalProcess {
+    pub(crate) source: ArrivalSource,
+    pub(crate) random: Stream,
+    pub(crate) group: u32,
+    pub(crate) legs: Legs,
+    /// Size of the transfer that arrives next.
+    pub(crate) next_bytes: u64,
+    /// Idle connections, and since when.
+    pub(crate) idle: VecDeque<(Instant, u32)>,
+}
+
+/// A running network.
+pub(crate) struct Network {
+    pub(crate) core: Core,
+    pub(crate) links: Vec<LinkState>,
+    pub(crate) tcp_groups: Vec<TcpGroup>,
+    pub(crate) tcp_flows: Vec<TcpFlow>,
+    pub(crate) datagram_groups: Vec<DatagramGroup>,
+    pub(crate) datagram_flows: Vec<DatagramFlow>,
+    pub(crate) arrivals: Vec<ArrivalProcess>,
+    pub(crate) flow_count: u32,
+    /// Width of the bins of the link samples.
+    pub(crate) bin: Option<Duration>,
+    pub(crate) events: u64,
+}
+
+/// Events between two looks at the monitor.
+const CHECK_EVERY: u64 = 1 << 14;
+
+impl Network {
+    /// Runs to the end of the simulated time.
+    pub(crate) fn run(&mut self, tables: &mut Tables, monitor: &Monitor) -> Result<(), SimError> {
+        self.core.tables = std::mem::replace(tables, Tables::none());
+        let result = self.run_events(monitor).and_then(|()| self.end());
+        *tables = std::mem::replace(&mut self.core.tables, Tables::none());
+        result
+    }
+
+    fn run_events(&mut self, monitor: &Monitor) -> Result<(), SimError> {
+        while let Some((now, entity)) = self.core.queue.peek() {
+            if now >= self.core.end {
+                break;
+            }
+            self.handle(now, entity);
+            self.events += 1;
+            if self.events % CHECK_EVERY == 0 {
+                self.check(now, monitor)?;
+            }
+        }
+        self.check(self.core.end, monitor)
+    }
+
+    fn check(&mut self, now: Instant, monitor: &Monitor) -> Result<(), SimError> {
+        monitor.simulated_ps.store(now.as_ps(), Ordering::Relaxed);
+        monitor.packets.store(self.events, Ordering::Relaxed);
+        self.core.take_error()?;
+        if self.core.stuck {
+            let problem = "transfers of no bytes follow each other without a pause: time would stand still";
+            return Err(SimError::invalid("flows.workload", problem));
+        }
+        if monitor.cancel.load(Ordering::Relaxed) {
+            return Err(SimError::Interrupted { simulated_s: now.as_secs_f64() });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn handle(&mut self, now: Instant, entity: Entity) {
+        match entity {
+            Entity::Data(index) => self.on_data(now, index),
+            Entity::Acks(index) => self.on_acks(now, index),
+            Entity::SlowTimer(index) => {
+                self.core.queue.pop();
+                let flow = &mut self.tcp_flows[index as usize];
+                let group = &self.tcp_groups[flow.group as usize];
+                flow.on_slow_timer(group, &mut self.core, now);
+                flow.arm(&mut self.core);
+            }
+            Entity::FastTimer(index) => {
+                self.core.queue.pop();
+                let flow = &mut self.tcp_flows[index as usize];
+                let group = &self.tcp_groups[flow.group as usize];
+                flow.on_fast_timer(group, &mut self.core, now);
+                flow.arm(&mut self.core);
+            }
+            Entity::Link(index) => self.on_link(now, index),
+            Entity::Datagram(index) => self.on_datagram(now, index),
+            Entity::Arrival(index) => self.on_arrival(now, index),
+            Entity::Bin => self.on_bin(now),
+            Entity::WarmUp => {
+                self.core.queue.pop();
+                for state in &mut self.links {
+                    state.link.restart_counts(now);
+                    state.probe.restart();
+                }
+            }
+        }
+    }
+
+    /// The first packet of a flow's line reaches the flow's first link.
+    ///
+    /// It stays at the head of the line until it is dealt with, so that the flow's answer finds the line (and its
+    /// place in the event queue) taken.
+    #[inline]
+    fn on_data(&mut self, now: Instant, index: u32) {
+        let packet = self.tcp_flows[index as usize].line[0];
+        self.offer(now, Owner::Data(index), packet);
+        let line = &mut self.tcp_flows[index as usize].line;
+        line.pop_front();
+        match line.front() {
+            Some(next) => self.core.queue.replace_top(next.at, Entity::Data(index)),
+            None => self.core.queue.pop(),
+        }
+    }
+
+    /// The first ACK of a flow's line reaches the first link of the way back.
+    fn on_acks(&mut self, now: Instant, index: u32) {
+        let packet = self.tcp_flows[index as usize].acks[0];
+        self.offer(now, Owner::Ack(index), packet);
+        let acks = &mut self.tcp_flows[index as usize].acks;
+        acks.pop_front();
+        match acks.front() {
+            Some(next) => self.core.queue.replace_top(next.at, Entity::Acks(index)),
+            None => self.core.queue.pop(),
+        }
+    }
+
+    /// The first packet on a link's propagation line reaches the next link.
+    fn on_link(&mut self, now: Instant, index: u32) {
+        let Transit { packet, owner } = self.links[index as usize].line[0];
+        self.offer(now, owner, packet);
+        let line = &mut self.links[index as usize].line;
+        line.pop_front();
+        match line.front() {
+            Some(next) => self.core.queue.replace_top(next.packet.at, Entity::Link(index)),
+            None => self.core.queue.pop(),
+        }
+    }
+
+    fn on_datagram(&mut self, now: Instant, index: u32) {
+        let packet = self.datagram_flows[index as usize].next;
+        self.offer(now, Owner::Datagram(index), packet);
+        let flow = &mut self.datagram_flows[index as usize];
+        flow.draw(&self.datagram_groups[flow.group as usize], self.core.warm_up);
+        self.core.queue.replace_top(flow.next.at, Entity::Datagram(index));
+    }
+
+    /// A packet reaches the next contended link of its path.
+    #[inline]
+    fn offer(&mut self, now: Instant, owner: Owner, mut packet: Packet) {
+        let (path, bytes, ecn_capable) = match owner {
+            Owner::Data(index) => {
+                let group = &self.tcp_groups[self.tcp_flows[index as usize].group as usize];
+                (&group.path, packet.load, group.tcp.ecn)
+            }
+            Owner::Ack(index) => {
+                let group = &self.tcp_groups[self.tcp_flows[index as usize].group as usize];
+                (&group.reverse_path, group.tcp.ack_size, false)
+            }
+            Owner::Datagram(index) => {
+                let group = &self.datagram_groups[self.datagram_flows[index as usize].group as usize];
+                (&group.path, packet.load, false)
+            }
+        };
+        let link_index = path[packet.hop as usize];
+        let is_last = packet.hop as usize + 1 == path.len();
+        let state = &mut self.links[link_index as usize];
+        match state.link.offer(now, bytes, ecn_capable, &mut state.random) {
+            Outcome::Forwarded { departure, waiting, marked } => {
+                let measured = now >= self.core.warm_up;
+                state.probe.waited(waiting, measured);
+                packet.flags.set_if(marked, Flags::CONGESTION_EXPERIENCED);
+                let at = departure + state.link.delay();
+                if is_last {
+                    self.deliver(owner, at, &packet);
+                } else {
+                    packet.at = at;
+                    packet.hop += 1;
+                    if state.line.is_empty() {
+                        self.core.queue.push(at, Entity::Link(link_index));
+                    }
+                    state.line.push_back(Transit { packet, owner });
+                }
+            }
+            Outcome::Dropped | Outcome::LostOnMedium => self.lose(now, owner, &packet),
+        }
+    }
+
+    /// A packet has passed its last contended link and will leave the propagation line `at`.
+    #[inline]
+    fn deliver(&mut self, owner: Owner, at: Instant, packet: &Packet) {
+        match owner {
+            Owner::Data(index) => {
+                let flow = &mut self.tcp_flows[index as usize];
+                let group = &self.tcp_groups[flow.group as usize];
+                let arrives = at + flow.legs.to_receiver;
+                flow.receive(group, &mut self.core, arrives, packet);
+                flow.arm(&mut self.core);
+            }
+            Owner::Ack(index) => {
+                let flow = &mut self.tcp_flows[index as usize];
+                let group = &self.tcp_groups[flow.group as usize];
+                let arrives = at + flow.legs.to_sender;
+                flow.receive_ack(group, &mut self.core, arrives, packet);
+                flow.arm(&mut self.core);
+            }
+            Owner::Datagram(index) => {
+                let flow = &mut self.datagram_flows[index as usize];
+                let group = &self.datagram_groups[flow.group as usize];
+                let arrives = at + flow.to_receiver;
+                flow.receive(group, &self.core, arrives, packet);
+            }
+        }
+    }
+
+    /// A link lost a packet.
+    fn lose(&mut self, now: Instant, owner: Owner, packet: &Packet) {
+        let measured = now >= self.core.warm_up;
+        match owner {
+            Owner::Data(index) => self.tcp_flows[index as usize].on_drop(measured, packet),
+            Owner::Ack(_) => {
+                self.core.sack_slots.take(packet.load);
+            }
+            Owner::Datagram(index) => self.datagram_flows[index as usize].dropped += u64::from(measured),
+        }
+    }
+
+    /// A transfer of an open loop arrives and takes a connection.
+    fn on_arrival(&mut self, now: Instant, index: u32) {
+        for (process, since, flow) in self.core.freed.drain(..) {
+            self.arrivals[process as usize].idle.push_back((since, flow));
+        }
+        let process = &mut self.arrivals[index as usize];
+        let bytes = process.next_bytes;
+        let next = process.source.next(&mut process.random);
+        process.next_bytes = next.bytes;
+        let flow_index = match process.idle.front() {
+            Some(&(since, flow)) if since <= now => {
+                process.idle.pop_front();
+                flow
+            }
+            _ => self.open_slot(index),
+        };
+        let flow = &mut self.tcp_flows[flow_index as usize];
+        flow.start_now(&self.tcp_groups[flow.group as usize], &mut self.core, now, bytes);
+        flow.arm(&mut self.core);
+        self.core.queue.replace_top(now + next.gap, Entity::Arrival(index));
+    }
+
+    /// A new connection for an arrival process.
+    fn open_slot(&mut self, process_index: u32) -> u32 {
+        let process = &self.arrivals[process_index as usize];
+        let index = self.tcp_flows.len() as u32;
+        let place = Place { id: self.flow_count, index, group: process.group };
+        let application = Application::new(None, None, Some(process_index));
+        let group = &self.tcp_groups[process.group as usize];
+        self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application));
+        self.flow_count += 1;
+        index
+    }
+
+    fn on_bin(&mut self, now: Instant) {
+        let Some(width) = self.bin else { return };
+        for state in &mut self.links {
+            state.probe.end_bin(&mut self.core, &state.name, &mut state.link, now);
+        }
+        self.core.queue.replace_top(now + width, Entity::Bin);
+    }
+
+    /// Two-way propagation delay of a flow.
+    pub(crate) fn base_rtt(&self, flow: &TcpFlow) -> Duration {
+        let group = &self.tcp_groups[flow.group as usize];
+        let links = group.path.iter().chain(&group.reverse_path);
+        links.fold(flow.legs.total(), |sum, &link| sum + self.links[link as usize].link.delay())
+    }
+
+    /// Brings everything to the end of the simulated time.
+    fn end(&mut self) -> Result<(), SimError> {
+        let end = self.core.end;
+        for flow in &mut self.tcp_flows {
+            let group = &self.tcp_groups[flow.group as usize];
+            flow.end(group, &mut self.core)?;
+        }
+        for state in &mut self.links {
+            state.link.advance(end);
+            if self.bin.is_some() {
+                state.probe.end_bin(&mut self.core, &state.name, &mut state.link, end);
+            }
+        }
+        self.core.take_error().map_err(SimError::from)
+    }
+}

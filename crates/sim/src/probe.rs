@@ -1,0 +1,216 @@
+//! What is sampled while a simulation runs. Entities without a probe pay one test for a null pointer.
+
+use crate::network::Core;
+use parshall_congestion::CongestionControl;
+use parshall_net::link::{Counts, Link};
+use parshall_records::{DelayHistogram, FlowSampleRow, LinkSampleRow, RoundRow};
+use parshall_tcp::{Sender, Statistics};
+use parshall_units::{Duration, Instant};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Samples one flow.
+#[derive(Debug, Default)]
+pub(crate) struct FlowProbe {
+    samples: Option<Samples>,
+    rounds: Option<Rounds>,
+    /// Retransmissions before the warm-up ended.
+    retransmissions_before: u64,
+}
+
+#[derive(Debug)]
+struct Samples {
+    interval: Duration,
+    next: Instant,
+}
+
+/// The round trips of a flow. A packet's fate is known within a round trip, so a round is written when the one after
+/// it ends.
+#[derive(Debug, Default)]
+struct Rounds {
+    index: u64,
+    open: VecDeque<Round>,
+    /// Packets sent before the round under way.
+    sent_before: u64,
+}
+
+#[derive(Debug)]
+struct Round {
+    start: Instant,
+    packets: u64,
+    lost: bool,
+}
+
+impl FlowProbe {
+    pub(crate) fn new(interval: Option<Duration>, rounds: bool) -> Self {
+        Self {
+            samples: interval.map(|interval| Samples { interval, next: Instant::ZERO }),
+            rounds: rounds.then(Rounds::default),
+            retransmissions_before: 0,
+        }
+    }
+
+    /// Writes the samples due before `until`; the flow has not changed since they were due.
+    pub(crate) fn sample_until(
+        &mut self,
+        core: &mut Core,
+        until: Instant,
+        flow: u32,
+        sender: &Sender,
+        delivered: u64,
+    ) {
+        let Some(samples) = &mut self.samples else { return };
+        while samples.next < until {
+            let ssthresh = sender.control().ssthresh();
+            let row = FlowSampleRow {
+                repetition: core.repetition,
+                flow,
+                time_s: samples.next.as_secs_f64(),
+                cwnd_packets: sender.control().window(),
+                ssthresh_packets: ssthresh.is_finite().then_some(ssthresh),
+                in_flight_packets: sender.flight(),
+                srtt_s: sender.srtt().map(Duration::as_secs_f64),
+                delivered_bytes: delivered,
+                retransmissions: self.retransmissions_before + sender.statistics.retransmissions,
+            };
+            core.record(|tables| tables.flow_samples.push(row));
+            samples.next += samples.interval;
+        }
+    }
+
+    /// A connection opens: its first round begins.
+    pub(crate) fn begin_connection(&mut self, now: Instant, statistics: &Statistics) {
+        if let Some(rounds) = &mut self.rounds {
+            rounds.close(statistics);
+            rounds.open.push_back(Round { start: now, packets: 0, lost: false });
+        }
+    }
+
+    /// A round trip ended, and the next begins.
+    pub(crate) fn end_round(&mut self, core: &mut Core, flow: u32, now: Instant, statistics: &Statistics) {
+        let Some(rounds) = &mut self.rounds else { return };
+        rounds.close(statistics);
+        rounds.open.push_back(Round { start: now, packets: 0, lost: false });
+        rounds.write(core, flow, 2);
+    }
+
+    /// The simulation ended: the rounds that are complete are written, the one under way is not.
+    pub(crate) fn end_rounds(&mut self, core: &mut Core, flow: u32) {
+        if let Some(rounds) = &mut self.rounds {
+            rounds.write(core, flow, 1);
+        }
+    }
+
+    /// A packet that was sent at `sent` is lost.
+    pub(crate) fn mark_lost(&mut self, sent: Instant) {
+        let Some(rounds) = &mut self.rounds else { return };
+        if let Some(round) = rounds.open.iter_mut().rev().find(|round| round.start <= sent) {
+            round.lost = true;
+        }
+    }
+
+    /// The statistics are about to restart at the end of the warm-up.
+    pub(crate) fn restart_counts(&mut self, statistics: &Statistics) {
+        self.retransmissions_before += statistics.retransmissions;
+        if let Some(rounds) = &mut self.rounds {
+            rounds.sent_before = rounds.sent_before.wrapping_sub(statistics.packets_sent);
+        }
+    }
+}
+
+impl Rounds {
+    fn close(&mut self, statistics: &Statistics) {
+        if let Some(round) = self.open.back_mut() {
+            round.packets = statistics.packets_sent.wrapping_sub(self.sent_before);
+        }
+        self.sent_before = statistics.packets_sent;
+    }
+
+    /// Writes all but the last `keep` rounds.
+    fn write(&mut self, core: &mut Core, flow: u32, keep: usize) {
+        while self.open.len() > keep {
+            let Some(round) = self.open.pop_front() else { return };
+            let row = RoundRow {
+                repetition: core.repetition,
+                flow,
+                round: self.index,
+                start_s: round.start.as_secs_f64(),
+                window_packets: u32::try_from(round.packets).unwrap_or(u32::MAX),
+                lost: round.lost,
+            };
+            self.index += 1;
+            core.record(|tables| tables.rounds.push(row));
+        }
+    }
+}
+
+/// Samples one link.
+#[derive(Debug)]
+pub(crate) struct LinkProbe {
+    /// Waiting times since the warm-up.
+    pub(crate) delays: DelayHistogram,
+    /// Where the bin under way began, and the link's counts there.
+    bin_start: Instant,
+    counts: Counts,
+    packet_seconds: f64,
+    waited_s: f64,
+    waited_packets: u64,
+}
+
+impl LinkProbe {
+    pub(crate) fn new() -> Self {
+        Self {
+            delays: DelayHistogram::new(),
+            bin_start: Instant::ZERO,
+            counts: Counts::default(),
+            packet_seconds: 0.0,
+            waited_s: 0.0,
+            waited_packets: 0,
+        }
+    }
+
+    /// An accepted packet waits.
+    #[inline]
+    pub(crate) fn waited(&mut self, waiting: Duration, measured: bool) {
+        if measured {
+            self.delays.record(waiting.as_ps());
+        }
+        self.waited_s += waiting.as_secs_f64();
+        self.waited_packets += 1;
+    }
+
+    /// The link's counts restart at the end of the warm-up.
+    pub(crate) fn restart(&mut self) {
+        self.counts = Counts::default();
+        self.packet_seconds = 0.0;
+    }
+
+    /// A bin ends at `now`. (The bin in which the warm-up ends holds only what came after.)
+    pub(crate) fn end_bin(&mut self, core: &mut Core, name: &Arc<str>, link: &mut Link, now: Instant) {
+        let width = now.since(self.bin_start).as_secs_f64();
+        if width <= 0.0 {
+            return;
+        }
+        let (counts, occupancy) = link.measured(now);
+        let packet_seconds = occupancy.packet_seconds();
+        let waited = self.waited_packets;
+        let row = LinkSampleRow {
+            repetition: core.repetition,
+            link: name.clone(),
+            time_s: self.bin_start.as_secs_f64(),
+            bin_s: width,
+            arrivals_packets: counts.arrivals - self.counts.arrivals,
+            dropped_packets: counts.dropped + counts.medium_losses
+                - self.counts.dropped
+                - self.counts.medium_losses,
+            forwarded_bytes: counts.forwarded_bytes - self.counts.forwarded_bytes,
+            mean_queue_packets: (packet_seconds - self.packet_seconds).max(0.0) / width,
+            mean_queueing_delay_s: (waited > 0).then(|| self.waited_s / waited as f64),
+        };
+        self.counts = counts.clone();
+        self.packet_seconds = packet_seconds;
+        (self.waited_s, self.waited_packets) = (0.0, 0);
+        self.bin_start = now;
+        core.record(|tables| tables.link_samples.push(row));
+    }
+}

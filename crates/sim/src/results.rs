@@ -1,0 +1,209 @@
+//! What is written when a simulation ends: the rows of `flows`, `links` and `delay_histogram`, and a summary.
+
+use crate::datagram_flow::DatagramFlow;
+use crate::network::{LinkState, Network};
+use crate::tcp_flow::TcpFlow;
+use crate::SimError;
+use parshall_records::{DelayHistogramRow, FlowRow, LinkRow, Tables};
+use parshall_units::{Duration, Instant};
+use rustix::time::{clock_gettime, ClockId};
+use serde::Serialize;
+
+/// The totals of a simulation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Which repetition.
+    pub repetition: u32,
+    /// Simulated time.
+    pub simulated_s: f64,
+    /// CPU time of the event loop.
+    pub cpu_s: f64,
+    /// Wall-clock time of the event loop.
+    pub wall_s: f64,
+    /// Events handled.
+    pub events: u64,
+    /// Flows, connections of open loops included.
+    pub flows: u32,
+    /// Packets that left all links since the warm-up.
+    pub packets_forwarded: u64,
+    /// Packets lost on all links since the warm-up.
+    pub packets_dropped: u64,
+    /// Each link.
+    pub links: Vec<LinkTotals>,
+}
+
+/// The totals of a link since the warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkTotals {
+    /// Its name.
+    pub name: String,
+    /// Packets offered.
+    pub arrivals: u64,
+    /// Packets that left.
+    pub forwarded: u64,
+    /// Packets lost, by the queue or on the medium.
+    pub dropped: u64,
+    /// Packets held at the end, less those held when the warm-up ended.
+    pub queued: i64,
+}
+
+/// CPU and wall-clock time spent.
+pub(crate) struct Spent {
+    cpu_s: f64,
+    wall_s: f64,
+}
+
+pub(crate) struct Stopwatch {
+    cpu: f64,
+    wall: std::time::Instant,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self { cpu: thread_cpu_s(), wall: std::time::Instant::now() }
+    }
+
+    pub(crate) fn stop(&self) -> Spent {
+        Spent { cpu_s: thread_cpu_s() - self.cpu, wall_s: self.wall.elapsed().as_secs_f64() }
+    }
+}
+
+fn thread_cpu_s() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: Spent) -> Result<Summary, SimError> {
+    let (warm_up, end) = (network.core.warm_up, network.core.end);
+    let measured_s = end.since(warm_up).as_secs_f64();
+    let repetition = network.core.repetition;
+    let mut rows: Vec<FlowRow> = Vec::new();
+    rows.extend(network.tcp_flows.iter().map(|flow| tcp_row(network, flow, measured_s)));
+    rows.extend(network.datagram_flows.iter().map(|flow| datagram_row(network, flow, measured_s)));
+    rows.sort_by_key(|row| row.flow);
+    for row in rows {
+        tables.flows.push(row)?;
+    }
+    let mut links = Vec::new();
+    for state in &mut network.links {
+        let row = link_row(state, repetition, warm_up, end);
+        links.push(LinkTotals {
+            name: row.link.to_string(),
+            arrivals: row.arrivals_packets,
+            forwarded: row.forwarded_packets,
+            dropped: row.dropped_packets + row.medium_losses_packets,
+            queued: row.arrivals_packets as i64
+                - (row.forwarded_packets + row.dropped_packets + row.medium_losses_packets) as i64,
+        });
+        tables.links.push(row)?;
+        for (low, high, packets) in state.probe.delays.buckets() {
+            tables.delay_histogram.push(DelayHistogramRow {
+                repetition,
+                link: state.name.clone(),
+                low_s: Duration::from_ps(low).as_secs_f64(),
+                high_s: Duration::from_ps(high).as_secs_f64(),
+                packets,
+            })?;
+        }
+    }
+    Ok(Summary {
+        repetition,
+        simulated_s: end.as_secs_f64(),
+        cpu_s: spent.cpu_s,
+        wall_s: spent.wall_s,
+        events: network.events,
+        flows: network.flow_count,
+        packets_forwarded: links.iter().map(|link| link.forwarded).sum(),
+        packets_dropped: links.iter().map(|link| link.dropped).sum(),
+        links,
+    })
+}
+
+fn started_s(started: Instant, end: Instant) -> f64 {
+    started.min(end).as_secs_f64()
+}
+
+fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
+    let group = &network.tcp_groups[flow.group as usize];
+    let statistics = &flow.sender.statistics;
+    let sent = statistics.packets_sent;
+    FlowRow {
+        repetition: network.core.repetition,
+        group: group.name.clone(),
+        flow: flow.id,
+        congestion_control: group.control.name().into(),
+        rtt_base_s: network.base_rtt(flow).as_secs_f64(),
+        start_s: started_s(flow.started, network.core.end),
+        goodput_bps: flow.delivered_measured() as f64 * 8.0 / measured_s,
+        throughput_bps: flow.received as f64 * 8.0 / measured_s,
+        packets_sent: sent,
+        retransmissions: statistics.retransmissions,
+        packets_dropped: flow.dropped,
+        loss_rate: (sent > 0).then(|| flow.dropped as f64 / sent as f64),
+        loss_events: statistics.loss_events,
+        timeouts: statistics.timeouts,
+        ecn_reductions: statistics.ecn_reductions,
+        mean_cwnd_packets: statistics.mean_window(),
+        mean_rtt_s: statistics.mean_rtt_s(),
+        min_rtt_s: statistics.min_rtt().map(Duration::as_secs_f64),
+    }
+}
+
+fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> FlowRow {
+    let group = &network.datagram_groups[flow.group as usize];
+    FlowRow {
+        repetition: network.core.repetition,
+        group: group.name.clone(),
+        flow: flow.id,
+        congestion_control: "".into(),
+        rtt_base_s: flow.rtt.as_secs_f64(),
+        start_s: started_s(flow.started, network.core.end),
+        goodput_bps: flow.delivered as f64 * 8.0 / measured_s,
+        throughput_bps: flow.received as f64 * 8.0 / measured_s,
+        packets_sent: flow.sent,
+        retransmissions: 0,
+        packets_dropped: flow.dropped,
+        loss_rate: (flow.sent > 0).then(|| flow.dropped as f64 / flow.sent as f64),
+        loss_events: 0,
+        timeouts: 0,
+        ecn_reductions: 0,
+        mean_cwnd_packets: None,
+        mean_rtt_s: None,
+        min_rtt_s: None,
+    }
+}
+
+fn link_row(state: &mut LinkState, repetition: u32, warm_up: Instant, end: Instant) -> LinkRow {
+    let capacity_bits = state.link.capacity_bits(warm_up, end);
+    let span_s = end.since(warm_up).as_secs_f64();
+    let delays = &state.probe.delays;
+    let percentile = |q: f64| delays.percentile(q).map(|ps| Duration::from_ps(ps).as_secs_f64());
+    let (counts, occupancy) = state.link.measured(end);
+    let reached = counts.arrivals - counts.medium_losses;
+    LinkRow {
+        repetition,
+        link: state.name.clone(),
+        rate_bps: capacity_bits / span_s,
+        arrivals_packets: counts.arrivals,
+        arrivals_bytes: counts.arrivals_bytes,
+        dropped_packets: counts.dropped,
+        medium_losses_packets: counts.medium_losses,
+        marked_packets: counts.marked,
+        forwarded_packets: counts.forwarded,
+        forwarded_bytes: counts.forwarded_bytes,
+        utilisation: counts.forwarded_bytes as f64 * 8.0 / capacity_bits.max(f64::MIN_POSITIVE),
+        loss_rate: (counts.arrivals > 0)
+            .then(|| (counts.dropped + counts.medium_losses) as f64 / counts.arrivals as f64),
+        mean_queue_packets: occupancy.mean().unwrap_or(0.0),
+        sd_queue_packets: occupancy.standard_deviation().unwrap_or(0.0),
+        max_queue_packets: occupancy.max(),
+        mean_queue_at_arrival_packets: (reached > 0).then(|| counts.waiting_found as f64 / reached as f64),
+        mean_queueing_delay_s: delays.mean().map(|ps| ps / 1e12),
+        queueing_delay_p50_s: percentile(0.5),
+        queueing_delay_p90_s: percentile(0.9),
+        queueing_delay_p95_s: percentile(0.95),
+        queueing_delay_p99_s: percentile(0.99),
+        queueing_delay_p999_s: percentile(0.999),
+        max_queueing_delay_s: delays.max().map(|ps| Duration::from_ps(ps).as_secs_f64()),
+    }
+}

@@ -1,0 +1,603 @@
+//! A TCP flow: both ends of a connection, the application above it, and the private parts of its path.
+//!
+//! Everything here runs in the flow's own time. [`TcpFlow::receive`] is called when the last contended link
+//! has accepted a packet, with the moment at which it *will* reach the receiver; receiver, way back and sender are run
+//! from there at once. That is right because nobody else can act on these parts in between, and because a flow's
+//! inputs come in order: paths are FIFO, and timers that expire before an input are run before it
+//! ([`TcpFlow::advance`]).
+
+use crate::network::Core;
+use crate::packet::{Entity, Flags, Packet};
+use crate::probe::FlowProbe;
+use crate::random::Stream;
+use parshall_congestion::{CongestionControl, ControlConfig, Start};
+use parshall_records::{RecordsError, TransferRow};
+use parshall_tcp::segment::NO_SACK;
+use parshall_tcp::sender::{Phase, ENDLESS};
+use parshall_tcp::{Ack, Receiver, Sender, TcpConfig};
+use parshall_units::{Duration, Instant, Rate};
+use parshall_workload::{Transfer, TransferSource};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What the flows of a group have in common.
+#[derive(Debug)]
+pub(crate) struct TcpGroup {
+    pub(crate) name: Arc<str>,
+    pub(crate) tcp: TcpConfig,
+    pub(crate) control: ControlConfig,
+    pub(crate) packet_bytes: u32,
+    pub(crate) header_bytes: u32,
+    pub(crate) access: Option<Rate>,
+    /// Links that data crosses.
+    pub(crate) path: Box<[u32]>,
+    /// Links that ACKs cross; empty: the way back is uncontended.
+    pub(crate) reverse_path: Box<[u32]>,
+}
+
+impl TcpGroup {
+    pub(crate) fn payload_bytes(&self) -> u32 {
+        self.packet_bytes - self.header_bytes
+    }
+}
+
+/// The delays of a flow's private links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Legs {
+    /// Sender to first link.
+    pub(crate) to_first_link: Duration,
+    /// End of the last link to the receiver.
+    pub(crate) to_receiver: Duration,
+    /// Receiver to the first link of the way back, or to the sender if the way back is uncontended.
+    pub(crate) back: Duration,
+    /// End of the last link of the way back to the sender.
+    pub(crate) to_sender: Duration,
+}
+
+impl Legs {
+    /// All of them.
+    pub(crate) fn total(&self) -> Duration {
+        self.to_first_link + self.to_receiver + self.back + self.to_sender
+    }
+}
+
+/// The application of a flow.
+#[derive(Debug)]
+pub(crate) struct Application {
+    /// `None`: an open-loop arrival process starts this flow's transfers.
+    pub(crate) source: Option<TransferSource>,
+    /// Absent where the source draws nothing.
+    pub(crate) random: Option<Box<Stream>>,
+    /// Which arrival process this flow goes back to when its transfer is done.
+    pub(crate) arrivals: Option<u32>,
+    /// The transfer that waits for its start.
+    pending: Option<u64>,
+    start: Instant,
+    begun: Instant,
+    /// Of the current transfer; `None`: endless.
+    bytes: Option<u64>,
+    index: u32,
+    active: bool,
+    sent_before: u64,
+    retransmissions_before: u64,
+    timeouts_before: u64,
+}
+
+/// Endless transfers are this many bytes inside [`Application::pending`].
+const ENDLESS_BYTES: u64 = u64::MAX;
+
+impl Application {
+    pub(crate) fn new(
+        source: Option<TransferSource>,
+        random: Option<Box<Stream>>,
+        arrivals: Option<u32>,
+    ) -> Self {
+        Self {
+            source,
+            random,
+            arrivals,
+            pending: None,
+            start: Instant::MAX,
+            begun: Instant::ZERO,
+            bytes: None,
+            index: 0,
+            active: false,
+            sent_before: 0,
+            retransmissions_before: 0,
+            timeouts_before: 0,
+        }
+    }
+
+    fn next_transfer(&mut self) -> Option<Transfer> {
+        let source = self.source.as_mut()?;
+        match &mut self.random {
+            Some(random) => source.next(random.as_mut()),
+            None => source.next(&mut NoRandom),
+        }
+    }
+
+    /// Asks the source for the transfer after the one that ended at `now`.
+    fn plan(&mut self, now: Instant) {
+        if let Some(transfer) = self.next_transfer() {
+            self.pending = Some(transfer.bytes.unwrap_or(ENDLESS_BYTES));
+            self.start = now + transfer.wait;
+        }
+    }
+}
+
+/// For sources that draw nothing.
+struct NoRandom;
+
+impl rand_core::RngCore for NoRandom {
+    fn next_u32(&mut self) -> u32 {
+        unreachable!("this source draws nothing")
+    }
+    fn next_u64(&mut self) -> u64 {
+        unreachable!("this source draws nothing")
+    }
+    fn fill_bytes(&mut self, _: &mut [u8]) {
+        unreachable!("this source draws nothing")
+    }
+}
+
+/// Where a flow is listed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// In the records.
+    pub(crate) id: u32,
+    /// Among the TCP flows.
+    pub(crate) index: u32,
+    /// Its group.
+    pub(crate) group: u32,
+}
+
+/// A TCP flow.
+#[derive(Debug)]
+pub(crate) struct TcpFlow {
+    /// Packets on their way to the first link; the event queue holds the first one's arrival.
+    pub(crate) line: VecDeque<Packet>,
+    /// ACKs on their way to the first contended link of the way back.
+    pub(crate) acks: VecDeque<Packet>,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) legs: Legs,
+    pub(crate) application: Application,
+    access_free: Instant,
+    slow_armed: Instant,
+    fast_armed: Instant,
+    /// Payload that arrived for the first time, bytes: in all, and before the warm-up ended.
+    delivered: u64,
+    delivered_before: u64,
+    /// All that arrived, bytes on the wire, since the warm-up.
+    pub(crate) received: u64,
+    /// Packets lost on links since the warm-up.
+    pub(crate) dropped: u64,
+    pub(crate) probe: Option<Box<FlowProbe>>,
+    pub(crate) started: Instant,
+    /// Its number in the records, and its place among the TCP flows.
+    pub(crate) id: u32,
+    pub(crate) index: u32,
+    pub(crate) group: u32,
+    epoch: u16,
+    measuring: bool,
+}
+
+impl TcpFlow {
+    pub(crate) fn new(group: &TcpGroup, place: Place, legs: Legs, application: Application) -> Self {
+        let control = group.control.build(fresh_start(&group.tcp));
+        Self {
+            line: VecDeque::new(),
+            acks: VecDeque::new(),
+            sender: Sender::new(&group.tcp, control, 1, Instant::ZERO),
+            receiver: Receiver::new(1),
+            legs,
+            application,
+            access_free: Instant::ZERO,
+            slow_armed: Instant::MAX,
+            fast_armed: Instant::MAX,
+            delivered: 0,
+            delivered_before: 0,
+            received: 0,
+            dropped: 0,
+            probe: None,
+            started: Instant::MAX,
+            id: place.id,
+            index: place.index,
+            group: place.group,
+            epoch: 0,
+            measuring: false,
+        }
+    }
+
+    /// The flow comes into being at `now` and asks for its first transfer.
+    pub(crate) fn begin(&mut self, core: &mut Core, now: Instant) {
+        self.started = now;
+        self.application.plan(now);
+        self.arm(core);
+    }
+
+    // --- data reaches the receiver ---
+
+    /// A packet will reach the receiver `at`.
+    #[inline]
+    pub(crate) fn receive(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
+        if at >= core.end || packet.epoch != self.epoch {
+            return;
+        }
+        if self.receiver.deadline() < at {
+            self.send_delayed_ack(group, core, self.receiver.deadline());
+        }
+        let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
+        if reception.fresh {
+            self.delivered += u64::from(packet.load - group.header_bytes);
+        }
+        if at >= core.warm_up {
+            self.received += u64::from(packet.load);
+        } else {
+            self.delivered_before = self.delivered;
+        }
+        if let Some(ack) = &reception.ack {
+            self.send_ack(group, core, at, ack);
+        }
+    }
+
+    fn send_delayed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
+        if let Some(ack) = self.receiver.on_timer(at) {
+            self.send_ack(group, core, at, &ack);
+        }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
+        let arrives = at + self.legs.back;
+        if group.reverse_path.is_empty() {
+            self.on_ack(group, core, arrives, ack);
+            return;
+        }
+        let mut flags = Flags::default();
+        flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
+        flags.set_if(ack.syn, Flags::SYN);
+        flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
+        let load = core.sack_slots.store(&ack.sack);
+        let (epoch, seq, sent) = (self.epoch, ack.cumulative, ack.echo);
+        if self.acks.is_empty() {
+            core.queue.push(arrives, Entity::Acks(self.index));
+        }
+        self.acks.push_back(Packet { at: arrives, sent, seq, load, epoch, hop: 0, flags });
+    }
+
+    /// An ACK that crossed contended links will reach the sender `at`.
+    pub(crate) fn receive_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
+        let sack = core.sack_slots.take(packet.load);
+        if packet.epoch != self.epoch {
+            return;
+        }
+        let ack = Ack {
+            cumulative: packet.seq,
+            echo: packet.sent,
+            echo_retransmission: packet.flags.has(Flags::RETRANSMISSION),
+            congestion_echo: packet.flags.has(Flags::CONGESTION_ECHO),
+            syn: packet.flags.has(Flags::SYN),
+            sack,
+        };
+        self.on_ack(group, core, at, &ack);
+    }
+
+    // --- ACKs and timers reach the sender ---
+
+    #[inline]
+    fn on_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
+        if at >= core.end {
+            return;
+        }
+        self.advance(group, core, at);
+        let round_ended = self.sender.on_ack(&group.tcp, at, ack);
+        if round_ended {
+            if let Some(probe) = &mut self.probe {
+                probe.end_round(core, self.id, at, &self.sender.statistics);
+            }
+        }
+        self.pump(group, core, at);
+        if self.application.active && self.is_complete() {
+            self.finish_transfer(group, core, at);
+        }
+    }
+
+    /// Runs whatever is due at the sender strictly before `at`.
+    #[inline]
+    pub(crate) fn advance(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
+        if !self.measuring && at >= core.warm_up {
+            self.advance_to(group, core, core.warm_up);
+            self.begin_measurement(core.warm_up);
+        }
+        self.advance_to(group, core, at);
+    }
+
+    #[inline]
+    fn advance_to(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
+        loop {
+            let due = self.sender_deadline();
+            if due >= at {
+                break;
+            }
+            self.sample(core, due);
+            self.run_timers(group, core, due);
+        }
+        self.sample(core, at);
+    }
+
+    #[inline]
+    fn sender_deadline(&self) -> Instant {
+        let sender = self.sender.rto_deadline().min(self.sender.pacing_deadline());
+        sender.min(self.application.start)
+    }
+
+    fn run_timers(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if self.application.start <= now {
+            self.start_transfer(group, core, now);
+        }
+        if self.sender.rto_deadline() <= now {
+            self.sender.on_timer(&group.tcp, now);
+        }
+        self.pump(group, core, now);
+    }
+
+    #[inline]
+    fn sample(&mut self, core: &mut Core, until: Instant) {
+        if let Some(probe) = &mut self.probe {
+            probe.sample_until(core, until, self.id, &self.sender, self.delivered);
+        }
+    }
+
+    /// Sends what may be sent at `now`.
+    #[inline]
+    fn pump(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        while let Some(segment) = self.sender.poll_transmit(&group.tcp, now) {
+            let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
+            let mut leaves = now;
+            if let Some(rate) = group.access {
+                leaves = now.max(self.access_free) + rate.time_for(u64::from(bytes));
+                self.access_free = leaves;
+            }
+            let at = leaves + self.legs.to_first_link;
+            if self.line.is_empty() {
+                core.queue.push(at, Entity::Data(self.index));
+            }
+            self.line.push_back(Packet::of_segment(&segment, at, bytes, self.epoch));
+        }
+    }
+
+    /// Size on the wire: the last packet of a transfer carries what is left.
+    #[inline]
+    fn wire_bytes(&self, group: &TcpGroup, seq: u64) -> u32 {
+        match self.application.bytes {
+            Some(bytes) if self.sender.is_last(seq) => {
+                let payload = u64::from(group.payload_bytes());
+                let rest = bytes % payload;
+                group.header_bytes + if rest == 0 { payload } else { rest } as u32
+            }
+            _ => group.packet_bytes,
+        }
+    }
+
+    // --- the application ---
+
+    fn is_complete(&self) -> bool {
+        self.sender.phase() != Phase::Connecting && self.sender.is_complete()
+    }
+
+    /// An open-loop arrival starts a transfer on this idle flow.
+    pub(crate) fn start_now(&mut self, group: &TcpGroup, core: &mut Core, now: Instant, bytes: u64) {
+        if self.started == Instant::MAX {
+            self.started = now;
+        }
+        self.application.pending = Some(bytes);
+        self.application.start = now;
+        self.advance(group, core, now);
+        self.run_timers(group, core, now);
+    }
+
+    fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        let Some(bytes) = self.application.pending.take() else { return };
+        self.application.start = Instant::MAX;
+        self.open_connection(group, now);
+        let application = &mut self.application;
+        application.active = true;
+        application.begun = now;
+        let statistics = &self.sender.statistics;
+        application.sent_before = statistics.packets_sent;
+        application.retransmissions_before = statistics.retransmissions;
+        application.timeouts_before = statistics.timeouts;
+        if bytes == ENDLESS_BYTES {
+            application.bytes = None;
+            self.sender.supply(ENDLESS);
+        } else {
+            application.bytes = Some(bytes);
+            self.sender.supply(bytes.div_ceil(u64::from(group.payload_bytes())));
+        }
+        if self.is_complete() {
+            self.finish_transfer(group, core, now); // nothing to send
+        }
+    }
+
+    /// Each transfer is a connection of its own.
+    fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
+        let mut start = fresh_start(&group.tcp);
+        if group.tcp.ssthresh_cached {
+            let last = self.sender.control().ssthresh();
+            if last.is_finite() {
+                start.ssthresh = last;
+            }
+        }
+        let base = self.sender.reopen(&group.tcp, group.control.build(start), now);
+        self.receiver.reopen(base);
+        self.epoch = self.epoch.wrapping_add(1);
+        if let Some(probe) = &mut self.probe {
+            probe.begin_connection(now, &self.sender.statistics);
+        }
+    }
+
+    fn finish_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        self.sender.settle(now);
+        let row = self.transfer_row(group, core, Some(now));
+        core.record(|tables| tables.transfers.push(row));
+        let application = &mut self.application;
+        application.active = false;
+        let stood_still = application.begun == now;
+        application.index += 1;
+        if let Some(process) = application.arrivals {
+            core.freed.push((process, now, self.index));
+        } else {
+            application.plan(now);
+            if stood_still && application.start == now && core.is_standstill(now) {
+                application.start = Instant::MAX;
+            }
+        }
+    }
+
+    fn transfer_row(&self, group: &TcpGroup, core: &Core, completed: Option<Instant>) -> TransferRow {
+        let (application, statistics) = (&self.application, &self.sender.statistics);
+        TransferRow {
+            repetition: core.repetition,
+            group: group.name.clone(),
+            flow: self.id,
+            transfer: application.index,
+            start_s: application.begun.as_secs_f64(),
+            completion_s: completed.map(Instant::as_secs_f64),
+            size_bytes: application.bytes.unwrap_or(0),
+            packets_sent: statistics.packets_sent.wrapping_sub(application.sent_before),
+            retransmissions: statistics.retransmissions.wrapping_sub(application.retransmissions_before),
+            timeouts: statistics.timeouts.wrapping_sub(application.timeouts_before),
+        }
+    }
+
+    // --- measurement ---
+
+    /// Payload that arrived for the first time since the warm-up, bytes.
+    pub(crate) fn delivered_measured(&self) -> u64 {
+        self.delivered - self.delivered_before
+    }
+
+    fn begin_measurement(&mut self, warm_up: Instant) {
+        self.measuring = true;
+        self.sender.settle(warm_up);
+        let statistics = &mut self.sender.statistics;
+        // A transfer under way keeps its own counts across the restart.
+        let application = &mut self.application;
+        application.sent_before = application.sent_before.wrapping_sub(statistics.packets_sent);
+        application.retransmissions_before =
+            application.retransmissions_before.wrapping_sub(statistics.retransmissions);
+        application.timeouts_before = application.timeouts_before.wrapping_sub(statistics.timeouts);
+        if let Some(probe) = &mut self.probe {
+            probe.restart_counts(statistics);
+        }
+        statistics.restart(warm_up);
+    }
+
+    /// A link lost a packet of this flow.
+    pub(crate) fn on_drop(&mut self, measured: bool, packet: &Packet) {
+        self.dropped += u64::from(measured);
+        if let Some(probe) = &mut self.probe {
+            probe.mark_lost(packet.sent);
+        }
+    }
+
+    /// Brings the flow to the end of the simulation.
+    pub(crate) fn end(&mut self, group: &TcpGroup, core: &mut Core) -> Result<(), RecordsError> {
+        let end = core.end;
+        if !self.measuring {
+            self.begin_measurement(core.warm_up);
+        }
+        self.sample(core, end);
+        if self.application.active {
+            self.sender.settle(end);
+            if self.application.bytes.is_some() {
+                let row = self.transfer_row(group, core, None);
+                core.record(|tables| tables.transfers.push(row));
+            }
+        }
+        if let Some(probe) = &mut self.probe {
+            probe.end_rounds(core, self.id);
+        }
+        core.take_error()
+    }
+
+    // --- events ---
+
+    /// Schedules the next look at this flow's timers, unless one is scheduled early enough.
+    #[inline]
+    pub(crate) fn arm(&mut self, core: &mut Core) {
+        let slow = self.sender.rto_deadline().min(self.application.start);
+        if slow < self.slow_armed && slow < core.end {
+            self.slow_armed = slow;
+            core.queue.push(slow, Entity::SlowTimer(self.index));
+        }
+        let fast = self.sender.pacing_deadline().min(self.receiver.deadline());
+        if fast < self.fast_armed && fast < core.end {
+            self.fast_armed = fast;
+            core.queue.push(fast, Entity::FastTimer(self.index));
+        }
+    }
+
+    /// The slow timer fires; the event was the latest one armed, or is forgotten.
+    pub(crate) fn on_slow_timer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if self.slow_armed == now {
+            self.slow_armed = Instant::MAX;
+            self.advance(group, core, after(now));
+        }
+    }
+
+    /// The fast timer fires.
+    pub(crate) fn on_fast_timer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if self.fast_armed == now {
+            self.fast_armed = Instant::MAX;
+            if self.receiver.deadline() <= now {
+                self.send_delayed_ack(group, core, now);
+            }
+            self.advance(group, core, after(now));
+        }
+    }
+}
+
+/// The next representable moment: "up to and including `now`" for functions that run what is strictly before.
+fn after(now: Instant) -> Instant {
+    now + Duration::from_ps(1)
+}
+
+fn fresh_start(tcp: &TcpConfig) -> Start {
+    let ssthresh = tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
+    Start { window: tcp.initial_window as f64, ssthresh }
+}
+
+/// SACK blocks of ACKs that are under way on contended links.
+#[derive(Debug, Default)]
+pub(crate) struct SackSlots {
+    slots: Vec<parshall_tcp::SackBlocks>,
+    free: Vec<u32>,
+}
+
+/// An ACK without blocks takes no slot.
+const NO_SLOT: u32 = u32::MAX;
+
+impl SackSlots {
+    fn store(&mut self, blocks: &parshall_tcp::SackBlocks) -> u32 {
+        if blocks[0].is_empty() {
+            return NO_SLOT;
+        }
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = *blocks;
+            return slot;
+        }
+        self.slots.push(*blocks);
+        self.slots.len() as u32 - 1
+    }
+
+    /// Reads a slot and frees it.
+    pub(crate) fn take(&mut self, slot: u32) -> parshall_tcp::SackBlocks {
+        if slot == NO_SLOT {
+            return NO_SACK;
+        }
+        self.free.push(slot);
+        self.slots[slot as usize]
+    }
+}
