@@ -1,0 +1,229 @@
+"""What a throughput model is asked, and what it answers.
+
+A model is a formula with a range in which its derivation holds. `ThroughputModel.answer` gives a number
+inside that range and a reason outside it: a number that means nothing is never returned.
+
+| symbol | field | unit |
+| --- | --- | --- |
+| p | `loss` | probability that a packet is lost (loss events a packet, where the source counts those) |
+| RTT | `rtt_s` | s, queueing included |
+| T_0 | `rto_s` | s, retransmission timeout before back-off |
+| b | `packets_per_ack` | packets whose ACKs grow the window by one step |
+| W_max | `window_limit_packets` | packets, the receiver's window |
+| q | `queueing_delay_s` | s, RTT above the propagation delay |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from parshall.models.entry import Entry
+from parshall.models.inputs import FloatArray, limit, positive, probability
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What one or many flows experience.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost; scalar or one a flow. 0 means that nothing is lost.
+    rtt_s
+        Mean round-trip time, s; scalar or one a flow.
+    rto_s
+        Retransmission timeout, s; scalar or one a flow.
+    packets_per_ack
+        1, or 2 for delayed ACKs whose sender grows its window by one step an ACK.
+    window_limit_packets
+        The receiver's window; infinity if there is no limit.
+    independent_losses
+        Whether packets are lost independently of each other and of the window (a lossy medium). `None`:
+        unknown.
+    queueing_delay_s
+        Part of `rtt_s` that is spent in queues; `None`: unknown. Delay-based controls only.
+    parameters
+        Of the congestion control, by the names of its catalog entry (`{"c": 0.4}`).
+
+    Raises
+    ------
+    ModelInputError
+        If a value is out of bounds.
+    """
+
+    loss: FloatArray
+    rtt_s: FloatArray
+    rto_s: FloatArray
+    packets_per_ack: float = 1.0
+    window_limit_packets: float = inf
+    independent_losses: bool | None = None
+    queueing_delay_s: FloatArray | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        loss: ArrayLike,
+        rtt_s: ArrayLike,
+        rto_s: ArrayLike | None = None,
+        packets_per_ack: float = 1.0,
+        window_limit_packets: float = inf,
+        independent_losses: bool | None = None,
+        queueing_delay_s: ArrayLike | None = None,
+        parameters: Mapping[str, object] | None = None,
+    ) -> Conditions:
+        """Check and build conditions; `rto_s` defaults to max(0.2 s, RTT)."""
+        p = np.asarray(loss, dtype=np.float64)
+        if np.any(p != 0):
+            p = probability("loss", p)
+        rtt = positive("rtt_s", rtt_s)
+        rto = np.maximum(0.2, rtt) if rto_s is None else positive("rto_s", rto_s)
+        positive("packets_per_ack", packets_per_ack)
+        limit("window_limit_packets", window_limit_packets)
+        queueing = None if queueing_delay_s is None else np.asarray(queueing_delay_s, dtype=np.float64)
+        return cls(
+            p,
+            rtt,
+            rto,
+            packets_per_ack,
+            window_limit_packets,
+            independent_losses,
+            queueing,
+            dict(parameters or {}),
+        )
+
+    def number(self, name: str, default: float) -> float:
+        """Return the congestion control's parameter `name`."""
+        value = self.parameters.get(name, default)
+        return float(value) if isinstance(value, (int, float)) else default
+
+    def flag(self, name: str, default: bool) -> bool:
+        """Return the congestion control's parameter `name`."""
+        value = self.parameters.get(name, default)
+        return value if isinstance(value, bool) else default
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's answer: a value in its range, a reason out of it.
+
+    Parameters
+    ----------
+    value
+        Packets delivered a second, a flow; `None` out of range.
+    window_packets
+        Mean window (rate times RTT); `None` out of range.
+    in_range
+        Whether the conditions are within the model's validity.
+    reason
+        Why not; `None` in range.
+    """
+
+    value: FloatArray | None
+    window_packets: FloatArray | None
+    in_range: bool
+    reason: str | None
+
+    @classmethod
+    def out_of_range(cls, reason: str) -> Answer:
+        """No number, and why."""
+        return cls(None, None, False, reason)
+
+
+Rate = Callable[[Conditions], FloatArray]
+Check = Callable[[Conditions], "str | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputModel:
+    """A steady-state throughput formula.
+
+    Parameters
+    ----------
+    entry
+        Its row of the catalog; `validity` says in words what `check` tests.
+    rate
+        Packets a second: the formula, without regard to its range; the loss is in (0, 1) if `needs_loss`.
+    check
+        Why the conditions are out of its range, or `None`.
+    limits_window
+        Whether the formula itself knows the receiver's window.
+    needs_loss
+        Whether losses are what the rate follows from.
+    """
+
+    entry: Entry
+    rate: Rate
+    check: Check
+    limits_window: bool = False
+    needs_loss: bool = True
+
+    @property
+    def name(self) -> str:
+        """What users write."""
+        return self.entry.name
+
+    def delivered(self, conditions: Conditions) -> FloatArray:
+        """Packets a second, without regard to the range; at most one window limit a round-trip time.
+
+        Infinite where nothing is lost and no window limits.
+        """
+        most = conditions.window_limit_packets / conditions.rtt_s
+        if self.needs_loss and np.all(conditions.loss == 0):
+            return np.broadcast_to(most, np.broadcast_shapes(most.shape, conditions.loss.shape)).copy()
+        return np.asarray(np.minimum(self.rate(conditions), most))
+
+    def answer(self, conditions: Conditions) -> Answer:
+        """Give the rate and window under `conditions`, or why there is none.
+
+        Examples
+        --------
+        >>> from parshall.models.square_root import SQUARE_ROOT
+        >>> answer = SQUARE_ROOT.answer(Conditions.of(loss=0.015, rtt_s=0.1))
+        >>> round(float(answer.value)), answer.in_range
+        (100, True)
+        >>> SQUARE_ROOT.answer(Conditions.of(loss=0.3, rtt_s=0.1)).reason
+        'loss 0.3 is above 0.02: timeouts, which the formula leaves out, are no longer rare'
+        """
+        reason = self.reason(conditions)
+        if reason is not None:
+            return Answer.out_of_range(reason)
+        value = self.delivered(conditions)
+        return Answer(value, value * conditions.rtt_s, True, None)
+
+    def reason(self, conditions: Conditions) -> str | None:
+        """Say why `conditions` are out of the model's range; `None` if they are not."""
+        if self.needs_loss and np.all(conditions.loss == 0):
+            if np.isinf(conditions.window_limit_packets):
+                return "nothing is lost and no window limits: the formula has no finite value"
+            return None
+        if reason := self.check(conditions):
+            return reason
+        if not self.limits_window:
+            rate = self.rate(conditions) * conditions.rtt_s
+            if np.any(rate > conditions.window_limit_packets):
+                return (
+                    f"the receiver's window of {conditions.window_limit_packets:g} packets is below the "
+                    f"formula's {float(np.max(rate)):.4g}: the formula knows no such limit"
+                )
+        return None
+
+
+def loss_between(low: float, high: float, below: str, above: str) -> Check:
+    """Make a check that the loss is in [`low`, `high`]."""
+
+    def check(conditions: Conditions) -> str | None:
+        p_low, p_high = float(np.min(conditions.loss)), float(np.max(conditions.loss))
+        if p_high > high:
+            return f"loss {p_high:.3g} is above {high:g}: {above}"
+        if p_low < low:
+            return f"loss {p_low:.3g} is below {low:g}: {below}"
+        return None
+
+    return check

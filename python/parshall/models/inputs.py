@@ -1,0 +1,78 @@
+"""Checks that every model makes of its arguments.
+
+A model that is handed a loss probability of -1 or a round-trip time of NaN has nothing to say: it raises
+`ModelInputError` rather than returning NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parshall.errors import InputError
+
+FloatArray = NDArray[np.float64]
+
+
+class ModelInputError(InputError):
+    """An argument for which no model has a value; the message names it and what is accepted."""
+
+
+def probability(name: str, value: ArrayLike) -> FloatArray:
+    """`value` as an array of numbers strictly between 0 and 1.
+
+    Raises
+    ------
+    ModelInputError
+        If a value is 0, 1, outside or not a number.
+
+    Examples
+    --------
+    >>> float(probability("loss", 0.25))
+    0.25
+    """
+    array = np.asarray(value, dtype=np.float64)
+    return _checked(name, array, (array > 0) & (array < 1), "a number between 0 and 1 (both excluded)")
+
+
+def positive(name: str, value: ArrayLike) -> FloatArray:
+    """`value` as an array of finite numbers above 0.
+
+    Raises
+    ------
+    ModelInputError
+        If a value is 0, negative, infinite or not a number.
+
+    Examples
+    --------
+    >>> positive("rtt_s", [0.1, 0.2]).tolist()
+    [0.1, 0.2]
+    """
+    array = np.asarray(value, dtype=np.float64)
+    return _checked(name, array, np.isfinite(array) & (array > 0), "a finite number above 0")
+
+
+def limit(name: str, value: ArrayLike) -> FloatArray:
+    """`value` as an array of numbers above 0, infinity (no limit) included.
+
+    Raises
+    ------
+    ModelInputError
+        If a value is 0, negative or not a number.
+
+    Examples
+    --------
+    >>> float(limit("window_limit_packets", float("inf")))
+    inf
+    """
+    array = np.asarray(value, dtype=np.float64)
+    return _checked(name, array, array > 0, "a number above 0, or infinity for no limit")
+
+
+def _checked(name: str, array: FloatArray, good: NDArray[np.bool_], accepted: str) -> FloatArray:
+    if array.size == 0:
+        raise ModelInputError(f"{name}: found nothing, accepted is {accepted}")
+    if not np.all(good):
+        bad = float(array[~good].flat[0]) if array.ndim else float(array)
+        raise ModelInputError(f"{name}: found {bad}, accepted is {accepted}")
+    return array

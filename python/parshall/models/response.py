@@ -1,0 +1,144 @@
+"""Response functions: the mean window of a congestion control as c/p^d.
+
+| symbol | argument | unit |
+| --- | --- | --- |
+| p | `loss` | loss events a packet |
+| c, d | `Response` | - |
+| W | result | packets, mean over time |
+
+The rate is R = MSS/RTT c/p^d. The four rows are those of Guillier et al. 2007, table 1. HighSpeed and
+Scalable TCP are Reno wherever Reno's window is the larger one (RFC 3649 §5: below 38 packets; Kelly 2003:
+below 16 packets), so their window is the maximum of the two. BIC's row is a linear increase of S_max = 32
+packets a round trip with a decrease of 1/8, sqrt(32 (2 - 1/8)/(2/8)) = 15.49, which holds for windows of 2
+S_max/(1/8) = 512 packets and more: below, binary search takes most of the time.
+
+References: R. Guillier, S. Soudan, P. Vicat-Blanc Primet et al., INRIA RR-6244, 2007; S. Floyd, RFC 3649,
+2003; T. Kelly, Scalable TCP, CCR 33(2), 2003; L. Xu, K. Harfoush, I. Rhee, Binary increase congestion
+control, INFOCOM 2004.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from parshall.models.answer import Check, Conditions, Rate, ThroughputModel, loss_between
+from parshall.models.entry import Entry
+from parshall.models.inputs import FloatArray, probability
+from parshall.models.square_root import RARE_TIMEOUTS
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One response function, W = c/p^d."""
+
+    c: float
+    d: float
+
+    def window(self, loss: ArrayLike) -> FloatArray:
+        """Mean window, packets.
+
+        Raises
+        ------
+        ModelInputError
+            If a loss is not in (0, 1).
+
+        Examples
+        --------
+        >>> round(float(HIGHSPEED.window(1e-7)))
+        83981
+        """
+        return np.asarray(self.c / probability("loss", loss) ** self.d)
+
+
+RENO = Response(1.22, 0.5)
+BIC = Response(15.5, 0.5)
+HIGHSPEED = Response(0.12, 0.835)
+SCALABLE = Response(0.08, 1.0)
+
+
+def response_window(name: str, loss: ArrayLike) -> FloatArray:
+    """Mean window of `reno`, `bic`, `highspeed` or `scalable`, packets; never below Reno's.
+
+    Raises
+    ------
+    ModelInputError
+        If a loss is not in (0, 1).
+    KeyError
+        If there is no response function of that name.
+
+    Examples
+    --------
+    >>> response_window("scalable", [1e-2, 1e-4]).round(1).tolist()
+    [12.2, 800.0]
+    """
+    return np.maximum(RESPONSES[name].window(loss), RENO.window(loss))
+
+
+RESPONSES = {"reno": RENO, "bic": BIC, "highspeed": HIGHSPEED, "scalable": SCALABLE}
+
+_TIMEOUTS = "timeouts, which the formula leaves out, are no longer rare"
+_BIC_LINEAR = float((BIC.c / 512) ** 2)
+
+
+def _rate(name: str) -> Rate:
+    def rate(conditions: Conditions) -> FloatArray:
+        return np.asarray(response_window(name, conditions.loss) / conditions.rtt_s)
+
+    return rate
+
+
+def _model(name: str, summary: str, reference: str, validity: str, check: Check) -> ThroughputModel:
+    response = RESPONSES[name]
+    return ThroughputModel(
+        entry=Entry(
+            name=f"response_{name}",
+            family="throughput",
+            summary=summary,
+            formula=f"{response.c:g}/(RTT p^{response.d:g})",
+            reference=f"Guillier et al., INRIA RR-6244, 2007, table 1; {reference}",
+            validity=f"{validity}; the receiver's window does not limit",
+            controls=(name,),
+        ),
+        rate=_rate(name),
+        check=check,
+    )
+
+
+MODELS = (
+    _model(
+        "reno",
+        "response function of Reno",
+        "Padhye et al., SIGCOMM 1998",
+        "loss at most 0.02 (timeouts are left out)",
+        loss_between(1e-14, RARE_TIMEOUTS, "the window would exceed 10 million packets", _TIMEOUTS),
+    ),
+    _model(
+        "bic",
+        "response function of BIC where it increases linearly",
+        "Xu, Harfoush & Rhee, INFOCOM 2004",
+        "loss from 1e-12 to 9.2e-4 (windows of 512 packets and more)",
+        loss_between(
+            1e-12,
+            _BIC_LINEAR,
+            "the window would exceed 10 million packets",
+            "below 512 packets BIC searches instead of increasing linearly",
+        ),
+    ),
+    _model(
+        "highspeed",
+        "response function of HighSpeed TCP, Reno's below 38 packets",
+        "RFC 3649 §5",
+        "loss from 1e-10 to 0.02",
+        loss_between(1e-10, RARE_TIMEOUTS, "RFC 3649 ends its response function there", _TIMEOUTS),
+    ),
+    _model(
+        "scalable",
+        "response function of Scalable TCP, Reno's below 16 packets",
+        "Kelly, CCR 33(2), 2003",
+        "loss from 1e-8 to 0.02",
+        loss_between(1e-8, RARE_TIMEOUTS, "the window would exceed 8 million packets", _TIMEOUTS),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Estimators: confidence intervals, fairness, quantiles of histograms; whichever instrument measured."""

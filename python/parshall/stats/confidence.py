@@ -1,0 +1,212 @@
+"""Confidence intervals of means: over repetitions, of paired and unpaired differences, within one run.
+
+| symbol | meaning |
+| --- | --- |
+| n | number of independent values (repetitions or batches) |
+| s | their standard deviation, with n - 1 |
+| t | quantile (1 + level)/2 of Student's t with n - 1 degrees of freedom |
+
+The interval is mean -+ t s/sqrt(n). It holds for normal values, and for the mean of many others by the
+central limit theorem; heavy-tailed values need many. One value has a mean and no interval: `low` and `high`
+are `None`. Values that are not numbers (`None`, NaN) are an error: leaving them out silently would change
+what is estimated.
+
+References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, §9.4 and §10.2; B. Welch, Biometrika 34,
+1947.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from parshall.errors import InputError
+
+
+class StatisticsError(InputError):
+    """Values from which the statistic cannot be computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean and its confidence interval, in the unit of the values.
+
+    Parameters
+    ----------
+    mean
+        The estimate.
+    low, high
+        Ends of the interval; `None` where one value leaves the spread unknown.
+    n
+        How many values it rests on.
+    level
+        Confidence level, e.g. 0.95.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+    level: float = 0.95
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the interval's length; `None` without an interval.
+
+        Examples
+        --------
+        >>> Interval(1.0, 0.5, 1.5, n=4).half_width
+        0.5
+        """
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    def contains(self, value: float) -> bool | None:
+        """Whether `value` is in the interval; `None` without an interval.
+
+        Examples
+        --------
+        >>> Interval(1.0, 0.5, 1.5, n=4).contains(2)
+        False
+        """
+        return None if self.low is None or self.high is None else self.low <= value <= self.high
+
+
+def mean_interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> Interval:
+    """Mean of independent values and its Student-t interval.
+
+    Source: Law 2015, §9.4.1.
+
+    Parameters
+    ----------
+    values
+        One value a repetition, shape (n,).
+    level
+        Confidence level, in (0, 1).
+
+    Raises
+    ------
+    StatisticsError
+        If there is no value, one is not a finite number, or `level` is not in (0, 1).
+
+    Examples
+    --------
+    >>> interval = mean_interval([9.0, 10.0, 11.0])
+    >>> interval.mean, round(interval.low, 3), round(interval.high, 3)
+    (10.0, 7.516, 12.484)
+    >>> mean_interval([9.0])
+    Interval(mean=9.0, low=None, high=None, n=1, level=0.95)
+    """
+    x = _numbers("values", values)
+    _check_level(level)
+    mean = float(np.mean(x))
+    if x.size == 1:
+        return Interval(mean, None, None, 1, level)
+    standard_error = float(np.std(x, ddof=1)) / np.sqrt(x.size)
+    return _around(mean, standard_error, x.size - 1, x.size, level)
+
+
+def paired_difference(
+    after: ArrayLike | Sequence[float], before: ArrayLike | Sequence[float], level: float = 0.95
+) -> Interval:
+    """Mean of `after` - `before` for pairs that share their random numbers (same seed, same repetition).
+
+    Source: Law 2015, §10.2.1.
+
+    Raises
+    ------
+    StatisticsError
+        If the lengths differ, or as `mean_interval`.
+
+    Examples
+    --------
+    >>> paired_difference([2.0, 3.1, 4.0], [1.0, 2.0, 3.0]).mean.__round__(6)
+    1.033333
+    """
+    a, b = _numbers("after", after), _numbers("before", before)
+    if a.size != b.size:
+        raise StatisticsError(f"pairs: found {a.size} and {b.size} values, accepted is as many of each")
+    return mean_interval(a - b, level)
+
+
+def welch_difference(
+    after: ArrayLike | Sequence[float], before: ArrayLike | Sequence[float], level: float = 0.95
+) -> Interval:
+    """Mean of `after` - `before` for independent values, whose variances may differ.
+
+    `n` is the smaller number of values.
+
+    Source: Welch 1947; Law 2015, §10.2.2.
+
+    Raises
+    ------
+    StatisticsError
+        As `mean_interval`.
+
+    Examples
+    --------
+    >>> welch_difference([10.0, 12.0], [1.0, 2.0, 3.0]).mean
+    9.0
+    """
+    a, b = _numbers("after", after), _numbers("before", before)
+    _check_level(level)
+    difference, n = float(np.mean(a) - np.mean(b)), min(a.size, b.size)
+    if n == 1:
+        return Interval(difference, None, None, 1, level)
+    variance_a, variance_b = np.var(a, ddof=1) / a.size, np.var(b, ddof=1) / b.size
+    variance = float(variance_a + variance_b)
+    if variance == 0:
+        return Interval(difference, difference, difference, n, level)
+    freedom = variance**2 / float(variance_a**2 / (a.size - 1) + variance_b**2 / (b.size - 1))
+    return _around(difference, np.sqrt(variance), freedom, n, level)
+
+
+def batch_means(series: ArrayLike | Sequence[float], batches: int = 20, level: float = 0.95) -> Interval:
+    """Mean of a correlated stationary series and its interval, from the means of consecutive batches.
+
+    The batches must be much longer than the correlation lasts; a remainder at the start of the series is left
+    out. `n` is the number of batches.
+
+    Source: Law 2015, §9.5.3.
+
+    Raises
+    ------
+    StatisticsError
+        If the series is shorter than `batches`, or as `mean_interval`.
+
+    Examples
+    --------
+    >>> interval = batch_means([0.0, 2.0] * 50, batches=10)
+    >>> interval.mean, interval.n
+    (1.0, 10)
+    """
+    x = _numbers("series", series)
+    if not 2 <= batches <= x.size:
+        raise StatisticsError(f"batches: found {batches} for {x.size} values, accepted is 2 to {x.size}")
+    size = x.size // batches
+    return mean_interval(x[x.size - size * batches :].reshape(batches, size).mean(axis=1), level)
+
+
+def _around(mean: float, standard_error: float, freedom: float, n: int, level: float) -> Interval:
+    half = float(stats.t.ppf((1 + level) / 2, freedom) * standard_error)
+    return Interval(mean, mean - half, mean + half, n, level)
+
+
+def _numbers(name: str, values: ArrayLike | Sequence[float]) -> NDArray[np.float64]:
+    try:
+        x = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise StatisticsError(f"{name}: accepted are numbers only") from error
+    if x.ndim != 1 or x.size == 0:
+        raise StatisticsError(f"{name}: found shape {x.shape}, accepted is a list of at least one number")
+    if not np.all(np.isfinite(x)):
+        raise StatisticsError(f"{name}: found {float(x[~np.isfinite(x)][0])}, accepted are finite numbers")
+    return x
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise StatisticsError(f"level: found {level}, accepted is a number between 0 and 1 (both excluded)")
