@@ -1,0 +1,221 @@
+//! From a row type to Arrow: what a column is, and the macro that declares a table.
+
+use arrow_array::builder::{
+    ArrayBuilder, BooleanBuilder, Float64Builder, StringBuilder, UInt32Builder, UInt64Builder,
+};
+use arrow_array::ArrayRef;
+use arrow_schema::{DataType, Field};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Its name, with the unit as a suffix where it has one.
+    pub name: &'static str,
+    /// Its Arrow type: `uint32`, `uint64`, `double`, `bool` or `string`.
+    #[serde(rename = "type")]
+    pub type_name: &'static str,
+    /// Whether it can be null.
+    pub nullable: bool,
+    /// Its unit; empty for names, indices and flags, 1 for ratios.
+    pub unit: &'static str,
+    /// What it holds.
+    pub description: &'static str,
+}
+
+impl Column {
+    /// The Arrow field; description and unit are its metadata.
+    pub(crate) fn field(&self) -> Field {
+        let data_type = match self.type_name {
+            u32::TYPE_NAME => DataType::UInt32,
+            u64::TYPE_NAME => DataType::UInt64,
+            f64::TYPE_NAME => DataType::Float64,
+            bool::TYPE_NAME => DataType::Boolean,
+            _ => DataType::Utf8,
+        };
+        let metadata = HashMap::from([
+            ("description".to_owned(), self.description.to_owned()),
+            ("unit".to_owned(), self.unit.to_owned()),
+        ]);
+        Field::new(self.name, data_type, self.nullable).with_metadata(metadata)
+    }
+}
+
+/// A number that a row must not hold, and the column it is in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NotFinite {
+    /// The column's name.
+    pub column: &'static str,
+    /// NaN or an infinity.
+    pub value: f64,
+}
+
+/// A row of a table; implemented by the [`schema`](crate::schema)'s row types.
+pub trait Row: Sized {
+    /// The table's name, and its file's without the extension.
+    const TABLE: &'static str;
+    /// What a row is.
+    const DESCRIPTION: &'static str;
+    /// The columns after `repetition`, which every table has and which [`Table`](crate::Table) fills in.
+    const COLUMNS: &'static [Column];
+    /// A builder for each column.
+    type Builders: Default + Send;
+
+    /// Appends the row to the columns; all of it or, if a number is not finite, nothing.
+    ///
+    /// # Errors
+    /// A number is NaN or infinite.
+    fn append(self, builders: &mut Self::Builders) -> Result<(), NotFinite>;
+
+    /// The columns' arrays, in order; the builders are empty afterwards.
+    fn arrays(builders: &mut Self::Builders) -> Vec<ArrayRef>;
+}
+
+/// A type that a row's field can have.
+pub(crate) trait Cell {
+    /// Collects a column of it.
+    type Builder: ArrayBuilder + Default;
+    /// Its Arrow type's name.
+    const TYPE_NAME: &'static str;
+    /// Whether it can be null.
+    const NULLABLE: bool = false;
+
+    /// The number in it that is not finite, if there is one.
+    fn not_finite(&self) -> Option<f64> {
+        None
+    }
+
+    /// Appends it to its column.
+    fn append(self, builder: &mut Self::Builder);
+}
+
+impl Cell for u32 {
+    type Builder = UInt32Builder;
+    const TYPE_NAME: &'static str = "uint32";
+
+    fn append(self, builder: &mut UInt32Builder) {
+        builder.append_value(self);
+    }
+}
+
+impl Cell for u64 {
+    type Builder = UInt64Builder;
+    const TYPE_NAME: &'static str = "uint64";
+
+    fn append(self, builder: &mut UInt64Builder) {
+        builder.append_value(self);
+    }
+}
+
+impl Cell for Option<u64> {
+    type Builder = UInt64Builder;
+    const TYPE_NAME: &'static str = u64::TYPE_NAME;
+    const NULLABLE: bool = true;
+
+    fn append(self, builder: &mut UInt64Builder) {
+        builder.append_option(self);
+    }
+}
+
+impl Cell for f64 {
+    type Builder = Float64Builder;
+    const TYPE_NAME: &'static str = "double";
+
+    fn not_finite(&self) -> Option<f64> {
+        (!self.is_finite()).then_some(*self)
+    }
+
+    fn append(self, builder: &mut Float64Builder) {
+        builder.append_value(self);
+    }
+}
+
+impl Cell for Option<f64> {
+    type Builder = Float64Builder;
+    const TYPE_NAME: &'static str = f64::TYPE_NAME;
+    const NULLABLE: bool = true;
+
+    fn not_finite(&self) -> Option<f64> {
+        self.filter(|value| !value.is_finite())
+    }
+
+    fn append(self, builder: &mut Float64Builder) {
+        builder.append_option(self);
+    }
+}
+
+impl Cell for bool {
+    type Builder = BooleanBuilder;
+    const TYPE_NAME: &'static str = "bool";
+
+    fn append(self, builder: &mut BooleanBuilder) {
+        builder.append_value(self);
+    }
+}
+
+/// A name, shared by the rows that have it.
+impl Cell for Arc<str> {
+    type Builder = StringBuilder;
+    const TYPE_NAME: &'static str = "string";
+
+    fn append(self, builder: &mut StringBuilder) {
+        builder.append_value(self);
+    }
+}
+
+/// Declares a table in one place: the row type, its columns with their types, units and descriptions, and how
+/// rows become Arrow arrays.
+macro_rules! table {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $row:ident in $table:literal {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty, $unit:literal;
+            )+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $row {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        const _: () = {
+            #[derive(Default)]
+            pub struct Builders {
+                $($field: <$type as $crate::column::Cell>::Builder,)+
+            }
+
+            impl $crate::column::Row for $row {
+                const TABLE: &'static str = $table;
+                const DESCRIPTION: &'static str = concat!($($about),+).trim_ascii();
+                const COLUMNS: &'static [$crate::column::Column] = &[
+                    $($crate::column::Column {
+                        name: stringify!($field),
+                        type_name: <$type as $crate::column::Cell>::TYPE_NAME,
+                        nullable: <$type as $crate::column::Cell>::NULLABLE,
+                        unit: $unit,
+                        description: concat!($($doc),+).trim_ascii(),
+                    },)+
+                ];
+                type Builders = Builders;
+
+                fn append(self, builders: &mut Builders) -> Result<(), $crate::column::NotFinite> {
+                    $(if let Some(value) = $crate::column::Cell::not_finite(&self.$field) {
+                        return Err($crate::column::NotFinite { column: stringify!($field), value });
+                    })+
+                    $($crate::column::Cell::append(self.$field, &mut builders.$field);)+
+                    Ok(())
+                }
+
+                fn arrays(builders: &mut Builders) -> Vec<arrow_array::ArrayRef> {
+                    vec![$(arrow_array::builder::ArrayBuilder::finish(&mut builders.$field),)+]
+                }
+            }
+        };
+    };
+}
+pub(crate) use table;

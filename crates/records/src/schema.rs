@@ -1,0 +1,199 @@
+//! The tables, one row type each.
+//!
+//! Every table also has `repetition` as its first column, which is filled in where the rows are written.
+//! Times are seconds of simulated (or measured) time since the run's start. Totals cover the time after
+//! the warm-up; a quantity of which nothing was seen is null, never 0. Loss rates, utilisations and
+//! other ratios have the unit 1.
+//!
+//! Flows are numbered through all groups, in the order of the scenario; transfers within their flow.
+
+use crate::column::table;
+use std::sync::Arc;
+
+table! {
+    /// One row a flow: what it got and what happened to it after the warm-up.
+    pub struct FlowRow in "flows" {
+        /// The flow's group in the scenario.
+        group: Arc<str>, "";
+        /// The flow's number.
+        flow: u32, "";
+        /// Name of the congestion control; empty for datagrams.
+        congestion_control: Arc<str>, "";
+        /// Two-way propagation delay of its path.
+        rtt_base_s: f64, "s";
+        /// When it started.
+        start_s: f64, "s";
+        /// Payload that reached the receiver for the first time, per second of the time measured.
+        goodput_bps: f64, "bit/s";
+        /// All bits that reached the receiver, headers and duplicates too, per second of the time measured.
+        throughput_bps: f64, "bit/s";
+        /// Packets sent, retransmissions included.
+        packets_sent: u64, "packets";
+        /// Packets sent again.
+        retransmissions: u64, "packets";
+        /// Its packets that were dropped or lost, on any link.
+        packets_dropped: u64, "packets";
+        /// Packets dropped over packets sent; null if none was sent.
+        loss_rate: Option<f64>, "1";
+        /// Fast recoveries entered.
+        loss_events: u64, "events";
+        /// Retransmission timeouts.
+        timeouts: u64, "events";
+        /// Window reductions that answer an ECN echo.
+        ecn_reductions: u64, "events";
+        /// Mean congestion window over time; null without one.
+        mean_cwnd_packets: Option<f64>, "packets";
+        /// Mean of the RTT samples; null without one.
+        mean_rtt_s: Option<f64>, "s";
+        /// Smallest RTT sample; null without one.
+        min_rtt_s: Option<f64>, "s";
+    }
+}
+
+table! {
+    /// One row a transfer, finished or not.
+    pub struct TransferRow in "transfers" {
+        /// The flow's group in the scenario.
+        group: Arc<str>, "";
+        /// The flow's number.
+        flow: u32, "";
+        /// The transfer's number within its flow.
+        transfer: u32, "";
+        /// When the application handed it over.
+        start_s: f64, "s";
+        /// When its last byte was acknowledged; null if that had not happened at the end.
+        completion_s: Option<f64>, "s";
+        /// Payload; null if it never ends.
+        size_bytes: Option<u64>, "bytes";
+        /// Packets sent for it, retransmissions included.
+        packets_sent: u64, "packets";
+        /// Packets sent again.
+        retransmissions: u64, "packets";
+        /// Retransmission timeouts.
+        timeouts: u64, "events";
+    }
+}
+
+table! {
+    /// One row a round trip of a flow: the windows and losses that throughput models need.
+    pub struct RoundRow in "rounds" {
+        /// The flow's number.
+        flow: u32, "";
+        /// The round trip's number within its flow.
+        round: u64, "";
+        /// When it began.
+        start_s: f64, "s";
+        /// Packets sent in it.
+        window_packets: u32, "packets";
+        /// Whether one of these packets was lost.
+        lost: bool, "";
+    }
+}
+
+table! {
+    /// The state of a flow at regular times.
+    pub struct FlowSampleRow in "flow_samples" {
+        /// The flow's number.
+        flow: u32, "";
+        /// When.
+        time_s: f64, "s";
+        /// Congestion window.
+        cwnd_packets: f64, "packets";
+        /// Slow-start threshold; null as long as there is none.
+        ssthresh_packets: Option<f64>, "packets";
+        /// Packets sent and neither acknowledged nor found lost.
+        in_flight_packets: u64, "packets";
+        /// Smoothed RTT; null before the first sample.
+        srtt_s: Option<f64>, "s";
+        /// Payload delivered so far, warm-up included.
+        delivered_bytes: u64, "bytes";
+        /// Packets sent again so far, warm-up included.
+        retransmissions: u64, "packets";
+    }
+}
+
+table! {
+    /// One row a link: its load, losses, queue and delays after the warm-up.
+    pub struct LinkRow in "links" {
+        /// The link's name in the scenario.
+        link: Arc<str>, "";
+        /// Its rate; the mean of one that varies.
+        rate_bps: f64, "bit/s";
+        /// Packets that arrived, lost ones included.
+        arrivals_packets: u64, "packets";
+        /// Bytes that arrived, lost ones included.
+        arrivals_bytes: u64, "bytes";
+        /// Packets that the queue dropped.
+        dropped_packets: u64, "packets";
+        /// Packets that the medium lost.
+        medium_losses_packets: u64, "packets";
+        /// Packets that the queue marked instead of dropping them (ECN).
+        marked_packets: u64, "packets";
+        /// Packets transmitted.
+        forwarded_packets: u64, "packets";
+        /// Bytes transmitted.
+        forwarded_bytes: u64, "bytes";
+        /// Bits transmitted over bits that could have been.
+        utilisation: f64, "1";
+        /// Packets dropped or lost over packets that arrived; null if none arrived.
+        loss_rate: Option<f64>, "1";
+        /// Mean over time of the packets waiting, without the one in service.
+        mean_queue_packets: f64, "packets";
+        /// Standard deviation over time of the packets waiting.
+        sd_queue_packets: f64, "packets";
+        /// Most packets waiting.
+        max_queue_packets: u64, "packets";
+        /// Mean of the packets waiting that arrivals found; null if none arrived.
+        mean_queue_at_arrival_packets: Option<f64>, "packets";
+        /// Mean wait before transmission; null if no packet was transmitted (as for all delays).
+        mean_queueing_delay_s: Option<f64>, "s";
+        /// Wait that half of the packets did not exceed.
+        queueing_delay_p50_s: Option<f64>, "s";
+        /// Wait that 90 % of the packets did not exceed.
+        queueing_delay_p90_s: Option<f64>, "s";
+        /// Wait that 95 % of the packets did not exceed.
+        queueing_delay_p95_s: Option<f64>, "s";
+        /// Wait that 99 % of the packets did not exceed.
+        queueing_delay_p99_s: Option<f64>, "s";
+        /// Wait that 99.9 % of the packets did not exceed.
+        queueing_delay_p999_s: Option<f64>, "s";
+        /// Longest wait.
+        max_queueing_delay_s: Option<f64>, "s";
+    }
+}
+
+table! {
+    /// What a link did in each of a series of equal intervals (bins).
+    pub struct LinkSampleRow in "link_samples" {
+        /// The link's name in the scenario.
+        link: Arc<str>, "";
+        /// Start of the bin.
+        time_s: f64, "s";
+        /// Length of the bin.
+        bin_s: f64, "s";
+        /// Packets that arrived.
+        arrivals_packets: u64, "packets";
+        /// Packets that the queue dropped.
+        dropped_packets: u64, "packets";
+        /// Bytes transmitted.
+        forwarded_bytes: u64, "bytes";
+        /// Mean over the bin of the packets waiting.
+        mean_queue_packets: f64, "packets";
+        /// Mean wait of the packets that arrived in the bin and were not dropped; null if there was none.
+        mean_queueing_delay_s: Option<f64>, "s";
+    }
+}
+
+table! {
+    /// How many packets waited how long: the buckets of a histogram that hold any.
+    pub struct DelayHistogramRow in "delay_histogram" {
+        /// The link's name in the scenario.
+        link: Arc<str>, "";
+        /// Shortest wait of the bucket.
+        low_s: f64, "s";
+        /// End of the bucket, not part of it.
+        high_s: f64, "s";
+        /// Packets in it.
+        packets: u64, "packets";
+    }
+}
