@@ -21,8 +21,8 @@ impl Occupancy {
     /// `waiting` packets were there from the last call to `now`.
     #[inline]
     pub fn held(&mut self, waiting: u64, now: Instant) {
-        let span = now.since(self.updated).as_ps() as f64;
-        let n = waiting as f64;
+        let span = now.since(self.updated).as_ps_f64();
+        let n = waiting as i64 as f64;
         self.area += n * span;
         self.area_squared += n * n * span;
         self.max = self.max.max(waiting);
@@ -30,7 +30,7 @@ impl Occupancy {
     }
 
     fn span_ps(&self) -> f64 {
-        self.updated.since(self.started).as_ps() as f64
+        self.updated.since(self.started).as_ps_f64()
     }
 
     /// Integral of the queue length, packets x s.

@@ -4,6 +4,7 @@
 //! sender to first link, last link to receiver, and the same two on the way back. Where the way back is
 //! uncontended it is as long as the way there.
 
+use crate::access::AccessLink;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::network::{ArrivalProcess, Core, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
@@ -138,12 +139,10 @@ impl GroupBuilder<'_> {
         path.iter().fold(Duration::ZERO, |sum, &link| sum + self.network.links[link as usize].link.delay())
     }
 
-    fn access(&self) -> Result<Option<Rate>, Problem> {
-        let rate = self
-            .spec
-            .access_bps
-            .map(|bps| Rate::from_bps(bps).ok_or_else(|| problem("access_rate", "must be above 0 bit/s")));
-        rate.transpose()
+    fn access(&self) -> Result<Option<AccessLink>, Problem> {
+        let Some(bps) = self.spec.access_bps else { return Ok(None) };
+        let rate = Rate::from_bps(bps).ok_or_else(|| problem("access_rate", "must be above 0 bit/s"))?;
+        Ok(Some(AccessLink::new(rate, self.spec.packet_bytes)))
     }
 
     /// Splits an RTT over the private legs of the path.

@@ -1,9 +1,10 @@
 //! A flow of datagrams: sent at their time, never answered.
 
+use crate::access::AccessLink;
 use crate::network::Core;
 use crate::packet::{Flags, Packet};
 use crate::random::Stream;
-use parshall_units::{Duration, Instant, Rate};
+use parshall_units::{Duration, Instant};
 use parshall_workload::DatagramSource;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct DatagramGroup {
     pub(crate) name: Arc<str>,
     pub(crate) header_bytes: u32,
-    pub(crate) access: Option<Rate>,
+    pub(crate) access: Option<AccessLink>,
     pub(crate) path: Box<[u32]>,
 }
 
@@ -75,8 +76,8 @@ impl DatagramFlow {
         let datagram = self.source.next(&mut self.random);
         self.departs += datagram.gap;
         let mut leaves = self.departs;
-        if let Some(rate) = group.access {
-            leaves = leaves.max(self.access_free) + rate.time_for(u64::from(datagram.bytes));
+        if let Some(link) = &group.access {
+            leaves = leaves.max(self.access_free) + link.transmission(datagram.bytes);
             self.access_free = leaves;
         }
         self.sent += u64::from(self.departs >= warm_up);

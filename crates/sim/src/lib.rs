@@ -27,10 +27,12 @@
 //! | [`random`] | named random streams |
 //! | [`network`] | the event loop, links and paths |
 //! | [`tcp_flow`], [`datagram_flow`] | the ends, in their own time |
+//! | [`access`] | a flow's own first link |
 //! | [`build`] | from scenario to network |
 //! | [`probe`] | what is sampled while it runs |
 //! | [`results`] | what is written when it ends |
 
+mod access;
 mod build;
 mod datagram_flow;
 mod event_queue;

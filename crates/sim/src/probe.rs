@@ -153,7 +153,8 @@ pub(crate) struct LinkProbe {
     bin_start: Instant,
     counts: Counts,
     packet_seconds: f64,
-    waited_s: f64,
+    /// Sum of the waits, ps.
+    waited: f64,
     waited_packets: u64,
 }
 
@@ -164,7 +165,7 @@ impl LinkProbe {
             bin_start: Instant::ZERO,
             counts: Counts::default(),
             packet_seconds: 0.0,
-            waited_s: 0.0,
+            waited: 0.0,
             waited_packets: 0,
         }
     }
@@ -175,7 +176,7 @@ impl LinkProbe {
         if measured {
             self.delays.record(waiting.as_ps());
         }
-        self.waited_s += waiting.as_secs_f64();
+        self.waited += waiting.as_ps_f64();
         self.waited_packets += 1;
     }
 
@@ -205,11 +206,11 @@ impl LinkProbe {
                 - self.counts.medium_losses,
             forwarded_bytes: counts.forwarded_bytes - self.counts.forwarded_bytes,
             mean_queue_packets: (packet_seconds - self.packet_seconds).max(0.0) / width,
-            mean_queueing_delay_s: (waited > 0).then(|| self.waited_s / waited as f64),
+            mean_queueing_delay_s: (waited > 0).then(|| self.waited / waited as f64 / 1e12),
         };
         self.counts = counts.clone();
         self.packet_seconds = packet_seconds;
-        (self.waited_s, self.waited_packets) = (0.0, 0);
+        (self.waited, self.waited_packets) = (0.0, 0);
         self.bin_start = now;
         core.record(|tables| tables.link_samples.push(row));
     }

@@ -6,6 +6,7 @@
 //! inputs come in order: paths are FIFO, and timers that expire before an input are run before it
 //! ([`TcpFlow::advance`]).
 
+use crate::access::AccessLink;
 use crate::network::Core;
 use crate::packet::{Entity, Flags, Packet};
 use crate::probe::FlowProbe;
@@ -15,7 +16,7 @@ use parshall_records::{RecordsError, TransferRow};
 use parshall_tcp::segment::NO_SACK;
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Sender, TcpConfig};
-use parshall_units::{Duration, Instant, Rate};
+use parshall_units::{Duration, Instant};
 use parshall_workload::{Transfer, TransferSource};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(crate) struct TcpGroup {
     pub(crate) control: ControlConfig,
     pub(crate) packet_bytes: u32,
     pub(crate) header_bytes: u32,
-    pub(crate) access: Option<Rate>,
+    pub(crate) access: Option<AccessLink>,
     /// Links that data crosses.
     pub(crate) path: Box<[u32]>,
     /// Links that ACKs cross; empty: the way back is uncontended.
@@ -355,8 +356,8 @@ impl TcpFlow {
         while let Some(segment) = self.sender.poll_transmit(&group.tcp, now) {
             let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
             let mut leaves = now;
-            if let Some(rate) = group.access {
-                leaves = now.max(self.access_free) + rate.time_for(u64::from(bytes));
+            if let Some(link) = &group.access {
+                leaves = now.max(self.access_free) + link.transmission(bytes);
                 self.access_free = leaves;
             }
             let at = leaves + self.legs.to_first_link;
@@ -499,6 +500,10 @@ impl TcpFlow {
         self.dropped += u64::from(measured);
         if let Some(probe) = &mut self.probe {
             probe.mark_lost(packet.sent);
+        }
+        // A line that slow start made long gives its memory back when the window is cut.
+        if self.line.capacity() > 32 && self.line.len() < self.line.capacity() / 4 {
+            self.line.shrink_to(2 * self.line.len());
         }
     }
 

@@ -16,11 +16,13 @@ pub struct Statistics {
     /// Window reductions answering an ECN echo.
     pub ecn_reductions: u64,
     rtt_samples: u64,
-    rtt_sum_s: f64,
-    min_rtt: Option<Duration>,
-    /// Integral of the window over time, packets x s.
+    /// Sum of the samples, ps.
+    rtt_sum: f64,
+    /// [`Duration::ZERO`] before the first sample.
+    min_rtt: Duration,
+    /// Integral of the window over time, packets x ps, and that time, ps.
     window_area: f64,
-    window_time_s: f64,
+    window_time: f64,
     updated: Instant,
 }
 
@@ -33,9 +35,9 @@ impl Statistics {
     /// The window was `window` packets from the last call to `now`.
     #[inline]
     pub(crate) fn window_until(&mut self, now: Instant, window: f64) {
-        let held = now.since(self.updated).as_secs_f64();
+        let held = now.since(self.updated).as_ps_f64();
         self.window_area += window * held;
-        self.window_time_s += held;
+        self.window_time += held;
         self.updated = now;
     }
 
@@ -47,24 +49,24 @@ impl Statistics {
     #[inline]
     pub(crate) fn rtt_sample(&mut self, rtt: Duration) {
         self.rtt_samples += 1;
-        self.rtt_sum_s += rtt.as_secs_f64();
-        if self.min_rtt.is_none_or(|min| rtt < min) {
-            self.min_rtt = Some(rtt);
+        self.rtt_sum += rtt.as_ps_f64();
+        if rtt < self.min_rtt || self.min_rtt == Duration::ZERO {
+            self.min_rtt = rtt;
         }
     }
 
     /// Mean window over the time that a connection was open, packets.
     pub fn mean_window(&self) -> Option<f64> {
-        (self.window_time_s > 0.0).then(|| self.window_area / self.window_time_s)
+        (self.window_time > 0.0).then(|| self.window_area / self.window_time)
     }
 
     /// Mean RTT sample, seconds.
     pub fn mean_rtt_s(&self) -> Option<f64> {
-        (self.rtt_samples > 0).then(|| self.rtt_sum_s / self.rtt_samples as f64)
+        (self.rtt_samples > 0).then(|| self.rtt_sum / self.rtt_samples as f64 / 1e12)
     }
 
     /// Smallest RTT sample.
     pub fn min_rtt(&self) -> Option<Duration> {
-        self.min_rtt
+        (self.min_rtt > Duration::ZERO).then_some(self.min_rtt)
     }
 }

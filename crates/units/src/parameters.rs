@@ -33,6 +33,8 @@ pub enum Kind {
     TimeDistribution,
     /// A list of sizes; resolved to bytes.
     Sizes,
+    /// A loss recovery (the TCP crate's catalog), by name.
+    Recovery,
     /// A value in the unit of the distribution it belongs to; resolved to bytes or seconds.
     Value,
     /// The points `[[value, probability], ...]` of a cumulative distribution, read from a file.
