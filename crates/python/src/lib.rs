@@ -1,6 +1,22 @@
 //! Python's door to the simulator: the module `parshall._core`, conversions and errors only.
+//!
+//! Structures cross as JSON text, results as files. `python/parshall/_core.pyi` has the Python signatures.
+
+mod catalog;
+mod inputs;
+mod quantities;
+mod simulation;
 
 use pyo3::prelude::*;
 
 #[pymodule(name = "_core")]
-mod core {}
+mod core {
+    #[pymodule_export]
+    use super::catalog::catalog;
+    #[pymodule_export]
+    use super::inputs::{check_distribution, check_workload, read_cdf, read_rate_trace};
+    #[pymodule_export]
+    use super::quantities::{format_quantity, parse_quantity};
+    #[pymodule_export]
+    use super::simulation::{records_schema, simulate, Interrupted, PyMonitor};
+}

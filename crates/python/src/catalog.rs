@@ -1,0 +1,47 @@
+//! The families that scenarios choose from, as JSON: the one place where Python learns what there is.
+
+use parshall_units::parameters::{Entry, Parameter};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+/// Every family by the name Python knows it by.
+#[derive(Serialize)]
+struct Catalog {
+    congestion_controls: &'static [Entry],
+    recoveries: &'static [Entry],
+    queues: &'static [Entry],
+    losses: &'static [Entry],
+    workloads: &'static [Entry],
+    distributions: &'static [Entry],
+    tcp: [Endpoint; 1],
+}
+
+/// The TCP endpoint, which has parameters but no alternatives.
+#[derive(Serialize)]
+struct Endpoint {
+    name: &'static str,
+    summary: &'static str,
+    reference: &'static str,
+    parameters: &'static [Parameter],
+}
+
+/// The catalogs of every family.
+#[pyfunction]
+pub fn catalog() -> PyResult<String> {
+    let catalog = Catalog {
+        congestion_controls: parshall_congestion::catalog::CATALOG,
+        recoveries: parshall_tcp::recovery::CATALOG,
+        queues: parshall_net::queues::catalog::CATALOG,
+        losses: parshall_net::loss::CATALOG,
+        workloads: parshall_workload::workloads::catalog::CATALOG,
+        distributions: parshall_workload::distributions::catalog::CATALOG,
+        tcp: [Endpoint {
+            name: "tcp",
+            summary: "the TCP endpoint's own parameters, set on a group of flows",
+            reference: "RFC 9293, RFC 5681, RFC 6298",
+            parameters: parshall_tcp::TcpConfig::PARAMETERS,
+        }],
+    };
+    serde_json::to_string(&catalog).map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -1,0 +1,45 @@
+//! Files and parts of a scenario, read and checked by the crates that will use them.
+
+use parshall_workload::{CdfFile, ConfigError, DistributionConfig, WorkloadConfig};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
+use std::num::NonZeroU32;
+
+/// The points of a file with a measured distribution function, its values multiplied by `unit`.
+#[pyfunction]
+pub fn read_cdf(content: &[u8], unit: f64) -> PyResult<Vec<[f64; 2]>> {
+    let file = CdfFile::parse(content).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(file.points(unit))
+}
+
+/// The timestamps, in milliseconds, of a file with packet-delivery opportunities.
+#[pyfunction]
+pub fn read_rate_trace(content: &[u8]) -> PyResult<Vec<u64>> {
+    let text = String::from_utf8_lossy(content);
+    parshall_net::rate::parse_trace(&text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The mean of a resolved distribution. A `ValueError` has two arguments: the key, and what is wrong there.
+#[pyfunction]
+pub fn check_distribution(config: &str) -> PyResult<f64> {
+    let config: DistributionConfig = read(config)?;
+    config.build().map(|distribution| distribution.mean()).map_err(|error| refused(&error))
+}
+
+/// Whether a resolved workload sends datagrams. Errors as [`check_distribution`].
+#[pyfunction]
+pub fn check_workload(config: &str, packet_bytes: NonZeroU32) -> PyResult<bool> {
+    let config: WorkloadConfig = read(config)?;
+    config.source(packet_bytes).map_err(|error| refused(&error))?;
+    Ok(config.is_datagram())
+}
+
+fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {
+    serde_json::from_str(config).map_err(|error| PyValueError::new_err((String::new(), error.to_string())))
+}
+
+fn refused(error: &ConfigError) -> PyErr {
+    let ConfigError { key, found, accepted } = error;
+    PyValueError::new_err((key.clone(), format!("found {found}; write {accepted}")))
+}

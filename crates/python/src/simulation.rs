@@ -1,0 +1,114 @@
+//! Running a simulation without holding the GIL, watched and stopped from Python.
+
+use parshall_records::{RecordsError, TableSelection, Tables};
+use parshall_sim::{Monitor, Scenario, SimError, Summary};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+
+pyo3::create_exception!(_core, Interrupted, PyException, "The simulation was stopped by its monitor.");
+
+/// Watches, and stops, a running simulation from another thread.
+#[pyclass(name = "Monitor", frozen)]
+#[derive(Default)]
+pub struct PyMonitor(Arc<Monitor>);
+
+#[pymethods]
+impl PyMonitor {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops the simulation, or keeps it from starting.
+    fn cancel(&self) {
+        self.0.cancel.store(true, Relaxed);
+    }
+
+    /// Simulated time so far.
+    #[getter]
+    fn simulated_s(&self) -> f64 {
+        self.0.simulated_ps.load(Relaxed) as f64 / 1e12
+    }
+
+    /// Packets that links have handled so far.
+    #[getter]
+    fn packets(&self) -> u64 {
+        self.0.packets.load(Relaxed)
+    }
+}
+
+/// Runs one repetition of a resolved scenario, writes its tables to `directory` (`None`: nowhere) and returns its totals
+/// as JSON.
+#[pyfunction]
+#[pyo3(signature = (scenario, repetition, directory, monitor))]
+pub fn simulate(
+    py: Python<'_>,
+    scenario: &str,
+    repetition: u32,
+    directory: Option<PathBuf>,
+    monitor: &PyMonitor,
+) -> PyResult<String> {
+    let scenario: Scenario = serde_json::from_str(scenario)
+        .map_err(|error| PyValueError::new_err((String::new(), error.to_string())))?;
+    let monitor = Arc::clone(&monitor.0);
+    let summary = py.detach(|| {
+        // A panic is a fault of ours, but not one to take a notebook or a campaign down with.
+        catch_unwind(AssertUnwindSafe(|| run(&scenario, repetition, directory, &monitor)))
+    });
+    match summary {
+        Ok(Ok(summary)) => {
+            serde_json::to_string(&summary).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        }
+        Ok(Err(error)) => Err(refused(error)),
+        Err(_) => Err(PyRuntimeError::new_err(
+            "the simulator failed; this is a fault in Parshall, please report it",
+        )),
+    }
+}
+
+fn run(
+    scenario: &Scenario,
+    repetition: u32,
+    directory: Option<PathBuf>,
+    monitor: &Monitor,
+) -> Result<Summary, SimError> {
+    let probes = &scenario.probes;
+    let selection = TableSelection {
+        transfers: probes.transfers,
+        rounds: probes.rounds_flows > 0,
+        flow_samples: probes.flow_interval_ps.is_some() && probes.flows_sampled > 0,
+        link_samples: probes.link_interval_ps.is_some(),
+    };
+    let mut tables = match directory {
+        Some(directory) => Tables::create(&directory, repetition, selection)?,
+        None => Tables::none(),
+    };
+    let summary = parshall_sim::simulate(scenario, repetition, &mut tables, monitor)?;
+    tables.finish()?;
+    Ok(summary)
+}
+
+fn refused(error: SimError) -> PyErr {
+    match error {
+        SimError::Invalid { key, problem } => PyValueError::new_err((key, problem)),
+        SimError::Interrupted { .. } => Interrupted::new_err(error.to_string()),
+        SimError::Records(RecordsError::Write { path, source }) => match source.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, source.to_string(), path)),
+            None => PyOSError::new_err(format!("cannot write {}: {source}", path.display())),
+        },
+        SimError::Records(error @ RecordsError::NotFinite { .. }) => {
+            PyRuntimeError::new_err(error.to_string())
+        }
+    }
+}
+
+/// The tables that a repetition writes, with their columns, as JSON.
+#[pyfunction]
+pub fn records_schema() -> PyResult<String> {
+    serde_json::to_string(&parshall_records::schema_catalog())
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}

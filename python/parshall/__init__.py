@@ -1,0 +1,41 @@
+"""Predict, simulate, emulate and observe how transport protocols share a bottleneck.
+
+>>> import parshall as ps
+>>> scenario = ps.Scenario(
+...     duration="2 s",
+...     bottleneck={"rate": "5 Mbit/s"},
+...     flows=[{"rtt": "50 ms"}],
+... )
+>>> run = ps.run(scenario)
+>>> run.flows["goodput_bps"].len()
+1
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from parshall.errors import InputError, ParshallError, ScenarioError
+    from parshall.runs import Run, run
+    from parshall.scenario import FlowGroup, Scenario
+
+__all__ = ["FlowGroup", "InputError", "ParshallError", "Run", "Scenario", "ScenarioError", "run"]
+
+_HOMES = {
+    "FlowGroup": "scenario",
+    "InputError": "errors",
+    "ParshallError": "errors",
+    "Run": "runs",
+    "Scenario": "scenario",
+    "ScenarioError": "errors",
+    "run": "runs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: the command line starts fast."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,58 @@
+"""What can go wrong, as one tree.
+
+| error | means | exit code of the command line |
+| --- | --- | --- |
+| `ParshallError` | anything below | |
+| `InputError` | what was given cannot be used; nothing was run | 2 |
+| `ScenarioError` | a scenario is refused | 2 |
+| `OutputExistsError` | results would overwrite something | 2 |
+| `RunNotFoundError` | a directory holds no readable run | 2 |
+| `SimulationError` | a simulation failed | 1 |
+| `StorageError` | results cannot be written | 1 |
+
+Messages say where (file, key path), what was found, and what is accepted.
+"""
+
+from __future__ import annotations
+
+
+class ParshallError(Exception):
+    """Anything that Parshall refuses or cannot do."""
+
+
+class InputError(ParshallError, ValueError):
+    """What was given cannot be used."""
+
+
+class ScenarioError(InputError):
+    """A scenario is refused.
+
+    Parameters
+    ----------
+    problems
+        One message for each problem, each starting with a key path if it has one.
+    source
+        The file, or another name for where the scenario comes from.
+    """
+
+    def __init__(self, problems: list[str], source: str | None = None) -> None:
+        self.problems = problems
+        self.source = source
+        where = "" if source is None else f"{source}: "
+        super().__init__("\n".join(where + problem for problem in problems))
+
+
+class OutputExistsError(InputError):
+    """Results would overwrite something."""
+
+
+class RunNotFoundError(InputError):
+    """A directory holds no readable run."""
+
+
+class SimulationError(ParshallError):
+    """A simulation failed."""
+
+
+class StorageError(ParshallError):
+    """Results cannot be written: the disk is full, a permission is missing."""

@@ -1,0 +1,186 @@
+"""A scenario: the network, the flows and what they do, and what is recorded.
+
+The one place for defaults, units and validation. Written in TOML (`Scenario.load`) or made in Python:
+
+>>> scenario = Scenario(
+...     duration="10 s",
+...     bottleneck={"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "1 BDP"}},
+...     flows=[{"count": 2, "rtt": "60 ms", "congestion_control": "reno"}],
+... )
+>>> scenario.resolve()["links"][0]["queue"]
+{'name': 'drop_tail', 'limit': {'packets': 50}}
+
+`Scenario.resolve` gives what Rust takes: every value there, in integers of the smallest unit. ``parshall schema``
+prints `Scenario.json_schema` for editors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+
+from parshall.errors import ScenarioError
+from parshall.schema import reading
+from parshall.schema.flows import TCP_KEYS, FlowGroup
+from parshall.schema.links import Bottleneck, Link, NamedLink, ReverseLink
+from parshall.schema.model import Part, Problem
+from parshall.schema.probes import Probes
+from parshall.schema.problems import messages
+from parshall.schema.quantities import Duration, PositiveDuration
+from parshall.schema.resolving import resolve
+
+__all__ = ["Bottleneck", "FlowGroup", "Link", "NamedLink", "Probes", "ReverseLink", "Scenario"]
+
+
+class Scenario(Part):
+    """What is run.
+
+    Raises
+    ------
+    ScenarioError
+        A value is not accepted; the message names the key path, what was found, and what is accepted.
+    """
+
+    name: str = Field("scenario", description="A short name, for directories and pages", min_length=1, max_length=100)
+    description: str = Field("", description="What it shows")
+    duration: PositiveDuration = Field(description="Simulated time")
+    warm_up: Duration = Field("0 s", description="Time before measurements start")
+    seed: int = Field(1, ge=0, le=2**64 - 1, strict=True, description="Root of every random stream")
+    repetitions: int = Field(1, ge=1, le=10_000, strict=True, description="Independent runs")
+    bottleneck: Bottleneck | None = Field(None, description="The one contended link of a dumbbell")
+    links: list[NamedLink] | None = Field(None, description="Or several contended links", min_length=1)
+    flows: list[FlowGroup] = Field(description="Groups of flows", min_length=1)
+    probes: Probes = Field(default_factory=Probes, description="What is recorded beyond the totals")
+
+    _folder: Path = PrivateAttr(default=Path())
+    _source: str | None = PrivateAttr(default=None)
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise ScenarioError(messages(error, type(self))) from None
+
+    @field_validator("name")
+    @classmethod
+    def _printable(cls, name: str) -> str:
+        if not name.isprintable() or name != name.strip():
+            raise ValueError(f"found {name!r}; write printable characters, without blanks at the ends")
+        return name
+
+    @field_validator("flows", mode="before")
+    @classmethod
+    def _named(cls, flows: Any) -> Any:
+        """Groups without a name get one: flows0, flows1, ..."""
+        if not isinstance(flows, list | tuple):
+            return flows
+        return [_with_name(group, f"flows{index}") for index, group in enumerate(flows)]
+
+    @model_validator(mode="after")
+    def _one_network(self) -> Self:
+        if (self.bottleneck is None) == (self.links is None):
+            found = "neither [bottleneck] nor [[links]]" if self.links is None else "both [bottleneck] and [[links]]"
+            raise ValueError(f"found {found}; write one of them")
+        return self
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Iterable[str] = ()) -> Self:
+        """Read a scenario from a TOML file, and check that it can be run.
+
+        Parameters
+        ----------
+        path
+            The file; other files that it names are relative to its folder.
+        overrides
+            Assignments such as ``flows.0.count=10`` or ``bottleneck.rate="10 Mbit/s"``, applied in order.
+
+        Raises
+        ------
+        ScenarioError
+            It is refused; the message names the file and the key path.
+        InputError
+            An override is no assignment, or its path leads nowhere.
+        """
+        path = Path(path)
+        document = reading.read_toml(path)
+        for assignment in overrides:
+            reading.override(document, assignment)
+        return cls.from_document({"name": path.stem, **document}, folder=path.parent, source=str(path))
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], folder: str | Path = ".", source: str | None = None) -> Self:
+        """Make a scenario of plain tables, as TOML or JSON have them, and check that it can be run."""
+        try:
+            scenario = cls(**document)
+        except ScenarioError as error:
+            raise ScenarioError(error.problems, source) from None
+        scenario._folder = Path(folder).absolute()
+        scenario._source = source
+        scenario.resolve()
+        return scenario
+
+    def with_values(self, values: Mapping[str, Any]) -> Self:
+        """The same scenario but for some values.
+
+        Parameters
+        ----------
+        values
+            Values by key path, e.g. ``{"flows.0.count": 10, "bottleneck.rate": "10 Mbit/s"}``.
+        """
+        document = self.document()
+        for key, value in values.items():
+            reading.set_value(document, key.split("."), deepcopy(value))
+        return type(self).from_document(document, self._folder, self._source)
+
+    def document(self) -> dict[str, Any]:
+        """The scenario as plain tables: what was given, with the names that were left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    def complete_document(self) -> dict[str, Any]:
+        """The scenario as plain tables, every default filled in that has a meaning there."""
+        document = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for group, resolved in zip(document["flows"], self.resolve()["flows"], strict=True):
+            if resolved["tcp"] is None:
+                for key in TCP_KEYS:
+                    group.pop(key, None)
+        return document
+
+    @property
+    def folder(self) -> Path:
+        """Where relative paths in the scenario start."""
+        return self._folder
+
+    @property
+    def source(self) -> str | None:
+        """The file it was read from."""
+        return self._source
+
+    def resolve(self) -> dict[str, Any]:
+        """The scenario as the simulator takes it: no defaults, integers in the smallest unit.
+
+        Raises
+        ------
+        ScenarioError
+            Parts do not fit together, or a file cannot be read.
+        """
+        try:
+            return resolve(self, self._folder)
+        except Problem as problem:
+            raise ScenarioError([str(problem)], self._source) from None
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema of a scenario file, for editors."""
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
+
+
+def _with_name(group: Any, name: str) -> Any:
+    if isinstance(group, FlowGroup):
+        return group if group.name is not None else group.model_copy(update={"name": name})
+    if isinstance(group, Mapping) and group.get("name") is None:
+        return {**group, "name": name}
+    return group

@@ -1,0 +1,56 @@
+"""The families that the Rust crates list, as Python objects.
+
+>>> [entry.name for entry in family("congestion_controls")][:2]
+['reno', 'cubic']
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from parshall import _core
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an entry; `minimum` and `maximum` are in the unit the simulator takes."""
+
+    name: str
+    kind: str
+    default: str | None
+    minimum: float | None
+    maximum: float | None
+    description: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a family."""
+
+    name: str
+    summary: str
+    reference: str
+    parameters: tuple[Parameter, ...]
+
+
+@cache
+def families() -> Mapping[str, tuple[Entry, ...]]:
+    """Every family by its name."""
+    listed: dict[str, list[dict[str, Any]]] = json.loads(_core.catalog())
+    return {name: tuple(_entry(item) for item in items) for name, items in listed.items()}
+
+
+def family(name: str) -> tuple[Entry, ...]:
+    """The entries of one family, in the catalog's order."""
+    return families()[name]
+
+
+def _entry(item: dict[str, Any]) -> Entry:
+    parameters = tuple(
+        Parameter(p["name"], p["kind"], p["default"], p["min"], p["max"], p["description"]) for p in item["parameters"]
+    )
+    return Entry(item["name"], item["summary"], item["reference"], parameters)

@@ -1,0 +1,185 @@
+"""Pydantic models for the entries of the Rust catalogs.
+
+A new congestion control, queue, loss, workload or distribution in Rust is accepted here without a change:
+its model is made from the parameters it declares. In a scenario, an entry is a table with its name
+(``{name = "cubic", c = 0.4}``), or the name alone when all parameters have defaults.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, Union
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    Tag,
+    create_model,
+    field_validator,
+)
+from pydantic_core import CoreSchema
+
+from parshall.schema import quantities
+from parshall.schema.catalog import Entry, Parameter, family
+from parshall.schema.model import FormOf, Part
+
+SIZE = "size"
+TIME = "time"
+
+
+class Configuration(Part):
+    """An entry of a catalog with its parameters; the subclasses are made from the catalog."""
+
+    entry: ClassVar[Entry]
+    role: ClassVar[str | None]
+    """What the values of a distribution are: `SIZE` or `TIME`."""
+
+    name: str
+
+
+class EmpiricalPoints(Part):
+    """Where the points of a measured distribution are: in a file, or here."""
+
+    file: str | None = Field(
+        None, description="File of lines with a value and the probability not to exceed it", min_length=1
+    )
+    unit: Literal["bytes", "packets", "s", "ms"] | None = Field(
+        None,
+        description="Unit of the file's values: bytes (default) or packets for sizes, s (default) or ms for times",
+    )
+    points: Annotated[list[tuple[Any, float]] | None, Field(description="The points themselves")] = None
+
+    @field_validator("points")
+    @classmethod
+    def _not_empty(cls, points: list[tuple[Any, float]] | None) -> list[tuple[Any, float]] | None:
+        if points is not None and not points:
+            raise ValueError("found no points; write [[value, probability], ...] up to probability 1")
+        return points
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """How one family is read: the name alone, or a table with the name."""
+
+    what: str
+    names: tuple[str, ...]
+
+    def expand(self, value: object) -> object:
+        return {"name": value} if isinstance(value, str) else value
+
+    def tag(self, value: object) -> str | None:
+        name = value.get("name") if isinstance(value, dict) else getattr(value, "name", None)
+        return f"<{name}>" if name in self.names else None
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        tables: dict[str, Any] = handler(schema)
+        options = tables.get("oneOf") or tables.get("anyOf") or [tables]
+        return {"anyOf": [{"type": "string", "enum": list(self.names)}, *options]}
+
+
+def choice(family_name: str, what: str, role: str | None = None) -> Any:
+    """The type of a field that holds one entry of a family."""
+    entries = family(family_name)
+    names = tuple(entry.name for entry in entries)
+    reader = _Choice(what, names)
+    tagged = tuple(Annotated[_model(entry, role), Tag(f"<{entry.name}>")] for entry in entries)
+    discriminator = FormOf(
+        reader.tag,
+        custom_error_type="unknown_name",
+        custom_error_message="not the name of {what}",
+        custom_error_context={"what": what, "names": " ".join(names)},
+    )
+    union = Union[tagged] if len(tagged) > 1 else tagged[0]  # noqa: UP007 - made at run time
+    return Annotated[Annotated[union, discriminator], BeforeValidator(reader.expand), reader]
+
+
+def fields(parameters: Sequence[Parameter], role: str | None = None) -> dict[str, Any]:
+    """Pydantic field definitions for parameters."""
+    made: dict[str, Any] = {}
+    for parameter in parameters:
+        if parameter.kind == "cdf_points":
+            continue  # `EmpiricalPoints` has its fields
+        made[parameter.name] = (_field_type(parameter, role), _field(parameter))
+    return made
+
+
+def _model(entry: Entry, role: str | None) -> type[BaseModel]:
+    bases: tuple[type[Any], ...] = (Configuration,)
+    if any(parameter.kind == "cdf_points" for parameter in entry.parameters):
+        bases = (Configuration, EmpiricalPoints)
+    title = entry.name.title().replace("_", "") + (role or "").title()
+    make: Any = create_model
+    model: type[Configuration] = make(
+        title,
+        __base__=bases,
+        __doc__=f"{entry.summary} ({entry.reference}).",
+        __module__=__name__,
+        name=(Literal[entry.name], entry.name),
+        **fields(entry.parameters, role),
+    )
+    model.entry = entry
+    model.role = role
+    return model
+
+
+def _field(parameter: Parameter) -> Any:
+    default: Any = ... if parameter.default is None else _default(parameter)
+    bounds: dict[str, Any] = {}
+    if parameter.kind == "sizes":
+        bounds["validation_alias"] = AliasChoices(parameter.name, parameter.name.removesuffix("s"))
+    if parameter.kind in {"number", "integer"}:
+        bounds = {"ge": parameter.minimum, "le": parameter.maximum, "strict": True}
+        if parameter.kind == "number":
+            bounds["allow_inf_nan"] = False
+    return Field(default, description=parameter.description, **bounds)
+
+
+def _default(parameter: Parameter) -> Any:
+    if parameter.kind in {"number", "integer", "boolean"}:
+        return json.loads(parameter.default or "null")
+    return parameter.default
+
+
+def _field_type(parameter: Parameter, role: str | None) -> Any:
+    match parameter.kind:
+        case "number":
+            kind: Any = float
+        case "integer":
+            kind = int
+        case "boolean":
+            kind = Annotated[bool, Field(strict=True)]
+        case "recovery":
+            kind = Literal[tuple(entry.name for entry in family("recoveries"))]
+        case "size_distribution":
+            kind = choice("distributions", "a distribution", SIZE)
+        case "time_distribution":
+            kind = choice("distributions", "a distribution", TIME)
+        case "sizes":
+            kind = Annotated[list[quantities.POSITIVE_SIZE.annotated()], BeforeValidator(_as_list)]  # type: ignore[misc]
+        case "value":
+            kind = (quantities.SIZE if role == SIZE else quantities.DURATION).annotated()
+        case _:
+            kind = _form(parameter).annotated()
+    return kind
+
+
+def _form(parameter: Parameter) -> quantities.Form:
+    forms = {
+        "duration": quantities.DURATION,
+        "rate": quantities.RATE,
+        "bytes": quantities.BYTES,
+        "packets": quantities.SIZE,
+        "buffer": quantities.BUFFER,
+    }
+    form = forms[parameter.kind]
+    nullable = parameter.default is not None and quantities.is_none(parameter.default)
+    return form.or_none(parameter.default) if nullable and parameter.default else form
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value

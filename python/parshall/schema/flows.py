@@ -1,0 +1,67 @@
+"""Groups of flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, create_model, field_validator, model_validator
+
+from parshall.schema.catalog import family
+from parshall.schema.families import choice, fields
+from parshall.schema.links import NAME
+from parshall.schema.model import Part
+from parshall.schema.quantities import Bytes, PacketSize, Rate, parse
+from parshall.schema.spread import Rtt, Start
+
+TCP_PARAMETERS = family("tcp")[0].parameters
+TCP_KEYS = (*(parameter.name for parameter in TCP_PARAMETERS), "congestion_control")
+"""The keys of a group that say something about TCP."""
+
+USUAL_DELAYED_ACK = "40 ms"
+"""What ``delayed_ack = true`` means (Linux's shortest)."""
+
+if TYPE_CHECKING:
+    TcpOptions = Part
+    CongestionControl = Any
+    Workload = Any
+else:
+    TcpOptions = create_model("TcpOptions", __base__=Part, __module__=__name__, **fields(TCP_PARAMETERS))
+    CongestionControl = choice("congestion_controls", "a congestion control")
+    Workload = choice("workloads", "a workload")
+
+
+class FlowGroup(TcpOptions):
+    """Flows that differ in RTT and start only."""
+
+    name: str | None = Field(None, description="Its name in the records (default: flows0, flows1, ...)", pattern=NAME)
+    count: int = Field(1, ge=1, le=2**32 - 1, strict=True, description="How many flows")
+    rtt: Rtt = Field(description="Two-way propagation delay, the links' included")
+    start: Start = Field("0 s", description="When each flow starts")
+    access_rate: Rate | None = Field(None, description="Rate of each flow's own access link (default: unlimited)")
+    direction: Literal["forward", "reverse"] = Field("forward", description="Which way data crosses the bottleneck")
+    path: list[str] | None = Field(None, description="Links that data crosses, in order", min_length=1)
+    reverse_path: list[str] | None = Field(None, description="Links that ACKs cross, in order")
+    congestion_control: CongestionControl = Field("cubic", description="How the window answers to the network")
+    workload: Workload = Field("bulk", description="What the application does")
+    packet_size: PacketSize = Field("1500 B", description="A full packet on the wire, headers included")
+    header_size: Bytes = Field("40 B", description="Of these, headers: not goodput")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_delayed_ack(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("delayed_ack") is True:
+            return {**data, "delayed_ack": USUAL_DELAYED_ACK}
+        return data
+
+    @field_validator("header_size")
+    @classmethod
+    def _some_payload(cls, header_size: str, info: Any) -> str:
+        packet_size = info.data.get("packet_size")
+        if packet_size is not None and parse("bytes", header_size) >= parse("bytes", packet_size):
+            raise ValueError(f'found "{header_size}"; a header is smaller than its packet, here {packet_size}')
+        return header_size
+
+    @property
+    def payload_bytes(self) -> int:
+        """Bytes of a full packet that count as goodput."""
+        return parse("bytes", self.packet_size) - parse("bytes", self.header_size)

@@ -1,0 +1,43 @@
+"""What a run records beyond its totals."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from parshall.schema.model import Part
+from parshall.schema.quantities import POSITIVE_DURATION
+
+
+def _interval_or_false(value: object) -> object:
+    return value if value is False else POSITIVE_DURATION.validate(value)
+
+
+Interval = Annotated[
+    str | Literal[False],
+    BeforeValidator(_interval_or_false),
+    WithJsonSchema({"anyOf": [POSITIVE_DURATION.schema, {"const": False}]}),
+]
+
+
+class Probes(Part):
+    """What is recorded; nothing costs anything when off."""
+
+    flow_samples: Interval | None = Field(
+        None,
+        description="Time between samples of a flow (default: a thousandth of the duration); false: none",
+    )
+    flows: int = Field(5, ge=0, le=2**32 - 1, strict=True, description="Flows of each group that are sampled")
+    rounds: int = Field(
+        0,
+        ge=0,
+        le=2**32 - 1,
+        strict=True,
+        description="Flows of each group whose every round trip is recorded",
+    )
+    link_samples: Interval | None = Field(
+        None,
+        description="Bin width of the links' series (default: a thousandth of the duration); false: none",
+    )
+    transfers: bool = Field(True, strict=True, description="Whether each finished transfer is recorded")

@@ -1,0 +1,104 @@
+"""TOML files and ``--set key.path=value``.
+
+>>> document = {"flows": [{"name": "video", "count": 1}]}
+>>> override(document, "flows.video.count=10")
+>>> document["flows"][0]["count"]
+10
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from parshall.errors import InputError, ScenarioError
+from parshall.schema.problems import did_you_mean, quoted
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The document in a TOML file.
+
+    Raises
+    ------
+    ScenarioError
+        The file is missing, not readable, or not TOML.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+        return tomllib.loads(text)
+    except FileNotFoundError:
+        raise ScenarioError(["no such file; write the path of a scenario in TOML"], str(path)) from None
+    except OSError as error:
+        raise ScenarioError([f"not readable: {error.strerror}"], str(path)) from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError([f"not TOML: byte {error.start} is not UTF-8"], str(path)) from None
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError([f"not TOML: {error}"], str(path)) from None
+
+
+def override(document: dict[str, Any], assignment: str) -> None:
+    """Set one value of `document`, as ``key.path=value``.
+
+    The value is TOML; what is not TOML is taken as text, so that quotes can be left out. Items of a list are
+    named by their index or by their ``name``; tables on the way are made if they are not there.
+
+    Raises
+    ------
+    InputError
+        It is no assignment, or the path leads nowhere.
+    """
+    path, equals, value = assignment.partition("=")
+    parts = path.strip().split(".")
+    if not equals or not all(parts):
+        raise InputError(f'--set: found "{assignment}"; write key.path=value, e.g. bottleneck.rate="10 Mbit/s"')
+    set_value(document, parts, _value(value))
+
+
+def set_value(document: dict[str, Any], parts: list[str], value: Any) -> None:
+    """Put `value` at the path `parts` of `document`."""
+    place: Any = document
+    for position, part in enumerate(parts[:-1]):
+        place = _step(place, part, parts[:position])
+    last = parts[-1]
+    if isinstance(place, list):
+        place[_index(place, last, parts[:-1])] = value
+    else:
+        place[last] = value
+
+
+def _step(place: Any, part: str, before: list[str]) -> Any:
+    if isinstance(place, list):
+        index = _index(place, part, before)
+        if isinstance(place[index], str):
+            place[index] = {"name": place[index]}
+        return place[index]
+    inner = place.setdefault(part, {})
+    if isinstance(inner, str):  # `queue = "red"` and then `queue.limit = ...`
+        inner = place[part] = {"name": inner}
+    if not isinstance(inner, dict | list):
+        raise InputError(f"--set: {'.'.join([*before, part])} is {inner!r}, which has no keys")
+    return inner
+
+
+def _index(items: list[Any], part: str, before: list[str]) -> int:
+    where = ".".join(before)
+    if part.isdecimal():
+        if int(part) < len(items):
+            return int(part)
+        raise InputError(f"--set: {where}.{part} does not exist; {where} has {len(items)}, counted from 0")
+    usual = [f"{where}{index}" for index in range(len(items))]
+    names = [
+        item.get("name", name) if isinstance(item, dict) else name for item, name in zip(items, usual, strict=True)
+    ]
+    if part in names:
+        return names.index(part)
+    hint = did_you_mean(part, names) or f"; names there: {quoted(names)}"
+    raise InputError(f'--set: {where} has nothing named "{part}"; write an index from 0 or a name{hint}')
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.strip()

@@ -1,0 +1,175 @@
+"""Groups of flows, in the units that the simulator takes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from parshall import _core
+from parshall.schema import quantities
+from parshall.schema.flows import TCP_KEYS, TCP_PARAMETERS, FlowGroup
+from parshall.schema.model import Problem
+from parshall.schema.problems import quoted, shown
+from parshall.schema.resolve_values import Context, configuration, parameters
+from parshall.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
+
+
+@dataclass(frozen=True)
+class Route:
+    """The links that a group's packets cross, by index."""
+
+    path: list[int]
+    reverse_path: list[int]
+    delay_ps: int
+    """Of all these links together: no RTT is shorter."""
+
+
+def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Context) -> dict[str, Any]:
+    """A group as Rust reads it."""
+    packet_bytes = quantities.parse("bytes", group.packet_size)
+    header_bytes = quantities.parse("bytes", group.header_size)
+    context = replace(context, packet_bytes=packet_bytes - header_bytes)
+    workload, datagrams = _workload(group, packet_bytes, context)
+    access = group.access_rate
+    rtt, _ = rtt_spread(group, route.delay_ps, context)
+    return {
+        "name": group.name,
+        "count": group.count,
+        "path": route.path,
+        "reverse_path": route.reverse_path,
+        "rtt_ps": rtt,
+        "access_bps": None if access is None else quantities.parse("rate", access),
+        "start_ps": _start(group, duration_ps),
+        "packet_bytes": packet_bytes,
+        "header_bytes": header_bytes,
+        "tcp": None if datagrams else _tcp(group, context),
+        "congestion_control": None if datagrams else _congestion_control(group, context),
+        "workload": workload,
+    }
+
+
+def rtt_spread(group: FlowGroup, delay_ps: int, context: Context) -> tuple[dict[str, Any], float]:
+    """The RTTs of a group as Rust reads them, and their mean in seconds."""
+    rtt = group.rtt
+    if isinstance(rtt, Distributed):
+        law, mean_s = _distribution(rtt, context)
+        return {"distribution": {"of": law, "min_ps": delay_ps}}, mean_s
+    spread = _spread(rtt, "rtt", group.count)
+    values = _extremes(spread, group.count)
+    if min(values) < delay_ps:
+        shortest = _core.format_quantity("duration", min(values))
+        path = _core.format_quantity("duration", delay_ps)
+        raise Problem(
+            ("rtt",),
+            f'found "{shortest}", which is below the delay of the links on its path; write "{path}" or more',
+        )
+    total = sum(spread["list"]) / group.count if "list" in spread else sum(values) / 2
+    return spread, total / quantities.PS_PER_S
+
+
+def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
+    spread = _spread(group.start, "start", group.count)
+    last = max(_extremes(spread, group.count))
+    if last > duration_ps or ("uniform" not in spread and last == duration_ps):
+        found = _core.format_quantity("duration", last)
+        end = _core.format_quantity("duration", duration_ps)
+        raise Problem(("start",), f'found a start at "{found}"; write starts before the end, "{end}"')
+    return spread
+
+
+def _spread(given: Any, key: str, count: int) -> dict[str, Any]:
+    match given:
+        case str():
+            return {"constant": quantities.parse("duration", given)}
+        case Linear():
+            return {"linear": {"first": _ps(given.first), "step": _ps(given.step)}}
+        case Staggered():
+            return {"linear": {"first": 0, "step": _ps(given.staggered)}}
+        case UniformWithin():
+            return {"uniform": {"low": 0, "high": _ps(given.uniform)}}
+        case UniformBetween():
+            low, high = (_ps(end) for end in given.uniform)
+            if low >= high:
+                raise Problem((key, "uniform"), f"found {shown(given.uniform)}; write the smaller end first")
+            return {"uniform": {"low": low, "high": high}}
+        case Listed():
+            if len(given.values) != count:
+                raise Problem(
+                    (key, "list"),
+                    f"found {len(given.values)} for {count} flows; write one value for each flow",
+                )
+            return {"list": [_ps(value) for value in given.values]}
+        case _:
+            raise TypeError(f"no spread: {given!r}")
+
+
+def _extremes(spread: dict[str, Any], count: int) -> tuple[int, int]:
+    """The smallest and the largest value."""
+    match spread:
+        case {"constant": value}:
+            return value, value
+        case {"linear": {"first": first, "step": step}}:
+            return first, first + (count - 1) * step
+        case {"uniform": {"low": low, "high": high}}:
+            return low, high
+        case _:
+            return min(spread["list"]), max(spread["list"])
+
+
+def _ps(text: str) -> int:
+    return quantities.parse("duration", text)
+
+
+def _distribution(rtt: Distributed, context: Context) -> tuple[dict[str, Any], float]:
+    try:
+        law = configuration(rtt.distribution, context)
+    except Problem as problem:
+        raise problem.within("rtt", "distribution") from None
+    try:
+        return law, _core.check_distribution(json.dumps(law))
+    except ValueError as error:
+        raise _refused(error, "rtt", "distribution") from None
+
+
+def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[dict[str, Any], bool]:
+    """The workload as Rust reads it, and whether it sends datagrams."""
+    try:
+        resolved = configuration(group.workload, context)
+        datagrams = _core.check_workload(json.dumps(resolved), packet_bytes)
+        if datagrams:  # sizes are those of packets then
+            resolved = configuration(group.workload, replace(context, packet_bytes=packet_bytes))
+            _core.check_workload(json.dumps(resolved), packet_bytes)
+            _refuse_tcp(group)
+    except Problem as problem:
+        raise problem.within("workload") from None
+    except ValueError as error:
+        raise _refused(error, "workload") from None
+    return resolved, datagrams
+
+
+def _refuse_tcp(group: FlowGroup) -> None:
+    given = [key for key in TCP_KEYS if key in group.model_fields_set]
+    if given:
+        raise Problem((), f'"{group.workload.name}" sends datagrams, without TCP: leave out {quoted(given)}')
+
+
+def _refused(error: ValueError, *key: str) -> Problem:
+    """An error of the Rust crates, which has a key and a message."""
+    where, message = error.args
+    return Problem((*key, *(part for part in where.split(".") if part)), message)
+
+
+def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
+    resolved = parameters(group, TCP_PARAMETERS, context)
+    if resolved["min_rto"] > resolved["max_rto"]:
+        smallest, largest = (_core.format_quantity("duration", resolved[key]) for key in ("min_rto", "max_rto"))
+        raise Problem(("min_rto",), f'found "{smallest}"; accepted: max_rto, "{largest}", or less')
+    return resolved
+
+
+def _congestion_control(group: FlowGroup, context: Context) -> dict[str, Any]:
+    try:
+        return configuration(group.congestion_control, context)
+    except Problem as problem:
+        raise problem.within("congestion_control") from None

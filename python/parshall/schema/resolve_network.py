@@ -1,0 +1,135 @@
+"""Links and the paths across them, in the units that the simulator takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from parshall import _core
+from parshall.schema import quantities
+from parshall.schema.flows import FlowGroup
+from parshall.schema.links import Link, ReverseLink
+from parshall.schema.model import Problem
+from parshall.schema.problems import did_you_mean, quoted
+from parshall.schema.resolve_flows import Route
+from parshall.schema.resolve_values import Context, configuration, read_bytes
+
+if TYPE_CHECKING:
+    from parshall.scenario import Scenario
+
+FORWARD = "bottleneck"
+REVERSE = "reverse"
+"""The names of a dumbbell's links in the records."""
+
+
+@dataclass(frozen=True)
+class Contended:
+    """A link, its name, and where it is in the scenario."""
+
+    name: str
+    link: Link
+    key: tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What a link knows of a group that crosses it."""
+
+    flows: int
+    mean_rtt_s: float
+    packet_bytes: int
+
+
+def contended_links(scenario: Scenario) -> list[Contended]:
+    """All links, in the order in which paths name them by index."""
+    if scenario.bottleneck is None:
+        return [Contended(link.name, link, ("links", index)) for index, link in enumerate(scenario.links or [])]
+    forward = Contended(FORWARD, scenario.bottleneck, ("bottleneck",))
+    used = any(group.direction == "reverse" for group in scenario.flows)
+    if scenario.bottleneck.reverse is None and not used:
+        return [forward]
+    reverse = (scenario.bottleneck.reverse or ReverseLink()).like(scenario.bottleneck)
+    return [forward, Contended(REVERSE, reverse, ("bottleneck", "reverse"))]
+
+
+def route(group: FlowGroup, links: Sequence[Contended], dumbbell: bool) -> Route:
+    """The links that a group crosses."""
+    if dumbbell:
+        _refuse(group, "path", "reverse_path", reason="which [bottleneck] has no use for; name [[links]] instead")
+        path, reverse_path = [0], [1] if len(links) == 2 else []
+        if group.direction == "reverse":
+            path, reverse_path = reverse_path, path
+    else:
+        _refuse(group, "direction", reason="which says nothing about [[links]]; give path and reverse_path")
+        if group.path is None:
+            names = quoted(each.name for each in links)
+            raise Problem(("path",), f"missing; write the links that data crosses, of {names}")
+        path = _indices(group.path, "path", links)
+        reverse_path = _indices(group.reverse_path or [], "reverse_path", links)
+    crossed = [links[index] for index in (*path, *reverse_path)]
+    return Route(path, reverse_path, sum(quantities.parse("duration", each.link.delay) for each in crossed))
+
+
+def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Context) -> dict[str, Any]:
+    """A link as Rust reads it."""
+    link = contended.link
+    rate, mean_bps = _rate(link, context)
+    packet_bytes = max((each.packet_bytes for each in crossings), default=1500)
+
+    def bdp_bits() -> float:
+        flows = sum(each.flows for each in crossings)
+        if flows == 0:
+            raise ValueError('found "BDP", but no flow crosses this link; write "100 packets"')
+        return mean_bps * sum(each.flows * each.mean_rtt_s for each in crossings) / flows
+
+    sized = replace(context, packet_bytes=packet_bytes, bdp_bits=bdp_bits)
+    return {
+        "name": contended.name,
+        "rate": rate,
+        "delay_ps": quantities.parse("duration", link.delay),
+        "queue": _configured("queue", link.queue, sized),
+        "loss": _configured("loss", link.loss, sized),
+    }
+
+
+def _configured(key: str, chosen: Any, context: Context) -> dict[str, Any]:
+    try:
+        return configuration(chosen, context)
+    except Problem as problem:
+        raise problem.within(key) from None
+
+
+def _rate(link: Link, context: Context) -> tuple[dict[str, Any], float]:
+    if link.rate is not None:
+        bps = quantities.parse("rate", link.rate)
+        return {"constant": bps}, float(bps)
+    name = link.rate_trace or ""
+    try:
+        content = read_bytes(name, context.folder)
+    except ValueError as error:
+        raise Problem(("rate_trace",), f"{error}; write the path of a trace of delivery opportunities") from None
+    try:
+        timestamps_ms = _core.read_rate_trace(content)
+    except ValueError as error:
+        raise Problem(("rate_trace",), f"{name}: {error}") from None
+    return {"trace": timestamps_ms}, len(timestamps_ms) * 1500 * 8 / (timestamps_ms[-1] / 1e3)
+
+
+def _indices(names: Sequence[str], key: str, links: Sequence[Contended]) -> list[int]:
+    known = [each.name for each in links]
+    for position, name in enumerate(names):
+        if name not in known:
+            raise Problem(
+                (key, position),
+                f'found "{name}", which is no link{did_you_mean(name, known)}; links: {quoted(known)}',
+            )
+        if name in names[:position]:
+            raise Problem((key, position), f'found "{name}" again; a path crosses each link once')
+    return [known.index(name) for name in names]
+
+
+def _refuse(group: FlowGroup, *keys: str, reason: str) -> None:
+    for key in keys:
+        if key in group.model_fields_set and getattr(group, key) != type(group).model_fields[key].default:
+            raise Problem((key,), f"found {key}, {reason}")

@@ -1,0 +1,166 @@
+"""Catalog entries with their parameters, in the units that the simulator takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parshall import _core
+from parshall.schema import quantities
+from parshall.schema.catalog import Parameter
+from parshall.schema.families import SIZE, Configuration, EmpiricalPoints
+from parshall.schema.model import Part, Problem
+from parshall.schema.problems import shown
+
+_UNITS = {"s": 1.0, "ms": 1e-3, "bytes": 1.0}
+
+
+@dataclass(frozen=True)
+class Context:
+    """What values are seen against."""
+
+    folder: Path
+    """Where relative paths start."""
+    packet_bytes: int
+    """Bytes of one packet in sizes that are given in packets."""
+    bdp_bits: Callable[[], float] | None = None
+    """The bandwidth-delay product, where there is one."""
+
+
+def configuration(chosen: Configuration, context: Context) -> dict[str, Any]:
+    """A catalog entry as Rust reads it."""
+    return {
+        "name": chosen.name,
+        **parameters(chosen, chosen.entry.parameters, context, chosen.role),
+    }
+
+
+def parameters(
+    part: Part, declared: tuple[Parameter, ...], context: Context, role: str | None = None
+) -> dict[str, Any]:
+    """The declared parameters that `part` holds, as Rust reads them."""
+    resolved: dict[str, Any] = {}
+    for parameter in declared:
+        try:
+            resolved[parameter.name] = _parameter(part, parameter, context, role)
+        except ValueError as error:
+            raise Problem((parameter.name,), str(error)) from None
+    return resolved
+
+
+def read_bytes(name: str, folder: Path) -> bytes:
+    """The content of a file that a scenario names; ValueError if there is none."""
+    path = folder / Path(name).expanduser()
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ValueError(f'found "{name}", but there is no file {path}') from None
+    except OSError as error:
+        raise ValueError(f'found "{name}", but {path} is not readable: {error.strerror}') from None
+
+
+def _parameter(part: Part, parameter: Parameter, context: Context, role: str | None) -> Any:
+    if isinstance(part, EmpiricalPoints) and parameter.kind == "cdf_points":
+        return _points(part, context, role)
+    value = getattr(part, parameter.name)
+    if parameter.default is not None and quantities.is_none(parameter.default) and quantities.is_none(value):
+        return None
+    return _value(value, parameter, context, role)
+
+
+def _value(value: Any, parameter: Parameter, context: Context, role: str | None) -> Any:
+    match parameter.kind:
+        case "duration" | "rate" | "bytes":
+            return _in_range(quantities.parse(parameter.kind, value), value, parameter)
+        case "packets":
+            return _in_range(_packets(value, context), value, parameter)
+        case "buffer":
+            return _limit(value, context)
+        case "value":
+            return _number(value, context, role)
+        case "sizes":
+            return [quantities.parse_size(text, context.packet_bytes) for text in value]
+        case "size_distribution" | "time_distribution":
+            try:
+                return configuration(value, context)
+            except Problem as problem:
+                raise problem.within(parameter.name) from None
+        case _:
+            return value
+
+
+def _in_range(value: int, text: str, parameter: Parameter) -> int:
+    if parameter.minimum is not None and value < parameter.minimum:
+        raise ValueError(f'found "{text}"; accepted: {_bound(parameter, parameter.minimum)} or more')
+    if parameter.maximum is not None and value > parameter.maximum:
+        raise ValueError(f'found "{text}"; accepted: {_bound(parameter, parameter.maximum)} or less')
+    return value
+
+
+def _bound(parameter: Parameter, value: float) -> str:
+    return _core.format_quantity(parameter.kind, int(value))
+
+
+def _packets(text: str, context: Context) -> int:
+    if quantities.in_packets(text):
+        return quantities.parse("packets", text)
+    return quantities.parse("bytes", text) // context.packet_bytes
+
+
+def _limit(text: str, context: Context) -> dict[str, int]:
+    factor = quantities.bdp_factor(text)
+    if factor is not None:
+        if context.bdp_bits is None:
+            raise ValueError(f'found "{text}", but there is no bandwidth-delay product here; write "100 packets"')
+        return {"packets": max(1, round(factor * context.bdp_bits() / 8 / context.packet_bytes))}
+    if quantities.in_packets(text):
+        return {"packets": quantities.parse("packets", text)}
+    limit = quantities.parse("bytes", text)
+    if limit < context.packet_bytes:
+        raise ValueError(
+            f'found "{text}", which does not hold one packet of {context.packet_bytes} B; write that or more'
+        )
+    return {"bytes": limit}
+
+
+def _number(text: str, context: Context, role: str | None) -> float:
+    if role == SIZE:
+        return float(quantities.parse_size(text, context.packet_bytes))
+    return quantities.parse("duration", text) / quantities.PS_PER_S
+
+
+def _points(part: EmpiricalPoints, context: Context, role: str | None) -> list[list[float]]:
+    if (part.file is None) == (part.points is None):
+        found = "neither a file nor points" if part.file is None else "both a file and points"
+        raise Problem((), f'found {found}; write one of them, e.g. file = "sizes.txt"')
+    accepted = ("bytes", "packets") if role == SIZE else ("s", "ms")
+    if part.unit is not None and part.unit not in accepted:
+        raise Problem(("unit",), f'found "{part.unit}"; accepted: "{accepted[0]}" or "{accepted[1]}"')
+    unit = float(context.packet_bytes) if part.unit == "packets" else _UNITS[part.unit or accepted[0]]
+    if part.file is not None:
+        return _points_of_file(part.file, unit, context)
+    return [
+        [_point(value, part.unit and unit, index, context, role), probability]
+        for index, (value, probability) in enumerate(part.points or [])
+    ]
+
+
+def _point(value: Any, unit: float | None, index: int, context: Context, role: str | None) -> float:
+    if isinstance(value, str):
+        return _number(value, context, role)
+    if unit is None or isinstance(value, bool) or not isinstance(value, int | float):
+        raise Problem(("points", index), f"found {shown(value)}; write a value with its unit, or give `unit`")
+    return value * unit
+
+
+def _points_of_file(name: str, unit: float, context: Context) -> list[list[float]]:
+    try:
+        content = read_bytes(name, context.folder)
+    except ValueError as error:
+        raise Problem(("file",), f"{error}; write the path of a distribution function") from None
+    try:
+        return [list(point) for point in _core.read_cdf(content, unit)]
+    except ValueError as error:
+        raise Problem(("file",), f"{name}: {error}") from None

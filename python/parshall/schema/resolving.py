@@ -1,0 +1,114 @@
+"""A whole scenario, in the units that the simulator takes (``crates/sim/src/scenario.rs``)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parshall.schema import quantities
+from parshall.schema.model import Problem
+from parshall.schema.resolve_flows import Route, flow_group, rtt_spread
+from parshall.schema.resolve_network import Contended, Crossing, contended_links, link_spec, route
+from parshall.schema.resolve_values import Context
+
+if TYPE_CHECKING:
+    from parshall.scenario import Scenario
+
+SAMPLES = 1000
+"""Samples in a run by default."""
+
+
+def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
+    """The scenario as Rust reads it.
+
+    Raises
+    ------
+    Problem
+        Parts do not fit together, or a file cannot be read.
+    """
+    context = Context(folder, packet_bytes=1500)
+    duration_ps = quantities.parse("duration", scenario.duration)
+    links = contended_links(scenario)
+    _check_names(scenario)
+    routes = _routes(scenario, links)
+    crossings = _crossings(scenario, routes, context)
+    return {
+        "seed": scenario.seed,
+        "duration_ps": duration_ps,
+        "warm_up_ps": _warm_up(scenario, duration_ps),
+        "links": [_link(each, crossings[index], context) for index, each in enumerate(links)],
+        "flows": [_group(scenario, index, each, duration_ps, context) for index, each in enumerate(routes)],
+        "probes": _probes(scenario, duration_ps),
+    }
+
+
+def _warm_up(scenario: Scenario, duration_ps: int) -> int:
+    warm_up_ps = quantities.parse("duration", scenario.warm_up)
+    if warm_up_ps >= duration_ps:
+        raise Problem(("warm_up",), f'found "{scenario.warm_up}"; write less than the duration, "{scenario.duration}"')
+    return warm_up_ps
+
+
+def _check_names(scenario: Scenario) -> None:
+    for key, parts in (("links", scenario.links or []), ("flows", scenario.flows)):
+        names = [part.name for part in parts]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise Problem((key, index, "name"), f'found "{name}" again; names differ')
+
+
+def _routes(scenario: Scenario, links: list[Contended]) -> list[Route]:
+    dumbbell = scenario.bottleneck is not None
+    routes = []
+    for index, group in enumerate(scenario.flows):
+        try:
+            routes.append(route(group, links, dumbbell))
+        except Problem as problem:
+            raise problem.within("flows", index) from None
+    return routes
+
+
+def _crossings(scenario: Scenario, routes: list[Route], context: Context) -> dict[int, list[Crossing]]:
+    """The groups that cross each link with their data."""
+    crossings: dict[int, list[Crossing]] = defaultdict(list)
+    for index, (group, taken) in enumerate(zip(scenario.flows, routes, strict=True)):
+        try:
+            _, mean_rtt_s = rtt_spread(group, taken.delay_ps, context)
+        except Problem as problem:
+            raise problem.within("flows", index) from None
+        packet_bytes = quantities.parse("bytes", group.packet_size)
+        for link in taken.path:
+            crossings[link].append(Crossing(group.count, mean_rtt_s, packet_bytes))
+    return crossings
+
+
+def _link(contended: Contended, crossings: list[Crossing], context: Context) -> dict[str, Any]:
+    try:
+        return link_spec(contended, crossings, context)
+    except Problem as problem:
+        raise problem.within(*contended.key) from None
+
+
+def _group(scenario: Scenario, index: int, taken: Route, duration_ps: int, context: Context) -> dict[str, Any]:
+    try:
+        return flow_group(scenario.flows[index], taken, duration_ps, context)
+    except Problem as problem:
+        raise problem.within("flows", index) from None
+
+
+def _probes(scenario: Scenario, duration_ps: int) -> dict[str, Any]:
+    probes = scenario.probes
+    return {
+        "flow_interval_ps": _interval(probes.flow_samples, duration_ps),
+        "flows_sampled": probes.flows,
+        "rounds_flows": probes.rounds,
+        "link_interval_ps": _interval(probes.link_samples, duration_ps),
+        "transfers": probes.transfers,
+    }
+
+
+def _interval(given: Any, duration_ps: int) -> int | None:
+    if given is None:
+        return max(1, duration_ps // SAMPLES)
+    return None if given is False else quantities.parse("duration", given)
