@@ -1,0 +1,1 @@
+"""What `make bench` is made of; see benches/README.md."""

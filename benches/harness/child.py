@@ -1,0 +1,36 @@
+"""Simulates one repetition in a process of its own, and prints its summary and memory as one JSON line.
+
+`python child.py SCENARIO [KEY=VALUE ...]`: the keys are those of `parshall run --set`. The process does nothing else,
+so that its high-water mark of resident memory is the simulation's, but for what the interpreter and the imports
+take; how much that is shows in a run with a single flow.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import parshall as ps
+from parshall import _core
+
+
+def high_water_bytes() -> int:
+    """The largest resident memory so far; of this program alone, unlike getrusage's, which survives exec."""
+    match = re.search(r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
+    assert match
+    return int(match[1]) * 1024
+
+
+def main(path: str, *assignments: str) -> None:
+    scenario = ps.Scenario.load(path, assignments)
+    resolved = scenario.resolve()
+    with TemporaryDirectory(prefix="parshall-bench-") as directory:
+        summary = json.loads(_core.simulate(json.dumps(resolved), 0, Path(directory), _core.Monitor()))
+    print(json.dumps(summary | {"high_water_bytes": high_water_bytes()}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
