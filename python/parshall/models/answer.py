@@ -16,14 +16,14 @@ inside that range and a reason outside it: a number that means nothing is never 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models.entry import Entry
-from parshall.models.inputs import FloatArray, limit, positive, probability
+from parshall.models.inputs import FloatArray, limit, positive, probability_or_zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,7 @@ class Conditions:
         parameters: Mapping[str, object] | None = None,
     ) -> Conditions:
         """Check and build conditions; `rto_s` defaults to max(0.2 s, RTT)."""
-        p = np.asarray(loss, dtype=np.float64)
-        if np.any(p != 0):
-            p = probability("loss", p)
+        p = probability_or_zero("loss", loss)
         rtt = positive("rtt_s", rtt_s)
         rto = np.maximum(0.2, rtt) if rto_s is None else positive("rto_s", rto_s)
         positive("packets_per_ack", packets_per_ack)
@@ -175,9 +173,11 @@ class ThroughputModel:
         Infinite where nothing is lost and no window limits.
         """
         most = conditions.window_limit_packets / conditions.rtt_s
-        if self.needs_loss and np.all(conditions.loss == 0):
-            return np.broadcast_to(most, np.broadcast_shapes(most.shape, conditions.loss.shape)).copy()
-        return np.asarray(np.minimum(self.rate(conditions), most))
+        lossless = conditions.loss == 0
+        if not self.needs_loss or not np.any(lossless):
+            return np.asarray(np.minimum(self.rate(conditions), most))
+        anything = replace(conditions, loss=np.where(lossless, 0.5, conditions.loss))
+        return np.asarray(np.where(lossless, most, np.minimum(self.rate(anything), most)))
 
     def answer(self, conditions: Conditions) -> Answer:
         """Give the rate and window under `conditions`, or why there is none.
@@ -199,10 +199,13 @@ class ThroughputModel:
 
     def reason(self, conditions: Conditions) -> str | None:
         """Say why `conditions` are out of the model's range; `None` if they are not."""
-        if self.needs_loss and np.all(conditions.loss == 0):
+        if self.needs_loss and np.any(conditions.loss == 0):
             if np.isinf(conditions.window_limit_packets):
                 return "nothing is lost and no window limits: the formula has no finite value"
-            return None
+            if np.all(conditions.loss == 0):
+                return None
+            lossy = conditions.loss > 0
+            conditions = replace(conditions, loss=np.where(lossy, conditions.loss, conditions.loss[lossy].max()))
         if reason := self.check(conditions):
             return reason
         if not self.limits_window:

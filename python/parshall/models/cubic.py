@@ -132,9 +132,7 @@ def _independent_rate(c: Conditions) -> FloatArray:
 
 def _independent(conditions: Conditions) -> str | None:
     if conditions.independent_losses is False:
-        return (
-            "the losses are a full queue's, which depend on the window; the formula takes them as independent"
-        )
+        return "the losses are a full queue's, which depend on the window; the formula takes them as independent"
     if conditions.number("beta", BETA) != BETA:
         return f"beta is {conditions.number('beta', BETA):g}: the constants are known for 0.7 only"
     return _rare(conditions)
@@ -159,16 +157,12 @@ MODELS = (
             name="cubic_independent",
             family="throughput",
             summary="CUBIC, each packet lost independently",
-            formula=(
-                "1/RTT max(k (C/0.4)^0.25 (RTT/p)^0.75, 1.413/sqrt(p)), k = 1.3004 (fast convergence: 1.196)"
-            ),
+            formula=("1/RTT max(k (C/0.4)^0.25 (RTT/p)^0.75, 1.413/sqrt(p)), k = 1.3004 (fast convergence: 1.196)"),
             reference=(
-                "Poojary & Sharma, Queueing Systems 91, 2019; "
-                "fast convergence and Reno-friendly region: own constants"
+                "Poojary & Sharma, Queueing Systems 91, 2019; fast convergence and Reno-friendly region: own constants"
             ),
             validity=(
-                "loss at most 0.02 on a medium, not in a full queue; beta 0.7; "
-                "the receiver's window does not limit"
+                "loss at most 0.02 on a medium, not in a full queue; beta 0.7; the receiver's window does not limit"
             ),
             controls=("cubic",),
         ),

@@ -35,6 +35,23 @@ def probability(name: str, value: ArrayLike) -> FloatArray:
     return _checked(name, array, (array > 0) & (array < 1), "a number between 0 and 1 (both excluded)")
 
 
+def probability_or_zero(name: str, value: ArrayLike) -> FloatArray:
+    """`value` as an array of numbers from 0, which is included, to below 1.
+
+    Raises
+    ------
+    ModelInputError
+        If a value is negative, 1, above or not a number.
+
+    Examples
+    --------
+    >>> float(probability_or_zero("loss", 0))
+    0.0
+    """
+    array = np.asarray(value, dtype=np.float64)
+    return _checked(name, array, (array >= 0) & (array < 1), "a number from 0 to below 1")
+
+
 def positive(name: str, value: ArrayLike) -> FloatArray:
     """`value` as an array of finite numbers above 0.
 

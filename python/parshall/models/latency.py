@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from parshall.models import pftk
 from parshall.models.entry import Entry
-from parshall.models.inputs import FloatArray, ModelInputError, limit, positive, probability
+from parshall.models.inputs import FloatArray, ModelInputError, limit, positive, probability_or_zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,7 @@ class Latency:
     @property
     def total_s(self) -> FloatArray:
         """From the first packet to the last ACK, s. Source: eq. (25)."""
-        return np.asarray(
-            self.handshake_s + self.slow_start_s + self.first_loss_s + self.steady_s + self.delayed_ack_s
-        )
+        return np.asarray(self.handshake_s + self.slow_start_s + self.first_loss_s + self.steady_s + self.delayed_ack_s)
 
 
 def transfer_latency(
@@ -90,9 +88,7 @@ def transfer_latency(
     d = positive("packets", packets)
     if np.any(d < 1):
         raise ModelInputError(f"packets: found {float(np.min(d))}, accepted is 1 and more")
-    p = np.asarray(loss, dtype=np.float64)
-    if np.any(p != 0):
-        p = probability("loss", p)
+    p = probability_or_zero("loss", loss)
     rtt, rto = float(positive("rtt_s", rtt_s)), float(positive("rto_s", rto_s))
     d, p = np.broadcast_arrays(d, p)
     w_max = float(limit("window_limit_packets", window_limit_packets))
@@ -105,9 +101,7 @@ def transfer_latency(
         handshake_s=_handshake(p, rtt, initial_rto_s) if handshake else np.zeros_like(p),
         slow_start_s=_slow_start(in_slow_start, window, rtt_s=rtt, w1=w1, growth=growth, w_max=w_max),
         first_loss_s=_first_loss(d, p, window, rtt, rto),
-        steady_s=_steady(
-            d - in_slow_start, p, rtt_s=rtt, rto_s=rto, packets_per_ack=packets_per_ack, w_max=w_max
-        ),
+        steady_s=_steady(d - in_slow_start, p, rtt_s=rtt, rto_s=rto, packets_per_ack=packets_per_ack, w_max=w_max),
         delayed_ack_s=np.full_like(p, delayed_ack_s if w1 <= 1 else 0.0),
         window_packets=np.minimum(window, w_max),
     )

@@ -94,14 +94,10 @@ def mg1(arrivals_per_s: float, services_per_s: float, *, service_cv2: float) -> 
     if not service_cv2 >= 0:
         raise ModelInputError(f"service_cv2: found {service_cv2}, accepted is 0 and more")
     if load >= 1:
-        reason = (
-            f"the offered load is {load:.4g} of the link: without a buffer limit the queue grows for ever"
-        )
+        reason = f"the offered load is {load:.4g} of the link: without a buffer limit the queue grows for ever"
         return Queue(load, None, None, None, False, reason)
     if not np.isfinite(service_cv2):
-        return Queue(
-            load, None, None, None, False, "the packet sizes have no variance: the mean queue is infinite"
-        )
+        return Queue(load, None, None, None, False, "the packet sizes have no variance: the mean queue is infinite")
     waiting = load**2 * (1 + service_cv2) / (2 * (1 - load))
     return Queue(load, waiting, waiting / rate, 0.0, True, None)
 

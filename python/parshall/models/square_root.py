@@ -131,9 +131,7 @@ _FLOOR = "the window would exceed 10 million packets"
 
 def _independent(conditions: Conditions) -> str | None:
     if conditions.independent_losses is False:
-        return (
-            "the losses are a full queue's, which depend on the window; the formula takes them as independent"
-        )
+        return "the losses are a full queue's, which depend on the window; the formula takes them as independent"
     return _rare(conditions)
 
 

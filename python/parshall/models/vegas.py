@@ -47,14 +47,10 @@ def vegas_rate(queueing_delay_s: ArrayLike, queued_packets: ArrayLike) -> FloatA
     >>> float(vegas_rate(0.01, 3))
     300.0
     """
-    return np.asarray(
-        positive("queued_packets", queued_packets) / positive("queueing_delay_s", queueing_delay_s)
-    )
+    return np.asarray(positive("queued_packets", queued_packets) / positive("queueing_delay_s", queueing_delay_s))
 
 
-def vegas_window(
-    rate_packets_per_s: ArrayLike, base_rtt_s: ArrayLike, queued_packets: ArrayLike
-) -> FloatArray:
+def vegas_window(rate_packets_per_s: ArrayLike, base_rtt_s: ArrayLike, queued_packets: ArrayLike) -> FloatArray:
     """Window in equilibrium, packets: x BaseRTT + a.
 
     Source: Brakmo & Peterson 1995, §4 (Diff = cwnd - x BaseRTT).
