@@ -30,7 +30,7 @@ from parshall.schema.links import Bottleneck, Link, NamedLink, ReverseLink
 from parshall.schema.model import Part, Problem
 from parshall.schema.probes import Probes
 from parshall.schema.problems import messages
-from parshall.schema.quantities import Duration, PositiveDuration
+from parshall.schema.quantities import PS_PER_S, Duration, PositiveDuration, parse
 from parshall.schema.resolving import resolve
 
 __all__ = ["Bottleneck", "FlowGroup", "Link", "NamedLink", "Probes", "ReverseLink", "Scenario"]
@@ -118,10 +118,14 @@ class Scenario(Part):
             scenario = cls(**document)
         except ScenarioError as error:
             raise ScenarioError(error.problems, source) from None
-        scenario._folder = Path(folder).absolute()
-        scenario._source = source
-        scenario.resolve()
+        scenario.placed(folder, source).resolve()
         return scenario
+
+    def placed(self, folder: str | Path, source: str | None) -> Self:
+        """The same scenario, knowing where relative paths start and where it comes from."""
+        self._folder = Path(folder).absolute()
+        self._source = source
+        return self
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
         """The same scenario but for some values.
@@ -158,6 +162,11 @@ class Scenario(Part):
     def source(self) -> str | None:
         """The file it was read from."""
         return self._source
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time of one repetition."""
+        return parse("duration", self.duration) / PS_PER_S
 
     def resolve(self) -> dict[str, Any]:
         """The scenario as the simulator takes it: no defaults, integers in the smallest unit.

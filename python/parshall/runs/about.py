@@ -1,0 +1,58 @@
+"""What made a run: versions and host."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import sys
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+_LIBRARIES = ("numpy", "polars", "pydantic", "scipy")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Parshall, Python, and the libraries that results pass through."""
+    return {
+        "parshall": metadata.version("parshall"),
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in _LIBRARIES},
+    }
+
+
+def host() -> dict[str, Any]:
+    """The machine, as far as it says something about a result."""
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "processor": processor(),
+        "cores": cores(),
+    }
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor() -> str:
+    """The processor's name, as far as the system tells."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - not a file of ours
+            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor()
+
+
+def now() -> str:
+    """The moment in ISO 8601, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def peak_rss_bytes() -> int:
+    """The largest resident memory that this process has had."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

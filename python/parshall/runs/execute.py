@@ -1,0 +1,193 @@
+"""Running a scenario: repetitions on all cores, each in a thread that holds no GIL.
+
+A repetition's random streams follow from the scenario's seed and its number, so results do not depend on how many
+run at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parshall import _core
+from parshall.errors import InputError, ScenarioError, SimulationError
+from parshall.runs import about, storage
+from parshall.runs.run import Run
+from parshall.runs.summary import summarise
+from parshall.scenario import Scenario
+
+POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come."""
+
+    simulated_s: float
+    """In all repetitions."""
+    total_s: float
+    packets: int
+    """That links have handled, in all repetitions."""
+    elapsed_s: float
+    repetitions_finished: int
+    repetitions: int
+
+
+def run(
+    scenario: Scenario,
+    directory: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    overwrite: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Simulate a scenario, and predict it.
+
+    Parameters
+    ----------
+    scenario
+        What is run.
+    directory
+        Where results go: a new or empty directory. By default a temporary one, which lasts as long as the `Run`.
+    workers
+        Repetitions at a time; by default as many as there are cores. The results are the same.
+    overwrite
+        Whether to replace a run that is in `directory`. Nothing else is ever overwritten.
+    progress
+        Called a few times a second.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is refused.
+    OutputExistsError
+        Something is in `directory`.
+    StorageError
+        Results cannot be written.
+    KeyboardInterrupt
+        After an interruption; repetitions that were finished can be read with `Run.load`.
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"workers: found {workers}; accepted: 1 or more")
+    resolved = json.dumps(scenario.resolve())
+    document = scenario.complete_document()
+    kept = tempfile.TemporaryDirectory(prefix="parshall-") if directory is None else None
+    target = Path(kept.name if kept is not None else directory or "")
+    storage.prepare(target, overwrite)
+    execution = _Execution(scenario, document, resolved, target, progress)
+    made = storage.guarded(lambda: execution.run(min(workers or about.cores(), scenario.repetitions)))
+    made.keep(kept)
+    return made
+
+
+class _Execution:
+    """One run while it is made."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        document: dict[str, Any],
+        resolved: str,
+        directory: Path,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.scenario = scenario
+        self.document = document
+        self.resolved = resolved
+        self.directory = directory
+        self.progress = progress
+        self.monitors = [_core.Monitor() for _ in range(scenario.repetitions)]
+        self.finished: list[int] = []
+        self.started = about.now()
+        self.clock = time.monotonic()
+
+    def run(self, workers: int) -> Run:
+        try:
+            self._simulate(workers)
+        except KeyboardInterrupt:
+            storage.discard_partial(self.directory)
+            if self.finished:
+                self._describe("interrupted")
+            raise
+        except BaseException:
+            storage.discard_partial(self.directory)
+            raise
+        return self._describe("complete")
+
+    def _simulate(self, workers: int) -> None:
+        """Run all repetitions; an error or interruption in one stops the others."""
+        with ThreadPoolExecutor(workers, thread_name_prefix="repetition") as pool:
+            futures = {pool.submit(self._repetition, number): number for number in range(len(self.monitors))}
+            try:
+                self._await(futures)
+            except BaseException:
+                for monitor in self.monitors:
+                    monitor.cancel()
+                pool.shutdown(wait=True, cancel_futures=True)
+                self.finished = sorted(
+                    number
+                    for future, number in futures.items()
+                    if not future.cancelled() and future.exception() is None
+                )
+                raise
+
+    def _await(self, futures: dict[Future[None], int]) -> None:
+        pending = set(futures)
+        while pending:
+            done, pending = wait(pending, timeout=POLL_S, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+                self.finished.append(futures[future])
+            if self.progress is not None:
+                self.progress(self._progress())
+        self.finished.sort()
+
+    def _repetition(self, number: int) -> None:
+        partial = storage.partial_directory(self.directory, number)
+        try:
+            totals = _core.simulate(self.resolved, number, partial, self.monitors[number])
+        except ValueError as error:
+            key, problem = error.args
+            raise ScenarioError([f"{key}: {problem}" if key else problem], self.scenario.source) from None
+        except RuntimeError as error:
+            raise SimulationError(f"repetition {number}: {error}") from None
+        storage.publish(self.directory, number, totals)
+
+    def _describe(self, status: str) -> Run:
+        """Write ``run.json``: from then on it is a run."""
+        metadata: dict[str, Any] = {
+            "format": 1,
+            "status": status,
+            "name": self.scenario.name,
+            "scenario": self.document,
+            "scenario_file": self.scenario.source,
+            "folder": str(self.scenario.folder),
+            "seed": self.scenario.seed,
+            "repetitions": self.scenario.repetitions,
+            "repetitions_finished": self.finished,
+            "started": self.started,
+            "wall_s": round(time.monotonic() - self.clock, 3),
+            "versions": about.versions(),
+            "host": about.host(),
+        }
+        made = Run(self.directory, metadata)
+        metadata["summary"] = summarise(made.flows, made.links, made.transfers, made.totals, about.peak_rss_bytes())
+        metadata["predicted"] = []
+        storage.write_run(self.directory, metadata)
+        return made
+
+    def _progress(self) -> Progress:
+        return Progress(
+            simulated_s=sum(monitor.simulated_s for monitor in self.monitors),
+            total_s=self.scenario.duration_s * len(self.monitors),
+            packets=sum(monitor.packets for monitor in self.monitors),
+            elapsed_s=time.monotonic() - self.clock,
+            repetitions_finished=len(self.finished),
+            repetitions=len(self.monitors),
+        )

@@ -1,0 +1,138 @@
+"""A run that was made: its description, its tables, its summary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+
+from parshall.errors import RunNotFoundError
+from parshall.runs import storage
+from parshall.scenario import Scenario
+
+
+class Run:
+    """What a scenario gave.
+
+    Tables are Polars frames (``run.flows.to_pandas()`` for pandas), with a ``repetition`` column; one that was not
+    recorded is None. The columns and their units: ``parshall list records``.
+
+    Parameters
+    ----------
+    directory
+        The run directory.
+    metadata
+        The content of its ``run.json``.
+    """
+
+    def __init__(self, directory: Path, metadata: Mapping[str, Any]) -> None:
+        self.directory = directory
+        self.metadata = metadata
+        self._kept: object = None
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Self:
+        """Read a run.
+
+        Raises
+        ------
+        RunNotFoundError
+            The directory holds no run, or one that was killed before it ended.
+        """
+        path = Path(directory)
+        return cls(path, storage.read_run(path))
+
+    def keep(self, owner: object) -> None:
+        """Hold on to what the tables are in (a temporary directory) as long as this run is in use."""
+        self._kept = owner
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario, every default filled in."""
+        scenario = Scenario(**self.metadata["scenario"])
+        return scenario.placed(self.metadata["folder"], self.metadata["scenario_file"])
+
+    @property
+    def status(self) -> str:
+        """``complete``, or ``interrupted``: then some repetitions are missing."""
+        return str(self.metadata["status"])
+
+    @property
+    def repetitions(self) -> list[int]:
+        """The repetitions that were finished."""
+        return list(self.metadata["repetitions_finished"])
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The figures of merit; `parshall.runs.summary` explains each."""
+        return dict(self.metadata["summary"])
+
+    @property
+    def predicted(self) -> Sequence[Any]:
+        """The analytic models' answers."""
+        return list(self.metadata["predicted"])
+
+    @property
+    def totals(self) -> list[dict[str, Any]]:
+        """Totals of each repetition: events, CPU time, packets of each link."""
+        folders = (self.directory / storage.REPETITIONS / f"{number:04d}" for number in self.repetitions)
+        return [json.loads((folder / storage.TOTALS_FILE).read_text(encoding="utf-8")) for folder in folders]
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row a flow."""
+        return self._required("flows")
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """One row a link."""
+        return self._required("links")
+
+    @cached_property
+    def transfers(self) -> pl.DataFrame | None:
+        """One row a transfer."""
+        return self.table("transfers")
+
+    @cached_property
+    def rounds(self) -> pl.DataFrame | None:
+        """One row a round trip of a flow."""
+        return self.table("rounds")
+
+    @cached_property
+    def flow_samples(self) -> pl.DataFrame | None:
+        """Windows and round-trip times of sampled flows over time."""
+        return self.table("flow_samples")
+
+    @cached_property
+    def link_samples(self) -> pl.DataFrame | None:
+        """Binned series of each link."""
+        return self.table("link_samples")
+
+    @cached_property
+    def delay_histogram(self) -> pl.DataFrame | None:
+        """Queueing delays of each link, counted in bins."""
+        return self.table("delay_histogram")
+
+    def table(self, name: str) -> pl.DataFrame | None:
+        """A table by its name."""
+        lazy = self.scan(name)
+        return None if lazy is None else lazy.collect()
+
+    def scan(self, name: str) -> pl.LazyFrame | None:
+        """A table as a lazy frame, for those that are larger than memory."""
+        paths = storage.tables(self.directory, name, self.repetitions)
+        return pl.scan_parquet(paths) if paths else None
+
+    def _required(self, name: str) -> pl.DataFrame:
+        table = self.table(name)
+        if table is None:
+            raise RunNotFoundError(f"{self.directory} has no table {name}; files of the run are missing")
+        return table
+
+    def __repr__(self) -> str:
+        done = len(self.repetitions)
+        return f"<Run {self.metadata['name']!r} in {self.directory}: {self.status}, {done} repetition(s)>"

@@ -1,0 +1,173 @@
+"""The run directory.
+
+| path | what | written |
+| --- | --- | --- |
+| ``run.json`` | scenario, versions, status, summary | last, atomically |
+| ``repetitions/0000/*.parquet`` | the tables of a repetition | in ``.0000.partial``, renamed when complete |
+| ``repetitions/0000/totals.json`` | the totals of a repetition | with them |
+| ``report.html`` | the page | after ``run.json`` |
+
+A directory without ``run.json`` is no run: it is being made, or what made it was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from parshall.errors import OutputExistsError, RunNotFoundError, StorageError
+
+T = TypeVar("T")
+
+RUN_FILE = "run.json"
+REPORT_FILE = "report.html"
+TOTALS_FILE = "totals.json"
+REPETITIONS = "repetitions"
+
+_OURS = frozenset({RUN_FILE, f".{RUN_FILE}.partial", REPORT_FILE, f".{REPORT_FILE}.partial", REPETITIONS, "figures"})
+
+
+def prepare(directory: Path, overwrite: bool) -> None:
+    """Make the directory of a new run.
+
+    Raises
+    ------
+    OutputExistsError
+        Something is there already, and it is no run or `overwrite` is false.
+    StorageError
+        It cannot be made.
+    """
+    try:
+        found = sorted(entry.name for entry in directory.iterdir()) if directory.exists() else []
+        if found:
+            _clear(directory, found, overwrite)
+        (directory / REPETITIONS).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if directory.exists() and not directory.is_dir():
+            raise OutputExistsError(f"{directory} is a file; write the name of a new directory") from None
+        raise storage_error(error) from None
+
+
+def next_directory(parent: Path, name: str) -> Path:
+    """A new directory ``parent/name-N`` with the first number that is free; it is made at once."""
+    slug = "".join(character if character.isalnum() or character in "-_." else "-" for character in name).strip("-.")
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while True:
+            directory = parent / f"{slug or 'run'}-{number}"
+            try:
+                directory.mkdir()
+            except FileExistsError:
+                number += 1
+            else:
+                return directory
+    except OSError as error:
+        raise storage_error(error) from None
+
+
+def partial_directory(directory: Path, repetition: int) -> Path:
+    """Where a repetition is written."""
+    return directory / REPETITIONS / f".{repetition:04d}.partial"
+
+
+def publish(directory: Path, repetition: int, totals: str) -> None:
+    """Make a repetition that was written completely one that can be read."""
+    partial = partial_directory(directory, repetition)
+    write_atomically(partial / TOTALS_FILE, totals)
+    partial.rename(partial.with_name(f"{repetition:04d}"))
+    _sync(partial.parent)
+
+
+def discard_partial(directory: Path) -> None:
+    """Remove what repetitions left that did not become complete."""
+    for partial in (directory / REPETITIONS).glob(".*.partial"):
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def tables(directory: Path, name: str, repetitions: Iterable[int]) -> list[Path]:
+    """The files of one table that were written."""
+    paths = (directory / REPETITIONS / f"{repetition:04d}" / f"{name}.parquet" for repetition in repetitions)
+    return [path for path in paths if path.exists()]
+
+
+def write_run(directory: Path, metadata: dict[str, Any]) -> None:
+    """Write ``run.json``, which makes the directory a run."""
+    write_atomically(directory / RUN_FILE, json.dumps(metadata, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_run(directory: Path) -> dict[str, Any]:
+    """The content of ``run.json``.
+
+    Raises
+    ------
+    RunNotFoundError
+        There is none, or it is not one of ours.
+    """
+    path = directory / RUN_FILE
+    try:
+        metadata = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunNotFoundError(_why_no_run(directory)) from None
+    except (OSError, ValueError) as error:
+        raise RunNotFoundError(f"{path} cannot be read: {error}") from None
+    if not isinstance(metadata, dict) or metadata.get("format") != 1:
+        raise RunNotFoundError(f"{path} is not the description of a run of this version of Parshall")
+    return metadata
+
+
+def write_atomically(path: Path, content: str) -> None:
+    """Write a file so that it has its old content or the new one, whatever happens."""
+    aside = path.with_name(f".{path.name}.partial")
+    with aside.open("w", encoding="utf-8") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    _sync(path.parent)
+
+
+def guarded(action: Callable[[], T]) -> T:
+    """What `action` returns; errors of the file system become a `StorageError`."""
+    try:
+        return action()
+    except OSError as error:
+        raise storage_error(error) from None
+
+
+def storage_error(error: OSError) -> StorageError:
+    """An error of the file system in words."""
+    where = f"{error.filename}: " if error.filename else ""
+    return StorageError(f"results cannot be written: {where}{error.strerror or error}")
+
+
+def _clear(directory: Path, found: list[str], overwrite: bool) -> None:
+    if not overwrite:
+        raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
+    foreign = [name for name in found if name not in _OURS]
+    if foreign:
+        raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of a run; it is not overwritten")
+    (directory / RUN_FILE).unlink(missing_ok=True)  # first: what is left is no run
+    shutil.rmtree(directory / REPETITIONS, ignore_errors=True)
+    (directory / REPORT_FILE).unlink(missing_ok=True)
+
+
+def _why_no_run(directory: Path) -> str:
+    if not directory.exists():
+        return f"{directory} does not exist; write the directory of a run"
+    if (directory / REPETITIONS).is_dir():
+        return f"{directory} has no {RUN_FILE}: the run is still going on, or was killed"
+    return f"{directory} is not the directory of a run: it has no {RUN_FILE}"
+
+
+def _sync(directory: Path) -> None:
+    """Make sure that a directory's entries are on the disk."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
