@@ -63,7 +63,6 @@ impl FlowProbe {
         while samples.next < until {
             let ssthresh = sender.control().ssthresh();
             let row = FlowSampleRow {
-                repetition: core.repetition,
                 flow,
                 time_s: samples.next.as_secs_f64(),
                 cwnd_packets: sender.control().window(),
@@ -131,7 +130,6 @@ impl Rounds {
         while self.open.len() > keep {
             let Some(round) = self.open.pop_front() else { return };
             let row = RoundRow {
-                repetition: core.repetition,
                 flow,
                 round: self.index,
                 start_s: round.start.as_secs_f64(),
@@ -174,7 +172,7 @@ impl LinkProbe {
     #[inline]
     pub(crate) fn waited(&mut self, waiting: Duration, measured: bool) {
         if measured {
-            self.delays.record(waiting.as_ps());
+            self.delays.record(waiting);
         }
         self.waited += waiting.as_ps_f64();
         self.waited_packets += 1;
@@ -196,7 +194,6 @@ impl LinkProbe {
         let packet_seconds = occupancy.packet_seconds();
         let waited = self.waited_packets;
         let row = LinkSampleRow {
-            repetition: core.repetition,
             link: name.clone(),
             time_s: self.bin_start.as_secs_f64(),
             bin_s: width,

@@ -86,7 +86,7 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: Spent) ->
     }
     let mut links = Vec::new();
     for state in &mut network.links {
-        let row = link_row(state, repetition, warm_up, end);
+        let row = link_row(state, warm_up, end);
         links.push(LinkTotals {
             name: row.link.to_string(),
             arrivals: row.arrivals_packets,
@@ -98,10 +98,9 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: Spent) ->
         tables.links.push(row)?;
         for (low, high, packets) in state.probe.delays.buckets() {
             tables.delay_histogram.push(DelayHistogramRow {
-                repetition,
                 link: state.name.clone(),
-                low_s: Duration::from_ps(low).as_secs_f64(),
-                high_s: Duration::from_ps(high).as_secs_f64(),
+                low_s: low.as_secs_f64(),
+                high_s: high.as_secs_f64(),
                 packets,
             })?;
         }
@@ -128,7 +127,6 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
     let statistics = &flow.sender.statistics;
     let sent = statistics.packets_sent;
     FlowRow {
-        repetition: network.core.repetition,
         group: group.name.clone(),
         flow: flow.id,
         congestion_control: group.control.name().into(),
@@ -152,7 +150,6 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
 fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> FlowRow {
     let group = &network.datagram_groups[flow.group as usize];
     FlowRow {
-        repetition: network.core.repetition,
         group: group.name.clone(),
         flow: flow.id,
         congestion_control: "".into(),
@@ -173,15 +170,14 @@ fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> Flow
     }
 }
 
-fn link_row(state: &mut LinkState, repetition: u32, warm_up: Instant, end: Instant) -> LinkRow {
+fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
     let capacity_bits = state.link.capacity_bits(warm_up, end);
     let span_s = end.since(warm_up).as_secs_f64();
     let delays = &state.probe.delays;
-    let percentile = |q: f64| delays.percentile(q).map(|ps| Duration::from_ps(ps).as_secs_f64());
+    let percentile = |q: f64| delays.percentile(q).map(Duration::as_secs_f64);
     let (counts, occupancy) = state.link.measured(end);
     let reached = counts.arrivals - counts.medium_losses;
     LinkRow {
-        repetition,
         link: state.name.clone(),
         rate_bps: capacity_bits / span_s,
         arrivals_packets: counts.arrivals,
@@ -198,12 +194,12 @@ fn link_row(state: &mut LinkState, repetition: u32, warm_up: Instant, end: Insta
         sd_queue_packets: occupancy.standard_deviation().unwrap_or(0.0),
         max_queue_packets: occupancy.max(),
         mean_queue_at_arrival_packets: (reached > 0).then(|| counts.waiting_found as f64 / reached as f64),
-        mean_queueing_delay_s: delays.mean().map(|ps| ps / 1e12),
+        mean_queueing_delay_s: delays.mean_s(),
         queueing_delay_p50_s: percentile(0.5),
         queueing_delay_p90_s: percentile(0.9),
         queueing_delay_p95_s: percentile(0.95),
         queueing_delay_p99_s: percentile(0.99),
         queueing_delay_p999_s: percentile(0.999),
-        max_queueing_delay_s: delays.max().map(|ps| Duration::from_ps(ps).as_secs_f64()),
+        max_queueing_delay_s: delays.max().map(Duration::as_secs_f64),
     }
 }

@@ -7,6 +7,7 @@
 use parshall_congestion::ControlConfig;
 use parshall_net::loss::LossConfig;
 use parshall_net::queues::QueueConfig;
+use parshall_records::TableSelection;
 use parshall_tcp::TcpConfig;
 use parshall_workload::{DistributionConfig, WorkloadConfig};
 use serde::Deserialize;
@@ -131,4 +132,16 @@ pub struct Probes {
     pub link_interval_ps: Option<u64>,
     /// Whether each finished transfer is a row of `transfers`.
     pub transfers: bool,
+}
+
+impl Probes {
+    /// The tables that these probes fill.
+    pub fn tables(&self) -> TableSelection {
+        TableSelection {
+            transfers: self.transfers,
+            rounds: self.rounds_flows > 0,
+            flow_samples: self.flow_interval_ps.is_some() && self.flows_sampled > 0,
+            link_samples: self.link_interval_ps.is_some(),
+        }
+    }
 }

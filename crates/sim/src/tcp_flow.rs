@@ -459,13 +459,12 @@ impl TcpFlow {
     fn transfer_row(&self, group: &TcpGroup, core: &Core, completed: Option<Instant>) -> TransferRow {
         let (application, statistics) = (&self.application, &self.sender.statistics);
         TransferRow {
-            repetition: core.repetition,
             group: group.name.clone(),
             flow: self.id,
             transfer: application.index,
             start_s: application.begun.as_secs_f64(),
             completion_s: completed.map(Instant::as_secs_f64),
-            size_bytes: application.bytes.unwrap_or(0),
+            size_bytes: application.bytes,
             packets_sent: statistics.packets_sent.wrapping_sub(application.sent_before),
             retransmissions: statistics.retransmissions.wrapping_sub(application.retransmissions_before),
             timeouts: statistics.timeouts.wrapping_sub(application.timeouts_before),

@@ -66,8 +66,21 @@ enum Damage {
 
 fn odd_value() -> impl Strategy<Value = Value> {
     prop_oneof![
-        prop::sample::select(vec![0_u64, 1, 2, 39, 40, 41, 65_535, 65_536, 1 << 32, 1 << 53, i64::MAX as u64, u64::MAX])
-            .prop_map(Value::from),
+        prop::sample::select(vec![
+            0_u64,
+            1,
+            2,
+            39,
+            40,
+            41,
+            65_535,
+            65_536,
+            1 << 32,
+            1 << 53,
+            i64::MAX as u64,
+            u64::MAX
+        ])
+        .prop_map(Value::from),
         prop::sample::select(vec![-1.0, 0.0, 1e-300, 0.5, 1.0, 1.5, 1e18, 1e308]).prop_map(Value::from),
         prop::sample::select(vec!["", "reno", "sack", "drop_tail", "none", "µ"]).prop_map(Value::from),
         Just(Value::Null),
@@ -105,8 +118,12 @@ fn strike(value: &mut Value, place: &mut usize, damage: &Damage) -> bool {
             match (value, damage) {
                 (Value::Object(map), Damage::Replaced(new)) => drop(map.insert(child, new.clone())),
                 (Value::Object(map), Damage::Removed) => drop(map.remove(&child)),
-                (Value::Object(map), Damage::Added(new)) => drop(map.insert("surplus".to_owned(), new.clone())),
-                (Value::Array(items), Damage::Replaced(new)) => items[child.parse::<usize>().unwrap()] = new.clone(),
+                (Value::Object(map), Damage::Added(new)) => {
+                    drop(map.insert("surplus".to_owned(), new.clone()))
+                }
+                (Value::Array(items), Damage::Replaced(new)) => {
+                    items[child.parse::<usize>().unwrap()] = new.clone()
+                }
                 (Value::Array(items), Damage::Removed) => drop(items.remove(child.parse().unwrap())),
                 (Value::Array(items), Damage::Added(new)) => items.push(new.clone()),
                 _ => unreachable!("only objects and arrays have children"),
