@@ -21,7 +21,7 @@ parshall_units::configuration! {
     /// Parameters of [`Cubic`].
     pub struct CubicConfig {
         /// Aggressiveness C, in packets per cubed second.
-        c: f64 => Number, default "0.4", min 0.000001, max 1000.0;
+        c: f64 => Number, default "0.4", min 1e-6, max 1000.0;
         /// Factor of the window that is kept at a congestion event.
         beta: f64 => Number, default "0.7", min 0.01, max 0.999;
         /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.

@@ -15,7 +15,7 @@ parshall_units::configuration! {
     /// Parameters of [`Reno`].
     pub struct RenoConfig {
         /// Packets added to the window each round trip in congestion avoidance.
-        increase: f64 => Number, default "1", min 0.000001, max 1000.0;
+        increase: f64 => Number, default "1", min 1e-6, max 1000.0;
         /// Factor of the window that is kept at a congestion event.
         decrease: f64 => Number, default "0.5", min 0.01, max 0.999;
     }

@@ -139,8 +139,8 @@ mod tests {
     fn share(config: &LossConfig, packets: u32) -> f64 {
         let mut loss = config.build();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
-        let lost = (0..packets).filter(|_| loss.next(&mut random)).count();
-        lost as f64 / f64::from(packets)
+        let hits = (0..packets).filter(|_| loss.next(&mut random)).count();
+        hits as f64 / f64::from(packets)
     }
 
     #[test]
@@ -174,9 +174,9 @@ mod tests {
         let mut loss = config.build();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let draws: Vec<bool> = (0..1_000_000).map(|_| loss.next(&mut random)).collect();
-        let lost = draws.iter().filter(|&&l| l).count();
+        let hits = draws.iter().filter(|&&l| l).count();
         let bursts = draws.windows(2).filter(|w| !w[0] && w[1]).count();
-        let mean_burst = lost as f64 / bursts as f64;
+        let mean_burst = hits as f64 / bursts as f64;
         assert!((mean_burst - 4.0).abs() < 0.1, "{mean_burst}");
     }
 }

@@ -22,7 +22,7 @@ impl Occupancy {
     #[inline]
     pub fn held(&mut self, waiting: u64, now: Instant) {
         let span = now.since(self.updated).as_ps_f64();
-        let n = waiting as i64 as f64;
+        let n = waiting.cast_signed() as f64;
         self.area += n * span;
         self.area_squared += n * n * span;
         self.max = self.max.max(waiting);

@@ -43,7 +43,7 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
         events: 0,
     };
     for (index, spec) in scenario.links.iter().enumerate() {
-        network.links.push(link(spec, &streams).map_err(|problem| at(index, "links", problem))?);
+        network.links.push(link(spec, streams).map_err(|problem| at(index, "links", problem))?);
     }
     for (index, spec) in scenario.flows.iter().enumerate() {
         let mut builder =
@@ -62,7 +62,7 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
 /// A problem inside one link or group: key within it, and what is wrong.
 type Problem = (String, String);
 
-fn problem(key: &str, what: impl ToString) -> Problem {
+fn problem(key: &str, what: impl std::fmt::Display) -> Problem {
     (key.to_owned(), what.to_string())
 }
 
@@ -70,7 +70,7 @@ fn at(index: usize, table: &str, (key, what): Problem) -> SimError {
     SimError::invalid(format!("{table}.{index}.{key}"), what)
 }
 
-fn link(spec: &LinkSpec, streams: &Streams) -> Result<LinkState, Problem> {
+fn link(spec: &LinkSpec, streams: Streams) -> Result<LinkState, Problem> {
     let transmitter = match &spec.rate {
         RateSpec::Constant(bps) => Transmitter::constant(
             Rate::from_bps(*bps).ok_or_else(|| problem("rate", "must be above 0 bit/s"))?,
@@ -173,7 +173,7 @@ impl GroupBuilder<'_> {
     }
 
     fn values<'b>(&'b self, key: &'static str, spread: &'b Spread) -> Result<SpreadValues<'b>, Problem> {
-        SpreadValues::new(spread, self.spec, &self.streams, key)
+        SpreadValues::new(spread, self.spec, self.streams, key)
     }
 
     fn add_datagram_flows(&mut self, source: &parshall_workload::DatagramSource) -> Result<(), Problem> {
@@ -287,14 +287,14 @@ struct SpreadValues<'a> {
     distribution: Option<Distribution>,
     group: &'a str,
     key: &'static str,
-    streams: &'a Streams,
+    streams: Streams,
 }
 
 impl<'a> SpreadValues<'a> {
     fn new(
         spread: &'a Spread,
         group: &'a FlowGroup,
-        streams: &'a Streams,
+        streams: Streams,
         key: &'static str,
     ) -> Result<Self, Problem> {
         let mut distribution = None;

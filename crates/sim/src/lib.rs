@@ -104,5 +104,5 @@ pub fn simulate(
     let clock = results::Stopwatch::start();
     network.run(tables, monitor)?;
     let spent = clock.stop();
-    results::write(&mut network, tables, spent)
+    results::write(&mut network, tables, &spent)
 }

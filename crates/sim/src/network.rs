@@ -131,7 +131,7 @@ impl Network {
             }
             self.handle(now, entity);
             self.events += 1;
-            if self.events % CHECK_EVERY == 0 {
+            if self.events.is_multiple_of(CHECK_EVERY) {
                 self.check(now, monitor)?;
             }
         }

@@ -22,7 +22,7 @@ impl Streams {
     }
 
     /// The stream of the `index`-th `entity` (e.g. a group's name), for one `purpose`.
-    pub(crate) fn stream(&self, entity: &str, purpose: &str, index: u64) -> Stream {
+    pub(crate) fn stream(self, entity: &str, purpose: &str, index: u64) -> Stream {
         let name = fnv(fnv(FNV_BASIS, entity.as_bytes()) ^ 0xff, purpose.as_bytes());
         Stream::seed_from_u64(mix(self.root ^ mix(name ^ mix(index))))
     }

@@ -73,7 +73,7 @@ fn thread_cpu_s() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: Spent) -> Result<Summary, SimError> {
+pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -> Result<Summary, SimError> {
     let (warm_up, end) = (network.core.warm_up, network.core.end);
     let measured_s = end.since(warm_up).as_secs_f64();
     let repetition = network.core.repetition;
@@ -92,8 +92,8 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: Spent) ->
             arrivals: row.arrivals_packets,
             forwarded: row.forwarded_packets,
             dropped: row.dropped_packets + row.medium_losses_packets,
-            queued: row.arrivals_packets as i64
-                - (row.forwarded_packets + row.dropped_packets + row.medium_losses_packets) as i64,
+            queued: row.arrivals_packets.cast_signed()
+                - (row.forwarded_packets + row.dropped_packets + row.medium_losses_packets).cast_signed(),
         });
         tables.links.push(row)?;
         for (low, high, packets) in state.probe.delays.buckets() {

@@ -440,7 +440,7 @@ impl TcpFlow {
 
     fn finish_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         self.sender.settle(now);
-        let row = self.transfer_row(group, core, Some(now));
+        let row = self.transfer_row(group, Some(now));
         core.record(|tables| tables.transfers.push(row));
         let application = &mut self.application;
         application.active = false;
@@ -456,7 +456,7 @@ impl TcpFlow {
         }
     }
 
-    fn transfer_row(&self, group: &TcpGroup, core: &Core, completed: Option<Instant>) -> TransferRow {
+    fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
         let (application, statistics) = (&self.application, &self.sender.statistics);
         TransferRow {
             group: group.name.clone(),
@@ -516,7 +516,7 @@ impl TcpFlow {
         if self.application.active {
             self.sender.settle(end);
             if self.application.bytes.is_some() {
-                let row = self.transfer_row(group, core, None);
+                let row = self.transfer_row(group, None);
                 core.record(|tables| tables.transfers.push(row));
             }
         }

@@ -119,10 +119,10 @@ fn strike(value: &mut Value, place: &mut usize, damage: &Damage) -> bool {
                 (Value::Object(map), Damage::Replaced(new)) => drop(map.insert(child, new.clone())),
                 (Value::Object(map), Damage::Removed) => drop(map.remove(&child)),
                 (Value::Object(map), Damage::Added(new)) => {
-                    drop(map.insert("surplus".to_owned(), new.clone()))
+                    drop(map.insert("surplus".to_owned(), new.clone()));
                 }
                 (Value::Array(items), Damage::Replaced(new)) => {
-                    items[child.parse::<usize>().unwrap()] = new.clone()
+                    items[child.parse::<usize>().unwrap()] = new.clone();
                 }
                 (Value::Array(items), Damage::Removed) => drop(items.remove(child.parse().unwrap())),
                 (Value::Array(items), Damage::Added(new)) => items.push(new.clone()),

@@ -6,7 +6,7 @@ parshall_units::configuration! {
     /// Parameters of a TCP endpoint; fully resolved.
     pub struct TcpConfig {
         /// Packets that may be sent before the first ACK (RFC 6928: 10).
-        initial_window: u64 => Packets, default "10 packets", min 1.0, max 1000000.0;
+        initial_window: u64 => Packets, default "10 packets", min 1.0, max 1e6;
         /// Initial slow-start threshold; without it, slow start goes on until the first loss.
         initial_ssthresh: Option<u64> => Packets, default "unlimited", min 2.0;
         /// The receiver's window; without it, no limit.
@@ -18,7 +18,7 @@ parshall_units::configuration! {
         /// Whether the first two duplicate ACKs release new packets (RFC 3042).
         limited_transmit: bool => Boolean, default "true";
         /// Longest time an ACK may wait for a second packet (RFC 5681: at most 500 ms); off: every packet is acknowledged.
-        delayed_ack: Option<u64> => Duration, default "off", max 500000000000.0;
+        delayed_ack: Option<u64> => Duration, default "off", max 5e11;
         /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 0.2 s).
         min_rto: u64 => Duration, default "200 ms", min 1.0;
         /// Largest retransmission timeout.

@@ -117,7 +117,7 @@ impl Sender {
             state.board.reset(base);
             state
         });
-        *self = Self { statistics, sack, ..Self::new(config, control, base, now) };
+        *self = Self { sack, statistics, ..Self::new(config, control, base, now) };
         base
     }
 

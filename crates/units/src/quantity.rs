@@ -94,7 +94,7 @@ impl Duration {
     #[inline]
     pub fn as_ps_f64(self) -> f64 {
         // A signed conversion is one instruction, an unsigned one is six.
-        self.0.min(i64::MAX as u64) as i64 as f64
+        self.0.min(i64::MAX as u64).cast_signed() as f64
     }
 
     /// This span `n` times, the longest duration if that is out of range.
@@ -178,7 +178,7 @@ impl Sub for Duration {
 fn print_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
     for &(scale, name) in units {
         let step = (scale / 1000).max(1);
-        if value >= scale && value % step == 0 {
+        if value >= scale && value.is_multiple_of(step) {
             let (whole, rest) = (value / scale, (value % scale) / step);
             if rest == 0 {
                 return write!(f, "{whole} {name}");

@@ -30,7 +30,7 @@ parshall_units::configuration! {
         /// Probability at the upper threshold.
         max_probability: f64 => Number, default "0.1", min 0.0, max 1.0;
         /// Weight of the newest sample in the average; 1 uses the instantaneous queue.
-        weight: f64 => Number, default "0.002", min 0.000000001, max 1.0;
+        weight: f64 => Number, default "0.002", min 1e-9, max 1.0;
         /// Whether the probability rises gently from the maximum to 1 at twice the upper threshold.
         gentle: bool => Boolean, default "true";
         /// Whether hits are spaced by count instead of drawn independently.

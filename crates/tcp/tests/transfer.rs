@@ -1,0 +1,351 @@
+//! Whole transfers over a path that loses what a test tells it to, for every recovery.
+
+use parshall_congestion::{ControlConfig, RenoConfig, Start};
+use parshall_tcp::sender::ENDLESS;
+use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
+use parshall_units::{Duration, Instant};
+use proptest::prelude::*;
+use std::collections::{BTreeSet, VecDeque};
+
+const RECOVERIES: [Recovery; 4] = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack];
+const ONE_WAY: Duration = Duration::from_millis(50);
+
+fn config(recovery: Recovery) -> TcpConfig {
+    TcpConfig {
+        initial_window: 4,
+        initial_ssthresh: None,
+        receive_window: None,
+        recovery,
+        prr: true,
+        limited_transmit: true,
+        delayed_ack: None,
+        min_rto: Duration::from_millis(200).as_ps(),
+        max_rto: Duration::from_secs(60).as_ps(),
+        initial_rto: Duration::from_secs(1).as_ps(),
+        rto_granularity: Duration::from_millis(1).as_ps(),
+        timestamps: true,
+        ecn: false,
+        pacing: false,
+        handshake: false,
+        ssthresh_cached: false,
+        byte_counting: true,
+        ack_size: 40,
+    }
+}
+
+fn sender(config: &TcpConfig) -> Sender {
+    let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
+    let start = Start { window: config.initial_window as f64, ssthresh: f64::INFINITY };
+    Sender::new(config, control.build(start), 1, Instant::ZERO)
+}
+
+/// A path of constant delay; the n-th segment and the n-th ACK are lost if they are listed.
+struct Path {
+    config: TcpConfig,
+    sender: Sender,
+    receiver: Receiver,
+    now: Instant,
+    segments: VecDeque<(Instant, Segment)>,
+    acks: VecDeque<(Instant, Ack)>,
+    lost_segments: BTreeSet<u64>,
+    lost_acks: BTreeSet<u64>,
+    segments_sent: u64,
+    acks_sent: u64,
+    sent: Vec<Segment>,
+    fresh: u64,
+}
+
+impl Path {
+    fn new(config: TcpConfig, packets: u64) -> Self {
+        let mut sender = sender(&config);
+        sender.supply(packets);
+        Self {
+            sender,
+            receiver: Receiver::new(1),
+            config,
+            now: Instant::ZERO,
+            segments: VecDeque::new(),
+            acks: VecDeque::new(),
+            lost_segments: BTreeSet::new(),
+            lost_acks: BTreeSet::new(),
+            segments_sent: 0,
+            acks_sent: 0,
+            sent: Vec::new(),
+            fresh: 0,
+        }
+    }
+
+    fn losing(mut self, segments: &[u64]) -> Self {
+        self.lost_segments = segments.iter().copied().collect();
+        self
+    }
+
+    fn pump(&mut self) {
+        while let Some(segment) = self.sender.poll_transmit(&self.config, self.now) {
+            self.sent.push(segment);
+            if !self.lost_segments.contains(&self.segments_sent) {
+                self.segments.push_back((self.now + ONE_WAY, segment));
+            }
+            self.segments_sent += 1;
+        }
+    }
+
+    fn acknowledge(&mut self, ack: Option<Ack>) {
+        let Some(ack) = ack else { return };
+        if !self.lost_acks.contains(&self.acks_sent) {
+            self.acks.push_back((self.now + ONE_WAY, ack));
+        }
+        self.acks_sent += 1;
+    }
+
+    /// One event; `false` when nothing is left to happen.
+    fn step(&mut self) -> bool {
+        let head = |time: Option<&Instant>| time.copied().unwrap_or(Instant::MAX);
+        let arrival = head(self.segments.front().map(|(at, _)| at));
+        let ack = head(self.acks.front().map(|(at, _)| at));
+        let timer = self.sender.rto_deadline().min(self.sender.pacing_deadline());
+        let delayed = self.receiver.deadline();
+        let next = arrival.min(ack).min(timer).min(delayed);
+        if next == Instant::MAX {
+            return false;
+        }
+        self.now = next;
+        if delayed == next {
+            let reply = self.receiver.on_timer(next);
+            self.acknowledge(reply);
+        } else if arrival == next {
+            let (_, segment) = self.segments.pop_front().unwrap();
+            let reception = self.receiver.on_segment(&self.config, next, &segment);
+            self.fresh += u64::from(reception.fresh);
+            self.acknowledge(reception.ack);
+        } else if ack == next {
+            let (_, ack) = self.acks.pop_front().unwrap();
+            self.sender.on_ack(&self.config, next, &ack);
+        } else {
+            self.sender.on_timer(&self.config, next);
+        }
+        self.pump();
+        assert!(self.sender.una() <= self.receiver.next(), "acknowledged what never arrived");
+        assert!(self.receiver.next() <= self.sender.max(), "received what was never sent");
+        true
+    }
+
+    /// Runs to the end of the transfer.
+    fn run(&mut self) {
+        self.pump();
+        let mut steps = 0;
+        while !self.sender.is_complete() {
+            assert!(self.step(), "nothing left to happen before the end: {:?}", self.sender);
+            steps += 1;
+            assert!(steps < 1_000_000, "no end in sight");
+        }
+    }
+
+    fn retransmissions(&self) -> Vec<u64> {
+        self.sent.iter().filter(|s| s.retransmission).map(|s| s.seq).collect()
+    }
+}
+
+fn milliseconds(instant: Instant) -> u64 {
+    instant.as_ps() / Duration::from_millis(1).as_ps()
+}
+
+#[test]
+fn without_loss_the_window_doubles_each_round_trip() {
+    for recovery in RECOVERIES {
+        let mut path = Path::new(config(recovery), 4 + 8 + 16);
+        path.run();
+        assert_eq!(milliseconds(path.now), 300);
+        assert_eq!((path.segments_sent, path.sender.statistics.retransmissions), (28, 0));
+    }
+}
+
+#[test]
+fn one_packet_and_none() {
+    for recovery in RECOVERIES {
+        let mut path = Path::new(config(recovery), 1);
+        path.run();
+        assert_eq!(milliseconds(path.now), 100);
+        let mut path = Path::new(config(recovery), 0);
+        path.run();
+        assert_eq!(path.segments_sent, 0);
+    }
+}
+
+#[test]
+fn a_single_loss_is_repaired_within_a_round_trip_without_a_timeout() {
+    for recovery in RECOVERIES {
+        // Packet 10 is the tenth segment sent; in flight with it are enough others for three duplicates.
+        let mut path = Path::new(config(recovery), 60).losing(&[9]);
+        path.run();
+        assert_eq!(path.sender.statistics.timeouts, 0, "{recovery:?}");
+        assert_eq!(path.sender.statistics.loss_events, 1, "{recovery:?}");
+        assert_eq!(path.retransmissions()[0], 10, "{recovery:?}");
+        if recovery != Recovery::Tahoe {
+            assert_eq!(path.retransmissions(), [10], "{recovery:?}");
+        }
+    }
+}
+
+#[test]
+fn newreno_repairs_one_hole_a_round_trip_and_sack_all_at_once() {
+    let holes = [20, 22, 24];
+    let repair_times = |recovery| {
+        let mut path = Path::new(config(recovery), 200).losing(&holes);
+        path.run();
+        assert_eq!(path.sender.statistics.timeouts, 0, "{recovery:?}");
+        assert_eq!(path.sender.statistics.loss_events, 1, "{recovery:?}");
+        assert_eq!(path.retransmissions(), [21, 23, 25], "{recovery:?}");
+        let times: Vec<u64> =
+            path.sent.iter().filter(|s| s.retransmission).map(|s| milliseconds(s.sent)).collect();
+        times
+    };
+    let newreno = repair_times(Recovery::NewReno);
+    assert_eq!([newreno[1] - newreno[0], newreno[2] - newreno[1]], [100, 100]);
+    let sack = repair_times(Recovery::Sack);
+    assert!(sack[2] - sack[0] <= 100, "{sack:?}");
+}
+
+#[test]
+fn reno_needs_a_timeout_where_newreno_does_not() {
+    let timeouts = |recovery| {
+        // A patient timer: with four holes the impatient variant of NewReno would run into one of 0.2 s.
+        let config = TcpConfig { min_rto: Duration::from_secs(1).as_ps(), ..config(recovery) };
+        let mut path = Path::new(config, 200).losing(&[12, 13, 14, 15]);
+        path.run();
+        path.sender.statistics.timeouts
+    };
+    assert!(timeouts(Recovery::Reno) >= 1);
+    assert_eq!(timeouts(Recovery::NewReno), 0);
+}
+
+#[test]
+fn a_lost_retransmission_waits_for_the_timer() {
+    for recovery in RECOVERIES {
+        let mut rehearsal = Path::new(config(recovery), 40).losing(&[9]);
+        rehearsal.run();
+        let repair = rehearsal.sent.iter().position(|s| s.retransmission && s.seq == 10).unwrap() as u64;
+        let mut path = Path::new(config(recovery), 40).losing(&[9, repair]);
+        path.run();
+        assert!(path.sender.statistics.timeouts >= 1, "{recovery:?}");
+        assert!(path.retransmissions().iter().filter(|&&seq| seq == 10).count() >= 2, "{recovery:?}");
+    }
+}
+
+#[test]
+fn timeouts_back_off_and_the_first_alone_reduces_ssthresh() {
+    for recovery in RECOVERIES {
+        // The whole first window, and the first three attempts to repair it.
+        let mut path = Path::new(config(recovery), 4).losing(&[0, 1, 2, 3, 4, 5, 6]);
+        path.run();
+        assert!(path.sender.statistics.timeouts >= 4, "{recovery:?}");
+        let first: Vec<u64> = path.sent.iter().filter(|s| s.seq == 1).map(|s| milliseconds(s.sent)).collect();
+        assert_eq!(first[..4], [0, 1000, 3000, 7000], "{recovery:?}");
+    }
+}
+
+#[test]
+fn lost_acks_alone_cause_no_retransmission() {
+    for recovery in RECOVERIES {
+        let mut path = Path::new(config(recovery), 400);
+        path.lost_acks = (0..400).filter(|n| n % 3 == 1).collect();
+        path.run();
+        assert_eq!(path.sender.statistics.retransmissions, 0, "{recovery:?}");
+    }
+}
+
+#[test]
+fn the_receivers_window_limits_what_is_in_flight() {
+    let config = TcpConfig { receive_window: Some(7), ..config(Recovery::Sack) };
+    let mut path = Path::new(config, ENDLESS);
+    path.pump();
+    for _ in 0..1000 {
+        path.step();
+        assert!(path.sender.max() - path.sender.una() <= 7);
+    }
+    assert_eq!(path.sender.max() - path.sender.una(), 7);
+}
+
+#[test]
+fn the_timer_is_off_when_nothing_is_outstanding() {
+    let mut path = Path::new(config(Recovery::Sack), 10);
+    path.run();
+    assert_eq!(path.sender.rto_deadline(), Instant::MAX);
+}
+
+#[test]
+fn a_handshake_costs_a_round_trip_and_is_repeated() {
+    let config = TcpConfig { handshake: true, ..config(Recovery::NewReno) };
+    let mut path = Path::new(config.clone(), 4);
+    path.run();
+    assert_eq!(milliseconds(path.now), 200);
+    let mut path = Path::new(config, 4).losing(&[0]);
+    path.run();
+    assert_eq!(milliseconds(path.now), 1200);
+}
+
+#[test]
+fn pacing_spaces_the_window_over_the_round_trip() {
+    let config = TcpConfig { pacing: true, ..config(Recovery::Sack) };
+    let mut path = Path::new(config, 300);
+    path.run();
+    let late: Vec<Instant> = path.sent.iter().map(|s| s.sent).filter(|&at| milliseconds(at) > 150).collect();
+    assert!(late.windows(2).all(|pair| pair[0] < pair[1]), "two packets at the same moment");
+}
+
+#[test]
+fn karn_no_sample_of_a_retransmission() {
+    let config = TcpConfig { timestamps: false, ..config(Recovery::NewReno) };
+    let mut path = Path::new(config, 2).losing(&[0, 1]);
+    path.run();
+    // Both packets were sent twice, so there is no sample, and none that holds the timeout.
+    assert_eq!(path.sender.statistics.mean_rtt_s(), None);
+}
+
+#[test]
+fn an_ecn_echo_halves_once_a_round_trip() {
+    let config = TcpConfig { ecn: true, initial_window: 16, ..config(Recovery::Sack) };
+    let mut path = Path::new(config, ENDLESS);
+    path.pump();
+    // Every packet of the first round trip arrives marked.
+    for (_, segment) in &mut path.segments {
+        segment.congestion_experienced = true;
+    }
+    while milliseconds(path.now) < 190 {
+        path.step();
+    }
+    assert_eq!(path.sender.statistics.ecn_reductions, 1);
+    assert_eq!(path.sender.statistics.retransmissions, 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn every_transfer_ends_whatever_is_lost(
+        packets in 1u64..150,
+        segments in prop::collection::btree_set(0u64..200, 0..60),
+        acks in prop::collection::btree_set(0u64..200, 0..60),
+        delayed: bool, prr: bool, limited: bool, handshake: bool, timestamps: bool, pacing: bool,
+        window in prop::option::of(1u64..40),
+    ) {
+        for recovery in RECOVERIES {
+            let config = TcpConfig {
+                delayed_ack: delayed.then_some(Duration::from_millis(40).as_ps()),
+                prr, limited_transmit: limited, handshake, timestamps, pacing,
+                receive_window: window,
+                ..config(recovery)
+            };
+            let mut path = Path::new(config, packets);
+            path.lost_segments = segments.clone();
+            path.lost_acks = acks.clone();
+            path.run();
+            prop_assert_eq!(path.fresh, packets);
+            prop_assert_eq!(path.receiver.next(), packets + 1);
+            let again = path.sender.statistics.retransmissions;
+            prop_assert_eq!(path.sender.statistics.packets_sent, packets + again);
+            if segments.is_empty() && acks.is_empty() {
+                prop_assert_eq!(again, 0);
+            }
+        }
+    }
+}
