@@ -5,6 +5,7 @@ use arrow_array::builder::{
 };
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
+use parquet::basic::Encoding;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,9 +15,9 @@ use std::sync::Arc;
 pub struct Column {
     /// Its name, with the unit as a suffix where it has one.
     pub name: &'static str,
-    /// Its Arrow type: `uint32`, `uint64`, `double`, `bool` or `string`.
+    /// Its type.
     #[serde(rename = "type")]
-    pub type_name: &'static str,
+    pub column_type: ColumnType,
     /// Whether it can be null.
     pub nullable: bool,
     /// Its unit; empty for names, indices and flags, 1 for ratios.
@@ -25,15 +26,40 @@ pub struct Column {
     pub description: &'static str,
 }
 
+/// The type of a column, by its Arrow name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnType {
+    /// 32 bits, unsigned.
+    Uint32,
+    /// 64 bits, unsigned.
+    Uint64,
+    /// 64 bits, floating.
+    Double,
+    /// A flag.
+    Bool,
+    /// UTF-8.
+    String,
+}
+
 impl Column {
+    /// How a column of numbers is encoded; `None` for others, which keep the writer's choice.
+    pub(crate) fn encoding(&self) -> Option<Encoding> {
+        match self.column_type {
+            ColumnType::Uint32 | ColumnType::Uint64 => Some(Encoding::DELTA_BINARY_PACKED),
+            ColumnType::Double => Some(Encoding::BYTE_STREAM_SPLIT),
+            ColumnType::Bool | ColumnType::String => None,
+        }
+    }
+
     /// The Arrow field; description and unit are its metadata.
     pub(crate) fn field(&self) -> Field {
-        let data_type = match self.type_name {
-            u32::TYPE_NAME => DataType::UInt32,
-            u64::TYPE_NAME => DataType::UInt64,
-            f64::TYPE_NAME => DataType::Float64,
-            bool::TYPE_NAME => DataType::Boolean,
-            _ => DataType::Utf8,
+        let data_type = match self.column_type {
+            ColumnType::Uint32 => DataType::UInt32,
+            ColumnType::Uint64 => DataType::UInt64,
+            ColumnType::Double => DataType::Float64,
+            ColumnType::Bool => DataType::Boolean,
+            ColumnType::String => DataType::Utf8,
         };
         let metadata = HashMap::from([
             ("description".to_owned(), self.description.to_owned()),
@@ -77,8 +103,8 @@ pub trait Row: Sized {
 pub(crate) trait Cell {
     /// Collects a column of it.
     type Builder: ArrayBuilder + Default;
-    /// Its Arrow type's name.
-    const TYPE_NAME: &'static str;
+    /// The column's type.
+    const TYPE: ColumnType;
     /// Whether it can be null.
     const NULLABLE: bool = false;
 
@@ -93,7 +119,7 @@ pub(crate) trait Cell {
 
 impl Cell for u32 {
     type Builder = UInt32Builder;
-    const TYPE_NAME: &'static str = "uint32";
+    const TYPE: ColumnType = ColumnType::Uint32;
 
     fn append(self, builder: &mut UInt32Builder) {
         builder.append_value(self);
@@ -102,7 +128,7 @@ impl Cell for u32 {
 
 impl Cell for u64 {
     type Builder = UInt64Builder;
-    const TYPE_NAME: &'static str = "uint64";
+    const TYPE: ColumnType = ColumnType::Uint64;
 
     fn append(self, builder: &mut UInt64Builder) {
         builder.append_value(self);
@@ -111,7 +137,7 @@ impl Cell for u64 {
 
 impl Cell for Option<u64> {
     type Builder = UInt64Builder;
-    const TYPE_NAME: &'static str = u64::TYPE_NAME;
+    const TYPE: ColumnType = ColumnType::Uint64;
     const NULLABLE: bool = true;
 
     fn append(self, builder: &mut UInt64Builder) {
@@ -121,7 +147,7 @@ impl Cell for Option<u64> {
 
 impl Cell for f64 {
     type Builder = Float64Builder;
-    const TYPE_NAME: &'static str = "double";
+    const TYPE: ColumnType = ColumnType::Double;
 
     fn not_finite(&self) -> Option<f64> {
         (!self.is_finite()).then_some(*self)
@@ -134,7 +160,7 @@ impl Cell for f64 {
 
 impl Cell for Option<f64> {
     type Builder = Float64Builder;
-    const TYPE_NAME: &'static str = f64::TYPE_NAME;
+    const TYPE: ColumnType = ColumnType::Double;
     const NULLABLE: bool = true;
 
     fn not_finite(&self) -> Option<f64> {
@@ -148,7 +174,7 @@ impl Cell for Option<f64> {
 
 impl Cell for bool {
     type Builder = BooleanBuilder;
-    const TYPE_NAME: &'static str = "bool";
+    const TYPE: ColumnType = ColumnType::Bool;
 
     fn append(self, builder: &mut BooleanBuilder) {
         builder.append_value(self);
@@ -158,7 +184,7 @@ impl Cell for bool {
 /// A name, shared by the rows that have it.
 impl Cell for Arc<str> {
     type Builder = StringBuilder;
-    const TYPE_NAME: &'static str = "string";
+    const TYPE: ColumnType = ColumnType::String;
 
     fn append(self, builder: &mut StringBuilder) {
         builder.append_value(self);
@@ -195,7 +221,7 @@ macro_rules! table {
                 const COLUMNS: &'static [$crate::column::Column] = &[
                     $($crate::column::Column {
                         name: stringify!($field),
-                        type_name: <$type as $crate::column::Cell>::TYPE_NAME,
+                        column_type: <$type as $crate::column::Cell>::TYPE,
                         nullable: <$type as $crate::column::Cell>::NULLABLE,
                         unit: $unit,
                         description: concat!($($doc),+).trim_ascii(),

@@ -30,7 +30,7 @@ pub mod schema;
 mod table;
 mod tables;
 
-pub use column::{Column, NotFinite, Row};
+pub use column::{Column, ColumnType, NotFinite, Row};
 pub use error::RecordsError;
 pub use histogram::DelayHistogram;
 pub use schema::{DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TransferRow};

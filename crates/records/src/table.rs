@@ -2,16 +2,17 @@
 //!
 //! Rows collect in columns; every [`BATCH_ROWS`] they are encoded, and every [`GROUP_ROWS`] the encoded
 //! and compressed columns go to the file as a row group. What stays in memory is one row group and, for
-//! the file's footer, some hundred bytes a column for each group written: below 20 MB for a thousand
+//! the file's footer, a few hundred bytes a column for each group written: some 25 MB for a thousand
 //! million rows.
 
-use crate::column::{Column, Row};
+use crate::column::{Column, ColumnType, Row};
 use crate::error::RecordsError;
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
@@ -26,9 +27,9 @@ pub(crate) const BATCH_ROWS: usize = 8192;
 const GROUP_ROWS: usize = 16 * BATCH_ROWS;
 
 /// The first column of every table.
-pub(crate) const REPETITION: Column = Column {
+const REPETITION: Column = Column {
     name: "repetition",
-    type_name: "uint32",
+    column_type: ColumnType::Uint32,
     nullable: false,
     unit: "",
     description: "The repetition's number.",
@@ -103,14 +104,8 @@ impl<R: Row> Table<R> {
 impl<R: Row> Writer<R> {
     fn create(path: PathBuf, repetition: u32) -> Result<Self, RecordsError> {
         let file = File::create(&path).map_err(|error| RecordsError::io(&path, error))?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_offset_index_disabled(true)
-            .build();
         let schema = schema::<R>();
-        let parquet = ArrowWriter::try_new(file, schema.clone(), Some(properties))
+        let parquet = ArrowWriter::try_new(file, schema.clone(), Some(properties::<R>()))
             .map_err(|error| RecordsError::parquet(&path, error))?;
         Ok(Self { path, repetition, schema, builders: R::Builders::default(), rows: 0, parquet })
     }
@@ -154,8 +149,28 @@ pub(crate) fn path<R: Row>(directory: &Path) -> PathBuf {
     directory.join(R::TABLE).with_extension("parquet")
 }
 
+/// Numbers are encoded without dictionaries: it is three times as fast, and series that change little from
+/// row to row take a third of the space or less.
+fn properties<R: Row>() -> WriterProperties {
+    let common = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true);
+    let numbers = columns::<R>().filter_map(|column| Some((column.name.into(), column.encoding()?)));
+    let all = numbers.fold(common, |properties, (name, encoding): (ColumnPath, _)| {
+        properties.set_column_dictionary_enabled(name.clone(), false).set_column_encoding(name, encoding)
+    });
+    all.build()
+}
+
+/// The columns as they are in the file.
+pub(crate) fn columns<R: Row>() -> impl Iterator<Item = &'static Column> {
+    std::iter::once(&REPETITION).chain(R::COLUMNS)
+}
+
 fn schema<R: Row>() -> SchemaRef {
-    let fields: Vec<_> = std::iter::once(&REPETITION).chain(R::COLUMNS).map(Column::field).collect();
+    let fields: Vec<_> = columns::<R>().map(Column::field).collect();
     let metadata = HashMap::from([
         ("table".to_owned(), R::TABLE.to_owned()),
         ("description".to_owned(), R::DESCRIPTION.to_owned()),

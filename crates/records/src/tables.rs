@@ -5,7 +5,7 @@ use crate::error::RecordsError;
 use crate::schema::{
     DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TransferRow,
 };
-use crate::table::{path, Table, REPETITION};
+use crate::table::{columns, path, Table};
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io;
@@ -131,6 +131,9 @@ fn sync(directory: &Path) -> Result<(), RecordsError> {
 }
 
 fn describe<R: Row>() -> TableDescription {
-    let columns = std::iter::once(REPETITION).chain(R::COLUMNS.iter().copied()).collect();
-    TableDescription { name: R::TABLE, description: R::DESCRIPTION, columns }
+    TableDescription {
+        name: R::TABLE,
+        description: R::DESCRIPTION,
+        columns: columns::<R>().copied().collect(),
+    }
 }

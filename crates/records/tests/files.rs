@@ -50,6 +50,8 @@ fn rows_come_back_through_many_batches_and_row_groups() {
     assert!(written > 100_000, "full row groups are not held back: {written} bytes");
     tables.finish().unwrap();
     assert_eq!(reader(directory.path(), "rounds").metadata().num_row_groups(), 3);
+    let size = fs::metadata(directory.path().join("rounds.parquet")).unwrap().len();
+    assert!(size < 3 * ROWS, "series are encoded as such, {size} bytes");
     let mut i = 0;
     for batch in read(directory.path(), "rounds") {
         for row in 0..batch.num_rows() {

@@ -2,7 +2,7 @@
 //!
 //! | kind | asked | answers |
 //! | --- | --- | --- |
-//! | [`TransferSource`] | at the start and at each completion (closed loop) | how long to wait, how much to send |
+//! | [`TransferSource`] | at the start and at each completion (closed loop) | how long to wait, what to send |
 //! | [`ArrivalSource`] | at the start and at each arrival (open loop) | time to the next arrival, its size |
 //! | [`DatagramSource`] | at the start and at each departure | time to the next departure, its size |
 //!

@@ -152,7 +152,7 @@ proptest! {
             writeln!(percent, "{value} {}", 100.0 * p).unwrap();
             writeln!(fraction, "{value} {p}").unwrap();
         }
-        let (percent, fraction) = (parse(&percent).unwrap().points(1.0), parse(&fraction).unwrap().points(1.0));
+        let [percent, fraction] = [percent, fraction].map(|text| parse(&text).unwrap().points(1.0));
         for (a, b) in percent.iter().zip(&fraction) {
             prop_assert!(a[0] == b[0] && (a[1] - b[1]).abs() < 1e-15);
         }

@@ -245,7 +245,9 @@ proptest! {
     }
 
     #[test]
-    fn numbers_out_of_range_are_refused(mean in prop_oneof![Just(f64::NAN), Just(f64::INFINITY), -1e9..0.0f64]) {
+    fn numbers_out_of_range_are_refused(
+        mean in prop_oneof![Just(f64::NAN), Just(f64::INFINITY), -1e9..0.0f64],
+    ) {
         let points = vec![[mean, 1.0]];
         for config in [
             DistributionConfig::Exponential(ExponentialConfig { mean }),
