@@ -36,8 +36,18 @@ pub(crate) fn in_range(parameters: &[Parameter], key: &str, value: f64) -> Resul
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    let accepted = format!("a number from {min} to {max} ({})", parameter.description.trim_end_matches('.'));
+    let description = parameter.description.trim_end_matches('.');
+    let accepted = format!("a number from {} to {} ({description})", short(min), short(max));
     Err(ConfigError::new(key, value, accepted))
+}
+
+/// The number without a row of zeros.
+fn short(number: f64) -> String {
+    if number == 0.0 || (1e-4..1e6).contains(&number.abs()) {
+        number.to_string()
+    } else {
+        format!("{number:e}")
+    }
 }
 
 #[cfg(test)]
@@ -54,6 +64,12 @@ mod tests {
             "{message}"
         );
         assert!(message.contains("infinite"), "{message}");
+    }
+
+    #[test]
+    fn ends_of_a_range_are_short() {
+        let error = in_range(ParetoConfig::PARAMETERS, "mean", 0.0).unwrap_err();
+        assert_eq!(error.accepted, "a number from 1e-12 to 1e18 (Mean)");
     }
 
     #[test]
