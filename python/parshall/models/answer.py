@@ -211,10 +211,8 @@ class ThroughputModel:
         if not self.limits_window:
             rate = self.rate(conditions) * conditions.rtt_s
             if np.any(rate > conditions.window_limit_packets):
-                return (
-                    f"the receiver's window of {conditions.window_limit_packets:g} packets is below the "
-                    f"formula's {float(np.max(rate)):.4g}: the formula knows no such limit"
-                )
+                limit_ = f"{conditions.window_limit_packets:g} packets"
+                return f"the receiver's window of {limit_} limits, which the formula leaves out"
         return None
 
 

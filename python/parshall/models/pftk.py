@@ -28,9 +28,10 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.models.answer import ThroughputModel, loss_between
+from parshall.models.answer import Conditions, ThroughputModel, loss_between
 from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, limit, positive, probability
+from parshall.models.square_root import is_reno
 
 
 def send_rate(
@@ -187,6 +188,11 @@ _measured = loss_between(
     1e-14, 0.3, "the window would exceed 10 million packets", "beyond the losses the model was validated at"
 )
 
+
+def _check(conditions: Conditions) -> str | None:
+    return is_reno(conditions) or _measured(conditions)
+
+
 PFTK = ThroughputModel(
     entry=Entry(
         name="pftk",
@@ -204,7 +210,7 @@ PFTK = ThroughputModel(
         packets_per_ack=c.packets_per_ack,
         window_limit_packets=c.window_limit_packets,
     ),
-    check=_measured,
+    check=_check,
     limits_window=True,
 )
 
@@ -225,7 +231,7 @@ PFTK_APPROXIMATE = ThroughputModel(
         packets_per_ack=c.packets_per_ack,
         window_limit_packets=c.window_limit_packets,
     ),
-    check=_measured,
+    check=_check,
     limits_window=True,
 )
 

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from parshall.models.answer import Check, Conditions, Rate, ThroughputModel, loss_between
 from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, probability
-from parshall.models.square_root import RARE_TIMEOUTS
+from parshall.models.square_root import RARE_TIMEOUTS, is_reno
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,13 @@ _TIMEOUTS = "timeouts, which the formula leaves out, are no longer rare"
 _BIC_LINEAR = float((BIC.c / 512) ** 2)
 
 
+_rare = loss_between(1e-14, RARE_TIMEOUTS, "the window would exceed 10 million packets", _TIMEOUTS)
+
+
+def _check_reno(conditions: Conditions) -> str | None:
+    return is_reno(conditions) or _rare(conditions)
+
+
 def _rate(name: str) -> Rate:
     def rate(conditions: Conditions) -> FloatArray:
         return np.asarray(response_window(name, conditions.loss) / conditions.rtt_s)
@@ -113,7 +120,7 @@ MODELS = (
         "response function of Reno",
         "Padhye et al., SIGCOMM 1998",
         "loss at most 0.02 (timeouts are left out)",
-        loss_between(1e-14, RARE_TIMEOUTS, "the window would exceed 10 million packets", _TIMEOUTS),
+        _check_reno,
     ),
     _model(
         "bic",

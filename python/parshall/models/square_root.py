@@ -23,6 +23,7 @@ algorithm, CCR 27(3), 1997. J. Padhye, V. Firoiu, D. Towsley, J. Kurose, Modelin
 
 from __future__ import annotations
 
+from functools import cache
 from math import gamma
 
 import numpy as np
@@ -51,23 +52,26 @@ def square_root_window(loss: ArrayLike, *, packets_per_ack: float = 1.0) -> Floa
     return aimd_window(loss, packets_per_ack=packets_per_ack)
 
 
-def independent_losses_window(loss: ArrayLike, *, packets_per_ack: float = 1.0) -> FloatArray:
-    """Reno's mean window under independent losses, packets: 1.31/sqrt(bp).
+def independent_losses_window(
+    loss: ArrayLike, *, increase: float = 1.0, decrease: float = 0.5, packets_per_ack: float = 1.0
+) -> FloatArray:
+    """Mean window of any AIMD under independent losses, packets: for Reno 1.31/sqrt(bp).
 
     Source: Ott, Kemperman & Mathis 1996.
 
     Raises
     ------
     ModelInputError
-        If a loss is not in (0, 1).
+        If a loss or `decrease` is not in (0, 1), or `increase` not positive.
 
     Examples
     --------
     >>> round(float(independent_losses_window(1e-4)), 2)
     130.98
     """
-    b = positive("packets_per_ack", packets_per_ack)
-    return np.asarray(independent_losses_constant() / np.sqrt(b * probability("loss", loss)))
+    p = probability("loss", loss)
+    a, b = positive("increase", increase), positive("packets_per_ack", packets_per_ack)
+    return np.asarray(independent_losses_constant(decrease) * np.sqrt(a / (b * p)))
 
 
 def aimd_window(
@@ -93,6 +97,7 @@ def aimd_window(
     return np.asarray(np.sqrt(a * (1 + beta) / (2 * (1 - beta) * b * p)))
 
 
+@cache
 def independent_losses_constant(decrease: float = 0.5) -> float:
     """W sqrt(p) as p -> 0, when each packet is lost independently: 1.3098 for `decrease` 1/2.
 
@@ -129,6 +134,34 @@ _TIMEOUTS = "timeouts, which the formula leaves out, are no longer rare"
 _FLOOR = "the window would exceed 10 million packets"
 
 
+def _periodic_rate(c: Conditions) -> FloatArray:
+    window = aimd_window(
+        c.loss,
+        increase=c.number("increase", 1.0),
+        decrease=c.number("decrease", 0.5),
+        packets_per_ack=c.packets_per_ack,
+    )
+    return window / c.rtt_s
+
+
+def _independent_rate(c: Conditions) -> FloatArray:
+    window = independent_losses_window(
+        c.loss,
+        increase=c.number("increase", 1.0),
+        decrease=c.number("decrease", 0.5),
+        packets_per_ack=c.packets_per_ack,
+    )
+    return window / c.rtt_s
+
+
+def is_reno(conditions: Conditions) -> str | None:
+    """Say why the window is not Reno's, which adds 1 packet a round trip and halves; `None` if it is."""
+    increase, decrease = conditions.number("increase", 1.0), conditions.number("decrease", 0.5)
+    if (increase, decrease) == (1.0, 0.5):
+        return None
+    return f"the window grows by {increase:g} a round trip and keeps {decrease:g}; the formula has 1 and 0.5"
+
+
 def _independent(conditions: Conditions) -> str | None:
     if conditions.independent_losses is False:
         return "the losses are a full queue's, which depend on the window; the formula takes them as independent"
@@ -147,7 +180,7 @@ SQUARE_ROOT = ThroughputModel(
         validity="loss at most 0.02 (timeouts are left out); the receiver's window does not limit",
         controls=("reno",),
     ),
-    rate=lambda c: square_root_window(c.loss, packets_per_ack=c.packets_per_ack) / c.rtt_s,
+    rate=_periodic_rate,
     check=_rare,
 )
 
@@ -161,7 +194,7 @@ INDEPENDENT_LOSSES = ThroughputModel(
         validity="loss at most 0.02 on a medium, not in a full queue; the receiver's window does not limit",
         controls=("reno",),
     ),
-    rate=lambda c: independent_losses_window(c.loss, packets_per_ack=c.packets_per_ack) / c.rtt_s,
+    rate=_independent_rate,
     check=_independent,
 )
 

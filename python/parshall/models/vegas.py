@@ -74,9 +74,9 @@ def _rate(conditions: Conditions) -> FloatArray:
     if delay is None:
         return np.full(conditions.rtt_s.shape, np.nan)
     queued = (conditions.number("alpha", ALPHA) + conditions.number("beta", BETA)) / 2
-    with np.errstate(divide="ignore"):
-        rate = queued / np.broadcast_to(delay, np.broadcast_shapes(delay.shape, conditions.rtt_s.shape))
-    return np.asarray(rate)
+    delay = np.broadcast_to(delay, np.broadcast_shapes(delay.shape, conditions.rtt_s.shape))
+    unqueued = np.full(delay.shape, np.inf if queued > 0 else 0.0)
+    return np.asarray(np.divide(queued, delay, out=unqueued, where=delay > 0))
 
 
 def _check(conditions: Conditions) -> str | None:

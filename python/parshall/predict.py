@@ -1,0 +1,146 @@
+"""What the analytic models say of a scenario, beside what was measured.
+
+Two readings (`Reading`): from the scenario alone, where the loss is that of the media or, on a full link, the
+one at which the flows' demand is its capacity; and at the loss and RTT that a run measured, which shows how
+good the formulas themselves are. Where a model has nothing to say it gives the reason and no number.
+
+Examples
+--------
+One Reno flow that loses one packet in a thousand, whatever it does:
+
+>>> from parshall.scenario import Scenario
+>>> scenario = Scenario(
+...     duration="200 s",
+...     bottleneck={"rate": "1 Gbit/s", "loss": {"name": "bernoulli", "probability": 1e-3}},
+...     flows=[{"rtt": "100 ms", "congestion_control": "reno"}],
+... )
+>>> predicted = predict(scenario)
+>>> for row in predicted.throughput:
+...     print(row.model, row.reading.value, round(row.goodput_bps / 1e6, 1), "Mbit/s")
+pftk uncongested 4.4 Mbit/s
+pftk_approximate uncongested 4.5 Mbit/s
+square_root uncongested 4.5 Mbit/s
+independent_losses uncongested 4.8 Mbit/s
+response_reno uncongested 4.5 Mbit/s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from parshall.prediction import a_priori, at_measured, completion, datagrams, fixed_point, network, tables
+from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Predicted, Reading, Throughput
+
+__all__ = [
+    "ASSUMPTIONS",
+    "Completion",
+    "Datagrams",
+    "LinkQueue",
+    "Predicted",
+    "Reading",
+    "Throughput",
+    "flatten",
+    "predict",
+]
+
+ASSUMPTIONS = (
+    "A full link is always busy, loses every packet with the same probability, and holds an empty, half full or full "
+    "buffer on average: the three readings are a bracket.",
+    "The RTT is the propagation delay, the transmission of one packet on each link, and the queueing of full links.",
+    "The retransmission timeout is the RTT plus its queueing delay, and at least the configured minimum.",
+    "ACKs are neither lost nor delayed; flows start together and last to the end of the run.",
+    "p is the probability of a loss event, as in the formulas' sources; a full buffer loses several packets an event.",
+)
+
+
+class Resolvable(Protocol):
+    """A scenario, as `parshall.Scenario` is one."""
+
+    def resolve(self) -> dict[str, Any]:
+        """Give every value in the smallest unit, as crates/sim/src/scenario.rs reads it."""
+
+
+def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> Predicted:
+    """Ask every model that describes a part of the scenario.
+
+    Parameters
+    ----------
+    scenario
+        A scenario, or what its `resolve()` gives.
+    measured
+        What a run of it measured: the run, a mapping of its tables (`flows`, `transfers`, `links`), or its
+        `flows` table. Tables may be of Polars, pandas or Arrow, or lists of rows. `None`: nothing was run.
+
+    Raises
+    ------
+    parshall.prediction.laws.UnknownLawError
+        If the scenario has a distribution that the models do not know.
+    KeyError
+        If a measured table lacks a column.
+    """
+    net = network.read(scenario if isinstance(scenario, Mapping) else scenario.resolve())
+    given_bps = fixed_point.given_load_bps(net, datagrams.given_loads(net))
+    flows = tables.named(measured, "flows")
+    seen = {} if flows is None else at_measured.read(flows)
+    return Predicted(
+        throughput=tuple(_with_measured(a_priori.throughput(net, given_bps), seen) + at_measured.throughput(net, seen)),
+        completion=tuple(completion.completion(net, given_bps, seen, tables.named(measured, "transfers"))),
+        datagrams=tuple(datagrams.datagrams(net, seen)),
+        queues=tuple(datagrams.queues(net, tables.named(measured, "links"))),
+        assumptions=ASSUMPTIONS,
+    )
+
+
+def flatten(predicted: Predicted) -> list[dict[str, Any]]:
+    """One JSON-able row an answer, all with the same keys: what `--json` prints under `predicted`.
+
+    Keys
+    ----
+    subject
+        The group's or link's name.
+    model, reading
+        Who says so, and under which conditions (`Reading`); `None` where there is no choice.
+    quantity
+        `goodput_bps`, `completion_s`, or `mean_queue_packets`.
+    in_range, reason
+        Whether the model has a value, and why not.
+    predicted, measured, ratio
+        The value, the run's, and predicted over measured; `None` where there is none.
+    details
+        The answer's other fields.
+
+    Examples
+    --------
+    >>> row = flatten(Predicted(queues=(LinkQueue("a", "mm1", True, None, 0.5, mean_queue_packets=0.5),)))[0]
+    >>> row["subject"], row["quantity"], row["predicted"]
+    ('a', 'mean_queue_packets', 0.5)
+    """
+    families: tuple[tuple[tuple[Any, ...], str, str], ...] = (
+        (predicted.throughput, "group", "goodput_bps"),
+        (predicted.completion, "group", "completion_s"),
+        (predicted.datagrams, "group", "goodput_bps"),
+        (predicted.queues, "link", "mean_queue_packets"),
+    )
+    return [_row(asdict(answer), subject, quantity) for answers, subject, quantity in families for answer in answers]
+
+
+def _row(answer: dict[str, Any], subject: str, quantity: str) -> dict[str, Any]:
+    reading = answer.pop("reading", None)
+    row = {
+        "subject": answer.pop(subject),
+        "model": answer.pop("model", None),
+        "reading": None if reading is None else str(reading),
+        "quantity": quantity,
+        "in_range": answer.pop("in_range"),
+        "reason": answer.pop("reason"),
+        "predicted": answer.pop(quantity),
+        "measured": answer.pop(f"measured_{quantity}"),
+        "ratio": answer.pop("ratio"),
+    }
+    return {**row, "details": answer}
+
+
+def _with_measured(rows: list[Throughput], seen: Mapping[str, at_measured.Measured]) -> list[Throughput]:
+    return [at_measured.beside(row, seen.get(row.group)) for row in rows]

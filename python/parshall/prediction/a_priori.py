@@ -1,0 +1,140 @@
+"""Throughput from the scenario alone: loss given by the media, or by the fixed point of full links.
+
+Each model is solved in turn: groups that it describes use it, groups of other congestion controls use the
+first model of theirs. Where a link is full, the answer is a bracket over the mean queue (`Reading`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from parshall.models.answer import ThroughputModel
+from parshall.models.inputs import FloatArray
+from parshall.models.throughput import models_for
+from parshall.prediction import validity
+from parshall.prediction.answers import Reading, Throughput
+from parshall.prediction.fixed_point import Contender, Problem, Solution
+from parshall.prediction.network import Group, Network
+from parshall.prediction.validity import State
+
+FILLED = {Reading.SHORTEST_QUEUE: 0.0, Reading.MIDDLE_QUEUE: 0.5, Reading.LONGEST_QUEUE: 1.0}
+
+
+def throughput(network: Network, given_bps: FloatArray) -> list[Throughput]:
+    """Ask every model that describes a group of the network, in the order of the groups.
+
+    Parameters
+    ----------
+    given_bps
+        Of each link: load that does not depend on congestion, bit/s; shape (links,).
+    """
+    rows: list[Throughput] = []
+    solver = _Solver(network, given_bps)
+    for group in network.groups:
+        if not group.is_tcp:
+            continue
+        models = models_for(group.control)
+        if not models:
+            reason = f"no model describes the congestion control {group.control!r}"
+            rows.append(Throughput(group.name, group.control, None, Reading.UNCONGESTED, False, reason))
+        for model in models:
+            rows.extend(_merged(list(_of_model(solver, group, model))))
+    return rows
+
+
+def contenders(network: Network, model: ThroughputModel) -> tuple[Contender, ...]:
+    """List the groups of long TCP flows, each with `model` if it describes it and else the first of its own."""
+    found = []
+    for group in network.groups:
+        own = models_for(group.control)
+        if group.kind in ("bulk", "transfer") and own:
+            found.append(Contender(group, model if model in own else own[0]))
+    return tuple(found)
+
+
+@dataclass
+class _Solver:
+    """Fixed points, each found once: groups of one scenario share them."""
+
+    network: Network
+    given_bps: FloatArray
+    known: dict[tuple[tuple[str, ...], float], tuple[Problem, Solution | None]] = field(default_factory=dict)
+
+    def at(self, model: ThroughputModel, filled: float) -> tuple[Problem, Solution | None]:
+        """Solve with full links' buffers `filled`; Vegas flows hold that share of the way from alpha to beta."""
+        flows = contenders(self.network, model)
+        key = (tuple(contender.model.name for contender in flows), filled)
+        if key not in self.known:
+            problem = Problem(self.network, flows, self.given_bps, filled)
+            if model.name == "vegas":
+                held = tuple(Contender(_held(c.group, filled), c.model) for c in flows)
+                problem = Problem(self.network, held, self.given_bps, 1.0)
+            self.known[key] = (problem, problem.solve())
+        return self.known[key]
+
+
+def _held(group: Group, filled: float) -> Group:
+    alpha, beta = (float(group.parameters.get(name, 0.0)) for name in ("alpha", "beta"))
+    queued = alpha + filled * (max(alpha, beta) - alpha)
+    return replace(group, parameters={**group.parameters, "alpha": queued, "beta": queued})
+
+
+def _of_model(solver: _Solver, group: Group, model: ThroughputModel) -> Iterator[Throughput]:
+    if refused := validity.before(solver.network, group, model):
+        yield Throughput(group.name, group.control, model.name, Reading.UNCONGESTED, False, refused)
+        return
+    for reading, filled in FILLED.items():
+        problem, solution = solver.at(model, filled)
+        if solution is None:
+            reason = "the fixed point of several full links did not settle"
+            yield Throughput(group.name, group.control, model.name, reading, False, reason)
+        elif not set(solution.full_links()) & set(group.path):
+            yield _answer(problem, group, solution, Reading.UNCONGESTED)
+            return
+        else:
+            yield _answer(problem, group, solution, reading)
+
+
+def _merged(rows: list[Throughput]) -> list[Throughput]:
+    """Keep one of several answers that are out of range for one and the same reason."""
+    reasons = {row.reason for row in rows}
+    return rows if len(reasons) > 1 or None in reasons else rows[:1]
+
+
+def _answer(problem: Problem, group: Group, solution: Solution, reading: Reading) -> Throughput:
+    contender = next(c for c in problem.contenders if c.group.name == group.name)
+    state = State.of(problem, contender, solution)
+    reason = validity.after(state)
+    in_range, per_flow_bps = reason is None, state.per_flow_bps
+    return Throughput(
+        group=group.name,
+        control=group.control,
+        model=contender.model.name,
+        reading=reading,
+        in_range=in_range,
+        reason=reason,
+        goodput_bps=per_flow_bps * group.count if in_range else None,
+        goodput_per_flow_bps=per_flow_bps if in_range else None,
+        window_packets=state.mean(state.rates * state.conditions.rtt_s) if in_range else None,
+        loss=float(np.max(state.conditions.loss)) if in_range or reading == Reading.UNCONGESTED else None,
+        rtt_s=state.mean(state.conditions.rtt_s),
+        limited_by=_limited_by(state),
+    )
+
+
+def _limited_by(state: State) -> str:
+    group, rates = state.group, state.rates
+    access = rates >= group.access_bps / (group.packet_bytes * 8) * (1 - 1e-9)
+    window = rates * state.conditions.rtt_s >= group.window_limit_packets * (1 - 1e-9)
+    for name, limited in (("access link", access), ("window", window)):
+        if state.mean(limited.astype(np.float64)) > 0.5:
+            return name
+    solution = state.solution
+    full = [i for i in group.path if solution.level[i] > 0]
+    if not full:
+        return "loss"
+    fullest = max(full, key=lambda i: (solution.loss[i], solution.queueing_s[i]))
+    return state.problem.network.links[fullest].name

@@ -1,0 +1,183 @@
+"""Throughput at the loss and round-trip time that a run measured: how good the formulas themselves are.
+
+| symbol | column of `flows` | |
+| --- | --- | --- |
+| p, loss events | (`loss_events` + `timeouts` + `ecn_reductions`) / `packets_sent` | what the formulas' sources count |
+| p, lost packets | `packets_dropped` / `packets_sent` | what a link counts |
+| RTT | `mean_rtt_s`, of each flow | s |
+| q | `mean_rtt_s` - `rtt_base_s` | s, queueing delay |
+
+Losses are pooled over the flows of a group (a flow sees few), round-trip times are each flow's own. A series
+of back-to-back timeouts counts once a timeout, where PFTK counts it once: at high loss its p is somewhat too
+large here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from parshall.models.answer import Conditions, ThroughputModel
+from parshall.models.inputs import FloatArray
+from parshall.models.throughput import models_for
+from parshall.prediction import validity
+from parshall.prediction.answers import Reading, Throughput, ratio
+from parshall.prediction.network import Group, Link, Network
+from parshall.prediction.tables import Table, numbers, texts
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A group in the `flows` table, all repetitions together."""
+
+    repetitions: int
+    goodput_bps: float
+    """Of the group, mean over repetitions."""
+    loss_events: float | None
+    """Loss events a packet sent; `None` if nothing was sent."""
+    lost_packets: float | None
+    rtt_s: FloatArray
+    """Of each flow of each repetition; the group's mean where a flow has none. Empty if no flow has one."""
+    queueing_s: FloatArray
+
+
+def read(flows: Table) -> dict[str, Measured]:
+    """What was measured of each group.
+
+    Raises
+    ------
+    KeyError
+        If a column is missing.
+    """
+    group = texts(flows, "group")
+    columns = {
+        name: numbers(flows, name)
+        for name in (
+            *("repetition", "goodput_bps", "packets_sent", "packets_dropped", "loss_events", "timeouts"),
+            *("ecn_reductions", "mean_rtt_s", "rtt_base_s"),
+        )
+    }
+    return {
+        str(name): _measured({key: column[group == name] for key, column in columns.items()})
+        for name in np.unique(group)
+    }
+
+
+def _measured(flows: dict[str, FloatArray]) -> Measured:
+    repetitions = np.unique(flows["repetition"]).size
+    sent = float(flows["packets_sent"].sum())
+    events = float((flows["loss_events"] + flows["timeouts"] + flows["ecn_reductions"]).sum())
+    rtt = flows["mean_rtt_s"]
+    known = np.isfinite(rtt) & (rtt > 0)
+    rtt = np.where(known, rtt, rtt[known].mean()) if np.any(known) else np.empty(0)
+    return Measured(
+        repetitions=int(repetitions),
+        goodput_bps=float(flows["goodput_bps"].sum()) / repetitions,
+        loss_events=events / sent if sent else None,
+        lost_packets=float(flows["packets_dropped"].sum()) / sent if sent else None,
+        rtt_s=rtt,
+        queueing_s=np.maximum(rtt - flows["rtt_base_s"], 0) if rtt.size else np.empty(0),
+    )
+
+
+def throughput(network: Network, measured: dict[str, Measured]) -> list[Throughput]:
+    """Ask every model that describes a measured group of TCP flows."""
+    rows: list[Throughput] = []
+    for group in network.groups:
+        seen = measured.get(group.name)
+        if group.is_tcp and seen is not None:
+            for model in models_for(group.control):
+                rows.append(_answer(network, group, model, seen, Reading.MEASURED_EVENTS))
+                if model.needs_loss:
+                    rows.append(_answer(network, group, model, seen, Reading.MEASURED_PACKETS))
+    return rows
+
+
+def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measured, reading: Reading) -> Throughput:
+    loss = seen.loss_events if reading == Reading.MEASURED_EVENTS else seen.lost_packets
+
+    def out(reason: str) -> Throughput:
+        rtt_s = float(seen.rtt_s.mean()) if seen.rtt_s.size else None
+        return Throughput(
+            group=group.name,
+            control=group.control,
+            model=model.name,
+            reading=reading,
+            in_range=False,
+            reason=reason,
+            loss=loss,
+            rtt_s=rtt_s,
+            measured_goodput_bps=seen.goodput_bps,
+        )
+
+    if loss is None or seen.rtt_s.size == 0:
+        return out("the flows sent nothing, or no round-trip time was measured")
+    if reason := validity.workload_or_recovery(group) or _finished(network, group, seen):
+        return out(reason)
+    if not 0 <= loss < 1:
+        return out(f"a measured loss of {loss:.3g} is no probability of a flow that sends")
+    links = [network.links[i] for i in group.path]
+    conditions = Conditions.of(
+        loss=loss,
+        rtt_s=seen.rtt_s,
+        rto_s=group.rto_s(seen.rtt_s, seen.queueing_s),
+        packets_per_ack=group.packets_per_ack,
+        window_limit_packets=group.window_limit_packets,
+        independent_losses=_independent(links, seen),
+        queueing_delay_s=seen.queueing_s,
+        parameters=group.parameters,
+    )
+    if reason := model.reason(conditions):
+        return out(reason)
+    access = group.access_bps / (group.packet_bytes * 8)
+    delivered = model.delivered(conditions)
+    rates = np.minimum(delivered, access)
+    per_flow_bps = float(rates.mean()) * group.payload_bytes * 8
+    goodput_bps = per_flow_bps * rates.size / seen.repetitions
+    return Throughput(
+        group=group.name,
+        control=group.control,
+        model=model.name,
+        reading=reading,
+        in_range=True,
+        reason=None,
+        goodput_bps=goodput_bps,
+        goodput_per_flow_bps=per_flow_bps,
+        window_packets=float((rates * conditions.rtt_s).mean()),
+        loss=loss,
+        rtt_s=float(seen.rtt_s.mean()),
+        limited_by=_limited_by(group, rates, conditions.rtt_s, access),
+        measured_goodput_bps=seen.goodput_bps,
+        ratio=ratio(goodput_bps, seen.goodput_bps),
+    )
+
+
+def _independent(links: list[Link], seen: Measured) -> bool:
+    """Whether most losses were a medium's, or those of random early detection."""
+    medium = 1 - float(np.prod([1 - link.loss for link in links]))
+    random_drops = all(link.queue["name"] == "red" for link in links)
+    mostly_medium = medium >= (seen.lost_packets or 0.0) / 2
+    return (random_drops or mostly_medium) and all(link.independent_losses for link in links)
+
+
+def _limited_by(group: Group, rates: FloatArray, rtt_s: FloatArray, access: float) -> str:
+    if np.mean(rates >= access * (1 - 1e-9)) > 0.5:
+        return "access link"
+    return "window" if np.mean(rates * rtt_s >= group.window_limit_packets * (1 - 1e-9)) > 0.5 else "loss"
+
+
+def _finished(network: Network, group: Group, seen: Measured) -> str | None:
+    """Transfers that were over before the run was: their goodput is not a rate while sending."""
+    if group.kind != "transfer":
+        return None
+    asked = 8 * sum(group.workload["sizes"]) * group.count
+    delivered = seen.goodput_bps * (network.duration_s - network.warm_up_s)
+    return "its transfers ended within the run: see completion times" if delivered > 0.99 * asked else None
+
+
+def beside(row: Throughput, seen: Measured | None) -> Throughput:
+    """Put the measured goodput beside an answer."""
+    if seen is None:
+        return row
+    return replace(row, measured_goodput_bps=seen.goodput_bps, ratio=ratio(row.goodput_bps, seen.goodput_bps))

@@ -1,0 +1,177 @@
+"""Loss and queueing of full links: the fixed point at which TCP's demand is what the links can carry.
+
+| symbol | meaning | unit |
+| --- | --- | --- |
+| z | level of a link: 0 empty; up to 1 its queue fills; up to 2 its loss rises from 1e-12 to 1 | - |
+| f | share of the buffer that a full link holds on average, an assumption: 0, 1/2, 1 | - |
+| p_l, q_l | loss and queueing delay of link l at its level | -, s |
+| x_i(p, RTT) | a model's rate of flow i | packets/s |
+
+A flow sees p = 1 - prod (1 - p_l)(1 - medium loss) and RTT = RTT_0 + sum q_l over its path, and sends x_i, at
+most its access link's rate. A link is at level 0 if its load is then within its capacity, and otherwise at
+the level at which the load is its capacity. Loads fall with every level, so each link is solved by
+bracketing, and several links in turn until none moves (`MOST_SWEEPS` at most).
+
+Assumes: a full link is always busy; the loss is the same for all its packets; datagrams and open-loop
+transfers offer their load whatever happens; ACKs are neither lost nor delayed.
+
+References: the fixed-point approximation of T. Bu, D. Towsley, Fixed point approximations for TCP behavior in
+an AQM network, SIGMETRICS 2001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from parshall.models.answer import Conditions, ThroughputModel
+from parshall.models.inputs import FloatArray
+from parshall.prediction.network import Group, Network
+
+MOST_SWEEPS = 100
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A group of long TCP flows, and the model that stands for it."""
+
+    group: Group
+    model: ThroughputModel
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The state of links and flows.
+
+    Parameters
+    ----------
+    level
+        Of each link.
+    loss, queueing_s
+        Of each link: its queue's loss, without the medium's, and its queueing delay.
+    """
+
+    level: FloatArray
+    loss: FloatArray
+    queueing_s: FloatArray
+
+    def full_links(self) -> list[int]:
+        """Indices of the links that are full."""
+        return [int(i) for i in np.flatnonzero(self.level > 0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A network, its contenders and what else loads its links.
+
+    Parameters
+    ----------
+    given_bps
+        Of each link: load of datagrams and open-loop transfers, before the network's own losses.
+    filled
+        f, the share of the buffer that a full link holds.
+    """
+
+    network: Network
+    contenders: tuple[Contender, ...]
+    given_bps: FloatArray
+    filled: float
+
+    def solve(self) -> Solution | None:
+        """Find the fixed point; `None` if the sweeps do not settle.
+
+        Examples
+        --------
+        >>> from parshall.prediction.network import Network
+        >>> Problem(Network((), (), 1.0, 0.0), (), np.zeros(0), 1.0).solve().full_links()
+        []
+        """
+        level = np.zeros(len(self.network.links))
+        for _ in range(MOST_SWEEPS):
+            before = level.copy()
+            for i in range(level.size):
+                level[i] = self._level(i, level)
+            if np.all(np.abs(level - before) < TOLERANCE):
+                return self._at(level)
+        return None
+
+    def conditions(self, group: Group, solution: Solution) -> Conditions:
+        """What the group's flows see."""
+        path = list(group.path)
+        links = [self.network.links[i] for i in path]
+        medium = 1 - np.prod([1 - link.loss for link in links])
+        queues = 1 - np.prod(1 - solution.loss[path])
+        tail_drops = [solution.loss[i] for i in path if self.network.links[i].queue["name"] != "red"]
+        dependent = 1 - np.prod(1 - np.asarray(tail_drops))
+        loss = 1 - (1 - medium) * (1 - queues)
+        queueing = float(solution.queueing_s[path].sum())
+        rtt = group.base_rtt_s + queueing
+        return Conditions.of(
+            loss=loss,
+            rtt_s=rtt,
+            rto_s=group.rto_s(rtt, queueing),
+            packets_per_ack=group.packets_per_ack,
+            window_limit_packets=group.window_limit_packets,
+            independent_losses=bool(dependent <= loss / 2) and all(link.independent_losses for link in links),
+            queueing_delay_s=queueing,
+            parameters=group.parameters,
+        )
+
+    def rates(self, contender: Contender, conditions: Conditions) -> FloatArray:
+        """Packets a second of a flow at each point, at most the access link's."""
+        access = contender.group.access_bps / (contender.group.packet_bytes * 8)
+        rates = np.minimum(contender.model.delivered(conditions), access)
+        return np.broadcast_to(rates, contender.group.weights.shape)
+
+    def load_bps(self, link: int, solution: Solution) -> float:
+        """What the flows would send through a link, bit/s."""
+        load = float(self.given_bps[link])
+        for contender in self.contenders:
+            group = contender.group
+            if link in group.path:
+                rates = self.rates(contender, self.conditions(group, solution))
+                load += float(rates @ group.weights) * group.packet_bytes * 8
+        return load
+
+    def _level(self, link: int, level: FloatArray) -> float:
+        """Find the level at which a link's load is its capacity, those of the others given."""
+        capacity = self.network.links[link].rate_bps
+        trial = level.copy()
+
+        def excess(z: float) -> float:
+            """Logarithm of load over capacity, which is close to linear in the level."""
+            trial[link] = z
+            solution = self._at(trial)
+            load = self.load_bps(link, solution) - self.given_bps[link] * solution.loss[link]
+            return float(np.log(np.clip(load / capacity, 1e-12, 1e12)))
+
+        if excess(0.0) <= 0:
+            return 0.0
+        if excess(2.0) > 0:
+            return 2.0
+        if self.filled > 0 and excess(1.0) <= 0:
+            return float(brentq(excess, 0.0, 1.0, xtol=TOLERANCE / 10))
+        return float(brentq(excess, 1.0 if self.filled > 0 else 0.0, 2.0, xtol=TOLERANCE / 10))
+
+    def _at(self, level: FloatArray) -> Solution:
+        links = self.network.links
+        largest = [max((g.packet_bytes for g in self.network.crossing(i)), default=1500.0) for i in range(len(links))]
+        buffers = np.array([link.buffer_s(size) for link, size in zip(links, largest, strict=True)])
+        queueing = self.filled * np.minimum(level, 1.0) * buffers
+        loss = np.where(level > 1, 0.999 * 10.0 ** (12 * (level - 2)), 0.0)
+        return Solution(level.copy(), loss, queueing)
+
+
+def given_load_bps(network: Network, offered_bps: Mapping[str, float]) -> FloatArray:
+    """Load of each link by the groups whose load is given, less what media lose on the way, bit/s."""
+    load = np.zeros(len(network.links))
+    for group in network.groups:
+        arriving = offered_bps.get(group.name, 0.0)
+        for i in group.path:
+            arriving *= 1 - network.links[i].loss
+            load[i] += arriving
+    return load

@@ -1,0 +1,149 @@
+"""Why an answer from the scenario alone would mean nothing: what the formulas assume and a scenario may not keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from parshall.models.answer import Conditions, ThroughputModel
+from parshall.models.inputs import FloatArray
+from parshall.models.throughput import models_for
+from parshall.prediction.fixed_point import Contender, Problem, Solution
+from parshall.prediction.network import Group, Link, Network
+
+FEWEST_LOSSES = 3.0
+"""Losses that each flow has to see during the run for a mean over many cycles to be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A group at a fixed point."""
+
+    problem: Problem
+    contender: Contender
+    conditions: Conditions
+    solution: Solution
+    rates: FloatArray
+    """Packets a second of a flow, at each point of the group."""
+
+    @classmethod
+    def of(cls, problem: Problem, contender: Contender, solution: Solution) -> State:
+        """Evaluate the group's model at the fixed point."""
+        conditions = problem.conditions(contender.group, solution)
+        return cls(problem, contender, conditions, solution, problem.rates(contender, conditions))
+
+    @property
+    def group(self) -> Group:
+        """The group."""
+        return self.contender.group
+
+    @property
+    def per_flow_bps(self) -> float:
+        """Mean goodput of a flow, bit/s."""
+        return self.mean(self.rates) * self.group.payload_bytes * 8
+
+    def mean(self, values: FloatArray) -> float:
+        """Mean over the flows of the group."""
+        return float(values @ self.group.weights) / self.group.count
+
+
+def before(network: Network, group: Group, model: ThroughputModel) -> str | None:
+    """Say why no fixed point needs to be sought for this model."""
+    if reason := workload_or_recovery(group):
+        return reason
+    for i in group.path:
+        link = network.links[i]
+        if reason := _link(link):
+            return reason
+        for other in network.crossing(i):
+            if other.name != group.name and (reason := _company(link, other, model)):
+                return reason
+    return None
+
+
+def workload_or_recovery(group: Group) -> str | None:
+    """Say why no steady-state model describes the group, whatever the network."""
+    return _workload(group) or _recovery(group)
+
+
+def after(state: State) -> str | None:
+    """Say why the fixed point is out of the model's range."""
+    checks: tuple[Callable[[State], str | None], ...] = (_overload, _model, _few_losses, _ends_early)
+    return next((reason for check in checks if (reason := check(state))), None)
+
+
+def _workload(group: Group) -> str | None:
+    if group.kind in ("bulk", "transfer"):
+        return None
+    return f"the workload {group.kind!r} is no long transfer: it stops or starts again before a steady state"
+
+
+def _recovery(group: Group) -> str | None:
+    if (group.tcp or {}).get("recovery") != "tahoe":
+        return None
+    return "Tahoe goes back to slow start at every loss; the formulas have fast recovery"
+
+
+def _link(link: Link) -> str | None:
+    if link.varies:
+        return f"the rate of link {link.name!r} follows a trace; the models have a constant one"
+    if link.loss > 0 and not link.independent_losses:
+        return f"losses on link {link.name!r} come in bursts; the models count loss events, not packets"
+    return None
+
+
+def _company(link: Link, other: Group, model: ThroughputModel) -> str | None:
+    if not other.is_tcp:
+        return None
+    if other.kind == "on_off":
+        return f"on link {link.name!r} the load of group {other.name!r} (on_off) is not known beforehand"
+    if other.kind == "open_loop":
+        return None
+    if not models_for(other.control):
+        return f"on link {link.name!r} no model describes group {other.name!r} ({other.control})"
+    if (other.control == "vegas") != (model.name == "vegas"):
+        return f"on link {link.name!r} Vegas and a control that fills the queue share (group {other.name!r})"
+    return None
+
+
+def _overload(state: State) -> str | None:
+    for i in state.group.path:
+        link, loss = state.problem.network.links[i], state.solution.loss[i]
+        given = state.problem.given_bps[i] * (1 - loss)
+        if state.contender.model.name == "vegas" and loss > 0:
+            return f"the buffer of link {link.name!r} does not hold the packets that its Vegas flows keep queued"
+        if given > link.rate_bps or loss > 0.99:
+            return f"link {link.name!r} is full even where TCP sends next to nothing"
+    return None
+
+
+def _model(state: State) -> str | None:
+    held_back = np.all(state.conditions.loss == 0) and np.all(np.isfinite(state.rates))
+    return None if held_back and state.contender.model.needs_loss else state.contender.model.reason(state.conditions)
+
+
+def _few_losses(state: State) -> str | None:
+    network, loss = state.problem.network, float(np.max(state.conditions.loss))
+    lasting = network.duration_s - max(state.group.start_s, network.warm_up_s)
+    losses = loss * state.mean(state.rates) * lasting
+    if not state.contender.model.needs_loss or loss == 0 or losses >= FEWEST_LOSSES:
+        return None
+    return f"{losses:.2g} losses a flow are expected in {lasting:.4g} s: too few for a steady state"
+
+
+def _ends_early(state: State) -> str | None:
+    """Transfers, the group's or those it shares a full link with, that do not last."""
+    network, full = state.problem.network, state.solution.full_links()
+    for contender in state.problem.contenders:
+        other = contender.group
+        own = other.name == state.group.name
+        if other.kind != "transfer" or not (own or set(full) & set(other.path) & set(state.group.path)):
+            continue
+        rate_bps = State.of(state.problem, contender, state.solution).per_flow_bps
+        seconds = 8 * sum(other.workload["sizes"]) / rate_bps
+        if other.start_s + seconds < network.duration_s:
+            whose = "its transfers" if own else f"the transfers of group {other.name!r}"
+            return f"{whose} would end after about {seconds:.3g} s of {network.duration_s:g} s: see completion times"
+    return None
