@@ -49,8 +49,9 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure of merit: its unit, and how a repetition gives it."""
+    """A figure of merit: what tables call it, its unit, and how a repetition gives it."""
 
+    label: str
     unit: str
     of: Callable[[Repetition], Value]
 
@@ -72,14 +73,16 @@ def _from_link(column: str) -> Callable[[Repetition], Value]:
 
 
 METRICS: Mapping[str, Metric] = {
-    "goodput_bps": Metric("bit/s", lambda repetition: float(repetition.flows["goodput_bps"].sum())),
-    "utilisation": Metric("ratio", _from_link("utilisation")),
-    "loss_rate": Metric("ratio", _from_link("loss_rate")),
-    "mean_queue_pkts": Metric("packets", _from_link("mean_queue_packets")),
-    "mean_queueing_delay_s": Metric("s", _from_link("mean_queueing_delay_s")),
-    "queueing_delay_p99_s": Metric("s", _from_link("queueing_delay_p99_s")),
-    "jain": Metric("1", _fairness),
-    "mean_completion_s": Metric("s", _mean_completion),
+    "goodput_bps": Metric(
+        "goodput, all flows", "bit/s", lambda repetition: float(repetition.flows["goodput_bps"].sum())
+    ),
+    "utilisation": Metric("utilisation", "ratio", _from_link("utilisation")),
+    "loss_rate": Metric("loss rate", "ratio", _from_link("loss_rate")),
+    "mean_queue_pkts": Metric("mean queue", "packets", _from_link("mean_queue_packets")),
+    "mean_queueing_delay_s": Metric("mean queueing delay", "s", _from_link("mean_queueing_delay_s")),
+    "queueing_delay_p99_s": Metric("99th percentile of it", "s", _from_link("queueing_delay_p99_s")),
+    "jain": Metric("Jain's index", "1", _fairness),
+    "mean_completion_s": Metric("mean completion time", "s", _mean_completion),
 }
 """What repetitions are averaged, and runs compared by."""
 

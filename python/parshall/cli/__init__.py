@@ -1,0 +1,12 @@
+"""The command line: one file a verb.
+
+Exit codes: 0, 1 for a failure (or an interruption), 2 for bad input. Results go to standard output, everything
+else to standard error, so that ``--json`` prints one JSON value and nothing but.
+"""
+
+
+def main() -> None:
+    """Run the command line."""
+    from parshall.cli.app import app
+
+    app()

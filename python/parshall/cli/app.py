@@ -1,0 +1,46 @@
+"""The verbs, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from parshall.cli.compare import compare
+from parshall.cli.doctor import doctor
+from parshall.cli.listing import list_
+from parshall.cli.report import report
+from parshall.cli.run import run
+from parshall.cli.schema import schema
+from parshall.cli.study import study
+from parshall.cli.validate import validate
+
+app = typer.Typer(
+    name="parshall",
+    help="Predict and simulate how transport protocols share a bottleneck.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("run")(run)
+app.command("list")(list_)
+app.command("schema")(schema)
+app.command("validate")(validate)
+app.command("report")(report)
+app.command("compare")(compare)
+app.command("study")(study)
+app.command("doctor")(doctor)
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Predict and simulate how transport protocols share a bottleneck."""
+    if version:
+        from importlib.metadata import version as installed
+
+        print(f"parshall {installed('parshall')}")
+        raise typer.Exit

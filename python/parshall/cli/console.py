@@ -1,0 +1,90 @@
+"""What all verbs share: errors, exit codes, output."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+FAILURE = 1
+BAD_INPUT = 2
+
+P = ParamSpec("P")
+
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY.PATH=VALUE",
+        help='Change a value of the scenario, e.g. flows.0.count=10 or bottleneck.rate="10 Mbit/s"; repeatable.',
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for other programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results.")]
+
+
+def verb(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn what goes wrong into one message and an exit code."""
+
+    @functools.wraps(command)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        from parshall.errors import InputError, ParshallError
+
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except InputError as error:
+            fail(str(error), BAD_INPUT)
+        except ParshallError as error:
+            fail(str(error), FAILURE)
+        except KeyboardInterrupt:
+            fail("interrupted", FAILURE)
+        except BrokenPipeError:
+            # Whoever read our output has stopped: nothing is left to say, not even at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(FAILURE) from None
+
+    return guarded
+
+
+def fail(message: str, code: int) -> None:
+    """Say what went wrong, and exit."""
+    print(f"parshall: {message}", file=sys.stderr)
+    raise typer.Exit(code) from None
+
+
+def note(message: str) -> None:
+    """Say something that is no result."""
+    print(message, file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON value."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def console() -> Console:
+    """Where tables go."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def table(title: str, *columns: str) -> Table:
+    """An empty table with these columns."""
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    for name in columns:
+        made.add_column(name, overflow="fold")
+    return made

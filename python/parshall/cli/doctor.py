@@ -1,0 +1,127 @@
+"""``parshall doctor``: what this machine can do, and what to install for the rest."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import typer
+
+from parshall.cli.console import FAILURE, Json, console, print_json, table, verb
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for."""
+
+    what: str
+    found: bool
+    detail: str
+    needed_for: str
+    remedy: str = ""
+    required: bool = False
+
+
+@verb
+def doctor(as_json: Json = False) -> None:
+    """Say what this machine can do, and what to install for the rest."""
+    findings = [look() for look in CHECKS]
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        _show(findings)
+    if any(finding.required and not finding.found for finding in findings):
+        raise typer.Exit(FAILURE)
+
+
+def _show(findings: list[Finding]) -> None:
+    shown = table("", "", "what", "found", "needed for", "what to do")
+    shown.title = None
+    for finding in findings:
+        mark = "ok" if finding.found else "missing"
+        shown.add_row(mark, finding.what, finding.detail, finding.needed_for, "" if finding.found else finding.remedy)
+    console().print(shown)
+
+
+def _python() -> Finding:
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    return Finding("Python", sys.version_info >= (3, 11), version, "everything", "install Python 3.11", required=True)
+
+
+def _simulator() -> Finding:
+    try:
+        from parshall.schema.catalog import families
+
+        controls = len(families()["congestion_controls"])
+    except ImportError as error:
+        return Finding("simulator", False, str(error), "everything", "make setup, or pip install .", required=True)
+    return Finding("simulator", True, f"{controls} congestion controls", "everything", required=True)
+
+
+def _cores() -> Finding:
+    from parshall.runs.about import cores, processor
+
+    return Finding("processor", True, f"{cores()} cores, {processor()}", "repetitions at a time")
+
+
+def _memory() -> Finding:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    return Finding(
+        "memory", total >= 3, f"{total:.1f} GB", "a million flows (2 kB each, probes off)", "run fewer flows"
+    )
+
+
+def _disk() -> Finding:
+    free = shutil.disk_usage(Path.cwd()).free / 1e9
+    return Finding("disk", free >= 1, f"{free:.1f} GB free here", "results", "free some space")
+
+
+def _terminal() -> Finding:
+    return Finding("terminal", sys.stderr.isatty(), "", "the progress bar", "run in a terminal")
+
+
+def _program(name: str, needed_for: str, package: str) -> Callable[[], Finding]:
+    def look() -> Finding:
+        path = shutil.which(name)
+        return Finding(name, path is not None, path or "", needed_for, f"apt-get install {package}")
+
+    return look
+
+
+def _cargo() -> Finding:
+    path = shutil.which("cargo")
+    return Finding("cargo", path is not None, path or "", "building from source", "install Rust: https://rustup.rs")
+
+
+def _ns3() -> Finding:
+    places = [Path("/usr/include"), Path("/usr/local/include")]
+    headers = [path for place in places for path in place.glob("ns3*/ns3/core-module.h")]
+    found = str(headers[0].parent) if headers else ""
+    return Finding("ns-3", bool(headers), found, "make bench: the comparison with ns-3", "apt-get install libns3-dev")
+
+
+def _browser() -> Finding:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next((found for found in map(shutil.which, names) if found), None)
+    return Finding(
+        "chromium", path is not None, path or "", "make test: the page in a browser", "apt-get install chromium"
+    )
+
+
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    _python,
+    _simulator,
+    _cores,
+    _memory,
+    _disk,
+    _terminal,
+    _cargo,
+    _browser,
+    _program("ns", "make bench: the comparison with ns-2", "ns2"),
+    _ns3,
+)
+"""Everything that is looked for."""

@@ -1,0 +1,117 @@
+"""``parshall list``: every catalog, straight from where it is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from parshall.cli.console import Json, console, print_json, table, verb
+
+
+@verb
+def list_(
+    family: Annotated[
+        str | None, typer.Argument(help="One family, with the parameters of its entries.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List what scenarios can be made of: congestion controls, queues, workloads, ..."""
+    families = _families()
+    if family is None:
+        listed = {name: entries() for name, entries in families.items()}
+        if as_json:
+            print_json(listed)
+        else:
+            _show_all(listed)
+        return
+    name = family.replace("-", "_")
+    if name not in families:
+        from parshall.errors import InputError
+        from parshall.schema.problems import did_you_mean, quoted
+
+        raise InputError(f'list: found "{family}"; accepted: {quoted(families)}{did_you_mean(name, families)}')
+    if as_json:
+        print_json(families[name]())
+    else:
+        _show_one(name, families[name]())
+
+
+def _families() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
+    from parshall.schema import catalog
+
+    return {
+        **{name: _of_rust(name) for name in catalog.families()},
+        "models": _models,
+        "studies": _studies,
+        "records": _records,
+    }
+
+
+def _of_rust(name: str) -> Callable[[], list[dict[str, Any]]]:
+    def entries() -> list[dict[str, Any]]:
+        from dataclasses import asdict
+
+        from parshall.schema import catalog
+
+        return [asdict(entry) for entry in catalog.family(name)]
+
+    return entries
+
+
+def _models() -> list[dict[str, Any]]:
+    from parshall.models.catalog import catalog
+
+    return catalog()
+
+
+def _studies() -> list[dict[str, Any]]:
+    from parshall.studies.catalog import STUDIES
+
+    return [{"name": study.name, "summary": study.summary, "reference": study.reference} for study in STUDIES]
+
+
+def _records() -> list[dict[str, Any]]:
+    import json
+
+    from parshall import _core
+
+    tables: list[dict[str, Any]] = json.loads(_core.records_schema())
+    return [{**each, "summary": each["description"], "reference": ""} for each in tables]
+
+
+def _show_all(listed: Mapping[str, list[dict[str, Any]]]) -> None:
+    out = console()
+    for name, entries in listed.items():
+        shown = table(name, "name", "what", "reference")
+        for entry in entries:
+            shown.add_row(entry["name"], entry["summary"], entry["reference"])
+        out.print(shown if entries else f"[bold]{name}[/]: none yet")
+        out.print()
+
+
+def _show_one(name: str, entries: list[dict[str, Any]]) -> None:
+    out = console()
+    for entry in entries:
+        out.print(f"[bold]{entry['name']}[/]: {entry['summary']}" + _bracketed(entry.get("reference")), soft_wrap=True)
+        if entry.get("parameters"):
+            shown = table("", "parameter", "default", "what")
+            shown.title = None
+            for parameter in entry["parameters"]:
+                default = "(required)" if parameter["default"] is None else parameter["default"]
+                shown.add_row(f"  {parameter['name']}", default, parameter["description"])
+            out.print(shown)
+        if entry.get("columns"):
+            shown = table("", "column", "type", "unit", "what")
+            shown.title = None
+            for column in entry["columns"]:
+                shown.add_row(f"  {column['name']}", column["kind"], column["unit"], column["description"])
+            out.print(shown)
+        out.print()
+    if not entries:
+        out.print(f"{name}: none yet")
+
+
+def _bracketed(reference: str | None) -> str:
+    return f" [dim]({reference})[/]" if reference else ""

@@ -1,0 +1,31 @@
+"""The progress bar: simulated time, and packets a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from parshall import runs
+
+
+@contextmanager
+def progress_bar(name: str) -> Iterator[Callable[[runs.Progress], None]]:
+    """Show a bar on standard error while a run is made; gives what to call with its progress."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.1f}/{task.total:g} s simulated"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None, rate="")
+
+        def show(progress: runs.Progress) -> None:
+            rate = progress.packets / progress.elapsed_s / 1e6 if progress.elapsed_s > 0 else 0.0
+            bar.update(task, total=progress.total_s, completed=progress.simulated_s, rate=f"{rate:.2f} M packets/s")
+
+        yield show

@@ -1,0 +1,109 @@
+"""``parshall run``: predict and simulate a scenario, and write its page."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from parshall.cli.console import FAILURE, Json, Overrides, Quiet, console, fail, note, print_json, table, verb
+
+if TYPE_CHECKING:
+    from parshall.runs import Run
+    from parshall.scenario import Scenario
+
+
+@verb
+def run(
+    scenario: Annotated[Path, typer.Argument(help="A scenario in TOML.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A new directory for the results.", show_default="runs/NAME-N"),
+    ] = None,
+    overrides: Overrides = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the run that is in the output directory.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="Repetitions at a time.", show_default="one a core", min=1)
+    ] = None,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page, report.html.")] = True,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Predict and simulate a scenario, and write one page with both."""
+    from parshall.scenario import Scenario
+
+    read = Scenario.load(scenario, overrides or ())
+    made = _simulate(read, output, force, workers, quiet)
+    if page:
+        from parshall.report import write_page
+
+        write_page(made)
+    if as_json:
+        print_json(result(made))
+    elif not quiet:
+        _show(made, page)
+
+
+def result(made: Run) -> dict[str, Any]:
+    """What ``--json`` prints; docs/json.md describes it."""
+    return {
+        **made.summary,
+        "predicted": made.predicted,
+        "name": made.metadata["name"],
+        "seed": made.metadata["seed"],
+        "status": made.status,
+        "repetitions": len(made.repetitions),
+        "directory": str(made.directory),
+    }
+
+
+def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int | None, quiet: bool) -> Run:
+    from parshall.runs import run as simulate
+    from parshall.runs import storage
+
+    signal.signal(signal.SIGTERM, _interrupt)
+    directory = output or storage.next_directory(Path("runs"), scenario.name)
+    try:
+        with _progress_bar(scenario.name, not quiet and sys.stderr.isatty()) as progress:
+            return simulate(scenario, directory, workers=workers, overwrite=force, progress=progress)
+    except KeyboardInterrupt:
+        if (directory / storage.RUN_FILE).exists():
+            done = len(storage.read_run(directory)["repetitions_finished"])
+            fail(f"interrupted; {done} of {scenario.repetitions} repetitions can be read in {directory}", FAILURE)
+        fail("interrupted before a repetition was finished", FAILURE)
+        raise
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
+    if not shown:
+        return nullcontext()
+    from parshall.cli.progress import progress_bar
+
+    return progress_bar(name)
+
+
+def _show(made: Run, page: bool) -> None:
+    from parshall.cli.metrics import interval_text
+    from parshall.runs.summary import METRICS
+
+    summary = made.summary
+    done = len(made.repetitions)
+    shown = table(f"{made.metadata['name']}: {done} repetition{'s' if done > 1 else ''}", "metric", "mean ± 95 %")
+    for key, metric in METRICS.items():
+        if summary["intervals"][key] is not None:
+            shown.add_row(metric.label, interval_text(summary["intervals"][key], metric.unit))
+    console().print(shown)
+    rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
+    note(f"{summary['simulated_s']:g} s simulated in {summary['cpu_s']:.2f} s of CPU, {rate / 1e6:.2f} M packets/s")
+    note(f"results: {made.directory}")
+    if page:
+        note(f"page:    {(made.directory / 'report.html').resolve()}")
