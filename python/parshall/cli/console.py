@@ -77,7 +77,7 @@ def console() -> Console:
     """Where tables go."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
 def table(title: str, *columns: str) -> Table:

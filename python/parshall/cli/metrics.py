@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from parshall.stats.confidence import Interval
 
 
-def interval_text(interval: Mapping[str, Any], unit: str) -> str:
+def interval_text(interval: Interval, unit: str) -> str:
     """A mean and half the width of its confidence interval, in a scale that suits both."""
     from parshall.report.numbers import joined, quantity, scale_for, with_half_width
 
-    mean, low, high = interval["mean"], interval["low"], interval["high"]
-    if low is None or high is None:
-        return quantity(mean, unit, 4)
-    scale = scale_for(mean, unit)
-    return joined(with_half_width(mean * scale.factor, (high - low) / 2 * scale.factor), scale.unit)
+    if interval.half_width is None:
+        return quantity(interval.mean, unit, 4)
+    scale = scale_for(interval.mean, unit)
+    return joined(with_half_width(interval.mean * scale.factor, interval.half_width * scale.factor), scale.unit)

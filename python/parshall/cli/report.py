@@ -21,10 +21,13 @@ def report(
 ) -> None:
     """Write the page of a run (again), or its figures as PNG and SVG."""
     from parshall.report import write_figures, write_page
-    from parshall.runs import Run
+    from parshall.runs import Run, storage
 
     run = Run.load(directory)
-    written = [write_page(run)] if figures is None else write_figures(run, figures)
+    if figures is None:
+        written = [storage.guarded(lambda: write_page(run, directory / storage.REPORT_FILE))]
+    else:
+        written = storage.guarded(lambda: write_figures(run, figures))
     if not quiet:
         for path in written:
             note(str(path))

@@ -41,8 +41,9 @@ def run(
     made = _simulate(read, output, force, workers, quiet)
     if page:
         from parshall.report import write_page
+        from parshall.runs import storage
 
-        write_page(made)
+        storage.guarded(lambda: write_page(made, made.directory / storage.REPORT_FILE))
     if as_json:
         print_json(result(made))
     elif not quiet:
@@ -94,13 +95,16 @@ def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
 def _show(made: Run, page: bool) -> None:
     from parshall.cli.metrics import interval_text
     from parshall.runs.summary import METRICS
+    from parshall.stats.confidence import Interval
 
     summary = made.summary
     done = len(made.repetitions)
-    shown = table(f"{made.metadata['name']}: {done} repetition{'s' if done > 1 else ''}", "metric", "mean ± 95 %")
+    title = f"{made.metadata['name']}: {done} repetition{'s' if done > 1 else ''}"
+    shown = table(title, "metric", "mean" if done == 1 else "mean ± 95 %")
     for key, metric in METRICS.items():
-        if summary["intervals"][key] is not None:
-            shown.add_row(metric.label, interval_text(summary["intervals"][key], metric.unit))
+        interval = summary["intervals"][key]
+        if interval is not None:
+            shown.add_row(metric.label, interval_text(Interval(**interval), metric.unit))
     console().print(shown)
     rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
     note(f"{summary['simulated_s']:g} s simulated in {summary['cpu_s']:.2f} s of CPU, {rate / 1e6:.2f} M packets/s")

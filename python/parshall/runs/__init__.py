@@ -3,13 +3,13 @@
 | module | what |
 | --- | --- |
 | `execute` | `run`: all repetitions, on all cores |
-| `run` | `Run`: its tables, summary and page |
+| `result` | `Run`: its tables, summary and page |
 | `storage` | the run directory; nothing in it pretends to be complete |
 | `summary` | the figures of merit, with confidence intervals over repetitions |
 | `about` | versions and host |
 """
 
 from parshall.runs.execute import Progress, run
-from parshall.runs.run import Run
+from parshall.runs.result import Run
 
 __all__ = ["Progress", "Run", "run"]

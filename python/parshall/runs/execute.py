@@ -17,8 +17,9 @@ from typing import Any
 
 from parshall import _core
 from parshall.errors import InputError, ScenarioError, SimulationError
+from parshall.predict import flatten, predict
 from parshall.runs import about, storage
-from parshall.runs.run import Run
+from parshall.runs.result import Run
 from parshall.runs.summary import summarise
 from parshall.scenario import Scenario
 
@@ -77,6 +78,7 @@ def run(
         raise InputError(f"workers: found {workers}; accepted: 1 or more")
     resolved = json.dumps(scenario.resolve())
     document = scenario.complete_document()
+    predict(scenario)  # what no model understands shows now, not after hours of simulation
     kept = tempfile.TemporaryDirectory(prefix="parshall-") if directory is None else None
     target = Path(kept.name if kept is not None else directory or "")
     storage.prepare(target, overwrite)
@@ -178,7 +180,7 @@ class _Execution:
         }
         made = Run(self.directory, metadata)
         metadata["summary"] = summarise(made.flows, made.links, made.transfers, made.totals, about.peak_rss_bytes())
-        metadata["predicted"] = []
+        metadata["predicted"] = flatten(predict(self.scenario, made))
         storage.write_run(self.directory, metadata)
         return made
 

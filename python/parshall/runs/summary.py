@@ -14,7 +14,7 @@ link they speak of is the *bottleneck*: that of a dumbbell, else the one that is
 | ``mean_queueing_delay_s`` | s | waiting at the bottleneck, over packets |
 | ``goodput_bps`` | bit/s | of all flows together |
 | ``jain`` | | Jain's index of the TCP flows' goodputs (of all flows', if none is TCP's) |
-| ``mean_completion_s`` | s | of the transfers that ended |
+| ``mean_completion_s`` | s | from start to completion, of the transfers that ended |
 | ``flows`` | | flows in one repetition |
 | ``transfers`` | | transfers that ended, in all repetitions |
 | ``simulated_s``, ``cpu_s`` | s | in all repetitions |
@@ -59,8 +59,8 @@ class Metric:
 def _mean_completion(repetition: Repetition) -> Value:
     if repetition.transfers is None:
         return None
-    mean = repetition.transfers["completion_s"].drop_nulls().mean()
-    return None if mean is None else float(mean)  # type: ignore[arg-type] # a column of numbers
+    ended = repetition.transfers.drop_nulls("completion_s")
+    return None if ended.is_empty() else float((ended["completion_s"] - ended["start_s"]).to_numpy().mean())
 
 
 def _fairness(repetition: Repetition) -> Value:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import (
@@ -82,6 +83,7 @@ class _Choice:
         return {"anyOf": [{"type": "string", "enum": list(self.names)}, *options]}
 
 
+@cache
 def choice(family_name: str, what: str, role: str | None = None) -> Any:
     """The type of a field that holds one entry of a family."""
     entries = family(family_name)

@@ -73,7 +73,7 @@ class Run:
 
     @property
     def predicted(self) -> Sequence[Any]:
-        """The analytic models' answers."""
+        """The analytic models' answers, one row each (`parshall.predict.flatten`)."""
         return list(self.metadata["predicted"])
 
     @property
@@ -132,6 +132,12 @@ class Run:
         if table is None:
             raise RunNotFoundError(f"{self.directory} has no table {name}; files of the run are missing")
         return table
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the numbers, and figures."""
+        from parshall.report import summary_html  # noqa: PLC0415 - drawing is for those who look
+
+        return summary_html(self)
 
     def __repr__(self) -> str:
         done = len(self.repetitions)
