@@ -1,0 +1,130 @@
+"""The generated sections of the guides; `SECTIONS` is the list of them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from parshall import _core
+from parshall.documentation import keys
+from parshall.documentation.markdown import table
+from parshall.models.catalog import CATALOG
+from parshall.schema.catalog import Parameter, family
+
+ROOT = Path(__file__).parents[3]
+"""The checkout: the guides are no part of an installed package."""
+
+_KINDS = {
+    "number": "number",
+    "integer": "whole number",
+    "boolean": "`true`, `false`",
+    "duration": "duration",
+    "rate": "rate",
+    "bytes": "size",
+    "packets": "packets or size",
+    "buffer": "queue limit",
+    "size_distribution": "[distribution](#distributions) of sizes",
+    "time_distribution": "[distribution](#distributions) of times",
+    "sizes": "a size, or a list of sizes",
+    "recovery": "[recovery](#recoveries)",
+    "value": "size or duration",
+    "cdf_points": "file or points",
+}
+_RANGED = frozenset({"number", "integer"})
+
+
+def entries(name: str) -> str:
+    """A family: its entries, then the parameters of each."""
+    listed = family(name)
+    parts = [
+        table(
+            ("name", "what", "source"), [(f"`{entry.name}`", entry.summary, entry.reference or "-") for entry in listed]
+        )
+    ]
+    parts += [f"Parameters of `{each.name}`:\n\n{parameters(each.parameters)}" for each in listed if each.parameters]
+    return "\n\n".join(parts)
+
+
+def parameters(listed: tuple[Parameter, ...]) -> str:
+    """The parameters of an entry."""
+    rows = [
+        (
+            f"`{each.name}`",
+            _KINDS[each.kind],
+            "required" if each.default is None else f"`{each.default}`",
+            _range(each),
+            each.description,
+        )
+        for each in listed
+    ]
+    return table(("parameter", "value", "default", "range", "what"), rows)
+
+
+def _range(parameter: Parameter) -> str:
+    """The bounds of a plain number; those of quantities are in units that scenarios do not show."""
+    if parameter.kind not in _RANGED:
+        return ""
+    low, high = parameter.minimum, parameter.maximum
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
+    if low is not None:
+        return f"{low:g} or more"
+    return "" if high is None else f"{high:g} or less"
+
+
+def models() -> str:
+    """The analytic models."""
+    rows = [(f"`{each.name}`", each.summary, ", ".join(each.controls) or "-", each.validity) for each in CATALOG]
+    return table(("name", "what", "congestion controls", "valid for"), rows)
+
+
+def records() -> str:
+    """Every table of the records, with its columns."""
+    listed: list[dict[str, Any]] = json.loads(_core.records_schema())
+    parts = []
+    for each in listed:
+        rows = [
+            (
+                f"`{column['name']}`",
+                column["type"] + (" or null" if column["nullable"] else ""),
+                column["unit"] or "-",
+                column["description"],
+            )
+            for column in each["columns"]
+        ]
+        parts.append(
+            f"### {each['name']}\n\n{each['description']}\n\n" + table(("column", "type", "unit", "what"), rows)
+        )
+    return "\n\n".join(parts)
+
+
+def references() -> str:
+    """The bibliography, docs/references.toml."""
+    listed = tomllib.loads((ROOT / "docs" / "references.toml").read_text(encoding="utf-8"))
+    rfcs = [(f"[RFC {each['rfc']}](https://www.rfc-editor.org/rfc/rfc{each['rfc']})", each) for each in listed["rfc"]]
+    works = [(f"{each['authors']} {each['year']}", each) for each in listed["work"]]
+    return (
+        table(("RFC", "title", "year"), [(link, each["title"], str(each["year"])) for link, each in rfcs])
+        + "\n\n"
+        + table(("work", "title", "where"), [(name, each["title"], each["where"]) for name, each in works])
+    )
+
+
+FAMILIES = ("congestion_controls", "recoveries", "queues", "losses", "workloads", "distributions")
+
+SECTIONS: Mapping[str, Callable[[], str]] = {
+    **{name: partial(entries, name) for name in FAMILIES},
+    "models": models,
+    "records": records,
+    "references": references,
+    "scenario-keys": keys.scenario_keys,
+    "link-keys": keys.link_keys,
+    "flow-keys": keys.flow_keys,
+    "tcp-keys": keys.tcp_keys,
+    "probe-keys": keys.probe_keys,
+}
+"""Every generated section, by the name that its comment gives."""
