@@ -105,6 +105,15 @@ def test_independent_loss_models_refuse_the_losses_of_a_queue() -> None:
     assert "0.7 only" in (evaluate("cubic_independent", loss=1e-3, rtt_s=0.1, beta=0.5).reason or "")
 
 
+def test_reno_with_other_parameters_is_described_by_the_general_laws_only() -> None:
+    for name in ("pftk", "pftk_approximate", "response_reno"):
+        assert "keeps 0.7" in (evaluate(name, loss=1e-3, rtt_s=0.1, decrease=0.7).reason or "")
+    for name, constant in (("square_root", (1.7 / 0.6) ** 0.5), ("independent_losses", 1.75)):
+        answer = evaluate(name, loss=1e-4, rtt_s=0.1, decrease=0.7, increase=4)
+        assert answer.window_packets is not None
+        assert float(answer.window_packets) == pytest.approx(constant * 200, rel=5e-3)
+
+
 def test_unknown_models_are_refused_with_the_list() -> None:
     with pytest.raises(ModelInputError, match="found 'mathis', accepted is one of pftk, "):
         model("mathis")

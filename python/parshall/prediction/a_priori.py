@@ -126,14 +126,11 @@ def _answer(problem: Problem, group: Group, solution: Solution, reading: Reading
 
 
 def _limited_by(state: State) -> str:
-    group, rates = state.group, state.rates
-    access = rates >= group.access_bps / (group.packet_bytes * 8) * (1 - 1e-9)
-    window = rates * state.conditions.rtt_s >= group.window_limit_packets * (1 - 1e-9)
-    for name, limited in (("access link", access), ("window", window)):
+    for name, limited in (("access link", state.held_by_access), ("window", state.held_by_window)):
         if state.mean(limited.astype(np.float64)) > 0.5:
             return name
     solution = state.solution
-    full = [i for i in group.path if solution.level[i] > 0]
+    full = [i for i in state.group.path if solution.level[i] > 0]
     if not full:
         return "loss"
     fullest = max(full, key=lambda i: (solution.loss[i], solution.queueing_s[i]))

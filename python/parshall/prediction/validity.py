@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parshall.models.answer import Conditions, ThroughputModel
 from parshall.models.inputs import FloatArray
@@ -15,6 +16,9 @@ from parshall.prediction.network import Group, Link, Network
 
 FEWEST_LOSSES = 3.0
 """Losses that each flow has to see during the run for a mean over many cycles to be one."""
+
+NEARLY = 0.95
+"""Share of a limit from which on the limit is what holds a flow back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,16 @@ class State:
     def per_flow_bps(self) -> float:
         """Mean goodput of a flow, bit/s."""
         return self.mean(self.rates) * self.group.payload_bytes * 8
+
+    @property
+    def held_by_access(self) -> NDArray[np.bool_]:
+        """Whether a flow's access link is what limits it, at each point."""
+        return np.asarray(self.rates >= NEARLY * self.group.access_bps / (self.group.packet_bytes * 8))
+
+    @property
+    def held_by_window(self) -> NDArray[np.bool_]:
+        """Whether the receiver's window is what limits a flow, at each point."""
+        return np.asarray(self.rates * self.conditions.rtt_s >= NEARLY * self.group.window_limit_packets)
 
     def mean(self, values: FloatArray) -> float:
         """Mean over the flows of the group."""
@@ -111,10 +125,9 @@ def _company(link: Link, other: Group, model: ThroughputModel) -> str | None:
 def _overload(state: State) -> str | None:
     for i in state.group.path:
         link, loss = state.problem.network.links[i], state.solution.loss[i]
-        given = state.problem.given_bps[i] * (1 - loss)
         if state.contender.model.name == "vegas" and loss > 0:
             return f"the buffer of link {link.name!r} does not hold the packets that its Vegas flows keep queued"
-        if given > link.rate_bps or loss > 0.99:
+        if loss > 0.99:
             return f"link {link.name!r} is full even where TCP sends next to nothing"
     return None
 
@@ -128,7 +141,8 @@ def _few_losses(state: State) -> str | None:
     network, loss = state.problem.network, float(np.max(state.conditions.loss))
     lasting = network.duration_s - max(state.group.start_s, network.warm_up_s)
     losses = loss * state.mean(state.rates) * lasting
-    if not state.contender.model.needs_loss or loss == 0 or losses >= FEWEST_LOSSES:
+    lossy = state.contender.model.needs_loss and loss > 0
+    if not lossy or losses >= FEWEST_LOSSES or np.all(state.held_by_access | state.held_by_window):
         return None
     return f"{losses:.2g} losses a flow are expected in {lasting:.4g} s: too few for a steady state"
 
