@@ -1,0 +1,112 @@
+//! What every queue in the catalog must keep, whatever arrives.
+
+use parshall_net::link::{Link, Outcome};
+use parshall_net::loss::{LossConfig, NoLossConfig};
+use parshall_net::queues::catalog::CATALOG;
+use parshall_net::queues::{Arrival, Backlog, QueueConfig, QueueDiscipline, Verdict};
+use parshall_net::rate::Transmitter;
+use parshall_units::parameters::{Entry, Kind};
+use parshall_units::{Duration, Instant, Rate};
+use proptest::prelude::*;
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{json, Map, Value};
+
+const LIMIT: u64 = 20;
+
+/// The entry's configuration: a limit of [`LIMIT`] packets, catalog defaults for the rest.
+fn config(entry: &Entry) -> QueueConfig {
+    let mut object = Map::new();
+    object.insert("name".into(), json!(entry.name));
+    for parameter in entry.parameters {
+        let text = parameter.default.expect("queues have defaults");
+        let value: Value = match parameter.kind {
+            Kind::Buffer => json!({ "packets": LIMIT }),
+            Kind::Number => json!(text.parse::<f64>().unwrap()),
+            Kind::Integer => json!(text.parse::<u64>().unwrap()),
+            Kind::Boolean => json!(text.parse::<bool>().unwrap()),
+            Kind::Duration => json!(parshall_units::parse_duration(text).unwrap().as_ps()),
+            Kind::Packets => json!(parshall_units::parse_packets(text).unwrap().0),
+            Kind::Rate => json!(parshall_units::parse_rate(text).unwrap().as_bps()),
+            Kind::Bytes => json!(parshall_units::parse_bytes(text).unwrap().0),
+            other => panic!("{other:?} is not expected in a queue"),
+        };
+        object.insert(parameter.name.into(), value);
+    }
+    serde_json::from_value(Value::Object(object)).unwrap()
+}
+
+/// A link of 12 Mbit/s: 1500 bytes last 1 ms.
+fn link(entry: &Entry) -> Link {
+    let transmitter = Transmitter::constant(Rate::from_bps(12_000_000).unwrap());
+    Link::new(transmitter, Duration::ZERO, &config(entry), &LossConfig::None(NoLossConfig {}))
+}
+
+fn random(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+proptest! {
+    #[test]
+    fn packets_are_conserved_in_order_and_within_the_limit(
+        arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1501, any::<bool>()), 1..400),
+        seed: u64,
+    ) {
+        for entry in CATALOG {
+            let (mut one, mut two) = (link(entry), link(entry));
+            let (mut draws, mut again) = (random(seed), random(seed));
+            let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
+            for &(gap, bytes, ecn_capable) in &arrivals {
+                now += Duration::from_ps(gap);
+                let outcome = one.offer(now, bytes, ecn_capable, &mut draws);
+                prop_assert_eq!(outcome, two.offer(now, bytes, ecn_capable, &mut again), "{}", entry.name);
+                if let Outcome::Forwarded { departure, marked, .. } = outcome {
+                    prop_assert!(departure > last && departure > now, "{}", entry.name);
+                    prop_assert!(ecn_capable || !marked, "{}: marks what cannot be marked", entry.name);
+                    last = departure;
+                }
+                let queued = one.queued();
+                prop_assert!(queued <= LIMIT, "{}: holds {queued}", entry.name);
+                let (counts, _) = one.measured(now);
+                prop_assert_eq!(counts.arrivals, counts.forwarded + counts.dropped + queued, "{}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_buffer_drops_even_what_could_be_marked() {
+    for entry in CATALOG {
+        let mut queue = config(entry).build();
+        let arrival = Arrival {
+            now: Instant::ZERO,
+            bytes: 1500,
+            ecn_capable: true,
+            transmission: Duration::from_millis(1),
+        };
+        let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, idle_since: None };
+        let verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
+        assert!(verdicts.into_iter().all(|verdict| verdict == Verdict::Drop), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_light_load_loses_nothing() {
+    for entry in CATALOG {
+        let mut link = link(entry);
+        let mut draws = random(1);
+        for millisecond in 0..10_000 {
+            let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
+            let outcome = link.offer(now, 1500, false, &mut draws);
+            assert!(matches!(outcome, Outcome::Forwarded { .. }), "{}: {outcome:?}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn entries_are_complete_and_names_unique() {
+    for (index, entry) in CATALOG.iter().enumerate() {
+        assert!(!entry.summary.is_empty() && !entry.reference.is_empty(), "{}", entry.name);
+        assert!(CATALOG[..index].iter().all(|other| other.name != entry.name), "{}", entry.name);
+    }
+}
