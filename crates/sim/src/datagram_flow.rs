@@ -2,7 +2,7 @@
 
 use crate::access::AccessLink;
 use crate::network::Core;
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Packet, MAX_BYTES};
 use crate::random::Stream;
 use parshall_units::{Duration, Instant};
 use parshall_workload::DatagramSource;
@@ -48,9 +48,6 @@ impl DatagramFlow {
         rtt: Duration,
         started: Instant,
     ) -> Self {
-        let nowhere = Instant::MAX;
-        let next =
-            Packet { at: nowhere, sent: nowhere, seq: 0, load: 0, epoch: 0, hop: 0, flags: Flags::default() };
         Self {
             id,
             group,
@@ -62,7 +59,7 @@ impl DatagramFlow {
             to_receiver,
             rtt,
             started,
-            next,
+            next: Packet::new(Instant::MAX, Instant::MAX, 0, 0, Flags::default()),
             sent: 0,
             delivered: 0,
             received: 0,
@@ -75,23 +72,22 @@ impl DatagramFlow {
     pub(crate) fn draw(&mut self, group: &DatagramGroup, warm_up: Instant) {
         let datagram = self.source.next(&mut self.random);
         self.departs += datagram.gap;
+        let bytes = datagram.bytes.min(MAX_BYTES);
         let mut leaves = self.departs;
         if let Some(link) = &group.access {
-            leaves = leaves.max(self.access_free) + link.transmission(datagram.bytes);
+            leaves = leaves.max(self.access_free) + link.transmission(bytes);
             self.access_free = leaves;
         }
         self.sent += u64::from(self.departs >= warm_up);
-        self.next.sent = self.departs;
-        self.next.at = leaves + self.to_first_link;
-        self.next.load = datagram.bytes;
+        self.next = Packet::new(leaves + self.to_first_link, self.departs, 0, bytes, Flags::default());
     }
 
     /// A datagram will reach the receiver `at`.
     #[inline]
     pub(crate) fn receive(&mut self, group: &DatagramGroup, core: &Core, at: Instant, packet: &Packet) {
         if at >= core.warm_up && at < core.end {
-            self.received += u64::from(packet.load);
-            self.delivered += u64::from(packet.load.saturating_sub(group.header_bytes));
+            self.received += u64::from(packet.bytes());
+            self.delivered += u64::from(packet.bytes().saturating_sub(group.header_bytes));
         }
     }
 }

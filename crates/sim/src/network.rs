@@ -2,7 +2,7 @@
 
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::event_queue::EventQueue;
-use crate::packet::{Entity, Flags, Owner, Packet, Transit};
+use crate::packet::{Entity, Owner, Packet, Transit};
 use crate::probe::LinkProbe;
 use crate::random::Stream;
 use crate::tcp_flow::{Application, Legs, Place, SackSlots, TcpFlow, TcpGroup};
@@ -192,7 +192,7 @@ impl Network {
     #[inline]
     fn on_data(&mut self, now: Instant, index: u32) {
         let packet = self.tcp_flows[index as usize].line[0];
-        self.offer(now, Owner::Data(index), packet);
+        self.offer(now, Owner::Data(index), 0, packet);
         let line = &mut self.tcp_flows[index as usize].line;
         line.pop_front();
         match line.front() {
@@ -203,20 +203,20 @@ impl Network {
 
     /// The first ACK of a flow's line reaches the first link of the way back.
     fn on_acks(&mut self, now: Instant, index: u32) {
-        let packet = self.tcp_flows[index as usize].acks[0];
-        self.offer(now, Owner::Ack(index), packet);
+        let (packet, slot) = self.tcp_flows[index as usize].acks[0];
+        self.offer(now, Owner::Ack(index, slot), 0, packet);
         let acks = &mut self.tcp_flows[index as usize].acks;
         acks.pop_front();
         match acks.front() {
-            Some(next) => self.core.queue.replace_top(next.at, Entity::Acks(index)),
+            Some((next, _)) => self.core.queue.replace_top(next.at, Entity::Acks(index)),
             None => self.core.queue.pop(),
         }
     }
 
     /// The first packet on a link's propagation line reaches the next link.
     fn on_link(&mut self, now: Instant, index: u32) {
-        let Transit { packet, owner } = self.links[index as usize].line[0];
-        self.offer(now, owner, packet);
+        let Transit { packet, owner, hop } = self.links[index as usize].line[0];
+        self.offer(now, owner, hop, packet);
         let line = &mut self.links[index as usize].line;
         line.pop_front();
         match line.front() {
@@ -227,7 +227,7 @@ impl Network {
 
     fn on_datagram(&mut self, now: Instant, index: u32) {
         let packet = self.datagram_flows[index as usize].next;
-        self.offer(now, Owner::Datagram(index), packet);
+        self.offer(now, Owner::Datagram(index), 0, packet);
         let flow = &mut self.datagram_flows[index as usize];
         flow.draw(&self.datagram_groups[flow.group as usize], self.core.warm_up);
         self.core.queue.replace_top(flow.next.at, Entity::Datagram(index));
@@ -235,39 +235,40 @@ impl Network {
 
     /// A packet reaches the next contended link of its path.
     #[inline]
-    fn offer(&mut self, now: Instant, owner: Owner, mut packet: Packet) {
-        let (path, bytes, ecn_capable) = match owner {
+    fn offer(&mut self, now: Instant, owner: Owner, hop: u8, mut packet: Packet) {
+        let (path, ecn_capable) = match owner {
             Owner::Data(index) => {
                 let group = &self.tcp_groups[self.tcp_flows[index as usize].group as usize];
-                (&group.path, packet.load, group.tcp.ecn)
+                (&group.path, group.tcp.ecn)
             }
-            Owner::Ack(index) => {
+            Owner::Ack(index, _) => {
                 let group = &self.tcp_groups[self.tcp_flows[index as usize].group as usize];
-                (&group.reverse_path, group.tcp.ack_size, false)
+                (&group.reverse_path, false)
             }
             Owner::Datagram(index) => {
                 let group = &self.datagram_groups[self.datagram_flows[index as usize].group as usize];
-                (&group.path, packet.load, false)
+                (&group.path, false)
             }
         };
-        let link_index = path[packet.hop as usize];
-        let is_last = packet.hop as usize + 1 == path.len();
+        let link_index = path[hop as usize];
+        let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
-        match state.link.offer(now, bytes, ecn_capable, &mut state.random) {
+        match state.link.offer(now, packet.bytes(), ecn_capable, &mut state.random) {
             Outcome::Forwarded { departure, waiting, marked } => {
                 let measured = now >= self.core.warm_up;
                 state.probe.waited(waiting, measured);
-                packet.flags.set_if(marked, Flags::CONGESTION_EXPERIENCED);
+                if marked {
+                    packet.mark();
+                }
                 let at = departure + state.link.delay();
                 if is_last {
                     self.deliver(owner, at, &packet);
                 } else {
                     packet.at = at;
-                    packet.hop += 1;
                     if state.line.is_empty() {
                         self.core.queue.push(at, Entity::Link(link_index));
                     }
-                    state.line.push_back(Transit { packet, owner });
+                    state.line.push_back(Transit { packet, owner, hop: hop + 1 });
                 }
             }
             Outcome::Dropped | Outcome::LostOnMedium => self.lose(now, owner, &packet),
@@ -285,11 +286,11 @@ impl Network {
                 flow.receive(group, &mut self.core, arrives, packet);
                 flow.arm(&mut self.core);
             }
-            Owner::Ack(index) => {
+            Owner::Ack(index, slot) => {
                 let flow = &mut self.tcp_flows[index as usize];
                 let group = &self.tcp_groups[flow.group as usize];
                 let arrives = at + flow.legs.to_sender;
-                flow.receive_ack(group, &mut self.core, arrives, packet);
+                flow.receive_ack(group, &mut self.core, arrives, (packet, slot));
                 flow.arm(&mut self.core);
             }
             Owner::Datagram(index) => {
@@ -306,8 +307,8 @@ impl Network {
         let measured = now >= self.core.warm_up;
         match owner {
             Owner::Data(index) => self.tcp_flows[index as usize].on_drop(measured, packet),
-            Owner::Ack(_) => {
-                self.core.sack_slots.take(packet.load);
+            Owner::Ack(_, slot) => {
+                self.core.sack_slots.take(slot);
             }
             Owner::Datagram(index) => self.datagram_flows[index as usize].dropped += u64::from(measured),
         }

@@ -158,7 +158,8 @@ pub(crate) struct TcpFlow {
     /// Packets on their way to the first link; the event queue holds the first one's arrival.
     pub(crate) line: VecDeque<Packet>,
     /// ACKs on their way to the first contended link of the way back.
-    pub(crate) acks: VecDeque<Packet>,
+    /// The second number says where the SACK blocks are kept.
+    pub(crate) acks: VecDeque<(Packet, u32)>,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) legs: Legs,
@@ -179,7 +180,8 @@ pub(crate) struct TcpFlow {
     pub(crate) id: u32,
     pub(crate) index: u32,
     pub(crate) group: u32,
-    epoch: u16,
+    /// Number of the connection's first packet: what is left of an earlier connection has smaller ones.
+    base: u64,
     measuring: bool,
 }
 
@@ -205,7 +207,7 @@ impl TcpFlow {
             id: place.id,
             index: place.index,
             group: place.group,
-            epoch: 0,
+            base: 1,
             measuring: false,
         }
     }
@@ -222,7 +224,7 @@ impl TcpFlow {
     /// A packet will reach the receiver `at`.
     #[inline]
     pub(crate) fn receive(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
-        if at >= core.end || packet.epoch != self.epoch {
+        if at >= core.end || packet.seq() < self.base {
             return;
         }
         if self.receiver.deadline() < at {
@@ -230,10 +232,10 @@ impl TcpFlow {
         }
         let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
         if reception.fresh {
-            self.delivered += u64::from(packet.load - group.header_bytes);
+            self.delivered += u64::from(packet.bytes() - group.header_bytes);
         }
         if at >= core.warm_up {
-            self.received += u64::from(packet.load);
+            self.received += u64::from(packet.bytes());
         } else {
             self.delivered_before = self.delivered;
         }
@@ -259,29 +261,34 @@ impl TcpFlow {
         flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
         flags.set_if(ack.syn, Flags::SYN);
         flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
-        let load = core.sack_slots.store(&ack.sack);
-        let (epoch, seq, sent) = (self.epoch, ack.cumulative, ack.echo);
+        let slot = core.sack_slots.store(&ack.sack);
+        let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size, flags);
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Acks(self.index));
         }
-        self.acks.push_back(Packet { at: arrives, sent, seq, load, epoch, hop: 0, flags });
+        self.acks.push_back((packet, slot));
     }
 
     /// An ACK that crossed contended links will reach the sender `at`.
-    pub(crate) fn receive_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
-        let sack = core.sack_slots.take(packet.load);
-        if packet.epoch != self.epoch {
-            return;
-        }
+    pub(crate) fn receive_ack(
+        &mut self,
+        group: &TcpGroup,
+        core: &mut Core,
+        at: Instant,
+        (packet, slot): (&Packet, u32),
+    ) {
+        let flags = packet.flags();
         let ack = Ack {
-            cumulative: packet.seq,
+            cumulative: packet.seq(),
             echo: packet.sent,
-            echo_retransmission: packet.flags.has(Flags::RETRANSMISSION),
-            congestion_echo: packet.flags.has(Flags::CONGESTION_ECHO),
-            syn: packet.flags.has(Flags::SYN),
-            sack,
+            echo_retransmission: flags.has(Flags::RETRANSMISSION),
+            congestion_echo: flags.has(Flags::CONGESTION_ECHO),
+            syn: flags.has(Flags::SYN),
+            sack: core.sack_slots.take(slot),
         };
-        self.on_ack(group, core, at, &ack);
+        if ack.cumulative >= self.base {
+            self.on_ack(group, core, at, &ack);
+        }
     }
 
     // --- ACKs and timers reach the sender ---
@@ -294,6 +301,7 @@ impl TcpFlow {
         self.advance(group, core, at);
         let round_ended = self.sender.on_ack(&group.tcp, at, ack);
         if round_ended {
+            self.trim_line();
             if let Some(probe) = &mut self.probe {
                 probe.end_round(core, self.id, at, &self.sender.statistics);
             }
@@ -301,6 +309,14 @@ impl TcpFlow {
         self.pump(group, core, at);
         if self.application.active && self.is_complete() {
             self.finish_transfer(group, core, at);
+        }
+    }
+
+    /// A line that slow start made long gives its memory back, a round trip after the window was cut.
+    fn trim_line(&mut self) {
+        let (held, capacity) = (self.line.len(), self.line.capacity());
+        if capacity > 16 && held < capacity / 3 {
+            self.line.shrink_to(held + held / 2 + 4);
         }
     }
 
@@ -364,7 +380,10 @@ impl TcpFlow {
             if self.line.is_empty() {
                 core.queue.push(at, Entity::Data(self.index));
             }
-            self.line.push_back(Packet::of_segment(&segment, at, bytes, self.epoch));
+            if self.line.len() == self.line.capacity() {
+                self.line.reserve_exact(self.line.len() / 2 + 4); // half more, not twice: memory matters
+            }
+            self.line.push_back(Packet::of_segment(&segment, at, bytes));
         }
     }
 
@@ -432,7 +451,7 @@ impl TcpFlow {
         }
         let base = self.sender.reopen(&group.tcp, group.control.build(start), now);
         self.receiver.reopen(base);
-        self.epoch = self.epoch.wrapping_add(1);
+        self.base = base;
         if let Some(probe) = &mut self.probe {
             probe.begin_connection(now, &self.sender.statistics);
         }
@@ -499,10 +518,6 @@ impl TcpFlow {
         self.dropped += u64::from(measured);
         if let Some(probe) = &mut self.probe {
             probe.mark_lost(packet.sent);
-        }
-        // A line that slow start made long gives its memory back when the window is cut.
-        if self.line.capacity() > 32 && self.line.len() < self.line.capacity() / 4 {
-            self.line.shrink_to(2 * self.line.len());
         }
     }
 
