@@ -7,8 +7,10 @@ run at a time.
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -79,12 +81,18 @@ def run(
     resolved = json.dumps(scenario.resolve())
     document = scenario.complete_document()
     predict(scenario)  # what no model understands shows now, not after hours of simulation
-    kept = tempfile.TemporaryDirectory(prefix="parshall-") if directory is None else None
-    target = Path(kept.name if kept is not None else directory or "")
-    storage.prepare(target, overwrite)
+    temporary = directory is None
+    target = Path(tempfile.mkdtemp(prefix="parshall-") if directory is None else directory)
     execution = _Execution(scenario, document, resolved, target, progress)
-    made = storage.guarded(lambda: execution.run(min(workers or about.cores(), scenario.repetitions)))
-    made.keep(kept)
+    try:
+        storage.prepare(target, overwrite)
+        made = storage.guarded(lambda: execution.run(min(workers or about.cores(), scenario.repetitions)))
+    except BaseException:
+        if temporary:
+            shutil.rmtree(target, ignore_errors=True)
+        raise
+    if temporary:
+        weakref.finalize(made, shutil.rmtree, target, ignore_errors=True)
     return made
 
 

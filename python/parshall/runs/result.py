@@ -32,7 +32,6 @@ class Run:
     def __init__(self, directory: Path, metadata: Mapping[str, Any]) -> None:
         self.directory = directory
         self.metadata = metadata
-        self._kept: object = None
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -45,10 +44,6 @@ class Run:
         """
         path = Path(directory)
         return cls(path, storage.read_run(path))
-
-    def keep(self, owner: object) -> None:
-        """Hold on to what the tables are in (a temporary directory) as long as this run is in use."""
-        self._kept = owner
 
     @cached_property
     def scenario(self) -> Scenario:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, create_model, field_validator, model_validator
+from pydantic import ConfigDict, Field, create_model, field_validator, model_validator
 
 from parshall.schema.catalog import family
 from parshall.schema.families import choice, fields
@@ -30,8 +30,14 @@ else:
     Workload = choice("workloads", "a workload")
 
 
+def _true_for_delayed_ack(schema: dict[str, Any]) -> None:
+    schema["properties"]["delayed_ack"]["anyOf"].append({"const": True})
+
+
 class FlowGroup(TcpOptions):
     """Flows that differ in RTT and start only."""
+
+    model_config = ConfigDict(json_schema_extra=_true_for_delayed_ack)
 
     name: str | None = Field(None, description="Its name in the records (default: flows0, flows1, ...)", pattern=NAME)
     count: int = Field(1, ge=1, le=2**32 - 1, strict=True, description="How many flows")

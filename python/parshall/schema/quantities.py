@@ -19,6 +19,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 
 from parshall import _core
+from parshall.schema.problems import shown
 
 PS_PER_S = 10**12
 LARGEST_PACKET = 65_535
@@ -136,7 +137,7 @@ class Form:
         """`value` if it is a text of this form; ValueError otherwise."""
         if self.none is not None and is_none(value):
             return self.none
-        text = value if isinstance(value, str) else str(value)
+        text = value if isinstance(value, str) else shown(value)
         self.check(text)
         return text
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall.errors import InputError, ScenarioError
-from parshall.schema.problems import did_you_mean, quoted
+from parshall.schema.problems import did_you_mean, quoted, shown
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -70,14 +70,13 @@ def set_value(document: dict[str, Any], parts: list[str], value: Any) -> None:
 def _step(place: Any, part: str, before: list[str]) -> Any:
     if isinstance(place, list):
         index = _index(place, part, before)
-        if isinstance(place[index], str):
-            place[index] = {"name": place[index]}
-        return place[index]
-    inner = place.setdefault(part, {})
-    if isinstance(inner, str):  # `queue = "red"` and then `queue.limit = ...`
-        inner = place[part] = {"name": inner}
+        inner = place[index]
+    else:
+        inner = place.setdefault(part, {})
+        if isinstance(inner, str) and inner.isidentifier():  # `queue = "red"` and then `queue.limit = ...`
+            inner = place[part] = {"name": inner}
     if not isinstance(inner, dict | list):
-        raise InputError(f"--set: {'.'.join([*before, part])} is {inner!r}, which has no keys")
+        raise InputError(f"--set: {'.'.join([*before, part])} is {shown(inner)}, which has no keys")
     return inner
 
 

@@ -70,11 +70,10 @@ def rtt_spread(group: FlowGroup, delay_ps: int, context: Context) -> tuple[dict[
 
 def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
     spread = _spread(group.start, "start", group.count)
-    last = max(_extremes(spread, group.count))
-    if last > duration_ps or ("uniform" not in spread and last == duration_ps):
-        found = _core.format_quantity("duration", last)
-        end = _core.format_quantity("duration", duration_ps)
-        raise Problem(("start",), f'found a start at "{found}"; write starts before the end, "{end}"')
+    first, _ = _extremes(spread, group.count)
+    if first >= duration_ps:
+        found, end = (_core.format_quantity("duration", ps) for ps in (first, duration_ps))
+        raise Problem(("start",), f'found "{found}" as the first start; write starts before the end, "{end}"')
     return spread
 
 

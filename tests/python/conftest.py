@@ -1,0 +1,96 @@
+"""Scenarios for the tests of the schema, of runs and of the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import parshall as ps
+
+Document = dict[str, Any]
+
+
+@pytest.fixture
+def document() -> Document:
+    """A small scenario as plain tables; every call a new one."""
+    return {
+        "name": "small",
+        "duration": "2 s",
+        "warm_up": "0.5 s",
+        "bottleneck": {"rate": "5 Mbit/s", "queue": {"name": "drop_tail", "limit": "20 packets"}},
+        "flows": [
+            {"name": "bulk", "count": 2, "rtt": "50 ms", "congestion_control": "reno"},
+            {"name": "web", "rtt": "30 ms", "workload": {"name": "transfer", "sizes": ["50 kB", "20 packets"]}},
+        ],
+    }
+
+
+@pytest.fixture
+def scenario(document: Document) -> ps.Scenario:
+    """The same, read."""
+    return ps.Scenario.from_document(document)
+
+
+TOML = """
+duration = "2 s"
+warm_up = "0.5 s"
+repetitions = 2
+
+[bottleneck]
+rate = "5 Mbit/s"
+queue = { name = "drop_tail", limit = "20 packets" }
+
+[[flows]]
+name = "bulk"
+count = 2
+rtt = "50 ms"
+congestion_control = "reno"
+
+[[flows]]
+rtt = "30 ms"
+workload = { name = "on_off", size = { name = "pareto", mean = "20 packets", tail_index = 1.5 }, \
+off = { name = "exponential", mean = "0.1 s" } }
+"""
+
+
+@pytest.fixture
+def toml(tmp_path: Path) -> Path:
+    """A scenario file in a directory of its own."""
+    path = tmp_path / "small.toml"
+    path.write_text(TOML)
+    return path
+
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Runs the command line in `tmp_path`."""
+
+    def call(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(arguments), cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, **options
+        )
+
+    return call
+
+
+def command(arguments: Sequence[str | Path]) -> list[str]:
+    """What starts the command line of this very environment."""
+    return [sys.executable, "-c", "from parshall.cli import main; main()", *map(str, arguments)]
+
+
+@pytest.fixture
+def start() -> Callable[..., subprocess.Popen[str]]:
+    """Starts the command line without waiting for it."""
+
+    def call(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+        return subprocess.Popen(command(arguments), cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    return call
