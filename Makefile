@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-rust test-python check lint types docs bench wheel clean
+.PHONY: help setup demo test test-rust test-python check lint types docs docs-check docs-crates bench wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,7 +31,7 @@ test-rust:
 test-python: setup
 	$(BIN)/pytest --quiet
 
-check: lint types docs test ## What CI runs
+check: lint types docs-check test ## What CI runs
 
 lint: setup ## Formatting and lints of both languages
 	cargo fmt --all --check
@@ -42,7 +42,15 @@ lint: setup ## Formatting and lints of both languages
 types: setup ## Types of the Python code
 	$(BIN)/mypy
 
-docs: ## The documentation of the crates
+docs: setup ## The guides' generated tables brought up to date, links checked; the crates' documentation
+	$(BIN)/python -m parshall.documentation
+	@$(MAKE) --no-print-directory docs-crates
+
+docs-check: setup
+	$(BIN)/python -m parshall.documentation --check
+	@$(MAKE) --no-print-directory docs-crates
+
+docs-crates:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 bench: setup ## What is timed, against what
