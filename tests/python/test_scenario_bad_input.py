@@ -90,6 +90,12 @@ REFUSED = {
     "header as large as the packet": ('flows.0.header_size="1500 B"', "flows.0.header_size", '"1500 B"', "smaller"),
     "packet too large": ('flows.0.packet_size="70 kB"', "flows.0.packet_size", '"70 kB"', "1 to 65535 bytes"),
     "timeouts upside down": ('flows.0.min_rto="61 s"', "flows.0.min_rto", '"61 s"', 'max_rto, "60 s", or less'),
+    "thresholds upside down": (
+        'bottleneck.queue={name="red", min_threshold="30 packets"}',
+        "bottleneck.queue.min_threshold",
+        '"30 packets"',
+        'max_threshold, "15 packets", or less',
+    ),
     "delayed ACK too long": ('flows.0.delayed_ack="1 s"', "flows.0.delayed_ack", '"1 s"', "500 ms or less"),
     "name with a dot": ("flows.0.name=a.b", "flows.0.name", '"a.b"', "letters, digits"),
     "name twice": ("flows.1.name=bulk", "flows.1.name", '"bulk" again', "differ"),

@@ -43,7 +43,7 @@ def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Contex
         "start_ps": _start(group, duration_ps),
         "packet_bytes": packet_bytes,
         "header_bytes": header_bytes,
-        "tcp": None if datagrams else _tcp(group, context),
+        "tcp": None if datagrams else parameters(group, TCP_PARAMETERS, context),
         "congestion_control": None if datagrams else _congestion_control(group, context),
         "workload": workload,
     }
@@ -157,14 +157,6 @@ def _refused(error: ValueError, *key: str) -> Problem:
     """An error of the Rust crates, which has a key and a message."""
     where, message = error.args
     return Problem((*key, *(part for part in where.split(".") if part)), message)
-
-
-def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
-    resolved = parameters(group, TCP_PARAMETERS, context)
-    if resolved["min_rto"] > resolved["max_rto"]:
-        smallest, largest = (_core.format_quantity("duration", resolved[key]) for key in ("min_rto", "max_rto"))
-        raise Problem(("min_rto",), f'found "{smallest}"; accepted: max_rto, "{largest}", or less')
-    return resolved
 
 
 def _congestion_control(group: FlowGroup, context: Context) -> dict[str, Any]:

@@ -47,7 +47,17 @@ def parameters(
             resolved[parameter.name] = _parameter(part, parameter, context, role)
         except ValueError as error:
             raise Problem((parameter.name,), str(error)) from None
+    _check_order(part, resolved)
     return resolved
+
+
+def _check_order(part: Part, resolved: dict[str, Any]) -> None:
+    """Refuse a ``min_x`` above its ``max_x``."""
+    for name, value in resolved.items():
+        upper = name.replace("min_", "max_", 1)
+        if name.startswith("min_") and upper in resolved and value > resolved[upper]:
+            found, accepted = shown(getattr(part, name)), shown(getattr(part, upper))
+            raise Problem((name,), f"found {found}; accepted: {upper}, {accepted}, or less")
 
 
 def read_bytes(name: str, folder: Path) -> bytes:
