@@ -51,7 +51,8 @@ docs-check: setup
 	@$(MAKE) --no-print-directory docs-crates
 
 docs-crates:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
+		cargo doc --workspace --no-deps --document-private-items --locked --quiet
 
 bench: setup ## What is timed, against what
 	$(BIN)/python benches/run.py
