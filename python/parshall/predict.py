@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Protocol
 
-from parshall.prediction import a_priori, at_measured, completion, datagrams, fixed_point, network, tables
+from parshall.prediction import a_priori, at_measured, completion, datagrams, laws, loads, network, tables
 from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Predicted, Reading, Throughput
 
 __all__ = [
@@ -75,13 +75,19 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
 
     Raises
     ------
-    parshall.prediction.laws.UnknownLawError
-        If the scenario has a distribution that the models do not know.
     KeyError
         If a measured table lacks a column.
     """
-    net = network.read(scenario if isinstance(scenario, Mapping) else scenario.resolve())
-    given_bps = fixed_point.given_load_bps(net, datagrams.given_loads(net))
+    resolved = scenario if isinstance(scenario, Mapping) else scenario.resolve()
+    try:
+        return _predict(resolved, measured)
+    except laws.UnknownLawError as error:
+        return _nothing(resolved, str(error))
+
+
+def _predict(resolved: Mapping[str, Any], measured: Any) -> Predicted:
+    net = network.read(resolved)
+    given_bps = loads.on_links(net)
     flows = tables.named(measured, "flows")
     seen = {} if flows is None else at_measured.read(flows)
     return Predicted(
@@ -89,6 +95,19 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
         completion=tuple(completion.completion(net, given_bps, seen, tables.named(measured, "transfers"))),
         datagrams=tuple(datagrams.datagrams(net, seen)),
         queues=tuple(datagrams.queues(net, tables.named(measured, "links"))),
+        assumptions=ASSUMPTIONS,
+    )
+
+
+def _nothing(resolved: Mapping[str, Any], reason: str) -> Predicted:
+    """Answer every group of TCP flows with the same reason."""
+    groups = [(spec["name"], spec["congestion_control"]) for spec in resolved["flows"]]
+    return Predicted(
+        throughput=tuple(
+            Throughput(name, control["name"], None, Reading.UNCONGESTED, False, reason)
+            for name, control in groups
+            if control is not None
+        ),
         assumptions=ASSUMPTIONS,
     )
 

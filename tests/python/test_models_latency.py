@@ -20,7 +20,12 @@ def test_lossless_slow_start_takes_whole_rounds(rounds: int, w1: int) -> None:
     packets = w1 * (2**rounds - 1)
     latency = transfer_latency(packets, 0, 0.1, 0.2, initial_window=w1)
     assert float(latency.total_s) == pytest.approx(0.1 * rounds)
-    assert float(latency.window_packets) == pytest.approx(w1 * 2 ** (rounds - 1) + w1 / 2 * 0, rel=0.51)
+    assert float(latency.window_packets) == pytest.approx(w1 * 2 ** (rounds - 1))
+
+
+def test_a_window_partly_used_takes_a_round_too() -> None:
+    assert transfer_latency([1, 10, 11, 30, 31], 0, 0.1, 0.2).total_s == pytest.approx([0.1, 0.1, 0.2, 0.2, 0.3])
+    assert float(transfer_latency(1, 0.01, 0.1, 0.2).slow_start_s) == 0.1
 
 
 def test_window_limit_makes_the_rest_linear() -> None:

@@ -361,6 +361,21 @@ def test_company_that_is_not_described_is_named() -> None:
     assert any("transfers of group 'short' would end" in text for text in texts)
 
 
+def test_kinds_that_are_new_to_the_models_get_a_reason_and_break_nothing() -> None:
+    """A new distribution, queue, loss or workload of the simulator needs no change here."""
+    law = {"name": "cauchy", "scale": 0.1}
+    unknown_rtt = flows(rtt_ps={"distribution": {"of": law, "min_ps": 0}})
+    assert "'cauchy' is not known to the models" in reason(predict(scenario([unknown_rtt])))
+    assert "do not know the losses" in reason(predict(scenario([flows()], [{**link(), "loss": {"name": "fading"}}])))
+    noise = datagrams({"name": "video", "quality": 3})
+    predicted = predict(scenario([flows(), noise, datagrams({"name": "cbr", "rate": 1000}, "cbr")]))
+    assert "'datagrams' (video) is not known beforehand" in reason(predicted)
+    assert [row.group for row in predicted.datagrams] == ["cbr"]
+    assert "(bulk)" in (predicted.datagrams[0].reason or "")
+    predicted = predict(scenario([flows(count=20)], [{**link(), "queue": {"name": "fq"}}]))
+    assert list(rows(predicted, "pftk")) == [Reading.SHORTEST_QUEUE]
+
+
 def test_open_loop_transfers_are_a_given_load() -> None:
     size = {"name": "constant", "value": 146_000.0}
     web = flows(name="web", workload={"name": "open_loop", "size": size, "arrivals_per_s": 10.0})
@@ -454,6 +469,16 @@ def test_measurements_that_give_no_rate_get_a_reason(changes: dict[str, Any], ex
         assert row.measured_goodput_bps == 8e6
 
 
+def test_measured_flows_without_losses_have_the_rate_that_holds_them_back() -> None:
+    table = measured_flows(packets_dropped=0, loss_events=0, timeouts=0)
+    for changes, expected in (
+        ({"tcp": tcp(receive_window=20)}, 20 * 1460 * 8 / 0.12),
+        ({"access_bps": 2_000_000}, 2e6 * PAYLOAD),
+    ):
+        row = rows(predict(scenario([flows(count=2, **changes)]), table), "square_root")[Reading.MEASURED_EVENTS]
+        assert row.goodput_per_flow_bps == pytest.approx(expected)
+
+
 def test_a_measured_vegas_queue_gives_its_rate() -> None:
     table = measured_flows(packets_dropped=0, loss_events=0, timeouts=0, mean_rtt_s=0.106)
     predicted = predict(scenario([flows("vegas", count=2)]), table)
@@ -498,16 +523,16 @@ def test_any_kind_of_table_will_do(kind: str) -> None:
 def test_lone_transfers_take_their_slow_start() -> None:
     group = flows("cubic", workload={"name": "transfer", "sizes": [14_600, 146_000]})
     table = [
-        {"group": "flows0", "size_bytes": 14_600, "completion_s": 0.11},
-        {"group": "flows0", "size_bytes": 14_600, "completion_s": 0.09},
-        {"group": "flows0", "size_bytes": 146_000, "completion_s": None},
-        {"group": "other", "size_bytes": 146_000, "completion_s": 5.0},
+        {"group": "flows0", "size_bytes": 14_600, "start_s": 1.0, "completion_s": 1.11},
+        {"group": "flows0", "size_bytes": 14_600, "start_s": 2.0, "completion_s": 2.09},
+        {"group": "flows0", "size_bytes": 146_000, "start_s": 3.0, "completion_s": None},
+        {"group": "other", "size_bytes": 146_000, "start_s": 0.0, "completion_s": 5.0},
     ]
     small, large = predict(scenario([group]), {"transfers": table}).completion
     assert small.completion_s == pytest.approx(0.10025)
     assert small.measured_completion_s == pytest.approx(0.1)
     assert small.ratio == pytest.approx(1.0025)
-    assert large.completion_s == pytest.approx(0.10025 * math.log2(11), rel=1e-6)
+    assert large.completion_s == pytest.approx(4 * 0.10025)
     assert large.measured_completion_s is large.ratio is None
 
 
@@ -535,7 +560,7 @@ def test_transfers_at_what_was_measured() -> None:
     group = flows(workload={"name": "transfer", "sizes": [1_460_000]}, count=2)
     tables = {
         "flows": measured_flows(),
-        "transfers": [{"group": "flows0", "size_bytes": 1_460_000, "completion_s": 3.0}],
+        "transfers": [{"group": "flows0", "size_bytes": 1_460_000, "start_s": 2.0, "completion_s": 5.0}],
     }
     row = next(row for row in predict(scenario([group]), tables).completion if row.reading == Reading.MEASURED_EVENTS)
     expected = float(transfer_latency(1000, 3 / 4000, 0.12, 0.2).total_s)
@@ -586,11 +611,19 @@ def test_overload_is_lost() -> None:
     assert a.loss == b.loss == pytest.approx(0.5)
 
 
+def test_datagrams_that_find_a_full_buffer_are_lost() -> None:
+    predicted = predict(scenario([poisson(EXPONENTIAL, 38_400_000)], [link(buffer=8)]))
+    (row,) = predicted.datagrams
+    finite = next(queue for queue in predicted.queues if queue.model == "mm1k")
+    assert row.loss == pytest.approx(finite.loss)
+    assert 0.01 < (row.loss or 0) < 0.1
+
+
 def test_datagrams_beside_tcp_have_no_known_loss() -> None:
     (row,) = predict(scenario([flows(), datagrams({"name": "cbr", "rate": 1_000_000})])).datagrams
     assert row.offered_bps == 1e6
     assert row.goodput_bps is None
-    assert "depend on the TCP flows" in (row.reason or "")
+    assert "depend on what group 'flows0' (bulk) sends" in (row.reason or "")
 
 
 def poisson(size: dict[str, Any], rate: int = 24_000_000, **changes: Any) -> dict[str, Any]:

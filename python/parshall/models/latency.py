@@ -15,11 +15,12 @@
 | E[T_delack] | `delayed_ack_s` | s, the ACK of a lone first packet |
 
 Assumes: rounds longer than it takes to send a window (the path does not limit); losses as in PFTK; the time
-is until the last ACK, with a fraction of a round for a window partly used.
+is until the last ACK.
 
-Deviations: E[d_ss], which the source lets reach d + 1 as p -> 0, is at most d. E[T_delack] is the delay
-itself, not the half of it that BSD's 200 ms clock gives on average, and only where the first window is one
-packet.
+Deviations: slow start takes whole rounds, unless the receiver's window limits it; the source counts a
+fraction of a round for a window partly used, and so less than an RTT for a few packets. E[d_ss], which the
+source lets reach d + 1 as p -> 0, is at most d. E[T_delack] is the delay itself, not the half of it that
+BSD's 200 ms clock gives on average, and only where the first window is one packet.
 
 References: N. Cardwell, S. Savage, T. Anderson, Modeling TCP latency, INFOCOM 2000.
 """
@@ -99,7 +100,7 @@ def transfer_latency(
     window = in_slow_start * (growth - 1) / growth + w1 / growth  # eq. (11)
     return Latency(
         handshake_s=_handshake(p, rtt, initial_rto_s) if handshake else np.zeros_like(p),
-        slow_start_s=_slow_start(in_slow_start, window, rtt_s=rtt, w1=w1, growth=growth, w_max=w_max),
+        slow_start_s=rtt * _rounds(in_slow_start, window, w1=w1, growth=growth, w_max=w_max),
         first_loss_s=_first_loss(d, p, window, rtt, rto),
         steady_s=_steady(d - in_slow_start, p, rtt_s=rtt, rto_s=rto, packets_per_ack=packets_per_ack, w_max=w_max),
         delayed_ack_s=np.full_like(p, delayed_ack_s if w1 <= 1 else 0.0),
@@ -114,16 +115,15 @@ def _slow_start_packets(d: FloatArray, p: FloatArray) -> FloatArray:
     return np.asarray(np.where(p == 0, d, np.minimum(expected, d)))
 
 
-def _slow_start(
-    sent: FloatArray, window: FloatArray, *, rtt_s: float, w1: float, growth: float, w_max: float
-) -> FloatArray:
-    """E[T_ss]. Source: eq. (15)."""
-    unlimited = np.log1p(sent * (growth - 1) / w1)
+def _rounds(sent: FloatArray, window: FloatArray, *, w1: float, growth: float, w_max: float) -> FloatArray:
+    """E[T_ss] in round trips. Source: eq. (15), but for whole rounds."""
+    rounds = np.log1p(sent * (growth - 1) / w1) / np.log(growth)
+    unlimited = np.maximum(1, np.ceil(rounds * (1 - 1e-12)))
     if np.isinf(w_max):
-        return np.asarray(rtt_s * unlimited / np.log(growth))
+        return np.asarray(unlimited)
     climb = np.log(w_max / w1) / np.log(growth) + 1
     limited = climb + (sent - (growth * w_max - w1) / (growth - 1)) / w_max
-    return np.asarray(rtt_s * np.where(window > w_max, limited, unlimited / np.log(growth)))
+    return np.asarray(np.where(window > w_max, limited, unlimited))
 
 
 def _first_loss(d: FloatArray, p: FloatArray, window: FloatArray, rtt_s: float, rto_s: float) -> FloatArray:

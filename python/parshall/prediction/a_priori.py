@@ -50,7 +50,7 @@ def contenders(network: Network, model: ThroughputModel) -> tuple[Contender, ...
     found = []
     for group in network.groups:
         own = models_for(group.control)
-        if group.kind in ("bulk", "transfer") and own:
+        if group.is_tcp and group.kind in validity.STEADY and own:
             found.append(Contender(group, model if model in own else own[0]))
     return tuple(found)
 
@@ -86,7 +86,10 @@ def _of_model(solver: _Solver, group: Group, model: ThroughputModel) -> Iterator
     if refused := validity.before(solver.network, group, model):
         yield Throughput(group.name, group.control, model.name, Reading.UNCONGESTED, False, refused)
         return
+    limits = all(solver.network.links[i].has_limit for i in group.path)
     for reading, filled in FILLED.items():
+        if filled > 0 and not limits:
+            break  # a queue that does not say what it holds: no more than the first end of the bracket is known
         problem, solution = solver.at(model, filled)
         if solution is None:
             reason = "the fixed point of several full links did not settle"

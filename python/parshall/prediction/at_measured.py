@@ -128,11 +128,11 @@ def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measur
         queueing_delay_s=seen.queueing_s,
         parameters=group.parameters,
     )
-    if reason := model.reason(conditions):
-        return out(reason)
     access = group.access_bps / (group.packet_bytes * 8)
-    delivered = model.delivered(conditions)
-    rates = np.minimum(delivered, access)
+    rates = np.minimum(model.delivered(conditions), access)
+    held_back = model.needs_loss and loss == 0 and np.all(np.isfinite(rates))
+    if not held_back and (reason := model.reason(conditions)):
+        return out(reason)
     per_flow_bps = float(rates.mean()) * group.payload_bytes * 8
     goodput_bps = per_flow_bps * rates.size / seen.repetitions
     return Throughput(

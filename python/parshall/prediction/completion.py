@@ -163,6 +163,8 @@ def _crowded(network: Network, group: Group) -> str | None:
         link = network.links[i]
         if link.varies:
             return f"the rate of link {link.name!r} follows a trace; the model has a constant one"
+        if not link.known_losses:
+            return f"the model does not know the losses of link {link.name!r}"
         if link.loss > 0 and not link.independent_losses:
             return f"losses on link {link.name!r} come in bursts; the model has independent ones"
         for other in network.crossing(i):
@@ -174,9 +176,14 @@ def _crowded(network: Network, group: Group) -> str | None:
 def _mean_times(transfers: Table, group: str) -> dict[int, float]:
     """Mean completion time of each size, s, over the finished transfers."""
     own = texts(transfers, "group") == group
-    size, seconds = numbers(transfers, "size_bytes")[own], numbers(transfers, "completion_s")[own]
+    size, seconds = numbers(transfers, "size_bytes")[own], _durations(transfers)[own]
     done = np.isfinite(seconds)
     return {int(value): float(seconds[done & (size == value)].mean()) for value in np.unique(size[done])}
+
+
+def _durations(transfers: Table) -> FloatArray:
+    """From start to completion, s; NaN where a transfer was not finished. The columns are instants."""
+    return numbers(transfers, "completion_s") - numbers(transfers, "start_s")
 
 
 def _with_measured(row: Completion, seconds: float | None) -> Completion:

@@ -21,34 +21,9 @@ from parshall.models.queues import LARGEST_MD1K, Queue, md1, md1k, mg1, mm1, mm1
 from parshall.prediction import laws
 from parshall.prediction.answers import Datagrams, LinkQueue, ratio
 from parshall.prediction.at_measured import Measured
+from parshall.prediction.loads import given_loads
 from parshall.prediction.network import Group, Link, Network
 from parshall.prediction.tables import Table, numbers, texts
-
-
-def offered_bps(group: Group) -> float | None:
-    """Bits a second on the wire that the group offers, whatever the network; `None` if that depends on it.
-
-    Raises
-    ------
-    laws.UnknownLawError
-        If a distribution is not known.
-    """
-    match group.workload:
-        case {"name": "cbr" | "poisson", "rate": rate}:
-            return min(float(rate), group.access_bps) * group.count
-        case {"name": "on_off_cbr", "rate": rate, "on": on, "off": off}:
-            busy, idle = laws.mean(on), laws.mean(off)
-            return min(float(rate) * busy / (busy + idle), group.access_bps) * group.count
-        case {"name": "open_loop", "size": size, "arrivals_per_s": arrivals}:
-            payload_bps = 8 * laws.mean(size) * float(arrivals)
-            return payload_bps * group.packet_bytes / group.payload_bytes * group.count
-        case _:
-            return None
-
-
-def given_loads(network: Network) -> dict[str, float]:
-    """What each group with a given load offers, bit/s."""
-    return {group.name: load for group in network.groups if (load := offered_bps(group)) is not None}
 
 
 def datagrams(network: Network, measured: Mapping[str, Measured]) -> list[Datagrams]:
@@ -56,10 +31,9 @@ def datagrams(network: Network, measured: Mapping[str, Measured]) -> list[Datagr
     loads = given_loads(network)
     rows = []
     for group in network.groups:
-        if group.is_tcp:
+        if group.is_tcp or group.name not in loads:
             continue
-        offered = loads[group.name]
-        row = _delivered(network, group, loads, Datagrams(group.name, True, None, offered))
+        row = _delivered(network, group, loads, Datagrams(group.name, True, None, loads[group.name]))
         seen = measured.get(group.name)
         if seen is not None:
             row = replace(row, measured_goodput_bps=seen.goodput_bps, ratio=ratio(row.goodput_bps, seen.goodput_bps))
@@ -71,13 +45,21 @@ def _delivered(network: Network, group: Group, loads: Mapping[str, float], row: 
     arriving = row.offered_bps
     for i in group.path:
         link = network.links[i]
-        if any(other.is_tcp for other in network.crossing(i)):
-            reason = f"on link {link.name!r} losses depend on the TCP flows that share it"
-            return replace(row, in_range=False, reason=reason)
+        for other in network.crossing(i):
+            if other.is_tcp or other.name not in loads:
+                reason = f"on link {link.name!r} losses depend on what group {other.name!r} ({other.kind}) sends"
+                return replace(row, in_range=False, reason=reason)
         arriving *= 1 - link.loss
-        total = sum(loads[other.name] for other in network.crossing(i)) * (1 - link.loss)
-        arriving *= min(1.0, link.rate_bps / total)
+        arriving *= 1 - _queue_loss(network, i, loads)
     return replace(row, goodput_bps=arriving * _payload_share(group), loss=1 - arriving / row.offered_bps)
+
+
+def _queue_loss(network: Network, i: int, loads: Mapping[str, float]) -> float:
+    """Loss at a link's queue: a finite queue's where it is known, and else what exceeds the capacity."""
+    link = network.links[i]
+    known = [row.loss for row in _of_link(network, i) if row.model.endswith("k") and row.loss is not None]
+    total = sum(loads[other.name] for other in network.crossing(i)) * (1 - link.loss)
+    return known[0] if known else max(0.0, 1 - link.rate_bps / total)
 
 
 def _payload_share(group: Group) -> float:

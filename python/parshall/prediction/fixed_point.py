@@ -21,7 +21,6 @@ an AQM network, SIGMETRICS 2001.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,14 +163,3 @@ class Problem:
         queueing = self.filled * np.minimum(level, 1.0) * buffers
         loss = np.where(level > 1, 0.999 * 10.0 ** (12 * (level - 2)), 0.0)
         return Solution(level.copy(), loss, queueing)
-
-
-def given_load_bps(network: Network, offered_bps: Mapping[str, float]) -> FloatArray:
-    """Load of each link by the groups whose load is given, less what media lose on the way, bit/s."""
-    load = np.zeros(len(network.links))
-    for group in network.groups:
-        arriving = offered_bps.get(group.name, 0.0)
-        for i in group.path:
-            arriving *= 1 - network.links[i].loss
-            load[i] += arriving
-    return load

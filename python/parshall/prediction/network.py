@@ -41,16 +41,23 @@ class Link:
     """Share of packets lost on the medium."""
     independent_losses: bool
     """Whether they are lost independently of each other."""
+    known_losses: bool = True
+    """Whether the models know how they are lost; if not, `loss` is 0."""
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether the queue says how much it holds."""
+        return "limit" in self.queue
 
     def buffer_s(self, packet_bytes: float) -> float:
         """Waiting time behind a full buffer of packets of that size, s; one of them is in transmission."""
-        limit = self.queue["limit"]
+        limit = self.queue.get("limit", {"packets": 0})
         held = float(limit["packets"]) if "packets" in limit else limit["bytes"] / packet_bytes
         return max(0.0, held - 1) * packet_bytes * 8 / self.rate_bps
 
     def buffer_packets(self) -> int | None:
         """How many packets fit, the one in transmission included; `None` where it is limited in bytes."""
-        packets = self.queue["limit"].get("packets")
+        packets = self.queue.get("limit", {}).get("packets")
         return None if packets is None else int(packets)
 
 
@@ -157,6 +164,7 @@ def _link(spec: Mapping[str, Any]) -> Link:
         queue=spec["queue"],
         loss=_mean_loss(loss),
         independent_losses=loss["name"] in ("none", "bernoulli"),
+        known_losses=loss["name"] in ("none", "bernoulli", "gilbert_elliott"),
     )
 
 

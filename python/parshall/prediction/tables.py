@@ -27,7 +27,8 @@ def numbers(table: Table, column: str) -> FloatArray:
     >>> numbers([{"loss_rate": 0.5}, {"loss_rate": None}], "loss_rate").tolist()
     [0.5, nan]
     """
-    return np.asarray([np.nan if value is None else value for value in _values(table, column)], dtype=np.float64)
+    values = _values(table, column)
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values, dtype=np.float64)
 
 
 def texts(table: Table, column: str) -> NDArray[np.str_]:
@@ -43,7 +44,8 @@ def texts(table: Table, column: str) -> NDArray[np.str_]:
     >>> texts({"group": ["a", "b"]}, "group").tolist()
     ['a', 'b']
     """
-    return np.asarray(_values(table, column), dtype=np.str_)
+    values = _values(table, column)
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values, dtype=np.str_)
 
 
 def named(measured: Any, table: str) -> Table | None:
@@ -66,13 +68,5 @@ def named(measured: Any, table: str) -> Table | None:
     return measured if table == "flows" and not has_tables else None
 
 
-def _values(table: Table, column: str) -> Sequence[Any] | FloatArray:
-    if isinstance(table, Sequence):
-        return [row[column] for row in table]
-    values = table[column]
-    if isinstance(values, Sequence):
-        return values
-    for convert in ("to_list", "to_pylist", "tolist"):
-        if hasattr(values, convert):
-            return list(getattr(values, convert)())
-    return list(values)
+def _values(table: Table, column: str) -> Any:
+    return [row[column] for row in table] if isinstance(table, Sequence) else table[column]

@@ -12,8 +12,11 @@ from parshall.models.answer import Conditions, ThroughputModel
 from parshall.models.inputs import FloatArray
 from parshall.models.throughput import models_for
 from parshall.prediction.fixed_point import Contender, Problem, Solution
+from parshall.prediction.loads import offered_bps
 from parshall.prediction.network import Group, Link, Network
 
+STEADY = ("bulk", "transfer")
+"""Workloads that send without a pause."""
 FEWEST_LOSSES = 3.0
 """Losses that each flow has to see during the run for a mean over many cycles to be one."""
 
@@ -89,7 +92,7 @@ def after(state: State) -> str | None:
 
 
 def _workload(group: Group) -> str | None:
-    if group.kind in ("bulk", "transfer"):
+    if group.kind in STEADY:
         return None
     return f"the workload {group.kind!r} is no long transfer: it stops or starts again before a steady state"
 
@@ -103,18 +106,18 @@ def _recovery(group: Group) -> str | None:
 def _link(link: Link) -> str | None:
     if link.varies:
         return f"the rate of link {link.name!r} follows a trace; the models have a constant one"
+    if not link.known_losses:
+        return f"the models do not know the losses of link {link.name!r}"
     if link.loss > 0 and not link.independent_losses:
         return f"losses on link {link.name!r} come in bursts; the models count loss events, not packets"
     return None
 
 
 def _company(link: Link, other: Group, model: ThroughputModel) -> str | None:
-    if not other.is_tcp:
+    if offered_bps(other) is not None:
         return None
-    if other.kind == "on_off":
-        return f"on link {link.name!r} the load of group {other.name!r} (on_off) is not known beforehand"
-    if other.kind == "open_loop":
-        return None
+    if other.kind not in STEADY:
+        return f"on link {link.name!r} the load of group {other.name!r} ({other.kind}) is not known beforehand"
     if not models_for(other.control):
         return f"on link {link.name!r} no model describes group {other.name!r} ({other.control})"
     if (other.control == "vegas") != (model.name == "vegas"):
