@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner, Result
 
 import parshall as ps
+from parshall.cli.app import app
 
 Document = dict[str, Any]
 
@@ -66,31 +68,34 @@ def toml(tmp_path: Path) -> Path:
     return path
 
 
-Cli = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[[Sequence[str | Path]], list[str]]
+Cli = Callable[..., Result]
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    """Runs the command line in `tmp_path`."""
-
-    def call(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command(arguments), cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, **options
-        )
-
-    return call
-
-
-def command(arguments: Sequence[str | Path]) -> list[str]:
-    """What starts the command line of this very environment."""
-    return [sys.executable, "-c", "from parshall.cli import main; main()", *map(str, arguments)]
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs the command line in `tmp_path`, in this process."""
+    monkeypatch.chdir(tmp_path)
+    runner = CliRunner()
+    return lambda *arguments: runner.invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
-def start() -> Callable[..., subprocess.Popen[str]]:
+def command() -> Command:
+    """What starts the command line of this very environment in a process of its own."""
+
+    def words(arguments: Sequence[str | Path]) -> list[str]:
+        return [sys.executable, "-c", "from parshall.cli import main; main()", *map(str, arguments)]
+
+    return words
+
+
+@pytest.fixture
+def start(command: Command) -> Callable[..., subprocess.Popen[str]]:
     """Starts the command line without waiting for it."""
 
     def call(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
-        return subprocess.Popen(command(arguments), cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        words = command(arguments)
+        return subprocess.Popen(words, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     return call

@@ -18,7 +18,7 @@ from parshall.cli.validate import validate
 app = typer.Typer(
     name="parshall",
     help="Predict and simulate how transport protocols share a bottleneck.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,11 +36,13 @@ app.command("doctor")(doctor)
 
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Predict and simulate how transport protocols share a bottleneck."""
     if version:
         from importlib.metadata import version as installed
 
         print(f"parshall {installed('parshall')}")
-        raise typer.Exit
+    elif context.invoked_subcommand is None:
+        print(context.get_help())

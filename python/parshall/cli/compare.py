@@ -17,21 +17,13 @@ if TYPE_CHECKING:
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="The directory of a run.", show_default=False)],
     after: Annotated[Path, typer.Argument(metavar="B", help="That of another.", show_default=False)],
-    html: Annotated[
-        Path | None, typer.Option(help="Write the comparison as a page to this file.", show_default=False)
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare two runs metric by metric: values, and the difference B - A with its 95 % confidence interval."""
     from parshall.report import compare as compared
-    from parshall.report import compare_html
-    from parshall.runs import Run, storage
+    from parshall.runs import Run
 
-    first, second = Run.load(before), Run.load(after)
-    comparisons = compared(first, second)
-    if html is not None:
-        page = compare_html(first, second)
-        storage.guarded(lambda: storage.write_atomically(html, page))
+    comparisons = compared(Run.load(before), Run.load(after))
     if as_json:
         print_json({"a": str(before), "b": str(after), "metrics": [each.to_json() for each in comparisons]})
     else:

@@ -106,7 +106,7 @@ def _show_one(name: str, entries: list[dict[str, Any]]) -> None:
             shown = table("", "column", "type", "unit", "what")
             shown.title = None
             for column in entry["columns"]:
-                shown.add_row(f"  {column['name']}", column["kind"], column["unit"], column["description"])
+                shown.add_row(f"  {column['name']}", column["type"], column["unit"], column["description"])
             out.print(shown)
         out.print()
     if not entries:

@@ -17,15 +17,21 @@ def progress_bar(name: str) -> Iterator[Callable[[runs.Progress], None]]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.1f}/{task.total:g} s simulated"),
+        TextColumn("{task.fields[simulated]}"),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=None, rate="")
+        task = bar.add_task(name, total=None, simulated="", rate="")
 
         def show(progress: runs.Progress) -> None:
             rate = progress.packets / progress.elapsed_s / 1e6 if progress.elapsed_s > 0 else 0.0
-            bar.update(task, total=progress.total_s, completed=progress.simulated_s, rate=f"{rate:.2f} M packets/s")
+            bar.update(
+                task,
+                total=progress.total_s,
+                completed=progress.simulated_s,
+                simulated=f"{progress.simulated_s:.1f}/{progress.total_s:g} s simulated",
+                rate=f"{rate:.2f} M packets/s",
+            )
 
         yield show

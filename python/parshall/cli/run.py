@@ -67,7 +67,7 @@ def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int
     from parshall.runs import run as simulate
     from parshall.runs import storage
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
     directory = output or storage.next_directory(Path("runs"), scenario.name)
     try:
         with _progress_bar(scenario.name, not quiet and sys.stderr.isatty()) as progress:
@@ -78,6 +78,8 @@ def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int
             fail(f"interrupted; {done} of {scenario.repetitions} repetitions can be read in {directory}", FAILURE)
         fail("interrupted before a repetition was finished", FAILURE)
         raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

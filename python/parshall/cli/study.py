@@ -19,7 +19,8 @@ def study(
     """Regenerate a published study, and print our values beside the published ones."""
     from parshall.studies.catalog import find
 
-    checks = find(name).run(_scale(scale))
+    checked = _scale(scale)
+    checks = find(name).run(checked)
     if as_json:
         print_json([check.as_json() for check in checks])
     elif not quiet:

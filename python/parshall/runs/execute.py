@@ -124,9 +124,11 @@ class _Execution:
             storage.discard_partial(self.directory)
             if self.finished:
                 self._describe("interrupted")
+            storage.discard_empty(self.directory)
             raise
         except BaseException:
             storage.discard_partial(self.directory)
+            storage.discard_empty(self.directory)
             raise
         return self._describe("complete")
 

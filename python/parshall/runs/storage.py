@@ -12,6 +12,7 @@ A directory without ``run.json`` is no run: it is being made, or what made it wa
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -87,6 +88,13 @@ def discard_partial(directory: Path) -> None:
     """Remove what repetitions left that did not become complete."""
     for partial in (directory / REPETITIONS).glob(".*.partial"):
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def discard_empty(directory: Path) -> None:
+    """Remove a run directory in which nothing was finished."""
+    for empty in (directory / REPETITIONS, directory):
+        with contextlib.suppress(OSError):
+            empty.rmdir()
 
 
 def tables(directory: Path, name: str, repetitions: Iterable[int]) -> list[Path]:
