@@ -193,11 +193,14 @@ impl Network {
     fn on_data(&mut self, now: Instant, index: u32) {
         let packet = self.tcp_flows[index as usize].line[0];
         self.offer(now, Owner::Data(index), 0, packet);
-        let line = &mut self.tcp_flows[index as usize].line;
-        line.pop_front();
-        match line.front() {
+        let flow = &mut self.tcp_flows[index as usize];
+        flow.line.pop_front();
+        match flow.line.front() {
             Some(next) => self.core.queue.replace_top(next.at, Entity::Data(index)),
-            None => self.core.queue.pop(),
+            None => {
+                self.core.queue.pop();
+                flow.trim_line();
+            }
         }
     }
 

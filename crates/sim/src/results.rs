@@ -77,12 +77,8 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -
     let (warm_up, end) = (network.core.warm_up, network.core.end);
     let measured_s = end.since(warm_up).as_secs_f64();
     let repetition = network.core.repetition;
-    let mut rows: Vec<FlowRow> = Vec::new();
-    rows.extend(network.tcp_flows.iter().map(|flow| tcp_row(network, flow, measured_s)));
-    rows.extend(network.datagram_flows.iter().map(|flow| datagram_row(network, flow, measured_s)));
-    rows.sort_by_key(|row| row.flow);
-    for row in rows {
-        tables.flows.push(row)?;
+    if tables.flows.is_active() {
+        write_flows(network, tables, measured_s)?;
     }
     let mut links = Vec::new();
     for state in &mut network.links {
@@ -116,6 +112,21 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -
         packets_dropped: links.iter().map(|link| link.dropped).sum(),
         links,
     })
+}
+
+/// Writes the flows in the order of their numbers: both lists are in that order.
+fn write_flows(network: &Network, tables: &mut Tables, measured_s: f64) -> Result<(), SimError> {
+    let mut datagrams = network.datagram_flows.iter().peekable();
+    for flow in &network.tcp_flows {
+        while let Some(datagram) = datagrams.next_if(|datagram| datagram.id < flow.id) {
+            tables.flows.push(datagram_row(network, datagram, measured_s))?;
+        }
+        tables.flows.push(tcp_row(network, flow, measured_s))?;
+    }
+    for datagram in datagrams {
+        tables.flows.push(datagram_row(network, datagram, measured_s))?;
+    }
+    Ok(())
 }
 
 fn started_s(started: Instant, end: Instant) -> f64 {

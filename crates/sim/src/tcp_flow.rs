@@ -312,11 +312,12 @@ impl TcpFlow {
         }
     }
 
-    /// A line that slow start made long gives its memory back, a round trip after the window was cut.
-    fn trim_line(&mut self) {
+    /// A line that slow start made long gives its memory back, a round trip after the window was cut or when
+    /// the flow falls silent.
+    pub(crate) fn trim_line(&mut self) {
         let (held, capacity) = (self.line.len(), self.line.capacity());
-        if capacity > 16 && held < capacity / 3 {
-            self.line.shrink_to(held + held / 2 + 4);
+        if capacity > 8 && held < capacity / 2 {
+            self.line.shrink_to(held + held / 4 + 4);
         }
     }
 
@@ -381,7 +382,7 @@ impl TcpFlow {
                 core.queue.push(at, Entity::Data(self.index));
             }
             if self.line.len() == self.line.capacity() {
-                self.line.reserve_exact(self.line.len() / 2 + 4); // half more, not twice: memory matters
+                self.line.reserve_exact(self.line.len() / 2 + 4); // half more, not twice
             }
             self.line.push_back(Packet::of_segment(&segment, at, bytes));
         }

@@ -31,6 +31,9 @@ impl Range {
     }
 }
 
+/// Runs whose memory an emptied set keeps: a burst of losses must not hold memory for ever in a million flows.
+const KEPT_RUNS: usize = 4;
+
 /// Disjoint runs in order, no two of them adjacent.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
@@ -43,9 +46,10 @@ impl RangeSet {
         self.runs.is_empty()
     }
 
-    /// Empties it; keeps its memory.
+    /// Empties it; keeps the memory of a few runs.
     pub fn clear(&mut self) {
         self.runs.clear();
+        self.runs.shrink_to(KEPT_RUNS);
     }
 
     /// The runs, lowest first.
@@ -99,6 +103,9 @@ impl RangeSet {
             added(Range { start: covered, end: range.end });
         }
         if last == first {
+            if self.runs.len() == self.runs.capacity() {
+                self.runs.reserve_exact(self.runs.len() / 4 + KEPT_RUNS); // a quarter more, not twice
+            }
             self.runs.insert(first, merged);
         } else {
             self.runs[first] = merged;
@@ -122,6 +129,9 @@ impl RangeSet {
                 return;
             }
         }
+        if self.runs.capacity() > KEPT_RUNS {
+            self.clear();
+        }
     }
 
     /// Takes out the run that begins at `packet`, if the lowest one does, and returns its end.
@@ -131,6 +141,9 @@ impl RangeSet {
             return None;
         }
         self.runs.pop_front();
+        if self.runs.is_empty() {
+            self.clear();
+        }
         Some(run.end)
     }
 }
