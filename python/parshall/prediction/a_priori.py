@@ -70,7 +70,9 @@ class _Solver:
         if key not in self.known:
             problem = Problem(self.network, flows, self.given_bps, filled)
             if model.name == "vegas":
-                held = tuple(Contender(_held(c.group, filled), c.model) for c in flows)
+                held = tuple(
+                    Contender(_held(c.group, filled), c.model) if c.model.name == "vegas" else c for c in flows
+                )
                 problem = Problem(self.network, held, self.given_bps, 1.0)
             self.known[key] = (problem, problem.solve())
         return self.known[key]
