@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.errors import InputError, OutputExistsError, RunNotFoundError
+from parshall.errors import InputError, OutputExistsError, ParshallError, RunNotFoundError
 from parshall.runs import Progress, Run
 
 
@@ -189,3 +189,16 @@ def test_a_notebook_shows_a_table_and_figures(scenario: ps.Scenario) -> None:
     shown = ps.run(scenario)._repr_html_()
     assert "<table" in shown
     assert "<img" in shown or "<svg" in shown
+
+
+def test_a_model_that_fails_costs_no_results(
+    scenario: ps.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ParshallError("beta: found 0")
+
+    monkeypatch.setattr("parshall.runs.execute.predict", fail)
+    ps.run(scenario, tmp_path / "run")
+    run = Run.load(tmp_path / "run")
+    assert run.predicted == []
+    assert run.metadata["prediction_problem"] == "beta: found 0"

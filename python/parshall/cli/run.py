@@ -110,6 +110,8 @@ def _show(made: Run, page: bool) -> None:
     console().print(shown)
     rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
     note(f"{summary['simulated_s']:g} s simulated in {summary['cpu_s']:.2f} s of CPU, {rate / 1e6:.2f} M packets/s")
+    if made.metadata["prediction_problem"] is not None:
+        note(f"no predictions: {made.metadata['prediction_problem']}")
     note(f"results: {made.directory}")
     if page:
         note(f"page:    {(made.directory / 'report.html').resolve()}")

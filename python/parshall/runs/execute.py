@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall import _core
-from parshall.errors import InputError, ScenarioError, SimulationError
+from parshall.errors import InputError, ParshallError, ScenarioError, SimulationError
 from parshall.predict import flatten, predict
 from parshall.runs import about, storage
 from parshall.runs.result import Run
@@ -80,7 +80,6 @@ def run(
         raise InputError(f"workers: found {workers}; accepted: 1 or more")
     resolved = json.dumps(scenario.resolve())
     document = scenario.complete_document()
-    predict(scenario)  # what no model understands shows now, not after hours of simulation
     temporary = directory is None
     target = Path(tempfile.mkdtemp(prefix="parshall-") if directory is None else directory)
     execution = _Execution(scenario, document, resolved, target, progress)
@@ -190,9 +189,16 @@ class _Execution:
         }
         made = Run(self.directory, metadata)
         metadata["summary"] = summarise(made.flows, made.links, made.transfers, made.totals, about.peak_rss_bytes())
-        metadata["predicted"] = flatten(predict(self.scenario, made))
+        metadata["predicted"], metadata["prediction_problem"] = self._predict(made)
         storage.write_run(self.directory, metadata)
         return made
+
+    def _predict(self, made: Run) -> tuple[list[dict[str, Any]], str | None]:
+        """The models' answers; or why there are none, which must not cost what was simulated."""
+        try:
+            return flatten(predict(self.scenario, made)), None
+        except ParshallError as error:
+            return [], str(error)
 
     def _progress(self) -> Progress:
         return Progress(
