@@ -1,6 +1,6 @@
 //! The one list of congestion controls.
 //!
-//! A new control is a file of this crate and a line in [`controls!`]'s call below; its name,
+//! A new control is a file of this crate and a line in the call of `controls!` below; its name,
 //! parameters, dispatch, docs and conformance tests follow from that line.
 
 use crate::{

@@ -191,16 +191,12 @@ impl Network {
     /// place in the event queue) taken.
     #[inline]
     fn on_data(&mut self, now: Instant, index: u32) {
-        let packet = self.tcp_flows[index as usize].line[0];
+        let packet = self.tcp_flows[index as usize].first_in_line();
         self.offer(now, Owner::Data(index), 0, packet);
         let flow = &mut self.tcp_flows[index as usize];
-        flow.line.pop_front();
-        match flow.line.front() {
-            Some(next) => self.core.queue.replace_top(next.at, Entity::Data(index)),
-            None => {
-                self.core.queue.pop();
-                flow.trim_line();
-            }
+        match flow.next_in_line(&self.tcp_groups[flow.group as usize]) {
+            Some(at) => self.core.queue.replace_top(at, Entity::Data(index)),
+            None => self.core.queue.pop(),
         }
     }
 

@@ -5,7 +5,7 @@ use parshall_units::Instant;
 
 /// A data packet, an ACK or a datagram between two events.
 ///
-/// 24 bytes, because packets in flight are most of what a large simulation remembers: number, size and flags share a word.
+/// Number, size and flags share a word, because packets in flight are most of what a large simulation remembers.
 /// A number has 40 bits: the 10^12th packet of one flow is days of computing away.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
@@ -21,6 +21,13 @@ const SIZE_BITS: u32 = 18;
 
 /// Largest size of a packet, bytes.
 pub(crate) const MAX_BYTES: u32 = (1 << SIZE_BITS) - 1;
+
+/// A packet on its flow's own line to the first link. When it arrives there is computed when it comes first: 16 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) sent: Instant,
+    word: u64,
+}
 
 /// A packet on its way between two contended links.
 #[derive(Clone, Copy, Debug)]
@@ -95,16 +102,6 @@ impl Packet {
         self.word |= u64::from(Flags::CONGESTION_EXPERIENCED.0);
     }
 
-    /// A segment that arrives at its first link `at`.
-    #[inline]
-    pub(crate) fn of_segment(segment: &Segment, at: Instant, bytes: u32) -> Self {
-        let mut flags = Flags::default();
-        flags.set_if(segment.retransmission, Flags::RETRANSMISSION);
-        flags.set_if(segment.syn, Flags::SYN);
-        flags.set_if(segment.cwr, Flags::CWR);
-        Self::new(at, segment.sent, segment.seq, bytes, flags)
-    }
-
     /// The segment it carries.
     #[inline]
     pub(crate) fn segment(&self) -> Segment {
@@ -117,6 +114,25 @@ impl Packet {
             cwr: flags.has(Flags::CWR),
             congestion_experienced: flags.has(Flags::CONGESTION_EXPERIENCED),
         }
+    }
+}
+
+impl Waiting {
+    /// A segment that its sender has just sent.
+    #[inline]
+    pub(crate) fn of_segment(segment: &Segment, bytes: u32) -> Self {
+        let mut flags = Flags::default();
+        flags.set_if(segment.retransmission, Flags::RETRANSMISSION);
+        flags.set_if(segment.syn, Flags::SYN);
+        flags.set_if(segment.cwr, Flags::CWR);
+        let Packet { sent, word, .. } = Packet::new(segment.sent, segment.sent, segment.seq, bytes, flags);
+        Self { sent, word }
+    }
+
+    /// It reaches the first link.
+    #[inline]
+    pub(crate) fn arriving(self, at: Instant) -> Packet {
+        Packet { at, sent: self.sent, word: self.word }
     }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::access::AccessLink;
 use crate::network::Core;
-use crate::packet::{Entity, Flags, Packet};
+use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
 use crate::random::Stream;
 use parshall_congestion::{CongestionControl, ControlConfig, Start};
@@ -155,8 +155,9 @@ pub(crate) struct Place {
 /// A TCP flow.
 #[derive(Debug)]
 pub(crate) struct TcpFlow {
-    /// Packets on their way to the first link; the event queue holds the first one's arrival.
-    pub(crate) line: VecDeque<Packet>,
+    /// Packets on their way to the first link, and when the first one arrives there: the event queue holds that one.
+    line: VecDeque<Waiting>,
+    first_at: Instant,
     /// ACKs on their way to the first contended link of the way back.
     /// The second number says where the SACK blocks are kept.
     pub(crate) acks: VecDeque<(Packet, u32)>,
@@ -190,6 +191,7 @@ impl TcpFlow {
         let control = group.control.build(fresh_start(&group.tcp));
         Self {
             line: VecDeque::new(),
+            first_at: Instant::MAX,
             acks: VecDeque::new(),
             sender: Sender::new(&group.tcp, control, 1, Instant::ZERO),
             receiver: Receiver::new(1),
@@ -314,7 +316,7 @@ impl TcpFlow {
 
     /// A line that slow start made long gives its memory back, a round trip after the window was cut or when
     /// the flow falls silent.
-    pub(crate) fn trim_line(&mut self) {
+    fn trim_line(&mut self) {
         let (held, capacity) = (self.line.len(), self.line.capacity());
         if capacity > 8 && held < capacity / 2 {
             self.line.shrink_to(held + held / 4 + 4);
@@ -372,20 +374,45 @@ impl TcpFlow {
     fn pump(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         while let Some(segment) = self.sender.poll_transmit(&group.tcp, now) {
             let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
-            let mut leaves = now;
-            if let Some(link) = &group.access {
-                leaves = now.max(self.access_free) + link.transmission(bytes);
-                self.access_free = leaves;
-            }
-            let at = leaves + self.legs.to_first_link;
+            let packet = Waiting::of_segment(&segment, bytes);
             if self.line.is_empty() {
+                let at = self.reaches_link(group, packet);
                 core.queue.push(at, Entity::Data(self.index));
             }
             if self.line.len() == self.line.capacity() {
                 self.line.reserve_exact(self.line.len() / 2 + 4); // half more, not twice
             }
-            self.line.push_back(Packet::of_segment(&segment, at, bytes));
+            self.line.push_back(packet);
         }
+    }
+
+    /// The packet first in line.
+    #[inline]
+    pub(crate) fn first_in_line(&self) -> Packet {
+        self.line[0].arriving(self.first_at)
+    }
+
+    /// The packet first in line has been dealt with; when the next one reaches the first link.
+    #[inline]
+    pub(crate) fn next_in_line(&mut self, group: &TcpGroup) -> Option<Instant> {
+        self.line.pop_front();
+        if let Some(&next) = self.line.front() {
+            return Some(self.reaches_link(group, next));
+        }
+        self.trim_line();
+        None
+    }
+
+    /// The access link sends packets one after another, in the order of the line.
+    #[inline]
+    fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting) -> Instant {
+        let mut leaves = packet.sent;
+        if let Some(link) = &group.access {
+            leaves = leaves.max(self.access_free) + link.transmission(packet.arriving(leaves).bytes());
+            self.access_free = leaves;
+        }
+        self.first_at = leaves + self.legs.to_first_link;
+        self.first_at
     }
 
     /// Size on the wire: the last packet of a transfer carries what is left.

@@ -39,7 +39,7 @@ fn sound() -> Value {
                 "name": "transfers", "count": 3, "path": [0], "reverse_path": [1],
                 "rtt_ps": {"linear": {"first": 20_000_000_000_u64, "step": 1_000_000_000}}, "access_bps": 100_000_000,
                 "start_ps": {"uniform": {"low": 0, "high": 10_000_000_000_u64}}, "packet_bytes": 1500, "header_bytes": 40,
-                "tcp": tcp, "congestion_control": {"name": "reno"},
+                "tcp": tcp, "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5},
                 "workload": {"name": "transfer", "sizes": [3000, 0, 50_000]}
             },
             {

@@ -35,13 +35,31 @@ impl Range {
 const KEPT_RUNS: usize = 4;
 
 /// Disjoint runs in order, no two of them adjacent.
+///
+/// A run is kept in 8 bytes, as offsets from `origin`: a window spans fewer than 2^32 packets, however large their numbers.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
-    runs: VecDeque<Range>,
+    runs: VecDeque<Run>,
+    /// At or below the first packet.
+    origin: u64,
+}
+
+/// The low 32 bits of a [`Range`].
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    start: u32,
+    end: u32,
+}
+
+impl From<Range> for Run {
+    fn from(range: Range) -> Self {
+        Self { start: range.start as u32, end: range.end as u32 }
+    }
 }
 
 impl RangeSet {
     /// Whether nothing is in it.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
@@ -52,29 +70,43 @@ impl RangeSet {
         self.runs.shrink_to(KEPT_RUNS);
     }
 
+    /// The packet at or above the origin with these low bits.
+    #[inline]
+    fn full(&self, low: u32) -> u64 {
+        self.origin + u64::from(low.wrapping_sub(self.origin as u32))
+    }
+
+    #[inline]
+    fn range(&self, run: Run) -> Range {
+        Range { start: self.full(run.start), end: self.full(run.end) }
+    }
+
+    fn get(&self, index: usize) -> Option<Range> {
+        self.runs.get(index).map(|&run| self.range(run))
+    }
+
     /// The runs, lowest first.
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
-        self.runs.iter().copied()
+        self.runs.iter().map(|&run| self.range(run))
     }
 
     /// One past the highest packet; 0 if empty.
     pub fn end(&self) -> u64 {
-        self.runs.back().map_or(0, |run| run.end)
+        self.runs.back().map_or(0, |run| self.full(run.end))
     }
 
     /// Index of the first run that ends after `packet`.
     fn position(&self, packet: u64) -> usize {
-        match self.runs.back() {
+        match self.runs.back().map(|&run| self.range(run)) {
             Some(last) if last.end > packet && last.start <= packet => self.runs.len() - 1,
             Some(last) if last.end <= packet => self.runs.len(),
-            _ => self.runs.partition_point(|run| run.end <= packet),
+            _ => self.runs.partition_point(|run| self.full(run.end) <= packet),
         }
     }
 
     /// The run that holds `packet`.
     pub fn run_of(&self, packet: u64) -> Option<Range> {
-        let run = *self.runs.get(self.position(packet))?;
-        (run.start <= packet).then_some(run)
+        self.get(self.position(packet)).filter(|run| run.start <= packet)
     }
 
     /// Adds `range`, calling `added` for each part of it that was not in the set.
@@ -82,15 +114,16 @@ impl RangeSet {
         if range.is_empty() {
             return;
         }
+        if self.is_empty() || range.start < self.origin {
+            self.origin = range.start;
+        }
+        debug_assert!(range.end - self.origin < 1 << 32, "a window of 2^32 packets");
         // First run that touches the range: its end is at or after the start.
         let first = if range.start == 0 { 0 } else { self.position(range.start - 1) };
         let mut merged = range;
         let mut covered = range.start;
         let mut last = first;
-        while let Some(&run) = self.runs.get(last) {
-            if run.start > range.end {
-                break;
-            }
+        while let Some(run) = self.get(last).filter(|run| run.start <= range.end) {
             if covered < run.start {
                 added(Range { start: covered, end: run.start });
             }
@@ -106,9 +139,9 @@ impl RangeSet {
             if self.runs.len() == self.runs.capacity() {
                 self.runs.reserve_exact(self.runs.len() / 4 + KEPT_RUNS); // a quarter more, not twice
             }
-            self.runs.insert(first, merged);
+            self.runs.insert(first, merged.into());
         } else {
-            self.runs[first] = merged;
+            self.runs[first] = merged.into();
             if last > first + 1 {
                 self.runs.drain(first + 1..last);
             }
@@ -117,34 +150,32 @@ impl RangeSet {
 
     /// Removes what is below `packet`, calling `removed` for each part.
     pub fn remove_below(&mut self, packet: u64, mut removed: impl FnMut(Range)) {
-        while let Some(run) = self.runs.front_mut() {
-            if run.end <= packet {
-                removed(*run);
-                self.runs.pop_front();
-            } else {
-                if run.start < packet {
-                    removed(Range { start: run.start, end: packet });
-                    run.start = packet;
-                }
-                return;
+        while let Some(run) = self.get(0).filter(|run| run.start < packet) {
+            if run.end > packet {
+                removed(Range { start: run.start, end: packet });
+                self.runs[0].start = packet as u32;
+                break;
             }
+            removed(run);
+            self.runs.pop_front();
         }
-        if self.runs.capacity() > KEPT_RUNS {
-            self.clear();
-        }
+        self.leave_behind(packet);
     }
 
     /// Takes out the run that begins at `packet`, if the lowest one does, and returns its end.
     pub fn take_front_at(&mut self, packet: u64) -> Option<u64> {
-        let run = *self.runs.front()?;
-        if run.start != packet {
-            return None;
-        }
+        let run = self.get(0).filter(|run| run.start == packet)?;
         self.runs.pop_front();
-        if self.runs.is_empty() {
+        self.leave_behind(run.end);
+        Some(run.end)
+    }
+
+    /// Nothing below `packet` is in the set any more.
+    fn leave_behind(&mut self, packet: u64) {
+        self.origin = self.origin.max(packet);
+        if self.runs.is_empty() && self.runs.capacity() > KEPT_RUNS {
             self.clear();
         }
-        Some(run.end)
     }
 }
 
