@@ -1,0 +1,28 @@
+"""The report: one page, its figures, and comparisons of runs.
+
+| module | what |
+| --- | --- |
+| `page` | `write_page`, `summary_html` (notebooks) |
+| `writing` | `write_figures`: PNG, SVG or PDF |
+| `compare` | `compare`: two runs, metric by metric; `comparing`: the same as HTML |
+| `figures` | the catalog: one small file a figure, data -> `plot.Plot` |
+| `interactive`, `static` | a `Plot` drawn by plotly.js and by matplotlib |
+| `metrics`, `tables`, `headline`, `predicted`, `words` | what the page says, before it is laid out |
+| `numbers`, `palette`, `thinning` | digits and units, colours, fewer points |
+"""
+
+from parshall.report.compare import MetricComparison, Verdict, compare
+from parshall.report.comparing import compare_html
+from parshall.report.page import page_html, summary_html, write_page
+from parshall.report.writing import write_figures
+
+__all__ = [
+    "MetricComparison",
+    "Verdict",
+    "compare",
+    "compare_html",
+    "page_html",
+    "summary_html",
+    "write_figures",
+    "write_page",
+]

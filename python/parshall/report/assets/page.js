@@ -1,0 +1,72 @@
+// Replaces the static drawings by interactive ones. Without JavaScript, or in a browser too old for
+// DecompressionStream, the static drawings stay: they show the same.
+(async () => {
+  "use strict";
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const coarse = matchMedia("(pointer: coarse)").matches;
+
+  const colours = () => {
+    const style = getComputedStyle(document.documentElement);
+    return (token) => {
+      const found = /^\$(\w+)(?:\/([\d.]+))?$/.exec(token);
+      if (!found) return token;
+      const name = /^\d+$/.test(found[1]) ? `--series-${found[1]}` : `--${found[1]}`;
+      const hex = style.getPropertyValue(name).trim();
+      if (found[2] === undefined) return hex;
+      const [r, g, b] = [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
+      return `rgba(${r},${g},${b},${found[2]})`;
+    };
+  };
+
+  const painted = (value, colour) => {
+    if (Array.isArray(value)) {
+      return typeof value[0] === "number" ? value : value.map((entry) => painted(entry, colour));
+    }
+    if (value === null || typeof value !== "object") return value;
+    const entries = Object.entries(value).map(([key, entry]) => [
+      key,
+      typeof entry === "string" && key.endsWith("color") ? colour(entry) : painted(entry, colour),
+    ]);
+    return Object.fromEntries(entries);
+  };
+
+  const load = async () => {
+    const text = document.getElementById("library").textContent.trim();
+    const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+    return globalThis.Plotly;
+  };
+
+  const plots = JSON.parse(document.getElementById("plots").textContent);
+  const draw = async (Plotly) => {
+    const colour = colours();
+    const font = getComputedStyle(document.querySelector("figcaption")).fontFamily;
+    for (const [name, plot] of Object.entries(plots)) {
+      const drawing = document.querySelector(`#figure-${name} .drawing`);
+      const place = drawing.querySelector(".interactive") ?? document.createElement("div");
+      place.className = "interactive";
+      drawing.append(place);
+      drawing.classList.add("drawn");
+      const { data, layout } = painted(plot, colour);
+      layout.font.family = font;
+      layout.dragmode = coarse ? false : "zoom";
+      if (drawing.clientWidth < 480) layout.font.size = 11;
+      await Plotly.react(place, data, layout, {
+        responsive: true,
+        displaylogo: false,
+        displayModeBar: coarse ? false : "hover",
+        modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+        toImageButtonOptions: { format: "svg", filename: name },
+      });
+    }
+    document.documentElement.dataset.figures = "drawn";
+  };
+
+  if (typeof DecompressionStream === "undefined" || Object.keys(plots).length === 0) return;
+  const Plotly = await load();
+  await draw(Plotly);
+  dark.addEventListener("change", () => draw(Plotly));
+})();

@@ -1,0 +1,130 @@
+"""Two runs held against each other, metric by metric.
+
+Runs with the same seed draw the same random numbers wherever their scenarios agree, so their repetitions are
+pairs, and the interval is that of the differences. Otherwise the repetitions are independent samples (Welch). A difference
+is *shown* where its 95 % interval leaves out 0; with one repetition there is no interval, and nothing is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from parshall.report.metrics import Better, Metric, all_metrics
+from parshall.report.source import RunLike
+from parshall.stats.confidence import Interval, paired_difference, welch_difference
+
+
+class Verdict(StrEnum):
+    """What can be said of B against A."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NOT_SHOWN = "no difference shown"
+    EQUAL = "equal"
+    UNKNOWN = "one repetition: unknown"
+    ONLY_A = "only in A"
+    ONLY_B = "only in B"
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """One metric of both runs; `difference` is B - A.
+
+    Parameters
+    ----------
+    key, label, unit
+        As in `parshall.report.metrics`.
+    a, b
+        Means and intervals over the repetitions; ``None`` if that run does not have the metric.
+    difference
+        B - A with its interval; ``None`` unless both have it.
+    relative
+        The difference over A's mean; ``None`` if that is 0.
+    paired
+        Whether repetitions were compared one by one.
+    better
+        Which run the difference speaks for, where one direction is better: ``a``, ``b`` or ``None``.
+    """
+
+    key: str
+    label: str
+    unit: str
+    a: Interval | None
+    b: Interval | None
+    difference: Interval | None
+    relative: float | None
+    paired: bool
+    verdict: Verdict
+    better: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, under the names of the fields."""
+        return asdict(self)
+
+
+def compare(run_a: RunLike, run_b: RunLike) -> list[MetricComparison]:
+    """Every metric that one of the runs has, in the order of the page.
+
+    Groups and links are matched by their names.
+    """
+    of_a, of_b = all_metrics(run_a), all_metrics(run_b)
+    same_seed = _seed(run_a) is not None and _seed(run_a) == _seed(run_b)
+    keys = [*of_a, *(key for key in of_b if key not in of_a)]
+    return [_compared(of_a.get(key), of_b.get(key), same_seed) for key in keys]
+
+
+def shown(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
+    """Those whose difference is shown by its interval."""
+    return [comparison for comparison in comparisons if comparison.verdict in (Verdict.HIGHER, Verdict.LOWER)]
+
+
+def _seed(run: RunLike) -> Any:
+    return run.metadata.get("seed")
+
+
+def _compared(a: Metric | None, b: Metric | None, same_seed: bool) -> MetricComparison:
+    metric = a or b
+    assert metric is not None
+    if a is None or b is None:
+        verdict = Verdict.ONLY_B if a is None else Verdict.ONLY_A
+        intervals = (a and a.interval, b and b.interval)
+        return MetricComparison(metric.key, metric.label, metric.unit, *intervals, None, None, False, verdict, None)
+    common = sorted(a.values.keys() & b.values.keys())
+    paired = same_seed and len(common) > 0
+    if paired:
+        difference = paired_difference([b.values[r] for r in common], [a.values[r] for r in common])
+    else:
+        difference = welch_difference(list(b.values.values()), list(a.values.values()))
+    verdict = _verdict(difference, paired=paired)
+    mean = a.interval.mean
+    return MetricComparison(
+        key=metric.key,
+        label=metric.label,
+        unit=metric.unit,
+        a=a.interval,
+        b=b.interval,
+        difference=difference,
+        relative=difference.mean / abs(mean) if mean else None,
+        paired=paired,
+        verdict=verdict,
+        better=_better(verdict, a.better),
+    )
+
+
+def _verdict(difference: Interval, *, paired: bool) -> Verdict:
+    if difference.low is None or difference.high is None:
+        return Verdict.EQUAL if paired and difference.mean == 0.0 else Verdict.UNKNOWN
+    if difference.low == difference.high == 0.0:
+        return Verdict.EQUAL
+    if difference.low > 0.0:
+        return Verdict.HIGHER
+    return Verdict.LOWER if difference.high < 0.0 else Verdict.NOT_SHOWN
+
+
+def _better(verdict: Verdict, better: Better | None) -> str | None:
+    if better is None or verdict not in (Verdict.HIGHER, Verdict.LOWER):
+        return None
+    return "b" if verdict == better else "a"

@@ -1,0 +1,86 @@
+"""A comparison of two runs in words and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parshall.report.compare import MetricComparison, compare
+from parshall.report.numbers import (
+    ABSENT,
+    NO_BREAK,
+    half_width_text,
+    joined,
+    matching,
+    quantity,
+    scale_for,
+    significant,
+)
+from parshall.report.page import name_of, template
+from parshall.report.source import RunLike
+from parshall.stats.confidence import Interval
+
+HEADINGS = ("Metric", "A", "B", "B - A", "")
+
+
+def rows(comparisons: Sequence[MetricComparison]) -> list[tuple[str, str, str, str, str]]:
+    """Label, A, B, difference with its interval, and what can be said: printable text."""
+    return [
+        (
+            comparison.label,
+            interval_text(comparison.a, comparison.unit),
+            interval_text(comparison.b, comparison.unit),
+            _difference(comparison),
+            _remark(comparison),
+        )
+        for comparison in comparisons
+    ]
+
+
+def note(comparisons: Sequence[MetricComparison]) -> str:
+    """How the differences are meant."""
+    if not any(comparison.difference and comparison.difference.low is not None for comparison in comparisons):
+        return "One repetition: there are no confidence intervals, so no difference can be shown."
+    how = (
+        "Same seed: repetitions are compared in pairs."
+        if any(comparison.paired for comparison in comparisons)
+        else "Different seeds: repetitions are compared as independent samples (Welch)."
+    )
+    return (
+        f"± is the half width of the 95 % confidence interval. {how} Each interval stands for itself: among 20 metrics "
+        "without any difference, one is expected to show one."
+    )
+
+
+def compare_html(run_a: RunLike, run_b: RunLike) -> str:
+    """The comparison as a fragment of HTML."""
+    comparisons = compare(run_a, run_b)
+    return template("compare.html.j2").render(
+        name_a=name_of(run_a), name_b=name_of(run_b), rows=rows(comparisons), note=note(comparisons)
+    )
+
+
+def interval_text(interval: Interval | None, unit: str) -> str:
+    """``47.31 Mbit/s ± 0.12``; a dash for nothing."""
+    if interval is None:
+        return ABSENT
+    scale = scale_for(interval.mean, unit)
+    half = interval.half_width
+    if not half:
+        return quantity(interval.mean, unit, 4)
+    mean = joined(matching(interval.mean * scale.factor, half * scale.factor), scale.unit)
+    return f"{mean} {half_width_text(half * scale.factor)}"
+
+
+def _difference(comparison: MetricComparison) -> str:
+    difference = comparison.difference
+    if difference is None:
+        return ABSENT
+    return ("+" if difference.mean > 0 else "") + interval_text(difference, comparison.unit)
+
+
+def _remark(comparison: MetricComparison) -> str:
+    verdict = str(comparison.verdict.value)
+    if comparison.better is None or comparison.relative is None:
+        return verdict
+    percent = f"{significant(abs(100 * comparison.relative), 2)}{NO_BREAK}%"
+    return f"{percent} {verdict}, better for {comparison.better.upper()}"

@@ -1,0 +1,20 @@
+"""The catalog of figures: one small file each, declared once, drawn interactively and for print.
+
+To add one, write a file with `prepare(run) -> Plot | Missing` and its `FIGURE`, and add a line here; the page,
+``parshall report --figures`` and the tests take it from this list.
+"""
+
+from __future__ import annotations
+
+from parshall.report.figures import completion, cwnd, delay, goodput, rounds, traffic
+from parshall.report.plot import Figure
+
+CATALOG: tuple[Figure, ...] = (
+    cwnd.FIGURE,
+    traffic.FIGURE,
+    delay.FIGURE,
+    goodput.FIGURE,
+    completion.FIGURE,
+    rounds.FIGURE,
+)
+"""In the order of the page."""

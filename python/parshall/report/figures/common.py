@@ -1,0 +1,93 @@
+"""What several figures need: which repetition is drawn, who the flows are, the words for both."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from parshall.report import words
+from parshall.report.numbers import given
+from parshall.report.plot import Band, Guide, Line, Mark, Points, Style
+from parshall.report.source import RunLike, filled
+from parshall.report.thinning import Spread
+from parshall.schema import quantities
+
+
+def repetitions(table: pl.DataFrame) -> list[int]:
+    """The repetitions in a table, in order."""
+    return sorted(table["repetition"].unique().to_list())
+
+
+def first_repetition(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """The rows of the first repetition, and the sentence that says so when there are more."""
+    present = repetitions(table)
+    rows = table.filter(pl.col("repetition") == present[0])
+    if len(present) == 1:
+        return rows, ""
+    return rows, f"Repetition {present[0]} of {len(present)} is shown."
+
+
+def pooled(table: pl.DataFrame) -> str:
+    """The sentence that says over how many repetitions a figure pools."""
+    number = len(repetitions(table))
+    return "" if number == 1 else f"All {number} repetitions together."
+
+
+def warm_up_s(run: RunLike) -> float:
+    """When measurements start."""
+    text = words.document(run).get("warm_up", "0 s")
+    return quantities.parse("duration", str(text)) / 1e12
+
+
+def sentences(*parts: str) -> str:
+    """A caption of those parts that have something to say."""
+    return " ".join(part for part in parts if part)
+
+
+def group_names(run: RunLike) -> list[str]:
+    """The groups of flows, in the order of the scenario (that of their first flow)."""
+    flows = filled(run.flows)
+    if flows is None:
+        return []
+    first = flows.group_by("group").agg(pl.col("flow").min()).sort("flow")
+    return first["group"].to_list()
+
+
+def timed(transfers: pl.DataFrame) -> pl.DataFrame:
+    """The transfers that finished, with `duration_s`: from when the application handed one over to its last ACK."""
+    return transfers.drop_nulls("completion_s").with_columns(duration_s=pl.col("completion_s") - pl.col("start_s"))
+
+
+def link_names(table: pl.DataFrame) -> list[str]:
+    """The links, in the order in which the table has them."""
+    return table["link"].unique(maintain_order=True).to_list()
+
+
+def flow_label(group: str, flow: int, control: str, rtt_s: float | None) -> str:
+    """How one flow is called: ``bulk, flow 3 (cubic, RTT 100 ms)``."""
+    words = [control or "datagrams"]
+    if rtt_s is not None:
+        words.append(f"RTT {given(rtt_s, 's')}")
+    return f"{group}, flow {flow} ({', '.join(words)})"
+
+
+def measured_from(start_s: float) -> list[Mark]:
+    """The end of the warm-up, as a line across a panel; nothing if there is none."""
+    return [Guide(start_s, "measured from here →", along="x")] if start_s > 0 else []
+
+
+def spread_marks(spread: Spread, name: str, style: Style) -> list[Mark]:
+    """Median, band of percentiles, and the points between which there are too few others."""
+    marks: list[Mark] = []
+    if len(spread.x):
+        marks.append(Band(spread.x, spread.low, spread.high, "", style))
+        marks.append(Line(spread.x, spread.median, name, style))
+    if len(spread.sparse_x):
+        marks.append(Points(spread.sparse_x, spread.sparse_y, "" if len(spread.x) else name, style))
+    return marks
+
+
+def listed(names: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

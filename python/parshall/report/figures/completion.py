@@ -1,0 +1,104 @@
+"""Completion time of transfers against their size."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from parshall.report.figures.common import group_names, pooled, sentences, spread_marks, timed
+from parshall.report.numbers import Scale, count, counted, scale_for
+from parshall.report.palette import SERIES
+from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
+from parshall.report.source import RunLike, filled
+from parshall.report.thinning import SCATTER_POINTS, spread_over
+
+
+def prepare(run: RunLike) -> Plot | Missing:
+    """A point a transfer while these can be told apart, else median and range by size."""
+    transfers = filled(run.transfers)
+    if transfers is None:
+        return Missing("The flows of this scenario are not divided into transfers.")
+    transfers = transfers.drop_nulls("size_bytes")
+    if transfers.is_empty():
+        return Missing("The flows of this scenario are not divided into transfers.")
+    finished = timed(transfers)
+    if finished.is_empty():
+        return Missing(f"None of the {counted(transfers.height, 'transfer')} finished before the end of the run.")
+    sized = finished.filter((pl.col("size_bytes") > 0) & (pl.col("duration_s") > 0))
+    if sized.is_empty():
+        return Missing("Every finished transfer was empty (0 bytes).")
+    if sized["size_bytes"].n_unique() == 1:
+        return _distribution(run, transfers, sized)
+    return _against_size(run, transfers, sized)
+
+
+def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
+    groups = _groups(run, finished)
+    bytes_scale = scale_for(float(finished["size_bytes"].median() or 1.0), "B")
+    time_scale = scale_for(float(finished["duration_s"].median() or 1.0), "s")
+    binned = finished.height > SCATTER_POINTS
+    marks: list[Mark] = []
+    for index, group in enumerate(groups[:SERIES]):
+        rows = finished.filter(pl.col("group") == group)
+        x = rows["size_bytes"].to_numpy() * bytes_scale.factor
+        y = rows["duration_s"].to_numpy() * time_scale.factor
+        name = f"{group} ({counted(rows.height, 'transfer')})" if len(groups) > 1 else ""
+        style = Style(series=index, dash=index)
+        if binned:
+            marks += spread_marks(spread_over(x, y, 40, log=True), name, style)
+        else:
+            marks.append(Points(x, y, name, style))
+    note = (
+        "Line: median over transfers of about that size; band: 10th to 90th percentile; where they are few, each is a point."
+        if binned
+        else ""
+    )
+    axes = (
+        Axis("Size of the transfer", bytes_scale.unit, log=True),
+        Axis("Completion time", time_scale.unit, log=True),
+    )
+    return Plot([Panel(marks, *axes)], sentences(_opening(finished), note, _unfinished(transfers), pooled(transfers)))
+
+
+def _distribution(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
+    """All transfers have one size: the share that took no longer than x."""
+    groups = _groups(run, finished)
+    scale: Scale = scale_for(float(finished["duration_s"].median() or 1.0), "s")
+    marks: list[Mark] = []
+    for index, group in enumerate(groups[:SERIES]):
+        rows = finished.filter(pl.col("group") == group)
+        levels = np.linspace(0.0, 1.0, min(rows.height, 500))
+        x = np.quantile(rows["duration_s"].to_numpy() * scale.factor, levels)
+        name = f"{group} ({counted(rows.height, 'transfer')})" if len(groups) > 1 else ""
+        style = Style(series=index, dash=index)
+        marks.append(Line(x, levels * 100.0, name, style) if rows.height > 1 else Points(x, [100.0], name, style))
+    size = int(finished["size_bytes"][0])
+    axes = (
+        Axis("Completion time x", scale.unit),
+        Axis("Transfers that took at most x", "%", minimum=0.0, maximum=100.0),
+    )
+    opening = sentences(_opening(finished), f"All have the same size, {count(size)} bytes.")
+    return Plot([Panel(marks, *axes)], sentences(opening, _unfinished(transfers), pooled(transfers)))
+
+
+def _groups(run: RunLike, finished: pl.DataFrame) -> list[str]:
+    present = set(finished["group"].unique().to_list())
+    known = [group for group in group_names(run) if group in present]
+    return known or sorted(present)
+
+
+def _opening(finished: pl.DataFrame) -> str:
+    return f"Time from the start of a transfer to the acknowledgement of its last byte, {counted(finished.height, 'finished transfer')}."
+
+
+def _unfinished(transfers: pl.DataFrame) -> str:
+    number = transfers["completion_s"].null_count()
+    if number == 0:
+        return ""
+    return (
+        f"{counted(number, 'transfer was', 'transfers were')} still under way at the end and "
+        f"{'is' if number == 1 else 'are'} not shown: long ones are under-represented."
+    )
+
+
+FIGURE = Figure("completion", "Completion time of transfers", prepare)

@@ -1,0 +1,113 @@
+"""Throughput, queue and drops of a link over time."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from parshall.report.figures.common import (
+    first_repetition,
+    link_names,
+    listed,
+    measured_from,
+    sentences,
+    warm_up_s,
+)
+from parshall.report.numbers import given, scale_for
+from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values
+from parshall.report.source import RunLike, filled
+from parshall.report.thinning import Binned, averaged
+
+LINKS = 3
+"""The most links drawn: the busiest ones."""
+
+
+def prepare(run: RunLike) -> Plot | Missing:
+    """Three panels with one abscissa: throughput, queue, packets dropped."""
+    samples = filled(run.link_samples)
+    if samples is None:
+        return Missing("No series of the links was recorded; `[probes] link_samples` turns this on.")
+    samples, which = first_repetition(samples)
+    start = warm_up_s(run)
+    samples, partial = _whole_bins(samples, start)
+    end = float((samples["time_s"] + samples["bin_s"]).max())  # type: ignore[arg-type]
+    links = link_names(samples)
+    shown = _busiest(run, links)[:LINKS]
+    rates = _rates(run, shown)
+    top = max([*rates.values(), *(_throughput_bps(samples, link).max() for link in shown)])
+    bits = scale_for(float(top), "bit/s")
+    throughput: list[Mark] = []
+    queue: list[Mark] = []
+    drops: list[Mark] = []
+    note = ""
+    for index, link in enumerate(shown):
+        rows = samples.filter(pl.col("link") == link).sort("time_s")
+        time = rows["time_s"].to_numpy()
+        name = link if len(links) > 1 else ""
+        style = Style(series=index, thin=True)
+        carried = averaged(time, _throughput_bps(rows, link) * bits.factor)
+        waiting = averaged(time, rows["mean_queue_packets"].to_numpy().astype(float))
+        dropped = averaged(time, rows["dropped_packets"].to_numpy() / rows["bin_s"].to_numpy())
+        throughput += _curve(carried, name, style)
+        queue += _curve(waiting, "", style)
+        drops += _curve(dropped, "", style)
+        note = note or carried.note
+    if len(shown) == 1 and rates:
+        rate = rates[shown[0]]
+        throughput.append(Guide(rate * bits.factor, f"link rate {given(rate, 'bit/s')}"))
+    throughput += measured_from(start)
+    seconds = Axis("Time", "s", minimum=0.0, maximum=end)
+    headroom = float(top) * bits.factor * 1.12
+    panels = [
+        Panel(throughput, seconds, Axis("Throughput", bits.unit, minimum=0.0, maximum=headroom)),
+        Panel(queue, seconds, Axis("Mean queue", "packets", minimum=0.0)),
+    ]
+    if samples["dropped_packets"].sum() > 0:
+        panels.append(Panel(drops, seconds, Axis("Dropped by the queue", "packets/s", minimum=0.0), height=0.6))
+    what = "Bits forwarded (headers included), mean queue without the packet in service, and packets dropped"
+    if len(panels) == 2:
+        what = "Bits forwarded (headers included) and mean queue without the packet in service; nothing was dropped"
+    width = f"in bins of {given(float(samples['bin_s'].median() or 0.0), 's')}"
+    others = [link for link in links if link not in shown]
+    absent = f"Less loaded and not shown: {listed(others)}." if others else ""
+    return Plot(panels, sentences(f"{what}, {width}.", which, note, partial, absent))
+
+
+def _whole_bins(samples: pl.DataFrame, start_s: float) -> tuple[pl.DataFrame, str]:
+    """Without the bin in which the warm-up ends: it holds only what came after."""
+    begins, ends = pl.col("time_s"), pl.col("time_s") + pl.col("bin_s")
+    inside = (begins < start_s - 1e-9) & (ends > start_s + 1e-9)
+    if samples.filter(inside).is_empty():
+        return samples, ""
+    return samples.filter(~inside), "The bin in which the warm-up ends is left out, as it was recorded in part only."
+
+
+def _curve(series: Binned, name: str, style: Style) -> list[Mark]:
+    line = Line(series.x, series.mean, name, style, steps=True)
+    return [Band(series.x, series.low, series.high, "", style), line] if series.is_thinned else [line]
+
+
+def _throughput_bps(samples: pl.DataFrame, link: str) -> Values:
+    rows = samples.filter(pl.col("link") == link)
+    return np.asarray(rows["forwarded_bytes"].to_numpy() * 8.0 / rows["bin_s"].to_numpy(), dtype=np.float64)
+
+
+def _busiest(run: RunLike, links: list[str]) -> list[str]:
+    """The links, by falling utilisation (as they come when that was not recorded)."""
+    table = filled(run.links)
+    if table is None or len(links) == 1:
+        return links
+    mean = table.group_by("link").agg(pl.col("utilisation").mean())
+    load = dict(mean.iter_rows())
+    return sorted(links, key=lambda link: (-(load.get(link) or 0.0), links.index(link)))
+
+
+def _rates(run: RunLike, links: list[str]) -> dict[str, float]:
+    table = filled(run.links)
+    if table is None:
+        return {}
+    mean = table.filter(pl.col("link").is_in(links)).group_by("link").agg(pl.col("rate_bps").mean())
+    return {link: float(rate) for link, rate in mean.iter_rows() if rate is not None}
+
+
+FIGURE = Figure("traffic", "Throughput and queue over time", prepare)

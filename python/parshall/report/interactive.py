@@ -1,0 +1,239 @@
+"""A `Plot` as plotly draws it: a mapping that is plotly.js's JSON.
+
+Colours are left as tokens that the page's script replaces, for the page is light or dark as the reader's
+system is: ``$0``, ``$1``, ... are the series of the palette, ``$ink``, ``$muted``, ``$grid`` and ``$paper`` the rest, and
+``$0/0.2`` is a colour at 20 % opacity; only values of keys that end in ``color`` are tokens. The JSON is written directly, not through plotly's Python classes, which cost
+half a second to import and check nothing that `plot` has not checked.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from parshall.report.palette import DASHES, SYMBOLS
+from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+
+Json = dict[str, Any]
+
+PANEL_PX = 300.0
+STACKED_PX = 165.0
+_TOP_PX = 34.0
+_GAP_PX = 40.0
+_BOTTOM_PX = 84.0
+_FONT_PX = 12.5
+_DIGITS = 6
+
+
+def plotly(plot: Plot) -> Json:
+    """The data and layout of `plot`, with tokens for colours."""
+    data: list[Json] = []
+    unit = PANEL_PX if len(plot.panels) == 1 else STACKED_PX
+    heights = [unit * panel.height for panel in plot.panels]
+    inner = sum(heights) + _GAP_PX * (len(heights) - 1)
+    layout: Json = {
+        "height": inner + _TOP_PX + _BOTTOM_PX,
+        "margin": {"l": 8, "r": 12, "t": _TOP_PX, "b": _BOTTOM_PX, "pad": 0},
+        "font": {"size": _FONT_PX, "color": "$ink"},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": "closest",
+        "hoverlabel": {"bgcolor": "$paper", "bordercolor": "$muted", "font": {"color": "$ink"}},
+        "legend": {"orientation": "h", "x": 0, "y": 0, "xref": "container", "yref": "container", "yanchor": "bottom"},
+        "showlegend": False,
+        "annotations": [],
+        "shapes": [],
+    }
+    top = 1.0
+    last = len(plot.panels) - 1
+    named: set[str] = set()
+    for index, (panel, height) in enumerate(zip(plot.panels, heights, strict=True)):
+        bottom = top - height / inner
+        suffix = "" if index == 0 else str(index + 1)
+        layout[f"xaxis{suffix}"] = _axis(panel.x, anchor=f"y{suffix}", titled=index == last) | (
+            {"matches": "x", "showticklabels": index == last} if index else {"showticklabels": index == last}
+        )
+        layout[f"yaxis{suffix}"] = _axis(panel.y, anchor=f"x{suffix}", titled=False) | {
+            "domain": [max(0.0, bottom), top],
+            "automargin": "left",
+        }
+        repeated = index > 0 and plot.panels[index - 1].y == panel.y
+        layout["annotations"] += _headings(panel, top, repeated=repeated)
+        for mark in panel.marks:
+            if isinstance(mark, Guide):
+                _guide(layout, mark, panel, suffix)
+                continue
+            for trace in _traces(mark, panel):
+                name = trace.get("name", "")
+                trace |= {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+                trace["showlegend"] = bool(name) and trace.get("showlegend", True) and name not in named
+                if trace["showlegend"]:
+                    named.add(name)
+                if name:
+                    trace["legendgroup"] = name
+                data.append(trace)
+        top = bottom - _GAP_PX / inner
+    layout["showlegend"] = len(named) > 0
+    return {"data": data, "layout": layout}
+
+
+def _axis(axis: Axis, *, anchor: str, titled: bool) -> Json:
+    drawn: Json = {
+        "anchor": anchor,
+        "type": "log" if axis.log else "linear",
+        "gridcolor": "$grid",
+        "linecolor": "$muted",
+        "tickcolor": "$muted",
+        "ticks": "outside",
+        "ticklen": 4,
+        "showline": True,
+        "zeroline": False,
+        "exponentformat": "power",
+        "automargin": True,
+        "nticks": 8,
+    }
+    if axis.log:
+        drawn |= {"minor": {"ticks": "outside", "ticklen": 2, "tickcolor": "$muted"}, "dtick": 1}
+        if axis.minimum is not None and axis.maximum is not None:
+            decades = math.log10(axis.maximum / axis.minimum)
+            drawn["dtick"] = "D2" if decades < 1.2 else max(1, math.ceil(decades / 8))
+    if titled:
+        drawn["title"] = {"text": axis.title, "standoff": 8}
+    ends = [axis.minimum, axis.maximum]
+    if any(end is not None for end in ends):
+        drawn["range"] = [math.log10(end) if axis.log and end is not None else end for end in ends]
+        drawn["autorangeoptions"] = {
+            key: end for key, end in zip(("minallowed", "maxallowed"), ends, strict=True) if end is not None
+        }
+        if None in ends:
+            del drawn["range"]
+    return drawn
+
+
+def _headings(panel: Panel, top: float, *, repeated: bool) -> list[Json]:
+    common: Json = {"xref": "paper", "yref": "paper", "y": top, "yanchor": "bottom", "showarrow": False, "yshift": 3}
+    headings = []
+    if not repeated:
+        headings.append(common | {"x": 0, "xanchor": "left", "text": escaped(panel.y.title)})
+    if panel.note:
+        muted = {"color": "$muted"}
+        headings.append(common | {"x": 1, "xanchor": "right", "text": escaped(panel.note), "font": muted})
+    return headings
+
+
+def _traces(mark: Mark, panel: Panel) -> list[Json]:
+    hover = f"{_reading('x', panel.x)}<br>{_reading('y', panel.y)}"
+    match mark:
+        case Line():
+            name = escaped(mark.name)
+            return [
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": rounded(mark.x),
+                    "y": rounded(mark.y),
+                    "name": name,
+                    "line": _pen(mark.style) | {"shape": "hv" if mark.steps else "linear"},
+                    "hovertemplate": hover + (f"<extra>{name}</extra>" if name else "<extra></extra>"),
+                }
+            ]
+        case Band():
+            edge = {
+                "type": "scatter",
+                "mode": "lines",
+                "x": rounded(mark.x),
+                "line": {"width": 0},
+                "hoverinfo": "skip",
+                "name": escaped(mark.name),
+            }
+            fill = {"fill": "tonexty", "fillcolor": f"{_colour(mark.style)}/0.22"}
+            return [
+                edge | {"y": rounded(mark.low), "showlegend": False},
+                edge | {"y": rounded(mark.high)} | fill,
+            ]
+        case Points():
+            return [_points(mark, hover)]
+        case Guide():
+            raise TypeError("a guide is a shape, not a trace")
+
+
+def _points(mark: Points, hover: str) -> Json:
+    many = len(rounded(mark.x)) > 200
+    name = escaped(mark.name)
+    trace: Json = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": rounded(mark.x),
+        "y": rounded(mark.y),
+        "name": name,
+        "marker": {
+            "color": _colour(mark.style),
+            "symbol": SYMBOLS[mark.style.index],
+            "size": 5 if many else 8,
+            "opacity": 0.55 if many else 0.9,
+        },
+        "hovertemplate": hover + (f"<extra>{name}</extra>" if name else "<extra></extra>"),
+    }
+    if mark.low is not None and mark.high is not None:
+        y = rounded(mark.y)
+        trace["error_y"] = {
+            "type": "data",
+            "symmetric": False,
+            "array": [high - middle for high, middle in zip(rounded(mark.high), y, strict=True)],
+            "arrayminus": [middle - low for low, middle in zip(rounded(mark.low), y, strict=True)],
+            "color": _colour(mark.style),
+            "thickness": 1.2,
+            "width": 3,
+        }
+    return trace
+
+
+def _guide(layout: Json, guide: Guide, panel: Panel, suffix: str) -> None:
+    across, along = ("x", "y") if guide.along == "y" else ("y", "x")
+    axis = panel.y if guide.along == "y" else panel.x
+    domain = f"{across}{suffix} domain"
+    pen = {"color": "$muted", "width": 1, "dash": "4px 3px"}
+    layout["shapes"].append(
+        {"type": "line", f"{across}ref": domain, f"{along}ref": f"{along}{suffix}", "line": pen, "layer": "below"}
+        | {f"{across}0": 0, f"{across}1": 1, f"{along}0": guide.value, f"{along}1": guide.value}
+    )
+    place = math.log10(guide.value) if axis.log else guide.value
+    layout["annotations"].append(
+        {
+            f"{across}ref": domain,
+            f"{along}ref": f"{along}{suffix}",
+            across: 1,
+            along: place,
+            "xanchor": "right",
+            "yanchor": "bottom" if guide.along == "y" else "top",
+            "showarrow": False,
+            "text": escaped(guide.text),
+            "font": {"color": "$muted", "size": _FONT_PX - 1},
+        }
+    )
+
+
+def _pen(style: Style) -> Json:
+    pen: Json = {"color": _colour(style), "width": 1.1 if style.thin else 1.8}
+    pattern = DASHES[style.dash % len(DASHES)]
+    return pen | ({"dash": " ".join(f"{length:g}px" for length in pattern)} if pattern else {})
+
+
+def _colour(style: Style) -> str:
+    return "$muted" if style.muted else f"${style.index}"
+
+
+def _reading(letter: str, axis: Axis) -> str:
+    return f"%{{{letter}:.4~g}} {escaped(axis.unit)}".rstrip()
+
+
+def rounded(data: Any) -> list[float]:
+    """Numbers with as many digits as a reader can see, and no more to carry."""
+    numbers: Values = data
+    return [float(f"{number:.{_DIGITS}g}") for number in numbers.tolist()]
+
+
+def escaped(text: str) -> str:
+    """`text` so that plotly, which reads a little HTML in its labels, shows it as it is."""
+    replaced = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return replaced.replace("%{", "%\u200b{")

@@ -1,0 +1,162 @@
+"""Numbers as a reader wants them: sensible digits, units, uncertainty.
+
+Nothing here ever prints ``nan``, ``inf`` or ``None``: a value that is not there becomes an em dash, `ABSENT`.
+
+>>> quantity(47_312_000.0, "bit/s")
+'47.3\xa0Mbit/s'
+>>> quantity(0.01243, "s")
+'12.4\xa0ms'
+>>> quantity(0.00132, "ratio")
+'0.132\xa0%'
+>>> with_half_width(47.3124, 0.1234)
+'47.31\u202f±\u202f0.12'
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+ABSENT = "—"
+NO_BREAK = "\u00a0"
+THIN = "\u202f"
+MINUS = "\u2212"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A unit to print in: the value is multiplied by `factor`, then named `unit`."""
+
+    factor: float
+    unit: str
+
+
+_SCALES: dict[str, tuple[Scale, ...]] = {
+    "bit/s": (
+        Scale(1.0, "bit/s"),
+        Scale(1e-3, "kbit/s"),
+        Scale(1e-6, "Mbit/s"),
+        Scale(1e-9, "Gbit/s"),
+        Scale(1e-12, "Tbit/s"),
+    ),
+    "s": (Scale(1e9, "ns"), Scale(1e6, "µs"), Scale(1e3, "ms"), Scale(1.0, "s")),
+    "B": (Scale(1.0, "B"), Scale(1e-3, "kB"), Scale(1e-6, "MB"), Scale(1e-9, "GB"), Scale(1e-12, "TB")),
+    "ratio": (Scale(100.0, "%"),),
+}
+
+
+def scale_for(magnitude: float, unit: str) -> Scale:
+    """The scale in which `magnitude` (in `unit`) has one to three digits before the point.
+
+    A unit without prefixes (``packets``, ``1``) keeps itself; ``ratio`` is printed in per cent.
+    """
+    scales = _SCALES.get(unit)
+    if scales is None:
+        return Scale(1.0, "" if unit == "1" else unit)
+    size = abs(magnitude)
+    if not math.isfinite(size) or size == 0.0:
+        return next((scale for scale in scales if scale.factor == 1.0), scales[0])
+    fitting = [scale for scale in scales if size * scale.factor >= 0.9995]
+    return min(fitting, key=lambda scale: scale.factor) if fitting else max(scales, key=lambda s: s.factor)
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """`value` to `digits` significant digits, thousands set apart, powers of ten for the very small and large."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    if value == 0.0:
+        return "0"
+    exponent = _exponent(value, digits)
+    if exponent < -3 or exponent > 8:
+        return _powered(value, digits)
+    return _fixed(value, max(0, digits - 1 - exponent))
+
+
+def quantity(value: float | None, unit: str, digits: int = 3) -> str:
+    """`value` in `unit`, with a prefix that suits its size."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    scale = scale_for(value, unit)
+    return joined(significant(value * scale.factor, digits), scale.unit)
+
+
+def given(value: float | None, unit: str) -> str:
+    """A quantity that someone chose, without digits that he did not write.
+
+    >>> given(0.04, "s"), given(48e6, "bit/s"), given(0.0123456, "s")
+    ('40\xa0ms', '48\xa0Mbit/s', '12.346\xa0ms')
+    """
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    scale = scale_for(value, unit)
+    return joined(trimmed(value * scale.factor), scale.unit)
+
+
+def trimmed(value: float, digits: int = 5) -> str:
+    """`value` to at most `digits` significant digits, without zeros at its end."""
+    text = significant(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
+
+
+def joined(number: str, unit: str) -> str:
+    """A number and its unit, which a line break may not part."""
+    return f"{number}{NO_BREAK}{unit}" if unit else number
+
+
+def count(value: float) -> str:
+    """An exact count, thousands set apart."""
+    return _grouped(f"{round(value):d}").replace("-", MINUS)
+
+
+def counted(number: float, singular: str, plural: str | None = None) -> str:
+    """A count and its noun: ``1 flow``, ``12 flows``."""
+    return f"{count(number)}{NO_BREAK}{singular if number == 1 else plural or singular + 's'}"
+
+
+def with_half_width(value: float, half_width: float) -> str:
+    """``value ± half_width``, both to the second significant digit of the half width."""
+    if half_width == 0.0 or not math.isfinite(half_width):
+        return significant(value, 4)
+    decimals = max(0, 1 - _exponent(half_width, 2))
+    if decimals > 6:
+        return f"{significant(value)}{THIN}±{THIN}{significant(half_width, 2)}"
+    return f"{_fixed(value, decimals)}{THIN}±{THIN}{_fixed(half_width, decimals)}"
+
+
+def half_width_text(half_width: float, value_digits: int = 2) -> str:
+    """``± half_width`` alone, for a line of its own beneath the value."""
+    return f"±{THIN}{significant(half_width, value_digits)}"
+
+
+def matching(value: float, half_width: float) -> str:
+    """`value` to the second significant digit of its half width (without printing the latter)."""
+    if half_width == 0.0 or not math.isfinite(half_width):
+        return significant(value)
+    decimals = min(max(0, 1 - _exponent(half_width, 2)), 6)
+    return _fixed(value, decimals)
+
+
+def _exponent(value: float, digits: int) -> int:
+    """The power of ten of the leading digit once `value` is rounded to `digits` digits."""
+    return int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
+
+
+def _fixed(value: float, decimals: int) -> str:
+    text = f"{value:.{decimals}f}"
+    if float(text) == 0.0:
+        text = text.lstrip("-")
+    return _grouped(text).replace("-", MINUS)
+
+
+def _powered(value: float, digits: int) -> str:
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{mantissa.replace('-', MINUS)}{THIN}×{THIN}10{raised}"
+
+
+def _grouped(text: str) -> str:
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    whole, point, fraction = digits.partition(".")
+    if len(whole) > 4:
+        whole = f"{int(whole):,}".replace(",", THIN)
+    return sign + whole + point + fraction

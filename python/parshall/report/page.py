@@ -1,0 +1,234 @@
+"""The report page: one HTML file with everything in it.
+
+Nothing is fetched when it is read; a content security policy in the page forbids it. Every figure is in it as a static drawing
+and as data for plotly.js, which is carried once, compressed (1.5 MB of gzip, 2.0 MB as text, against 4.8 MB as it is): the
+page is readable at once, in print, and where JavaScript is off.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from parshall.report import predicted, words
+from parshall.report.figures import CATALOG
+from parshall.report.headline import headline
+from parshall.report.interactive import plotly
+from parshall.report.numbers import count, counted, quantity
+from parshall.report.palette import DARK, LIGHT, Scheme
+from parshall.report.plot import Figure, Missing, Plot
+from parshall.report.source import RunLike
+from parshall.report.static import image
+from parshall.report.tables import groups_table, links_table, transfers_table
+from parshall.report.writing import write_atomically
+
+ASSETS = resources.files("parshall.report") / "assets"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as the templates want it."""
+
+    name: str
+    title: str
+    caption: str
+    image: str
+    width: int
+    height: int
+
+
+def write_page(run: RunLike, path: str | Path) -> Path:
+    """Write the report of `run` to `path`, all or nothing.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    return write_atomically(Path(path), page_html(run).encode())
+
+
+def page_html(run: RunLike) -> str:
+    """The report of `run` as one self-contained HTML document."""
+    plots, missing = prepared(run)
+    scenario = words.document(run)
+    tables = [groups_table(run), transfers_table(run)]
+    return template("page.html.j2").render(
+        name=name_of(run),
+        description=scenario.get("description") or "",
+        version=metadata.version("parshall"),
+        byline=byline(run),
+        interrupted=_interrupted(run),
+        headline=headline(run),
+        tables=[table for table in tables if table is not None],
+        words=words.sentences(scenario),
+        source=words.source(scenario),
+        predicted=predicted.view(run),
+        gauge=gauge,
+        figures=[drawing(figure, plot) for figure, plot in plots],
+        missing=missing,
+        links=links_table(run),
+        facts=_facts(run),
+        light=_variables(LIGHT),
+        dark=_variables(DARK),
+        style=Markup(_asset("page.css")),  # noqa: S704 - our own file
+        plots=_embedded({figure.name: plotly(plot) for figure, plot in plots}),
+        library=_library(),
+        script=Markup(_asset("page.js")),  # noqa: S704 - our own file
+    )
+
+
+def summary_html(run: RunLike, figures: tuple[str, ...] = ("traffic", "goodput")) -> str:
+    """A fragment for notebooks: the numbers, the tables, and some figures as static drawings."""
+    tables = [groups_table(run), transfers_table(run)]
+    chosen = [(figure, figure.prepare(run)) for figure in CATALOG if figure.name in figures]
+    return template("summary.html.j2").render(
+        name=name_of(run),
+        byline=byline(run),
+        headline=headline(run),
+        tables=[table for table in tables if table is not None],
+        figures=[drawing(figure, plot) for figure, plot in chosen if isinstance(plot, Plot)],
+    )
+
+
+def prepared(run: RunLike) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure, str]]]:
+    """The figures that this run has, and those that it has not, with the reason."""
+    plots: list[tuple[Figure, Plot]] = []
+    missing: list[tuple[Figure, str]] = []
+    for figure in CATALOG:
+        found = figure.prepare(run)
+        if isinstance(found, Missing):
+            missing.append((figure, found.reason))
+        else:
+            plots.append((figure, found))
+    return plots, missing
+
+
+def drawing(figure: Figure, plot: Plot) -> Drawing:
+    """The static drawing of a figure, as a data URI."""
+    svg = image(plot, "svg")
+    size = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert size is not None
+    uri = "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+    return Drawing(figure.name, figure.title, plot.caption, uri, round(float(size[1])), round(float(size[2])))
+
+
+def name_of(run: RunLike) -> str:
+    """What the run is called."""
+    return str(run.metadata.get("name") or "Run")
+
+
+def byline(run: RunLike) -> list[str]:
+    """When, with which seed and version."""
+    known = run.metadata
+    parts = []
+    if known.get("started"):
+        parts.append(f"simulated on {str(known['started'])[:10]}")
+    if known.get("seed") is not None:
+        parts.append(f"seed {known['seed']}")
+    finished = known.get("repetitions_finished")
+    if isinstance(finished, list):
+        parts.append(counted(len(finished), "repetition"))
+    version = (known.get("versions") or {}).get("parshall")
+    if version:
+        parts.append(f"Parshall {version}")
+    return parts
+
+
+def gauge(ratio: float) -> Markup:
+    """A ratio on a logarithmic scale from 1/2 to 2, as a small drawing; an arrow head where it is beyond."""
+    place = min(1.0, max(-1.0, math.log2(ratio))) if ratio > 0 else -1.0
+    x = 50 + 46 * place
+    beyond = not 0.5 <= ratio <= 2.0  # noqa: PLR2004
+    mark = (
+        f'<path d="M{x - 4 * place:g} 3L{x + 4 * place:g} 8L{x - 4 * place:g} 13z" fill="var(--series-0)"/>'
+        if beyond
+        else f'<circle cx="{x:.1f}" cy="8" r="4" fill="var(--series-0)"/>'
+    )
+    return Markup(  # noqa: S704 - numbers only
+        '<svg viewBox="0 0 100 16" aria-hidden="true"><path d="M4 8H96" stroke="var(--grid)" stroke-width="2"/>'
+        f'<path d="M50 1V15" stroke="var(--muted)"/>{mark}</svg>'
+    )
+
+
+def _interrupted(run: RunLike) -> str:
+    known = run.metadata
+    if known.get("status") in (None, "complete"):
+        return ""
+    finished, planned = known.get("repetitions_finished"), known.get("repetitions")
+    if isinstance(finished, list) and planned:
+        return f"It shows the {len(finished)} of {planned} repetitions that were finished."
+    return "It shows what was finished."
+
+
+def _facts(run: RunLike) -> list[tuple[str, str]]:
+    """Provenance: what is needed to make the same numbers again."""
+    known = run.metadata
+    facts = []
+    if known.get("started"):
+        facts.append(("Started", str(known["started"]).replace("T", " ").replace("+00:00", " UTC")))
+    if known.get("wall_s") is not None:
+        facts.append(("Wall time", quantity(float(known["wall_s"]), "s")))
+    summary = known.get("summary") or {}
+    if summary.get("cpu_s") is not None:
+        simulated = summary.get("simulated_s")
+        of = f" for {count(simulated)} s of simulated time" if simulated else ""
+        facts.append(("Processor time", f"{quantity(float(summary['cpu_s']), 's')}{of}"))
+    if known.get("seed") is not None:
+        facts.append(("Seed", str(known["seed"])))
+    if known.get("scenario_file"):
+        facts.append(("Scenario file", str(known["scenario_file"])))
+    facts += [
+        (label, ", ".join(f"{key} {value}" for key, value in table.items()))
+        for label, table in (("Versions", known.get("versions")), ("Machine", known.get("host")))
+        if isinstance(table, Mapping) and table
+    ]
+    facts.append(("Data", "Every number here comes from the Parquet tables beside this page, in repetitions/."))
+    return facts
+
+
+def template(name: str) -> jinja2.Template:
+    """A template of ours; what it is given is escaped."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _variables(scheme: Scheme) -> str:
+    named = {"paper": scheme.paper, "ink": scheme.ink, "muted": scheme.muted, "grid": scheme.grid}
+    named |= {f"series-{index}": colour for index, colour in enumerate(scheme.series)}
+    return " ".join(f"--{name}: {colour};" for name, colour in named.items())
+
+
+def _embedded(value: Any) -> Markup:
+    """JSON that cannot end the script element it is in."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
+
+
+@cache
+def _library() -> str:
+    """plotly.js as the Python package carries it, compressed."""
+    script = resources.files("plotly") / "package_data" / "plotly.min.js"
+    return base64.b64encode(gzip.compress(script.read_bytes(), compresslevel=9, mtime=0)).decode()

@@ -1,0 +1,160 @@
+"""What a figure shows, said once: panels of marks, from which both drawings are made.
+
+`interactive` turns a `Plot` into plotly's JSON and `static` into a matplotlib figure. Values are already in the
+unit of their axis, already thinned (`thinning`), and finite: the constructors refuse anything else, so that a gap in
+the data is decided in the preparation and not by what a drawing library makes of a NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parshall.report.palette import SERIES
+from parshall.report.source import RunLike
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: what it measures, in which unit (empty: a pure number), and how."""
+
+    label: str
+    unit: str = ""
+    log: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def title(self) -> str:
+        """Label and unit, as printed beside the axis."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a mark looks: `series` picks its colour and symbol, `dash` its pattern (0: solid).
+
+    Smooth curves take both from the same number; a sawtooth is illegible when dashed.
+    """
+
+    series: int = 0
+    dash: int = 0
+    thin: bool = False
+    muted: bool = False
+
+    @property
+    def index(self) -> int:
+        """The place in the palette."""
+        return self.series % SERIES
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve. `steps`: each value holds until the next abscissa. Unnamed: not in the legend."""
+
+    x: ArrayLike
+    y: ArrayLike
+    name: str = ""
+    style: Style = field(default_factory=Style)
+    steps: bool = False
+
+    def __post_init__(self) -> None:
+        _checked(self, "x", "y")
+
+
+@dataclass(frozen=True)
+class Band:
+    """The area between two curves: a range or an interval."""
+
+    x: ArrayLike
+    low: ArrayLike
+    high: ArrayLike
+    name: str = ""
+    style: Style = field(default_factory=Style)
+
+    def __post_init__(self) -> None:
+        _checked(self, "x", "low", "high")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Separate points, with error bars from `low` to `high` where these are given."""
+
+    x: ArrayLike
+    y: ArrayLike
+    name: str = ""
+    style: Style = field(default_factory=Style)
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        _checked(self, "x", "y", *(() if self.low is None else ("low", "high")))
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A straight reference line across the panel, at `value` of one axis, with words beside it."""
+
+    value: float
+    text: str
+    along: Literal["x", "y"] = "y"
+
+
+Mark = Line | Band | Points | Guide
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One coordinate system. Stacked panels of a plot share the first one's abscissa."""
+
+    marks: Sequence[Mark]
+    x: Axis
+    y: Axis
+    note: str = ""
+    height: float = 1.0
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure's content: panels from top to bottom, and the caption that says what they show."""
+
+    panels: Sequence[Panel]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why a figure cannot be drawn from this run: one sentence."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An entry of the catalog of figures: a file name, a title, and how the data become a plot."""
+
+    name: str
+    title: str
+    prepare: Callable[[RunLike], Plot | Missing]
+
+
+def values(data: ArrayLike) -> Values:
+    """`data` as a vector of numbers."""
+    return np.asarray(data, dtype=np.float64)
+
+
+def _checked(mark: Line | Band | Points, *names: str) -> None:
+    vectors = {name: values(getattr(mark, name)) for name in names}
+    if len({vector.shape for vector in vectors.values()}) != 1 or next(iter(vectors.values())).ndim != 1:
+        shapes = {name: vector.shape for name, vector in vectors.items()}
+        raise ValueError(f"a {type(mark).__name__} needs vectors of one length, found {shapes}")
+    for name, vector in vectors.items():
+        if not np.isfinite(vector).all():
+            raise ValueError(f"{name} of a {type(mark).__name__} holds a value that is not finite")
+        object.__setattr__(mark, name, vector)

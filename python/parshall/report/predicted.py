@@ -1,0 +1,279 @@
+"""Predicted beside simulated: the models' answers, arranged for reading.
+
+Answers come as rows of `parshall.predict.flatten`, which ``run.json`` stores. What a model says
+from the scenario alone depends on how full the buffers of full links are, which no formula knows: those readings are
+one row, the answer for half-full buffers with the range from empty to full. An answer out of range has its reason
+in place of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from parshall.models.catalog import CATALOG
+from parshall.models.entry import Entry
+from parshall.predict import ASSUMPTIONS, Predicted, flatten
+from parshall.report.metrics import Metric, Metrics, all_metrics
+from parshall.report.numbers import NO_BREAK, THIN, half_width_text, joined, matching, quantity, scale_for, significant
+from parshall.report.source import RunLike
+
+NO_MODEL = "no model"
+_FROM_SCENARIO = "From the scenario alone"
+_AT_EVENTS = "At the simulated RTT and rate of loss events"
+_AT_PACKETS = "At the simulated RTT and rate of lost packets"
+_PARTS = {"measured_events": _AT_EVENTS, "measured_packets": _AT_PACKETS}
+_BUFFER_WORDS = {
+    "shortest_queue": "empty buffers",
+    "middle_queue": "half-full buffers",
+    "longest_queue": "full buffers",
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A labelled quantity of a row, with a range or an uncertainty."""
+
+    label: str
+    text: str
+    spread: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model under one condition; `reason` in place of values when it is out of range."""
+
+    name: str
+    values: tuple[Value, ...] = ()
+    ratio: float | None = None
+    reason: str = ""
+
+    @property
+    def ratio_text(self) -> str:
+        """Predicted over simulated, as printed."""
+        return "" if self.ratio is None else significant(self.ratio, 3 if self.ratio < 10 else 2)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that share their conditions."""
+
+    title: str
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Section:
+    """What was predicted of one group or link; `simulated` is what it is held against."""
+
+    title: str
+    simulated: tuple[Value, ...]
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything predicted, the models that spoke, and what they assume."""
+
+    sections: tuple[Section, ...] = ()
+    models: tuple[Entry, ...] = ()
+    assumptions: tuple[str, ...] = field(default=())
+
+    @property
+    def has_ratios(self) -> bool:
+        """Whether anything could be held against the simulation."""
+        rows = [row for section in self.sections for part in section.parts for row in part.rows]
+        return any(row.ratio is not None for row in rows)
+
+
+Answer = Mapping[str, Any]
+
+
+def view(run: RunLike) -> View:
+    """The predictions of `run`; an empty view if there are none."""
+    found = answers(run.predicted)
+    if not found:
+        return View()
+    metrics = all_metrics(run)
+    flows = [answer for answer in found if answer["quantity"] == "goodput_bps"]
+    sections = [_throughput(group, rows, metrics) for group, rows in _by_subject(flows, "control").items()]
+    transfers = [answer for answer in found if answer["quantity"] == "completion_s"]
+    sections += [_completion(group, rows) for group, rows in _by_subject(transfers).items()]
+    sections += [_datagrams(group, rows, metrics) for group, rows in _by_subject(flows, "offered_bps").items()]
+    queues = [answer for answer in found if answer["quantity"] == "mean_queue_packets"]
+    sections += [_queue(link, rows, metrics) for link, rows in _by_subject(queues).items()]
+    names = {answer["model"] for answer in found}
+    return View(tuple(sections), tuple(entry for entry in CATALOG if entry.name in names), ASSUMPTIONS)
+
+
+def answers(predicted: Any) -> list[Answer]:
+    """The predictions as plain rows (`parshall.predict.flatten`), their details among the other keys."""
+    rows = flatten(predicted) if isinstance(predicted, Predicted) else predicted
+    return [{**row["details"], **row} for row in rows or ()]
+
+
+def _by_subject(found: Iterable[Answer], key: str = "subject") -> dict[str, list[Answer]]:
+    """The answers that have `key`, by group or link."""
+    subjects: dict[str, list[Answer]] = {}
+    for answer in found:
+        if key in answer:
+            subjects.setdefault(str(answer["subject"]), []).append(answer)
+    return subjects
+
+
+def _throughput(group: str, found: Sequence[Answer], metrics: Metrics) -> Section:
+    control = found[0]["control"]
+    by_part: dict[str, dict[str, list[Answer]]] = {}
+    for answer in found:
+        title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO)
+        by_part.setdefault(title, {}).setdefault(answer["model"] or NO_MODEL, []).append(answer)
+    parts = [
+        Part(title, [row for model, given in models.items() for row in _throughput_rows(model, given)])
+        for title, models in by_part.items()
+    ]
+    simulated = _present(
+        _measured("Goodput of a flow", metrics.get(f"group/{group}/goodput_bps")),
+        _measured("Mean window", metrics.get(f"group/{group}/cwnd_packets")),
+        _measured("Lost packets", metrics.get(f"group/{group}/loss_rate")),
+        _measured("RTT", metrics.get(f"group/{group}/rtt_s")),
+    )
+    return Section(f"Throughput of {group} ({control})", simulated, _condensed(parts))
+
+
+def _condensed(parts: Sequence[Part]) -> list[Part]:
+    """Models with the same reason on one row; one part if all of them have the same."""
+    merged = []
+    for part in parts:
+        by_reason: dict[str, list[str]] = {}
+        for row in part.rows:
+            if row.reason and not row.values:
+                by_reason.setdefault(row.reason, []).append(row.name)
+        silent = [Row(", ".join(dict.fromkeys(names)), reason=reason) for reason, names in by_reason.items()]
+        merged.append(Part(part.title, [row for row in part.rows if row.values or not row.reason] + silent))
+    if len({row.reason for part in merged for row in part.rows}) == 1 and all(row.reason for row in merged[0].rows):
+        return [Part("", merged[0].rows)]
+    return merged
+
+
+def _throughput_rows(model: str, given: Sequence[Answer]) -> list[Row]:
+    """One row for all fillings of the buffers, and one for each reason why there is no value."""
+    valid = [answer for answer in given if answer["in_range"]]
+    rows = [_throughput_row(model, valid)] if valid else []
+    reasons: dict[str, list[str]] = {}
+    for answer in given:
+        if not answer["in_range"]:
+            words = _BUFFER_WORDS.get(str(answer["reading"]), "")
+            reasons.setdefault(answer["reason"], []).append(words)
+    for reason, conditions in reasons.items():
+        where = " and ".join(words for words in conditions if words) if valid else ""
+        rows.append(Row(f"{model}, {where}" if where else model, reason=reason))
+    return rows
+
+
+def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
+    central = next((answer for answer in valid if answer["reading"] == "middle_queue"), valid[len(valid) // 2])
+    values = _present(
+        _ranged("Goodput of a flow", "goodput_per_flow_bps", "bit/s", central, valid),
+        _ranged("Mean window", "window_packets", "packets", central, valid),
+        _ranged("p", "loss", "ratio", central, valid),
+        _ranged("RTT", "rtt_s", "s", central, valid),
+    )
+    limit = central["limited_by"]
+    reading = _BUFFER_WORDS.get(str(central["reading"]), "")
+    condition = f", {reading}" if reading and (len(valid) == 1 or reading != "half-full buffers") else ""
+    held = f", held by the {limit}" if limit in ("window", "access link") else ""
+    return Row(f"{model}{condition}{held}", values, central["ratio"])
+
+
+def _completion(group: str, found: Sequence[Answer]) -> Section:
+    parts: dict[str, list[Row]] = {}
+    for answer in found:
+        title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO)
+        name = ", ".join(
+            words
+            for words in (
+                str(answer["model"]),
+                quantity(answer["size_bytes"], "B"),
+                _BUFFER_WORDS.get(str(answer["reading"]), ""),
+            )
+            if words
+        )
+        values = _present(
+            _plain("Mean completion time", answer["predicted"], "s"),
+            _plain("Simulated", answer["measured"], "s"),
+            _plain("Loss", answer["loss"], "ratio"),
+            _plain("RTT", answer["rtt_s"], "s"),
+        )
+        parts.setdefault(title, []).append(_row(name, answer, values))
+    return Section(f"Completion times of {group}", (), _condensed([Part(title, rows) for title, rows in parts.items()]))
+
+
+def _datagrams(group: str, found: Sequence[Answer], metrics: Metrics) -> Section:
+    rows = []
+    for answer in found:
+        offered = _plain("Offered on the wire", answer["offered_bps"], "bit/s")
+        goodput = _plain("Goodput of all", answer["predicted"], "bit/s")
+        row = _row("load", answer, _present(offered, goodput, _plain("Loss", answer["loss"], "ratio")))
+        rows.append(replace(row, values=_present(offered)) if row.reason else row)
+    simulated = _present(
+        _plain("Goodput of all", found[0]["measured"], "bit/s"),
+        _measured("Lost packets", metrics.get(f"group/{group}/loss_rate")),
+    )
+    return Section(f"Datagrams of {group}", simulated, [Part(_FROM_SCENARIO, rows)])
+
+
+def _queue(link: str, found: Sequence[Answer], metrics: Metrics) -> Section:
+    rows = []
+    for answer in found:
+        values = _present(
+            _plain("Mean queue", answer["predicted"], "packets"),
+            _plain("Mean queueing delay", answer["mean_queueing_delay_s"], "s"),
+            _plain("Loss", answer["loss"], "ratio"),
+            _plain("Utilisation", answer["utilisation"], "ratio"),
+        )
+        rows.append(_row(str(answer["model"]), answer, values))
+    simulated = _present(
+        _measured("Mean queue", metrics.get(f"link/{link}/queue_packets")),
+        _measured("Mean queueing delay", metrics.get(f"link/{link}/queueing_delay_s")),
+        _measured("Loss", metrics.get(f"link/{link}/loss_rate")),
+        _measured("Utilisation", metrics.get(f"link/{link}/utilisation")),
+    )
+    return Section(f"Queue of {link}", simulated, _condensed([Part(_FROM_SCENARIO, rows)]))
+
+
+def _row(name: str, answer: Answer, values: tuple[Value, ...]) -> Row:
+    if answer["in_range"]:
+        return Row(name, values, answer["ratio"])
+    return Row(name, reason=answer["reason"])
+
+
+def _present(*values: Value | None) -> tuple[Value, ...]:
+    return tuple(value for value in values if value is not None)
+
+
+def _plain(label: str, number: float | None, unit: str) -> Value | None:
+    return None if number is None else Value(label, quantity(number, unit))
+
+
+def _measured(label: str, metric: Metric | None) -> Value | None:
+    if metric is None:
+        return None
+    interval = metric.interval
+    scale = scale_for(interval.mean, metric.unit)
+    half = interval.half_width
+    if not half:
+        return Value(label, quantity(interval.mean, metric.unit))
+    text = joined(matching(interval.mean * scale.factor, half * scale.factor), scale.unit)
+    return Value(label, text, half_width_text(half * scale.factor))
+
+
+def _ranged(label: str, key: str, unit: str, central: Answer, valid: Sequence[Answer]) -> Value | None:
+    number = central.get(key)
+    if number is None:
+        return None
+    given = [float(answer[key]) for answer in valid if answer.get(key) is not None]
+    low, high = min(given), max(given)
+    factor = scale_for(number, unit).factor
+    ends = f"{significant(low * factor)}{THIN}to{NO_BREAK}{significant(high * factor)}"
+    return Value(label, quantity(number, unit), ends if significant(low) != significant(high) else "")

@@ -1,0 +1,196 @@
+"""A `Plot` as matplotlib draws it: for papers (PNG, SVG), for print, and for readers without JavaScript.
+
+The figures are made without pyplot, so nothing is kept between them and any thread may draw. An SVG comes out the
+same bytes every time.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from parshall.report.numbers import significant
+from parshall.report.palette import DASHES, LIGHT, MARKERS, SYMBOLS
+from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+
+WIDTH_IN = 6.3
+PANEL_IN = 2.7
+STACKED_IN = 1.35
+_MARGIN_IN = 0.75
+_DPI = 200
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 8.5,
+    "text.parse_math": False,
+    "axes.edgecolor": LIGHT.muted,
+    "axes.labelcolor": LIGHT.ink,
+    "axes.linewidth": 0.7,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 8.5,
+    "axes.unicode_minus": True,
+    "grid.color": LIGHT.grid,
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "path.simplify_threshold": 0.3,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "parshall",
+    "text.color": LIGHT.ink,
+    "xtick.color": LIGHT.muted,
+    "xtick.labelcolor": LIGHT.ink,
+    "ytick.color": LIGHT.muted,
+    "ytick.labelcolor": LIGHT.ink,
+}
+
+
+def image(plot: Plot, file_format: str) -> bytes:
+    """The bytes of `plot` as a ``png`` or ``svg`` (or ``pdf``) file."""
+    with mpl.rc_context(_SETTINGS):
+        canvas = _drawn(plot)
+        stream = io.BytesIO()
+        canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=_metadata(file_format))
+    return stream.getvalue()
+
+
+def _metadata(file_format: str) -> dict[str, Any]:
+    """Nothing that changes from one drawing to the next."""
+    match file_format:
+        case "svg":
+            return {"Date": None, "Creator": None, "Format": None, "Type": None}
+        case "pdf":
+            return {"CreationDate": None}
+        case _:
+            return {}
+
+
+def _drawn(plot: Plot) -> Canvas:
+    unit = PANEL_IN if len(plot.panels) == 1 else STACKED_IN
+    heights = [unit * panel.height for panel in plot.panels]
+    canvas = Canvas(figsize=(WIDTH_IN, sum(heights) + _MARGIN_IN), layout="constrained")
+    grid = canvas.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
+    axes = cast("Sequence[Axes]", grid[:, 0])
+    for index, (panel, ax) in enumerate(zip(plot.panels, axes, strict=True)):
+        repeated = index > 0 and plot.panels[index - 1].y == panel.y
+        _draw(panel, ax, repeated=repeated)
+    axes[-1].set_xlabel(plot.panels[-1].x.title)
+    _legend(canvas, axes)
+    return canvas
+
+
+def _draw(panel: Panel, ax: Axes, *, repeated: bool) -> None:
+    for mark in panel.marks:
+        _mark(mark, ax)
+    _scale(panel.x, ax, "x")
+    _scale(panel.y, ax, "y")
+    if not repeated:
+        ax.set_title(panel.y.title, loc="left", pad=4)
+    if panel.note:
+        ax.set_title(panel.note, loc="right", pad=4, color=LIGHT.muted)
+
+
+def _mark(mark: Mark, ax: Axes) -> None:
+    label = _label(getattr(mark, "name", ""))
+    match mark:
+        case Line():
+            drawstyle = "steps-post" if mark.steps else "default"
+            ax.plot(_v(mark.x), _v(mark.y), label=label, drawstyle=drawstyle, **_pen(mark.style))
+        case Band():
+            colour = _colour(mark.style)
+            ax.fill_between(_v(mark.x), _v(mark.low), _v(mark.high), color=colour, alpha=0.22, linewidth=0, label=label)
+        case Points():
+            _points(mark, ax, label)
+        case Guide():
+            _guide(mark, ax)
+
+
+def _label(name: str) -> str:
+    """`name` for the legend: none if empty; matplotlib would drop one that begins with an underscore."""
+    if not name:
+        return "_unnamed"
+    return "\u200b" + name if name.startswith("_") else name
+
+
+def _points(mark: Points, ax: Axes, label: str) -> None:
+    x, y = _v(mark.x), _v(mark.y)
+    many = len(x) > 200
+    colour = _colour(mark.style)
+    bars = None
+    if mark.low is not None and mark.high is not None:
+        bars = np.array([y - _v(mark.low), _v(mark.high) - y])
+    ax.errorbar(
+        x,
+        y,
+        yerr=bars,
+        linestyle="none",
+        marker=MARKERS[SYMBOLS[mark.style.index]],
+        markersize=2.4 if many else 4.2,
+        color=colour,
+        alpha=0.55 if many else 0.95,
+        markeredgewidth=0,
+        elinewidth=0.9,
+        capsize=1.5,
+        label=label,
+    )
+
+
+def _guide(guide: Guide, ax: Axes) -> None:
+    pen: dict[str, Any] = {"color": LIGHT.muted, "linewidth": 0.8, "dashes": (4, 3), "zorder": 1.5}
+    offset: dict[str, Any] = {"xytext": (-2, 2), "textcoords": "offset points", "fontsize": 7.5}
+    if guide.along == "y":
+        ax.axhline(guide.value, **pen)
+        place, transform, vertical = (1.0, guide.value), ax.get_yaxis_transform(), "bottom"
+    else:
+        ax.axvline(guide.value, **pen)
+        place, transform, vertical = (guide.value, 1.0), ax.get_xaxis_transform(), "top"
+    ax.annotate(guide.text, place, xycoords=transform, ha="right", va=vertical, color=LIGHT.muted, **offset)
+
+
+def _scale(axis: Axis, ax: Axes, letter: str) -> None:
+    if axis.log:
+        getattr(ax, f"set_{letter}scale")("log")
+        drawn = getattr(ax, f"{letter}axis")
+        low, high = getattr(ax, f"get_{letter}lim")()
+        low, high = axis.minimum or low, axis.maximum or high
+        short = math.log10(high / low) < 1.2
+        drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=9))
+        drawn.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 2)))
+        drawn.set_minor_formatter(NullFormatter())
+    getattr(ax, f"set_{letter}lim")(axis.minimum, axis.maximum)
+
+
+def _legend(canvas: Canvas, axes: Sequence[Axes]) -> None:
+    entries: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if entries:
+        columns = 1 if max(map(len, entries)) > 60 else min(3, len(entries))
+        canvas.legend(list(entries.values()), list(entries), loc="outside lower left", ncols=columns, columnspacing=1.6)
+
+
+def _pen(style: Style) -> dict[str, Any]:
+    pattern = DASHES[style.dash % len(DASHES)]
+    width = 0.75 if style.thin else 1.25
+    pen: dict[str, Any] = {"color": _colour(style), "linewidth": width}
+    return pen | ({"dashes": [length / width / 1.6 for length in pattern]} if pattern else {})
+
+
+def _colour(style: Style) -> str:
+    return LIGHT.muted if style.muted else LIGHT.series[style.index]
+
+
+def _v(data: Any) -> Values:
+    return cast("Values", data)

@@ -1,0 +1,194 @@
+"""Tables of the page: metrics in columns, with a unit for each column and an uncertainty for each number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from parshall.report import metrics as measured
+from parshall.report.figures.common import group_names, link_names
+from parshall.report.metrics import Metric, Metrics
+from parshall.report.numbers import (
+    ABSENT,
+    Scale,
+    count,
+    given,
+    half_width_text,
+    joined,
+    matching,
+    quantity,
+    scale_for,
+    significant,
+    trimmed,
+)
+from parshall.report.source import RunLike, filled
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number (or words), and the half width of its confidence interval; '' without one."""
+
+    text: str
+    spread: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading, its unit, and one cell a row."""
+
+    label: str
+    unit: str
+    cells: Sequence[Cell]
+    words: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length; the first one names the rows."""
+
+    title: str
+    columns: Sequence[Column]
+    note: str = ""
+
+    @property
+    def rows(self) -> list[list[tuple[Column, Cell]]]:
+        """The cells by row, each with its column."""
+        return [
+            list(zip(self.columns, cells, strict=True)) for cells in zip(*(c.cells for c in self.columns), strict=True)
+        ]
+
+
+def metric_column(label: str, metrics: Sequence[Metric | None]) -> Column | None:
+    """One metric for each row, in the scale that suits the largest; ``None`` if no row has it."""
+    present = [metric for metric in metrics if metric is not None]
+    if not present:
+        return None
+    scale = scale_for(max(abs(metric.interval.mean) for metric in present), present[0].unit)
+    return Column(label, scale.unit, [_cell(metric, scale) for metric in metrics])
+
+
+def groups_table(run: RunLike) -> Table | None:
+    """One row a group of flows."""
+    flows = filled(run.flows)
+    if flows is None:
+        return None
+    groups = group_names(run)
+    found = [measured.of_group(run, group) for group in groups]
+    rows = [flows.filter(pl.col("group") == group) for group in groups]
+    several = len(groups) > 1
+    columns = [
+        _words("Group", groups),
+        _words("Flows", [_population(table) for table in rows]),
+        _words("Base RTT", [span(table, "rtt_base_s", "s") for table in rows]),
+        _metric("Goodput of a flow", found, groups, "goodput_bps"),
+        _metric("Share", found, groups, "share") if several else None,
+        _metric("Lost", found, groups, "loss_rate"),
+        _metric("Retransmitted", found, groups, "retransmitted"),
+        _metric("Timeouts of a flow", found, groups, "timeouts"),
+        _metric("Mean window", found, groups, "cwnd_packets"),
+        _metric("Mean RTT", found, groups, "rtt_s"),
+        _metric("Jain’s index", found, groups, "jain"),
+    ]
+    return _table("By group of flows", columns, "group")
+
+
+def transfers_table(run: RunLike) -> Table | None:
+    """One row a group whose flows are made of transfers."""
+    transfers = filled(run.transfers)
+    if transfers is None:
+        return None
+    present = set(transfers["group"].unique().to_list())
+    groups = [group for group in group_names(run) if group in present]
+    found = [measured.of_group(run, group) for group in groups]
+    rows = [transfers.filter(pl.col("group") == group) for group in groups]
+    columns = [
+        _words("Group", groups),
+        _numbers("Finished", [count(table["completion_s"].count()) for table in rows]),
+        _numbers("Still under way at the end", [count(table["completion_s"].null_count()) for table in rows]),
+        _words("Size", [span(table, "size_bytes", "B") for table in rows]),
+        _metric("Median completion time", found, groups, "completion_p50_s"),
+        _metric("95th percentile", found, groups, "completion_p95_s"),
+    ]
+    return _table("Transfers", columns, "group")
+
+
+def links_table(run: RunLike) -> Table | None:
+    """One row a link."""
+    links = filled(run.links)
+    if links is None:
+        return None
+    names = link_names(links)
+    found = [measured.of_link(run, link) for link in names]
+    rows = [links.filter(pl.col("link") == link) for link in names]
+
+    def metric(label: str, name: str) -> Column | None:
+        keys = zip(names, found, strict=True)
+        return metric_column(label, [metrics.get(f"link/{link}/{name}") for link, metrics in keys])
+
+    columns = [
+        _words("Link", names),
+        _words("Rate", [span(table, "rate_bps", "bit/s") for table in rows]),
+        metric("Utilisation", "utilisation"),
+        metric("Lost", "loss_rate"),
+        metric("Mean queue", "queue_packets"),
+        metric("Mean delay", "queueing_delay_s"),
+        metric("Median delay", "queueing_delay_p50_s"),
+        metric("99th percentile", "queueing_delay_p99_s"),
+        metric("Largest delay", "max_queueing_delay_s"),
+    ]
+    return _table(
+        "Links", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission."
+    )
+
+
+def span(table: pl.DataFrame, column: str, unit: str) -> str:
+    """``100 ms``, or ``100 to 298 ms`` when rows differ; a dash when none has a value."""
+    values = table[column].drop_nulls()
+    if values.is_empty():
+        return ABSENT
+    low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
+    if quantity(low, unit) == quantity(high, unit):
+        return given(high, unit)
+    lower, upper = scale_for(low, unit), scale_for(high, unit)
+    first = trimmed(low * upper.factor, 3) if lower == upper else joined(trimmed(low * lower.factor, 3), lower.unit)
+    return f"{first} to {joined(trimmed(high * upper.factor, 3), upper.unit)}"
+
+
+def _population(flows: pl.DataFrame) -> str:
+    controls = sorted(set(flows["congestion_control"].to_list()))
+    number = flows.group_by("repetition").len()["len"].max()
+    return f"{count(int(number or 0))} {'/'.join(control or 'datagrams' for control in controls)}"  # type: ignore[call-overload]
+
+
+def _table(title: str, columns: Sequence[Column | None], row: str, note: str = "") -> Table:
+    present = [column for column in columns if column is not None]
+    gaps = any(cell.text == ABSENT for column in present for cell in column.cells)
+    absent = f"{ABSENT} not measured, or without meaning, for that {row}." if gaps else ""
+    return Table(title, present, " ".join(part for part in (note, absent) if part))
+
+
+def _metric(label: str, found: Sequence[Metrics], groups: Sequence[str], name: str) -> Column | None:
+    return metric_column(
+        label, [metrics.get(f"group/{group}/{name}") for group, metrics in zip(groups, found, strict=True)]
+    )
+
+
+def _cell(metric: Metric | None, scale: Scale) -> Cell:
+    if metric is None:
+        return Cell(ABSENT)
+    interval = metric.interval
+    mean, half = interval.mean * scale.factor, interval.half_width
+    if half is None:
+        return Cell(significant(mean))
+    half *= scale.factor
+    return Cell(matching(mean, half), half_width_text(half) if half > 0 else "")
+
+
+def _words(label: str, texts: Sequence[str]) -> Column:
+    return Column(label, "", [Cell(text) for text in texts], words=True)
+
+
+def _numbers(label: str, texts: Sequence[str]) -> Column:
+    return Column(label, "", [Cell(text) for text in texts])

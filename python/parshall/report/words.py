@@ -1,0 +1,175 @@
+"""The scenario in words: what a reader needs before the numbers.
+
+It reads the complete document of a scenario (every default filled in), and says nothing about what it does not
+find there: a scenario that a later version wrote is described as far as it is understood.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from parshall.report.numbers import NO_BREAK, counted
+from parshall.report.source import RunLike, plain
+
+Document = Mapping[str, Any]
+
+
+def document(run: RunLike) -> Document:
+    """The scenario as plain tables: that of ``run.json`` if it has one."""
+    stored = run.metadata.get("scenario")
+    found = stored if isinstance(stored, Mapping) else plain(run.scenario)
+    return found if isinstance(found, Mapping) else {}
+
+
+def sentences(scenario: Document) -> list[str]:
+    """The network, then each group of flows, then time and repetitions."""
+    said = [_network(scenario)]
+    said += [_group(group) for group in scenario.get("flows", []) if isinstance(group, Mapping)]
+    said.append(_time(scenario))
+    return [sentence for sentence in said if sentence]
+
+
+def source(scenario: Document) -> str:
+    """The complete scenario, to be read or copied."""
+    return json.dumps(scenario, indent=2, ensure_ascii=False, default=str)
+
+
+def _network(scenario: Document) -> str:
+    bottleneck = scenario.get("bottleneck")
+    if isinstance(bottleneck, Mapping):
+        reverse = bottleneck.get("reverse")
+        back = (
+            f" The way back is contended too: {_link({**bottleneck, **reverse})}."
+            if isinstance(reverse, Mapping)
+            else ""
+        )
+        return f"The bottleneck is {_link(bottleneck)}.{back}"
+    links = [link for link in scenario.get("links") or [] if isinstance(link, Mapping)]
+    if not links:
+        return ""
+    each = "; ".join(f"{link.get('name', '?')}, {_link(link)}" for link in links)
+    return f"There are {counted(len(links), 'link')}: {each}."
+
+
+def _link(link: Document) -> str:
+    rate = _q(link["rate"]) if link.get("rate") else f"varying rate ({link.get('rate_trace', 'a trace')})"
+    words = [f"a link of {rate}" if link.get("rate") else f"a link of {rate}"]
+    if link.get("delay"):
+        words.append(f"{_q(link['delay'])} one-way delay")
+    queue = link.get("queue")
+    if queue:
+        limit = queue.get("limit") if isinstance(queue, Mapping) else None
+        words.append(f"a {_name(queue)} queue" + (f" of {_q(limit)}" if limit else ""))
+    if _name(link.get("loss") or "none") != "none":
+        words.append(f"random loss ({_parameters(link['loss'])})")
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _group(group: Document) -> str:
+    number = group.get("count", 1)
+    control = group.get("congestion_control")
+    kind = f"{_name(control)} " if control else ""
+    flows = f"{group.get('name', 'flows')}: {counted(number, f'{kind}flow')}"
+    parts = [flows, f"RTT {_values(group['rtt'])}" if "rtt" in group else ""]
+    if control and group.get("recovery") not in (None, "sack"):
+        parts.append(f"{_name(group['recovery'])} recovery")
+    if group.get("direction") == "reverse":
+        parts.append("on the way back")
+    if group.get("path"):
+        parts.append(f"over {' → '.join(map(str, group['path']))}")
+    if group.get("access_rate"):
+        parts.append(f"access at {_q(group['access_rate'])}")
+    if group.get("receive_window") not in (None, "unlimited"):
+        parts.append(f"receive window {_q(group['receive_window'])}")
+    parts.append(_workload(group.get("workload")))
+    start = group.get("start")
+    if start not in (None, "0 s"):
+        parts.append(f"start {_values(start)}")
+    return ", ".join(part for part in parts if part) + "."
+
+
+_WORKLOADS = {
+    "bulk": "always with data to send",
+    "transfer": "a transfer",
+    "on_off": "transfers and pauses",
+    "open_loop": "transfers that arrive at random",
+    "cbr": "datagrams at a constant rate",
+    "on_off_cbr": "datagrams in bursts",
+    "poisson": "datagrams at random",
+}
+
+
+def _workload(workload: Any) -> str:
+    if workload is None:
+        return ""
+    words = _WORKLOADS.get(_name(workload), _name(workload))
+    details = _parameters(workload, named=False)
+    return f"{words} ({details})" if details else words
+
+
+def _time(scenario: Document) -> str:
+    if not scenario.get("duration"):
+        return ""
+    warm_up = scenario.get("warm_up")
+    repetitions = scenario.get("repetitions", 1)
+    words = f"It lasts {_q(scenario['duration'])}"
+    if warm_up not in (None, "0 s", "0"):
+        words += f", of which the first {_q(warm_up)} are not measured"
+    if repetitions != 1:
+        words += f", and is repeated {repetitions} times with other random numbers"
+    return words + "."
+
+
+def _values(spread: Any) -> str:
+    """A constant, or how flows differ."""
+    if not isinstance(spread, Mapping):
+        return _q(spread)
+    if "first" in spread:
+        return f"{_q(spread['first'])} and up in steps of {_q(spread.get('step', '?'))}"
+    if "staggered" in spread:
+        return f"one every {_q(spread['staggered'])}"
+    if "list" in spread:
+        values = [_q(value) for value in spread["list"]]
+        return ", ".join(values) if len(values) <= 6 else f"{', '.join(values[:5])}, … ({len(values)} values)"
+    if "uniform" in spread:
+        ends = spread["uniform"]
+        return (
+            f"uniform over {' to '.join(map(_q, ends))}" if isinstance(ends, list) else f"at random within {_q(ends)}"
+        )
+    if "distribution" in spread:
+        return _parameters(spread["distribution"])
+    return _parameters(spread)
+
+
+def _parameters(choice: Any, *, named: bool = True) -> str:
+    """``pareto, mean 30 packets, tail index 1.5``."""
+    if not isinstance(choice, Mapping):
+        return _name(choice) if named else ""
+    words = [_name(choice)] if named and "name" in choice else []
+    for key, value in choice.items():
+        if key == "name" or value is None:
+            continue
+        if isinstance(value, Mapping):
+            words.append(f"{_spaced(key)} {_parameters(value)}")
+        elif isinstance(value, list):
+            shown = ", ".join(_q(entry) for entry in value[:4]) + (", …" if len(value) > 4 else "")
+            words.append(f"{_spaced(key)} {shown}")
+        else:
+            words.append(f"{_spaced(key)} {_q(value)}")
+    return ", ".join(words)
+
+
+def _name(choice: Any) -> str:
+    name = choice.get("name", "") if isinstance(choice, Mapping) else choice
+    return {"drop_tail": "drop-tail", "red": "RED"}.get(str(name), str(name))
+
+
+def _spaced(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _q(value: Any) -> str:
+    """A quantity as it was written, its unit kept on the line of its number."""
+    return str(value).replace(" ", NO_BREAK)
