@@ -53,7 +53,7 @@ def main() -> int:
     if not options.only:
         scaling.measure(record, BENCHES / "scenarios" / f"{FEWEST}.toml", quick=options.quick)
     record.show()
-    if not options.only:
+    if not (options.only or options.quick):
         path = BENCHES / "results" / f"{datetime.now(UTC):%Y-%m-%d-%H%M}.json"
         record.store(path)
         print(f"stored as {path}")

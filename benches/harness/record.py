@@ -91,6 +91,8 @@ class Record:
     def show(self) -> None:
         """Print both tables."""
         console = Console()
+        if not console.is_terminal:
+            console = Console(width=120)
         speeds = Table("case", "simulator", "packets/CPU-s", "runs", "Parshall is x times", "bytes/flow")
         for row in self.rows:
             per_flow = "" if row.bytes_per_flow is None else f"{row.bytes_per_flow:,.0f}"
