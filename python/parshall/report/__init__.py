@@ -8,7 +8,7 @@
 | `figures` | the catalog: one small file a figure, data -> `plot.Plot` |
 | `interactive`, `static` | a `Plot` drawn by plotly.js and by matplotlib |
 | `metrics`, `tables`, `headline`, `predicted`, `words` | what the page says, before it is laid out |
-| `numbers`, `palette`, `thinning` | digits and units, colours, fewer points |
+| `numbers`, `uncertainty`, `palette`, `thinning` | digits and units, means with intervals, colours, fewer points |
 """
 
 from parshall.report.compare import MetricComparison, Verdict, compare

@@ -1,8 +1,8 @@
 """Two runs held against each other, metric by metric.
 
-Runs with the same seed draw the same random numbers wherever their scenarios agree, so their repetitions are
-pairs, and the interval is that of the differences. Otherwise the repetitions are independent samples (Welch). A difference
-is *shown* where its 95 % interval leaves out 0; with one repetition there is no interval, and nothing is shown.
+Runs with the same seed draw the same random numbers wherever their scenarios agree, so their repetitions are pairs, and
+the interval is that of the differences. Otherwise the repetitions are independent samples (Welch). A difference is
+*shown* where its 95 % interval leaves out 0; with one repetition there is no interval, and nothing is shown.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from parshall.report.metrics import Better, Metric, all_metrics
+from parshall.report.numbers import negligible
 from parshall.report.source import RunLike
 from parshall.stats.confidence import Interval, paired_difference, welch_difference
 
@@ -72,8 +73,11 @@ def compare(run_a: RunLike, run_b: RunLike) -> list[MetricComparison]:
     """
     of_a, of_b = all_metrics(run_a), all_metrics(run_b)
     same_seed = _seed(run_a) is not None and _seed(run_a) == _seed(run_b)
-    keys = [*of_a, *(key for key in of_b if key not in of_a)]
-    return [_compared(of_a.get(key), of_b.get(key), same_seed) for key in keys]
+    found = []
+    for key, metric in of_a.items():
+        other = of_b.get(key)
+        found.append(_alone(metric, Verdict.ONLY_A) if other is None else _compared(metric, other, same_seed))
+    return found + [_alone(metric, Verdict.ONLY_B) for key, metric in of_b.items() if key not in of_a]
 
 
 def shown(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
@@ -85,25 +89,34 @@ def _seed(run: RunLike) -> Any:
     return run.metadata.get("seed")
 
 
-def _compared(a: Metric | None, b: Metric | None, same_seed: bool) -> MetricComparison:
-    metric = a or b
-    assert metric is not None
-    if a is None or b is None:
-        verdict = Verdict.ONLY_B if a is None else Verdict.ONLY_A
-        intervals = (a and a.interval, b and b.interval)
-        return MetricComparison(metric.key, metric.label, metric.unit, *intervals, None, None, False, verdict, None)
+def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
+    return MetricComparison(
+        key=metric.key,
+        label=metric.label,
+        unit=metric.unit,
+        a=metric.interval if verdict is Verdict.ONLY_A else None,
+        b=metric.interval if verdict is Verdict.ONLY_B else None,
+        difference=None,
+        relative=None,
+        paired=False,
+        verdict=verdict,
+        better=None,
+    )
+
+
+def _compared(a: Metric, b: Metric, same_seed: bool) -> MetricComparison:
     common = sorted(a.values.keys() & b.values.keys())
     paired = same_seed and len(common) > 0
     if paired:
         difference = paired_difference([b.values[r] for r in common], [a.values[r] for r in common])
     else:
         difference = welch_difference(list(b.values.values()), list(a.values.values()))
-    verdict = _verdict(difference, paired=paired)
+    verdict = _verdict(difference, max(abs(a.interval.mean), abs(b.interval.mean)), paired=paired)
     mean = a.interval.mean
     return MetricComparison(
-        key=metric.key,
-        label=metric.label,
-        unit=metric.unit,
+        key=a.key,
+        label=a.label,
+        unit=a.unit,
         a=a.interval,
         b=b.interval,
         difference=difference,
@@ -114,10 +127,11 @@ def _compared(a: Metric | None, b: Metric | None, same_seed: bool) -> MetricComp
     )
 
 
-def _verdict(difference: Interval, *, paired: bool) -> Verdict:
+def _verdict(difference: Interval, magnitude: float, *, paired: bool) -> Verdict:
+    none = negligible(difference.mean, magnitude)
     if difference.low is None or difference.high is None:
-        return Verdict.EQUAL if paired and difference.mean == 0.0 else Verdict.UNKNOWN
-    if difference.low == difference.high == 0.0:
+        return Verdict.EQUAL if paired and none else Verdict.UNKNOWN
+    if none and negligible(difference.high - difference.low, magnitude):
         return Verdict.EQUAL
     if difference.low > 0.0:
         return Verdict.HIGHER
@@ -127,4 +141,4 @@ def _verdict(difference: Interval, *, paired: bool) -> Verdict:
 def _better(verdict: Verdict, better: Better | None) -> str | None:
     if better is None or verdict not in (Verdict.HIGHER, Verdict.LOWER):
         return None
-    return "b" if verdict == better else "a"
+    return "b" if verdict.value == better else "a"

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parshall.report.compare import MetricComparison, compare
+from parshall.report.compare import MetricComparison, Verdict, compare
 from parshall.report.numbers import (
     ABSENT,
     NO_BREAK,
-    half_width_text,
-    joined,
-    matching,
-    quantity,
-    scale_for,
     significant,
 )
 from parshall.report.page import name_of, template
 from parshall.report.source import RunLike
+from parshall.report.uncertainty import with_unit
 from parshall.stats.confidence import Interval
 
 HEADINGS = ("Metric", "A", "B", "B - A", "")
@@ -63,18 +59,15 @@ def interval_text(interval: Interval | None, unit: str) -> str:
     """``47.31 Mbit/s ± 0.12``; a dash for nothing."""
     if interval is None:
         return ABSENT
-    scale = scale_for(interval.mean, unit)
-    half = interval.half_width
-    if not half:
-        return quantity(interval.mean, unit, 4)
-    mean = joined(matching(interval.mean * scale.factor, half * scale.factor), scale.unit)
-    return f"{mean} {half_width_text(half * scale.factor)}"
+    return " ".join(part for part in with_unit(interval, unit) if part)
 
 
 def _difference(comparison: MetricComparison) -> str:
     difference = comparison.difference
     if difference is None:
         return ABSENT
+    if comparison.verdict is Verdict.EQUAL:
+        return "0"
     return ("+" if difference.mean > 0 else "") + interval_text(difference, comparison.unit)
 
 

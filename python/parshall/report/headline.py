@@ -8,18 +8,9 @@ import polars as pl
 
 from parshall.report.figures.common import timed
 from parshall.report.metrics import Metric, Metrics, overall
-from parshall.report.numbers import (
-    ABSENT,
-    count,
-    counted,
-    half_width_text,
-    joined,
-    matching,
-    quantity,
-    scale_for,
-    significant,
-)
+from parshall.report.numbers import ABSENT, count, counted, quantity
 from parshall.report.source import RunLike, filled
+from parshall.report.uncertainty import IDENTICAL, with_unit
 from parshall.runs.summary import bottleneck_name
 
 
@@ -103,14 +94,8 @@ def _completion(run: RunLike, metrics: Metrics) -> Tile | None:
 def _tile(label: str, metric: Metric | None, remark: str) -> Tile | None:
     if metric is None:
         return None
-    interval = metric.interval
-    scale = scale_for(interval.mean, metric.unit)
-    mean, half = interval.mean * scale.factor, interval.half_width
-    if half is None:
-        return Tile(label, joined(significant(mean), scale.unit), "", remark)
-    half *= scale.factor
-    value = joined(matching(mean, half), scale.unit)
-    return Tile(label, value, half_width_text(half) if half > 0 else "", remark)
+    value, spread = with_unit(metric.interval, metric.unit, IDENTICAL)
+    return Tile(label, value, spread, remark)
 
 
 def _note(metrics: Metrics) -> str:

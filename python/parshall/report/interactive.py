@@ -1,9 +1,10 @@
 """A `Plot` as plotly draws it: a mapping that is plotly.js's JSON.
 
-Colours are left as tokens that the page's script replaces, for the page is light or dark as the reader's
-system is: ``$0``, ``$1``, ... are the series of the palette, ``$ink``, ``$muted``, ``$grid`` and ``$paper`` the rest, and
-``$0/0.2`` is a colour at 20 % opacity; only values of keys that end in ``color`` are tokens. The JSON is written directly, not through plotly's Python classes, which cost
-half a second to import and check nothing that `plot` has not checked.
+Colours are left as tokens that the page's script replaces, for the page is light or dark as the reader's system is:
+``$0``, ``$1``, ... are the series of the palette, ``$ink``, ``$muted``, ``$grid`` and ``$paper`` the rest, and
+``$0/0.2`` is a colour at 20 % opacity; only values of keys that end in ``color`` are tokens. The JSON is written
+directly, not through plotly's Python classes, which cost half a second to import and check nothing that `plot` has not
+checked.
 """
 
 from __future__ import annotations

@@ -213,9 +213,10 @@ def _shares(flows: pl.DataFrame, group: str) -> Values:
 def _fairness(flows: pl.DataFrame) -> Values:
     """Jain's index; a single flow is not more or less fair than another."""
     found: Values = {}
-    for (repetition,), rows in flows.group_by("repetition", maintain_order=True):
+    for repetition in flows["repetition"].unique().sort().to_list():
+        rows = flows.filter(pl.col("repetition") == repetition)
         goodputs = rows["goodput_bps"].drop_nulls().to_numpy()
         index = jain(np.asarray(goodputs)) if len(goodputs) > 1 else None
         if index is not None:
-            found[int(repetition)] = index  # type: ignore[call-overload]
-    return dict(sorted(found.items()))
+            found[int(repetition)] = index
+    return found

@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them: sensible digits, units, uncertainty.
+r"""Numbers as a reader wants them: sensible digits, units, uncertainty.
 
 Nothing here ever prints ``nan``, ``inf`` or ``None``: a value that is not there becomes an em dash, `ABSENT`.
 
@@ -21,6 +21,8 @@ ABSENT = "—"
 NO_BREAK = "\u00a0"
 THIN = "\u202f"
 MINUS = "\u2212"
+_ROUNDING = 1e-11
+"""Relative: far above the error of a sum of doubles, far below any difference that means something."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def quantity(value: float | None, unit: str, digits: int = 3) -> str:
 
 
 def given(value: float | None, unit: str) -> str:
-    """A quantity that someone chose, without digits that he did not write.
+    r"""A quantity that someone chose, without digits that he did not write.
 
     >>> given(0.04, "s"), given(48e6, "bit/s"), given(0.0123456, "s")
     ('40\xa0ms', '48\xa0Mbit/s', '12.346\xa0ms')
@@ -115,12 +117,21 @@ def counted(number: float, singular: str, plural: str | None = None) -> str:
 
 def with_half_width(value: float, half_width: float) -> str:
     """``value ± half_width``, both to the second significant digit of the half width."""
-    if half_width == 0.0 or not math.isfinite(half_width):
+    if negligible(half_width, value) or not math.isfinite(half_width):
         return significant(value, 4)
     decimals = max(0, 1 - _exponent(half_width, 2))
     if decimals > 6:
         return f"{significant(value)}{THIN}±{THIN}{significant(half_width, 2)}"
     return f"{_fixed(value, decimals)}{THIN}±{THIN}{_fixed(half_width, decimals)}"
+
+
+def negligible(half_width: float, magnitude: float) -> bool:
+    """Whether `half_width` is nothing but the rounding of sums: the values about `magnitude` are all the same.
+
+    >>> negligible(5e-15, 1.0), negligible(5e-15, 1e-14), negligible(0.0, 0.0)
+    (True, False, True)
+    """
+    return abs(half_width) <= _ROUNDING * abs(magnitude)
 
 
 def half_width_text(half_width: float, value_digits: int = 2) -> str:
@@ -130,7 +141,7 @@ def half_width_text(half_width: float, value_digits: int = 2) -> str:
 
 def matching(value: float, half_width: float) -> str:
     """`value` to the second significant digit of its half width (without printing the latter)."""
-    if half_width == 0.0 or not math.isfinite(half_width):
+    if negligible(half_width, value) or not math.isfinite(half_width):
         return significant(value)
     decimals = min(max(0, 1 - _exponent(half_width, 2)), 6)
     return _fixed(value, decimals)

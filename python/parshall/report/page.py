@@ -1,8 +1,8 @@
 """The report page: one HTML file with everything in it.
 
-Nothing is fetched when it is read; a content security policy in the page forbids it. Every figure is in it as a static drawing
-and as data for plotly.js, which is carried once, compressed (1.5 MB of gzip, 2.0 MB as text, against 4.8 MB as it is): the
-page is readable at once, in print, and where JavaScript is off.
+Nothing is fetched when it is read; a content security policy in the page forbids it. Every figure is in it as a static
+drawing and as data for plotly.js, which is carried once, compressed (1.5 MB of gzip, 2.0 MB as text, against 4.8 MB as
+it is): the page is readable at once, in print, and where JavaScript is off.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import base64
 import gzip
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -30,7 +29,7 @@ from parshall.report.numbers import count, counted, quantity
 from parshall.report.palette import DARK, LIGHT, Scheme
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.source import RunLike
-from parshall.report.static import image
+from parshall.report.static import image, size_in
 from parshall.report.tables import groups_table, links_table, transfers_table
 from parshall.report.writing import write_atomically
 
@@ -118,11 +117,9 @@ def prepared(run: RunLike) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure
 
 def drawing(figure: Figure, plot: Plot) -> Drawing:
     """The static drawing of a figure, as a data URI."""
-    svg = image(plot, "svg")
-    size = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    assert size is not None
-    uri = "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
-    return Drawing(figure.name, figure.title, plot.caption, uri, round(float(size[1])), round(float(size[2])))
+    uri = "data:image/svg+xml;base64," + base64.b64encode(image(plot, "svg")).decode()
+    width, height = (round(72 * length) for length in size_in(plot))
+    return Drawing(figure.name, figure.title, plot.caption, uri, width, height)
 
 
 def name_of(run: RunLike) -> str:
@@ -151,7 +148,7 @@ def gauge(ratio: float) -> Markup:
     """A ratio on a logarithmic scale from 1/2 to 2, as a small drawing; an arrow head where it is beyond."""
     place = min(1.0, max(-1.0, math.log2(ratio))) if ratio > 0 else -1.0
     x = 50 + 46 * place
-    beyond = not 0.5 <= ratio <= 2.0  # noqa: PLR2004
+    beyond = not 0.5 <= ratio <= 2.0
     mark = (
         f'<path d="M{x - 4 * place:g} 3L{x + 4 * place:g} 8L{x - 4 * place:g} 13z" fill="var(--series-0)"/>'
         if beyond

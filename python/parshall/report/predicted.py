@@ -16,8 +16,9 @@ from parshall.models.catalog import CATALOG
 from parshall.models.entry import Entry
 from parshall.predict import ASSUMPTIONS, Predicted, flatten
 from parshall.report.metrics import Metric, Metrics, all_metrics
-from parshall.report.numbers import NO_BREAK, THIN, half_width_text, joined, matching, quantity, scale_for, significant
+from parshall.report.numbers import NO_BREAK, THIN, quantity, scale_for, significant
 from parshall.report.source import RunLike
+from parshall.report.uncertainty import with_unit
 
 NO_MODEL = "no model"
 _FROM_SCENARIO = "From the scenario alone"
@@ -259,13 +260,7 @@ def _plain(label: str, number: float | None, unit: str) -> Value | None:
 def _measured(label: str, metric: Metric | None) -> Value | None:
     if metric is None:
         return None
-    interval = metric.interval
-    scale = scale_for(interval.mean, metric.unit)
-    half = interval.half_width
-    if not half:
-        return Value(label, quantity(interval.mean, metric.unit))
-    text = joined(matching(interval.mean * scale.factor, half * scale.factor), scale.unit)
-    return Value(label, text, half_width_text(half * scale.factor))
+    return Value(label, *with_unit(metric.interval, metric.unit))
 
 
 def _ranged(label: str, key: str, unit: str, central: Answer, valid: Sequence[Answer]) -> Value | None:

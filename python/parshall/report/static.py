@@ -27,33 +27,40 @@ STACKED_IN = 1.35
 _MARGIN_IN = 0.75
 _DPI = 200
 
-_SETTINGS: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": 8.5,
-    "text.parse_math": False,
-    "axes.edgecolor": LIGHT.muted,
-    "axes.labelcolor": LIGHT.ink,
-    "axes.linewidth": 0.7,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlesize": 8.5,
-    "axes.unicode_minus": True,
-    "grid.color": LIGHT.grid,
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8,
-    "legend.frameon": False,
-    "legend.handlelength": 2.6,
-    "path.simplify_threshold": 0.3,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "parshall",
-    "text.color": LIGHT.ink,
-    "xtick.color": LIGHT.muted,
-    "xtick.labelcolor": LIGHT.ink,
-    "ytick.color": LIGHT.muted,
-    "ytick.labelcolor": LIGHT.ink,
-}
+_SETTINGS = mpl.RcParams(
+    {
+        "font.family": ["DejaVu Sans"],
+        "font.size": 8.5,
+        "text.parse_math": False,
+        "axes.edgecolor": LIGHT.muted,
+        "axes.labelcolor": LIGHT.ink,
+        "axes.linewidth": 0.7,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.titlesize": 8.5,
+        "axes.unicode_minus": True,
+        "grid.color": LIGHT.grid,
+        "grid.linewidth": 0.6,
+        "legend.fontsize": 8,
+        "legend.frameon": False,
+        "legend.handlelength": 2.6,
+        "path.simplify_threshold": 0.3,
+        "svg.fonttype": "path",
+        "svg.hashsalt": "parshall",
+        "text.color": LIGHT.ink,
+        "xtick.color": LIGHT.muted,
+        "xtick.labelcolor": LIGHT.ink,
+        "ytick.color": LIGHT.muted,
+        "ytick.labelcolor": LIGHT.ink,
+    }
+)
+
+
+def size_in(plot: Plot) -> tuple[float, float]:
+    """Width and height of the drawing, in inches."""
+    return WIDTH_IN, sum(_heights(plot)) + _MARGIN_IN
 
 
 def image(plot: Plot, file_format: str) -> bytes:
@@ -77,9 +84,8 @@ def _metadata(file_format: str) -> dict[str, Any]:
 
 
 def _drawn(plot: Plot) -> Canvas:
-    unit = PANEL_IN if len(plot.panels) == 1 else STACKED_IN
-    heights = [unit * panel.height for panel in plot.panels]
-    canvas = Canvas(figsize=(WIDTH_IN, sum(heights) + _MARGIN_IN), layout="constrained")
+    heights = _heights(plot)
+    canvas = Canvas(figsize=size_in(plot), layout="constrained")
     grid = canvas.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
     axes = cast("Sequence[Axes]", grid[:, 0])
     for index, (panel, ax) in enumerate(zip(plot.panels, axes, strict=True)):
@@ -88,6 +94,11 @@ def _drawn(plot: Plot) -> Canvas:
     axes[-1].set_xlabel(plot.panels[-1].x.title)
     _legend(canvas, axes)
     return canvas
+
+
+def _heights(plot: Plot) -> list[float]:
+    unit = PANEL_IN if len(plot.panels) == 1 else STACKED_IN
+    return [unit * panel.height for panel in plot.panels]
 
 
 def _draw(panel: Panel, ax: Axes, *, repeated: bool) -> None:

@@ -15,15 +15,13 @@ from parshall.report.numbers import (
     Scale,
     count,
     given,
-    half_width_text,
     joined,
-    matching,
     quantity,
     scale_for,
-    significant,
     trimmed,
 )
 from parshall.report.source import RunLike, filled
+from parshall.report.uncertainty import ZERO, in_scale
 
 
 @dataclass(frozen=True)
@@ -145,10 +143,10 @@ def links_table(run: RunLike) -> Table | None:
 
 def span(table: pl.DataFrame, column: str, unit: str) -> str:
     """``100 ms``, or ``100 to 298 ms`` when rows differ; a dash when none has a value."""
-    values = table[column].drop_nulls()
-    if values.is_empty():
+    values = table[column].drop_nulls().to_numpy()
+    if len(values) == 0:
         return ABSENT
-    low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
+    low, high = float(values.min()), float(values.max())
     if quantity(low, unit) == quantity(high, unit):
         return given(high, unit)
     lower, upper = scale_for(low, unit), scale_for(high, unit)
@@ -158,15 +156,17 @@ def span(table: pl.DataFrame, column: str, unit: str) -> str:
 
 def _population(flows: pl.DataFrame) -> str:
     controls = sorted(set(flows["congestion_control"].to_list()))
-    number = flows.group_by("repetition").len()["len"].max()
-    return f"{count(int(number or 0))} {'/'.join(control or 'datagrams' for control in controls)}"  # type: ignore[call-overload]
+    number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
+    return f"{count(number)} {'/'.join(control or 'datagrams' for control in controls)}"
 
 
 def _table(title: str, columns: Sequence[Column | None], row: str, note: str = "") -> Table:
     present = [column for column in columns if column is not None]
     gaps = any(cell.text == ABSENT for column in present for cell in column.cells)
     absent = f"{ABSENT} not measured, or without meaning, for that {row}." if gaps else ""
-    return Table(title, present, " ".join(part for part in (note, absent) if part))
+    exact = any(cell.spread == ZERO for column in present for cell in column.cells)
+    identical = f"{ZERO}: identical in all repetitions." if exact else ""
+    return Table(title, present, " ".join(part for part in (note, identical, absent) if part))
 
 
 def _metric(label: str, found: Sequence[Metrics], groups: Sequence[str], name: str) -> Column | None:
@@ -178,12 +178,7 @@ def _metric(label: str, found: Sequence[Metrics], groups: Sequence[str], name: s
 def _cell(metric: Metric | None, scale: Scale) -> Cell:
     if metric is None:
         return Cell(ABSENT)
-    interval = metric.interval
-    mean, half = interval.mean * scale.factor, interval.half_width
-    if half is None:
-        return Cell(significant(mean))
-    half *= scale.factor
-    return Cell(matching(mean, half), half_width_text(half) if half > 0 else "")
+    return Cell(*in_scale(metric.interval, scale))
 
 
 def _words(label: str, texts: Sequence[str]) -> Column:

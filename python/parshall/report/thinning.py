@@ -7,6 +7,7 @@ peak and no collapse disappears. Whoever thins says so in the caption, with the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def extremes(x: Values, y: Values, points: int = SERIES_POINTS) -> Thinned:
     bins = points // 2
     edges = np.linspace(0, len(x), bins + 1).astype(np.int64)
     keep = np.empty(2 * bins, dtype=np.int64)
-    for index, (first, last) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for index, (first, last) in enumerate(pairwise(edges.tolist())):
         lowest = first + int(np.argmin(y[first:last]))
         highest = first + int(np.argmax(y[first:last]))
         keep[2 * index : 2 * index + 2] = sorted((lowest, highest))

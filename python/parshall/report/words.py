@@ -55,7 +55,7 @@ def _network(scenario: Document) -> str:
 
 def _link(link: Document) -> str:
     rate = _q(link["rate"]) if link.get("rate") else f"varying rate ({link.get('rate_trace', 'a trace')})"
-    words = [f"a link of {rate}" if link.get("rate") else f"a link of {rate}"]
+    words = [f"a link of {rate}"]
     if link.get("delay"):
         words.append(f"{_q(link['delay'])} one-way delay")
     queue = link.get("queue")

@@ -34,8 +34,8 @@ def prepare(run: RunLike) -> Plot | Missing:
 
 def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
     groups = _groups(run, finished)
-    bytes_scale = scale_for(float(finished["size_bytes"].median() or 1.0), "B")
-    time_scale = scale_for(float(finished["duration_s"].median() or 1.0), "s")
+    bytes_scale = scale_for(float(np.median(finished["size_bytes"])), "B")
+    time_scale = scale_for(float(np.median(finished["duration_s"])), "s")
     binned = finished.height > SCATTER_POINTS
     marks: list[Mark] = []
     for index, group in enumerate(groups[:SERIES]):
@@ -49,7 +49,8 @@ def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame)
         else:
             marks.append(Points(x, y, name, style))
     note = (
-        "Line: median over transfers of about that size; band: 10th to 90th percentile; where they are few, each is a point."
+        "Line: median over transfers of about that size; band: 10th to 90th percentile; where they are few, each is "
+        "a point."
         if binned
         else ""
     )
@@ -63,7 +64,7 @@ def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame)
 def _distribution(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
     """All transfers have one size: the share that took no longer than x."""
     groups = _groups(run, finished)
-    scale: Scale = scale_for(float(finished["duration_s"].median() or 1.0), "s")
+    scale: Scale = scale_for(float(np.median(finished["duration_s"])), "s")
     marks: list[Mark] = []
     for index, group in enumerate(groups[:SERIES]):
         rows = finished.filter(pl.col("group") == group)
@@ -88,7 +89,8 @@ def _groups(run: RunLike, finished: pl.DataFrame) -> list[str]:
 
 
 def _opening(finished: pl.DataFrame) -> str:
-    return f"Time from the start of a transfer to the acknowledgement of its last byte, {counted(finished.height, 'finished transfer')}."
+    number = counted(finished.height, "finished transfer")
+    return f"Time from the start of a transfer to the acknowledgement of its last byte, {number}."
 
 
 def _unfinished(transfers: pl.DataFrame) -> str:

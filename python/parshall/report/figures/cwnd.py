@@ -44,7 +44,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     chosen = _chosen(who)
     start = warm_up_s(run)
     curves, note = _curves(samples, chosen)
-    time = Axis("Time", "s", minimum=0.0, maximum=float(samples["time_s"].max()))  # type: ignore[arg-type]
+    time = Axis("Time", "s", minimum=0.0, maximum=float(samples["time_s"].to_numpy().max()))
     marks = measured_from(start)
     if chosen.height <= OVERLAID:
         several = chosen.height > 1
@@ -75,7 +75,7 @@ def _strips(curves: list[tuple[Flow, Thinned]], groups: list[str], time: Axis, s
     tops = [_top([curve], start) for _, curve in curves]
     largest, smallest = max(top for top, _ in tops), min(top for top, _ in tops)
     common = smallest > 0 and largest <= MOST_UNEQUAL * smallest
-    panels = []
+    panels: list[Panel] = []
     for (flow, curve), (own, _) in zip(curves, tops, strict=True):
         axis = Axis("Congestion window", "packets", minimum=0.0, maximum=largest if common else own)
         line = Line(curve.x, curve.y, "", Style(series=groups.index(flow["group"]), thin=True))

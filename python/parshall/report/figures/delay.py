@@ -33,14 +33,13 @@ def tail_of(histogram: pl.DataFrame) -> Tail | None:
     bins = histogram.group_by("low_s", "high_s").agg(pl.col("packets").sum()).sort("high_s")
     packets = bins["packets"].to_numpy().astype(np.float64)
     total = packets.sum()
-    if total == 0:
+    ends = bins["low_s"].to_numpy(), bins["high_s"].to_numpy()
+    percentiles = histogram_quantiles(*ends, packets, LEVELS)
+    if percentiles is None:
         return None
     beyond = np.clip(1.0 - np.cumsum(packets) / total, 0.0, 1.0)
     beyond[np.cumsum(packets) == total] = 0.0
     start = float(bins["low_s"][0])
-    ends = bins["low_s"].to_numpy(), bins["high_s"].to_numpy()
-    percentiles = histogram_quantiles(*ends, packets, LEVELS)
-    assert percentiles is not None
     return Tail(np.append(start, ends[1]), np.append(1.0, beyond), percentiles)
 
 

@@ -26,8 +26,8 @@ def prepare(run: RunLike) -> Plot | Missing:
     if points.height < 2:
         return Missing("There is a single flow, whose goodput is in the table above.")
     scale = scale_for(float(np.quantile(points["goodput_bps"].to_numpy(), 0.9)), "bit/s")
-    rtt = points["rtt_base_s"].drop_nulls()
-    spread = rtt.len() == points.height and float(rtt.max()) > NEARLY_EQUAL * float(rtt.min())  # type: ignore[arg-type]
+    rtt = points["rtt_base_s"].drop_nulls().to_numpy()
+    spread = len(rtt) == points.height and float(rtt.max()) > NEARLY_EQUAL * float(rtt.min())
     draw = _against_rtt if spread else _sorted
     return draw(points, scale, group_names(run), how)
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from parshall.report.figures.common import pooled, sentences
 from parshall.report.numbers import counted, significant
-from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot, Points, Style, Values
+from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style, Values
 from parshall.report.source import RunLike, filled
 
 BINS = 24
@@ -27,7 +27,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     edges = _edges(windows)
     index = np.clip(np.searchsorted(edges, windows, side="right") - 1, 0, len(edges) - 2)
     trials = np.bincount(index, minlength=len(edges) - 1).astype(np.float64)
-    losses = np.bincount(index, weights=lost, minlength=len(edges) - 1)
+    losses = np.bincount(index, weights=lost, minlength=len(edges) - 1).astype(np.float64)
     sums = np.bincount(index, weights=windows, minlength=len(edges) - 1)
     seen = losses > 0
     share = losses[seen] / trials[seen]
@@ -35,7 +35,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     centre = sums[seen] / trials[seen]
     per_packet = _independent(windows, lost)
     curve = np.geomspace(max(1.0, windows.min()), windows.max() + 1.0, 100)
-    marks = [
+    marks: list[Mark] = [
         Line(
             curve,
             -np.expm1(curve * np.log1p(-per_packet)),

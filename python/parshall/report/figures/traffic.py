@@ -30,7 +30,9 @@ def prepare(run: RunLike) -> Plot | Missing:
     samples, which = first_repetition(samples)
     start = warm_up_s(run)
     samples, partial = _whole_bins(samples, start)
-    end = float((samples["time_s"] + samples["bin_s"]).max())  # type: ignore[arg-type]
+    if samples.is_empty():
+        return Missing("The series of the links is one bin, in which the warm-up ends.")
+    end = float(np.max(samples["time_s"] + samples["bin_s"]))
     links = link_names(samples)
     shown = _busiest(run, links)[:LINKS]
     rates = _rates(run, shown)
@@ -67,7 +69,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     what = "Bits forwarded (headers included), mean queue without the packet in service, and packets dropped"
     if len(panels) == 2:
         what = "Bits forwarded (headers included) and mean queue without the packet in service; nothing was dropped"
-    width = f"in bins of {given(float(samples['bin_s'].median() or 0.0), 's')}"
+    width = f"in bins of {given(float(np.median(samples['bin_s'])), 's')}"
     others = [link for link in links if link not in shown]
     absent = f"Less loaded and not shown: {listed(others)}." if others else ""
     return Plot(panels, sentences(f"{what}, {width}.", which, note, partial, absent))
