@@ -34,8 +34,8 @@ def prepare(run: RunLike) -> Plot | Missing:
 
 def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
     groups = _groups(run, finished)
-    bytes_scale = scale_for(float(np.median(finished["size_bytes"])), "B")
-    time_scale = scale_for(float(np.median(finished["duration_s"])), "s")
+    bytes_scale = scale_for(float(np.median(finished["size_bytes"].to_numpy())), "B")
+    time_scale = scale_for(float(np.median(finished["duration_s"].to_numpy())), "s")
     binned = finished.height > SCATTER_POINTS
     marks: list[Mark] = []
     for index, group in enumerate(groups[:SERIES]):
@@ -64,7 +64,7 @@ def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame)
 def _distribution(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
     """All transfers have one size: the share that took no longer than x."""
     groups = _groups(run, finished)
-    scale: Scale = scale_for(float(np.median(finished["duration_s"])), "s")
+    scale: Scale = scale_for(float(np.median(finished["duration_s"].to_numpy())), "s")
     marks: list[Mark] = []
     for index, group in enumerate(groups[:SERIES]):
         rows = finished.filter(pl.col("group") == group)

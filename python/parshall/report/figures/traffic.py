@@ -32,7 +32,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     samples, partial = _whole_bins(samples, start)
     if samples.is_empty():
         return Missing("The series of the links is one bin, in which the warm-up ends.")
-    end = float(np.max(samples["time_s"] + samples["bin_s"]))
+    end = float((samples["time_s"] + samples["bin_s"]).to_numpy().max())
     links = link_names(samples)
     shown = _busiest(run, links)[:LINKS]
     rates = _rates(run, shown)
@@ -69,7 +69,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     what = "Bits forwarded (headers included), mean queue without the packet in service, and packets dropped"
     if len(panels) == 2:
         what = "Bits forwarded (headers included) and mean queue without the packet in service; nothing was dropped"
-    width = f"in bins of {given(float(np.median(samples['bin_s'])), 's')}"
+    width = f"in bins of {given(float(np.median(samples['bin_s'].to_numpy())), 's')}"
     others = [link for link in links if link not in shown]
     absent = f"Less loaded and not shown: {listed(others)}." if others else ""
     return Plot(panels, sentences(f"{what}, {width}.", which, note, partial, absent))
