@@ -7,6 +7,10 @@
 //! | `newreno` (RFC 6582) | 3 duplicate ACKs | a hole each partial ACK | the same, deflated by partial ACKs |
 //! | `sack` (RFC 6675) | 3 SACKed packets above | every hole, by the scoreboard | pipe below ssthresh, or PRR (RFC 6937) |
 //!
+//! Duplicate ACKs start one fast retransmit a window, for Tahoe and Reno too: what was sent before the last reduction does
+//! not reduce again (RFC 6582 §3.2 step 2; without it Reno halves several times for one burst of losses). A second loss in
+//! the window of a Reno sender then waits for the timer.
+//!
 //! Choices the RFCs leave open: a full ACK sets cwnd to ssthresh (RFC 6582 §3.2 step 3 option 2); the first
 //! partial ACK, and no later one, restarts the timer ("impatient"); ssthresh is reduced only by the first of several
 //! timeouts in a row (RFC 5681 §3.1).
@@ -126,14 +130,11 @@ impl Sender {
     fn fast_retransmit(&mut self, config: &TcpConfig, now: Instant) {
         self.begin_reduction(now, config.recovery == Recovery::Tahoe);
         self.dupacks = 0;
+        self.guard = self.max;
         if config.recovery == Recovery::Tahoe {
-            self.guard = self.max;
             self.nxt = self.una;
             self.phase = Phase::Loss;
         } else {
-            if config.recovery == Recovery::NewReno {
-                self.guard = self.max;
-            }
             self.phase = Phase::Recovery;
             self.inflation = DUP_THRESH as f64;
             self.first_partial = true;
