@@ -142,3 +142,5 @@ def test_shipped_scenarios_run(path: Path) -> None:
     assert run.status == "complete"
     assert run.summary["packets_forwarded"] > 0
     assert run.summary["goodput_bps"] > 0
+    assert run.metadata["prediction_problem"] is None
+    assert run.predicted

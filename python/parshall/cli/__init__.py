@@ -7,6 +7,11 @@ else to standard error, so that ``--json`` prints one JSON value and nothing but
 
 def main() -> None:
     """Run the command line."""
-    from parshall.cli.app import app
+    import sys
 
-    app()
+    try:
+        from parshall.cli.app import app
+
+        app()
+    except KeyboardInterrupt:  # while modules are loaded, or results shown
+        sys.exit("parshall: interrupted")

@@ -196,9 +196,11 @@ class _Execution:
     def _predict(self, made: Run) -> tuple[list[dict[str, Any]], str | None]:
         """The models' answers; or why there are none, which must not cost what was simulated."""
         try:
-            return flatten(predict(self.scenario, made)), None
-        except ParshallError as error:
+            rows = flatten(predict(self.scenario, made))
+            json.dumps(rows, allow_nan=False)
+        except (ParshallError, ValueError) as error:
             return [], str(error)
+        return rows, None
 
     def _progress(self) -> Progress:
         return Progress(
