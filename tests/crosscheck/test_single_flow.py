@@ -43,7 +43,18 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("run", VALUES["runs"], ids=name)
+# Not reproduced: at p = 1e-3 ns-2's port of Linux 2.6.22's Vegas stays at 32 packets (640 packets/s). Ours follows the paper: with
+# an empty queue it grows a packet a round trip and halves at a loss, as Reno does (812 packets/s; Reno there: 864).
+KNOWN_TO_DIFFER = {"vegas-p=0.001"}
+
+
+def marked(run: dict[str, Any]) -> Any:
+    reason = "Linux's Vegas answers losses differently from the paper that ours follows"
+    marks = [pytest.mark.xfail(strict=True, reason=reason)] if name(run) in KNOWN_TO_DIFFER else []
+    return pytest.param(run, id=name(run), marks=marks)
+
+
+@pytest.mark.parametrize("run", [marked(run) for run in VALUES["runs"]])
 def test_goodput(simulate: Any, run: dict[str, Any]) -> None:
     ours = simulate(scenario(run))
     payload_bits = 8 * 1460
