@@ -43,8 +43,9 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# Not reproduced: at p = 1e-3 ns-2's port of Linux 2.6.22's Vegas stays at 32 packets (640 packets/s). Ours follows the paper: with
-# an empty queue it grows a packet a round trip and halves at a loss, as Reno does (812 packets/s; Reno there: 864).
+# Not reproduced: at p = 1e-3 ns-2's port of Linux 2.6.22's Vegas stays at 32 packets (640 packets/s). Ours follows
+# the paper: with an empty queue it grows a packet a round trip and halves at a loss, as Reno does (812 packets/s;
+# Reno there: 864).
 KNOWN_TO_DIFFER = {"vegas-p=0.001"}
 
 
