@@ -19,9 +19,10 @@ Json = dict[str, Any]
 
 PANEL_PX = 300.0
 STACKED_PX = 165.0
-_TOP_PX = 34.0
+_TOP_PX = 46.0
 _GAP_PX = 40.0
-_BOTTOM_PX = 84.0
+_BOTTOM_PX = 52.0
+_LEGEND_PX = 32.0
 _FONT_PX = 12.5
 _DIGITS = 6
 
@@ -33,12 +34,12 @@ def plotly(plot: Plot) -> Json:
     heights = [unit * panel.height for panel in plot.panels]
     inner = sum(heights) + _GAP_PX * (len(heights) - 1)
     layout: Json = {
-        "height": inner + _TOP_PX + _BOTTOM_PX,
-        "margin": {"l": 8, "r": 12, "t": _TOP_PX, "b": _BOTTOM_PX, "pad": 0},
+        "margin": {"l": 8, "r": 12, "t": _TOP_PX, "pad": 0},
         "font": {"size": _FONT_PX, "color": "$ink"},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "hovermode": "closest",
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "$muted", "activecolor": "$ink"},
         "hoverlabel": {"bgcolor": "$paper", "bordercolor": "$muted", "font": {"color": "$ink"}},
         "legend": {"orientation": "h", "x": 0, "y": 0, "xref": "container", "yref": "container", "yanchor": "bottom"},
         "showlegend": False,
@@ -75,6 +76,8 @@ def plotly(plot: Plot) -> Json:
                 data.append(trace)
         top = bottom - _GAP_PX / inner
     layout["showlegend"] = len(named) > 0
+    layout["margin"]["b"] = _BOTTOM_PX + (_LEGEND_PX if named else 0.0)
+    layout["height"] = inner + _TOP_PX + layout["margin"]["b"]
     return {"data": data, "layout": layout}
 
 
@@ -97,9 +100,9 @@ def _axis(axis: Axis, *, anchor: str, titled: bool) -> Json:
         drawn |= {"minor": {"ticks": "outside", "ticklen": 2, "tickcolor": "$muted"}, "dtick": 1}
         if axis.minimum is not None and axis.maximum is not None:
             decades = math.log10(axis.maximum / axis.minimum)
-            drawn["dtick"] = "D2" if decades < 1.2 else max(1, math.ceil(decades / 8))
+            drawn["dtick"] = "D2" if decades < 2.2 else max(1, math.ceil(decades / 8))
     if titled:
-        drawn["title"] = {"text": axis.title, "standoff": 8}
+        drawn["title"] = {"text": axis.title, "standoff": 8, "font": {"size": _FONT_PX}}
     ends = [axis.minimum, axis.maximum]
     if any(end is not None for end in ends):
         drawn["range"] = [math.log10(end) if axis.log and end is not None else end for end in ends]
@@ -115,7 +118,8 @@ def _headings(panel: Panel, top: float, *, repeated: bool) -> list[Json]:
     common: Json = {"xref": "paper", "yref": "paper", "y": top, "yanchor": "bottom", "showarrow": False, "yshift": 3}
     headings = []
     if not repeated:
-        headings.append(common | {"x": 0, "xanchor": "left", "text": escaped(panel.y.title)})
+        above = {"yshift": 20} if panel.note else {}
+        headings.append(common | {"x": 0, "xanchor": "left", "text": escaped(panel.y.title)} | above)
     if panel.note:
         muted = {"color": "$muted"}
         headings.append(common | {"x": 1, "xanchor": "right", "text": escaped(panel.note), "font": muted})
@@ -164,6 +168,7 @@ def _points(mark: Points, hover: str) -> Json:
     trace: Json = {
         "type": "scatter",
         "mode": "markers",
+        "cliponaxis": False,
         "x": rounded(mark.x),
         "y": rounded(mark.y),
         "name": name,
@@ -205,8 +210,10 @@ def _guide(layout: Json, guide: Guide, panel: Panel, suffix: str) -> None:
             f"{along}ref": f"{along}{suffix}",
             across: 1,
             along: place,
-            "xanchor": "right",
+            "xanchor": "right" if guide.along == "y" or guide.before(panel.x) else "left",
             "yanchor": "bottom" if guide.along == "y" else "top",
+            "bgcolor": "$paper/0.7",
+            "borderpad": 1,
             "showarrow": False,
             "text": escaped(guide.text),
             "font": {"color": "$muted", "size": _FONT_PX - 1},

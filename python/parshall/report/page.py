@@ -11,6 +11,7 @@ import base64
 import gzip
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from parshall.report import predicted, words
 from parshall.report.figures import CATALOG
@@ -29,7 +30,7 @@ from parshall.report.numbers import count, counted, quantity
 from parshall.report.palette import DARK, LIGHT, Scheme
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.source import RunLike
-from parshall.report.static import image, size_in
+from parshall.report.static import image
 from parshall.report.tables import groups_table, links_table, transfers_table
 from parshall.report.writing import write_atomically
 
@@ -117,9 +118,9 @@ def prepared(run: RunLike) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure
 
 def drawing(figure: Figure, plot: Plot) -> Drawing:
     """The static drawing of a figure, as a data URI."""
-    uri = "data:image/svg+xml;base64," + base64.b64encode(image(plot, "svg")).decode()
-    width, height = (round(72 * length) for length in size_in(plot))
-    return Drawing(figure.name, figure.title, plot.caption, uri, width, height)
+    svg = image(plot, "svg")
+    uri = "data:image/svg+xml;base64," + base64.b64encode(svg.content).decode()
+    return Drawing(figure.name, figure.title, plot.caption, uri, svg.width, svg.height)
 
 
 def name_of(run: RunLike) -> str:
@@ -203,9 +204,16 @@ def template(name: str) -> jinja2.Template:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
+    made.filters["code"] = _code
+    return made
+
+
+def _code(text: str) -> Markup:
+    """`text`, escaped, with what is between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
 
 
 def _asset(name: str) -> str:

@@ -105,6 +105,10 @@ class Guide:
     text: str
     along: Literal["x", "y"] = "y"
 
+    def before(self, axis: Axis) -> bool:
+        """Whether the words of a vertical line stand to its left: where they have more room."""
+        return axis.maximum is not None and self.value > axis.maximum / 2
+
 
 Mark = Line | Band | Points | Guide
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import matplotlib as mpl
@@ -17,14 +18,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from parshall.report.numbers import significant
+from parshall.report.numbers import trimmed
 from parshall.report.palette import DASHES, LIGHT, MARKERS, SYMBOLS
 from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
 WIDTH_IN = 6.3
 PANEL_IN = 2.7
 STACKED_IN = 1.35
-_MARGIN_IN = 0.75
+_LEFT_IN = 0.62
+_RIGHT_IN = 0.12
+_TOP_IN = 0.27
+_BOTTOM_IN = 0.46
+_GAP_IN = 0.3
+_LEGEND_CHARACTERS = 104
+_LEGEND_ROW_IN = 0.19
 _DPI = 200
 
 _SETTINGS = mpl.RcParams(
@@ -58,18 +65,23 @@ _SETTINGS = mpl.RcParams(
 )
 
 
-def size_in(plot: Plot) -> tuple[float, float]:
-    """Width and height of the drawing, in inches."""
-    return WIDTH_IN, sum(_heights(plot)) + _MARGIN_IN
+@dataclass(frozen=True)
+class Image:
+    """A drawing as a file, and its size in points."""
+
+    content: bytes
+    width: int
+    height: int
 
 
-def image(plot: Plot, file_format: str) -> bytes:
-    """The bytes of `plot` as a ``png`` or ``svg`` (or ``pdf``) file."""
+def image(plot: Plot, file_format: str) -> Image:
+    """`plot` as a ``png`` or ``svg`` (or ``pdf``) file."""
     with mpl.rc_context(_SETTINGS):
         canvas = _drawn(plot)
         stream = io.BytesIO()
         canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=_metadata(file_format))
-    return stream.getvalue()
+        width, height = (round(72 * inches) for inches in canvas.get_size_inches())
+    return Image(stream.getvalue(), width, height)
 
 
 def _metadata(file_format: str) -> dict[str, Any]:
@@ -84,26 +96,32 @@ def _metadata(file_format: str) -> dict[str, Any]:
 
 
 def _drawn(plot: Plot) -> Canvas:
-    heights = _heights(plot)
-    canvas = Canvas(figsize=size_in(plot), layout="constrained")
-    grid = canvas.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
-    axes = cast("Sequence[Axes]", grid[:, 0])
+    """The figure, with margins of fixed size: the axes of all figures of a page begin at the same place."""
+    unit = PANEL_IN if len(plot.panels) == 1 else STACKED_IN
+    heights = [unit * panel.height for panel in plot.panels]
+    canvas = Canvas()
+    axes = [canvas.add_subplot(len(heights), 1, index + 1) for index in range(len(heights))]
     for index, (panel, ax) in enumerate(zip(plot.panels, axes, strict=True)):
         repeated = index > 0 and plot.panels[index - 1].y == panel.y
         _draw(panel, ax, repeated=repeated)
     axes[-1].set_xlabel(plot.panels[-1].x.title)
-    _legend(canvas, axes)
+    legend = _legend(canvas, axes)
+    height = _TOP_IN + sum(heights) + _GAP_IN * (len(heights) - 1) + _BOTTOM_IN + legend
+    canvas.set_size_inches(WIDTH_IN, height)
+    top = height - _TOP_IN
+    for index, (ax, own) in enumerate(zip(axes, heights, strict=True)):
+        top -= own
+        width = WIDTH_IN - _LEFT_IN - _RIGHT_IN
+        ax.set_position((_LEFT_IN / WIDTH_IN, top / height, width / WIDTH_IN, own / height))
+        top -= _GAP_IN
+        if index < len(axes) - 1:
+            ax.tick_params(labelbottom=False)
     return canvas
-
-
-def _heights(plot: Plot) -> list[float]:
-    unit = PANEL_IN if len(plot.panels) == 1 else STACKED_IN
-    return [unit * panel.height for panel in plot.panels]
 
 
 def _draw(panel: Panel, ax: Axes, *, repeated: bool) -> None:
     for mark in panel.marks:
-        _mark(mark, ax)
+        _mark(mark, ax, panel)
     _scale(panel.x, ax, "x")
     _scale(panel.y, ax, "y")
     if not repeated:
@@ -112,7 +130,7 @@ def _draw(panel: Panel, ax: Axes, *, repeated: bool) -> None:
         ax.set_title(panel.note, loc="right", pad=4, color=LIGHT.muted)
 
 
-def _mark(mark: Mark, ax: Axes) -> None:
+def _mark(mark: Mark, ax: Axes, panel: Panel) -> None:
     label = _label(getattr(mark, "name", ""))
     match mark:
         case Line():
@@ -124,7 +142,7 @@ def _mark(mark: Mark, ax: Axes) -> None:
         case Points():
             _points(mark, ax, label)
         case Guide():
-            _guide(mark, ax)
+            _guide(mark, ax, panel)
 
 
 def _label(name: str) -> str:
@@ -154,19 +172,24 @@ def _points(mark: Points, ax: Axes, label: str) -> None:
         elinewidth=0.9,
         capsize=1.5,
         label=label,
+        clip_on=False,
+        zorder=3,
     )
 
 
-def _guide(guide: Guide, ax: Axes) -> None:
+def _guide(guide: Guide, ax: Axes, panel: Panel) -> None:
     pen: dict[str, Any] = {"color": LIGHT.muted, "linewidth": 0.8, "dashes": (4, 3), "zorder": 1.5}
-    offset: dict[str, Any] = {"xytext": (-2, 2), "textcoords": "offset points", "fontsize": 7.5}
+    left = guide.along == "y" or guide.before(panel.x)
+    offset: dict[str, Any] = {"xytext": (-2 if left else 2, 2), "textcoords": "offset points", "fontsize": 7.5}
     if guide.along == "y":
         ax.axhline(guide.value, **pen)
         place, transform, vertical = (1.0, guide.value), ax.get_yaxis_transform(), "bottom"
     else:
         ax.axvline(guide.value, **pen)
         place, transform, vertical = (guide.value, 1.0), ax.get_xaxis_transform(), "top"
-    ax.annotate(guide.text, place, xycoords=transform, ha="right", va=vertical, color=LIGHT.muted, **offset)
+    ax.annotate(
+        guide.text, place, xycoords=transform, ha="right" if left else "left", va=vertical, color=LIGHT.muted, **offset
+    )
 
 
 def _scale(axis: Axis, ax: Axes, letter: str) -> None:
@@ -175,21 +198,36 @@ def _scale(axis: Axis, ax: Axes, letter: str) -> None:
         drawn = getattr(ax, f"{letter}axis")
         low, high = getattr(ax, f"get_{letter}lim")()
         low, high = axis.minimum or low, axis.maximum or high
-        short = math.log10(high / low) < 1.2
+        short = math.log10(high / low) < 2.2
         drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=9))
-        drawn.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 2)))
+        drawn.set_major_formatter(FuncFormatter(lambda value, _: trimmed(value)))
         drawn.set_minor_formatter(NullFormatter())
     getattr(ax, f"set_{letter}lim")(axis.minimum, axis.maximum)
 
 
-def _legend(canvas: Canvas, axes: Sequence[Axes]) -> None:
+def _legend(canvas: Canvas, axes: Sequence[Axes]) -> float:
+    """Add the legend below the axes; returns its height in inches."""
     entries: dict[str, Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    if entries:
-        columns = 1 if max(map(len, entries)) > 60 else min(3, len(entries))
-        canvas.legend(list(entries.values()), list(entries), loc="outside lower left", ncols=columns, columnspacing=1.6)
+    if not entries:
+        return 0.0
+    widest = max(len(label) for label in entries) + 8
+    columns = max(1, min(len(entries), _LEGEND_CHARACTERS // widest))
+    rows = -(-len(entries) // columns)
+    order = [index for column in range(columns) for index in range(column, len(entries), columns)]
+    labels, handles = list(entries), list(entries.values())
+    canvas.legend(
+        [handles[index] for index in order],
+        [labels[index] for index in order],
+        loc="lower left",
+        bbox_to_anchor=(0.0, 0.0),
+        ncols=columns,
+        columnspacing=1.6,
+        borderaxespad=0.2,
+    )
+    return rows * _LEGEND_ROW_IN + 0.05
 
 
 def _pen(style: Style) -> dict[str, Any]:

@@ -136,9 +136,7 @@ def links_table(run: RunLike) -> Table | None:
         metric("99th percentile", "queueing_delay_p99_s"),
         metric("Largest delay", "max_queueing_delay_s"),
     ]
-    return _table(
-        "Links", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission."
-    )
+    return _table("", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission.")
 
 
 def span(table: pl.DataFrame, column: str, unit: str) -> str:

@@ -118,7 +118,7 @@ def _time(scenario: Document) -> str:
     if warm_up not in (None, "0 s", "0"):
         words += f", of which the first {_q(warm_up)} are not measured"
     if repetitions != 1:
-        words += f", and is repeated {repetitions} times with other random numbers"
+        words += f", and is run {repetitions} times with different random numbers"
     return words + "."
 
 

@@ -41,7 +41,7 @@ def write_figures(run: RunLike, directory: str | Path, formats: Sequence[str] = 
         if isinstance(plot, Plot):
             for file_format in formats:
                 path = target / f"{figure.name}.{file_format}"
-                written.append(write_atomically(path, image(plot, file_format)))
+                written.append(write_atomically(path, image(plot, file_format).content))
     return written
 
 

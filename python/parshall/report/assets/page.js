@@ -57,6 +57,7 @@
       await Plotly.react(place, data, layout, {
         responsive: true,
         displaylogo: false,
+        showSendToCloud: false,
         displayModeBar: coarse ? false : "hover",
         modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
         toImageButtonOptions: { format: "svg", filename: name },

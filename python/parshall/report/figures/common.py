@@ -23,13 +23,13 @@ def first_repetition(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     rows = table.filter(pl.col("repetition") == present[0])
     if len(present) == 1:
         return rows, ""
-    return rows, f"Repetition {present[0]} of {len(present)} is shown."
+    return rows, f"Shown: repetition {present[0]}, the first of {len(present)}."
 
 
 def pooled(table: pl.DataFrame) -> str:
     """The sentence that says over how many repetitions a figure pools."""
     number = len(repetitions(table))
-    return "" if number == 1 else f"All {number} repetitions together."
+    return "" if number == 1 else f"Pooled over {number} repetitions."
 
 
 def warm_up_s(run: RunLike) -> float:

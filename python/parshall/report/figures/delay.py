@@ -58,7 +58,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     largest = max(float(tail.delay_s[-1]) for tail in tails.values())
     scale = scale_for(largest, "s")
     least = min(float(tail.share[tail.share > 0.0].min()) for tail in tails.values())
-    floor = float(10.0 ** np.floor(np.log10(least)))
+    floor = float(10.0 ** np.floor(np.log10(min(least, 0.99))))
     marks: list[Mark] = []
     words: list[str] = []
     several = len(tails) > 1
@@ -66,7 +66,7 @@ def prepare(run: RunLike) -> Plot | Missing:
         style = Style(series=index, dash=index)
         curve = extremes(tail.delay_s * scale.factor, np.maximum(tail.share, floor))
         marks.append(Line(curve.x, curve.y, link if several else "", style))
-        levels = [level for level in LEVELS if 1.0 - level > floor]
+        levels = [level for level in LEVELS if 1.0 - level > 1.001 * floor]
         delays = tail.percentiles_s[: len(levels)] * scale.factor
         marks.append(Points(delays, 1.0 - np.array(levels), "", style))
         named = ", ".join(

@@ -1,0 +1,286 @@
+"""The report of real runs: its page, its figures, its tables, and comparisons."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+import parshall as ps
+from parshall.errors import InputError
+from parshall.report import compare, compare_html, page_html, summary_html, write_figures, write_page, writing
+from parshall.report.compare import Verdict
+from parshall.report.figures import CATALOG
+from parshall.report.interactive import plotly
+from parshall.report.palette import DARK, LIGHT, Scheme
+from parshall.report.plot import Figure, Missing, Plot
+from parshall.report.static import image
+from parshall.report.uncertainty import IDENTICAL, ZERO, with_unit
+from parshall.runs import Run
+from parshall.stats.confidence import mean_interval
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+SHORT = ("duration=6 s", "warm_up=2 s")
+HOSTILE = "<script>alert('x')</script>&%{y}`${z}`</title>"
+
+UNSEEN = ("script", "style", "template")
+
+
+class Seen(HTMLParser):
+    """What a reader sees of a page, what it would load, and what would run."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.cells: list[str] = []
+        self.loaded: list[str] = []
+        self.tags: list[str] = []
+        self._inside: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._inside.append(tag)
+        self.loaded += [value or "" for key, value in attrs if key in ("src", "href", "srcset", "action", "data")]
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._inside and self._inside.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not set(self._inside) & set(UNSEEN):
+            self.text.append(data)
+            if set(self._inside) & {"td", "th", "dl"}:
+                self.cells.append(data)
+
+
+@pytest.fixture(scope="module")
+def bulk(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    scenario = ps.Scenario.load(SCENARIOS / "quickstart.toml", SHORT)
+    return ps.run(scenario, tmp_path_factory.mktemp("bulk") / "run")
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    overrides = (*SHORT, "probes.rounds=10", "repetitions=1")
+    scenario = ps.Scenario.load(SCENARIOS / "on-off.toml", overrides)
+    return ps.run(scenario, tmp_path_factory.mktemp("sources") / "run")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """Names and a description that would be markup: in HTML, in plotly's labels, in a script.
+
+    The schema accepts no such name of a group; tables that something else wrote may have one.
+    """
+    flows = {"count": 2, "rtt": "40 ms", "congestion_control": "reno"}
+    document = {
+        "name": HOSTILE,
+        "description": HOSTILE,
+        "duration": "3 s",
+        "warm_up": "1 s",
+        "bottleneck": {"rate": "5 Mbit/s", "queue": {"name": "drop_tail", "limit": "20 packets"}},
+        "flows": [flows | {"name": "FIRST"}, flows | {"name": "second", "rtt": "60 ms"}],
+    }
+    run = ps.run(ps.Scenario.from_document(document), tmp_path_factory.mktemp("hostile") / "run")
+    inside = json.dumps(HOSTILE)[1:-1]
+    renamed = {
+        name: json.loads(json.dumps(getattr(run, name), default=str).replace("FIRST", inside))
+        for name in ("metadata", "predicted")
+    }
+    tables = ("links", "transfers", "rounds", "flow_samples", "link_samples", "delay_histogram")
+    flows_table = run.flows.with_columns(pl.col("group").replace("FIRST", HOSTILE))
+    return SimpleNamespace(scenario={}, flows=flows_table, **renamed, **{name: getattr(run, name) for name in tables})
+
+
+@pytest.fixture(scope="module")
+def constant(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Nothing random: all repetitions are identical."""
+    document = {
+        "duration": "2 s",
+        "repetitions": 3,
+        "bottleneck": {"rate": "5 Mbit/s"},
+        "flows": [{"rtt": "50 ms", "workload": {"name": "cbr", "rate": "3 Mbit/s"}}],
+    }
+    return ps.run(ps.Scenario.from_document(document), tmp_path_factory.mktemp("constant") / "run")
+
+
+@pytest.fixture(scope="module")
+def pages(bulk: Run, sources: Run, hostile: SimpleNamespace, constant: Run) -> dict[str, str]:
+    return {run.metadata["name"]: page_html(run) for run in (bulk, sources, hostile, constant)}
+
+
+@pytest.mark.parametrize("figure", CATALOG, ids=lambda figure: figure.name)
+def test_every_figure_is_drawn_both_ways_or_says_why_not(figure: Figure, bulk: Run, sources: Run) -> None:
+    prepared = [figure.prepare(run) for run in (bulk, sources)]
+    assert any(isinstance(plot, Plot) for plot in prepared)
+    for plot in prepared:
+        if isinstance(plot, Missing):
+            assert re.fullmatch(r"[A-Z].*\.", plot.reason)
+            continue
+        drawn = json.loads(json.dumps(plotly(plot), allow_nan=False))
+        assert sum(len(trace["x"]) for trace in drawn["data"]) > 1
+        assert all(len(trace["x"]) == len(trace["y"]) for trace in drawn["data"])
+        svg = image(plot, "svg").content
+        assert b"<svg" in svg
+        assert b"<path" in svg
+        assert svg == image(plot, "svg").content, "the same drawing twice is the same bytes"
+        assert plot.caption
+
+
+def test_the_page_has_each_figure_or_the_reason(bulk: Run, pages: dict[str, str]) -> None:
+    page = pages["quickstart"]
+    assert all(page.count(f'id="figure-{figure.name}"') == 1 for figure in CATALOG)
+    text = " ".join(Seen(page).text)
+    for figure in CATALOG:
+        plot = figure.prepare(bulk)
+        if isinstance(plot, Missing):
+            assert plot.reason.replace("`", "") in re.sub(r"\s+", " ", text.replace("  ", " ")).replace(" ;", ";")
+
+
+def test_the_page_answers_first(pages: dict[str, str]) -> None:
+    page = pages["quickstart"]
+    order = [page.index(f'id="{part}"') for part in ("answer", "scenario", "predicted", "figures", "provenance")]
+    assert order == sorted(order)
+    text = " ".join(Seen(page).text)
+    for said in ("Goodput, all flows", "95 % confidence interval", "3 repetitions", "seed 1", "out of range"):
+        assert said in text.replace("\u00a0", " ")
+    assert "Median completion time" in pages["on-off"]
+
+
+def test_nothing_is_loaded_from_elsewhere(pages: dict[str, str]) -> None:
+    for page in pages.values():
+        seen = Seen(page)
+        assert seen.loaded
+        assert all(address.startswith("data:") for address in seen.loaded)
+        assert "link" not in seen.tags or seen.tags.count("link") == 1
+        assert "iframe" not in seen.tags
+        assert "default-src 'none'" in page
+        styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+        assert not re.search(r"@import|url\(", " ".join(styles))
+
+
+def test_tables_show_no_programmers_words(pages: dict[str, str]) -> None:
+    for page in pages.values():
+        cells = Seen(page).cells
+        assert len(cells) > 20
+        assert not [cell for cell in cells if re.search(r"\b(nan|inf|None|null)\b", cell, re.IGNORECASE)]
+
+
+def test_hostile_names_are_text(hostile: SimpleNamespace, pages: dict[str, str]) -> None:
+    page = pages[HOSTILE]
+    assert "<script>alert" not in page
+    assert Seen(page).tags.count("script") == pages["quickstart"].count("<script")
+    seen = Seen(page)
+    assert seen.tags.count("title") == 1
+    text = "".join(seen.text)
+    assert text.count(HOSTILE) > 3, "names are shown as they are"
+    fragment = summary_html(hostile)
+    assert "<script" not in fragment
+    assert "alert(" in fragment
+    assert "<script" not in compare_html(hostile, hostile)
+
+
+def test_labels_of_plotly_are_text(hostile: SimpleNamespace) -> None:
+    for figure in CATALOG:
+        plot = figure.prepare(hostile)
+        if isinstance(plot, Plot):
+            labels = re.findall(r'"(?:text|name|hovertemplate)": "((?:[^"\\]|\\.)*)"', json.dumps(plotly(plot)))
+            assert not [label for label in labels if "<script" in label]
+            assert b"<script" not in image(plot, "svg").content
+
+
+def test_identical_repetitions_have_no_noise_for_an_interval(constant: Run, pages: dict[str, str]) -> None:
+    page = pages["scenario"]
+    assert IDENTICAL in page
+    assert ZERO in page
+    assert "e-1" not in "".join(Seen(page).cells)
+    assert "10⁻" not in "".join(Seen(page).cells)
+    noisy = mean_interval([0.1 + 0.2, 0.3, 0.3])
+    assert noisy.half_width
+    assert with_unit(noisy, "1", IDENTICAL) == ("0.3000", IDENTICAL)
+    assert {row.verdict for row in compare(constant, constant)} == {Verdict.EQUAL}
+
+
+def test_the_page_replaces_the_old_one_whole(bulk: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writing.os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            write_page(bulk, target)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+    assert write_page(bulk, target) == target
+    assert target.read_text().rstrip().endswith("</html>")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_figures_are_written_as_files(sources: Run, tmp_path: Path) -> None:
+    written = write_figures(sources, tmp_path / "figures")
+    assert {path.suffix for path in written} == {".png", ".svg"}
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {path.name for path in written}
+    names = [figure.name for figure in CATALOG if isinstance(figure.prepare(sources), Plot)]
+    assert [path.stem for path in written if path.suffix == ".png"] == names
+    for path in written:
+        assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"<?xml")
+    with pytest.raises(InputError, match='found "gif"; accepted: png, svg, pdf'):
+        write_figures(sources, tmp_path, ["gif"])
+
+
+def test_runs_of_one_seed_are_compared_in_pairs(bulk: Run) -> None:
+    slower = ps.run(ps.Scenario.load(SCENARIOS / "quickstart.toml", (*SHORT, "bottleneck.rate=10 Mbit/s")))
+    rows = {row.key: row for row in compare(bulk, slower)}
+    goodput = rows["goodput_bps"]
+    assert goodput.paired
+    assert goodput.verdict is Verdict.LOWER
+    assert goodput.better == "a"
+    assert goodput.relative == pytest.approx(-0.5, abs=0.05)
+    assert goodput.difference is not None
+    assert goodput.difference.mean == pytest.approx(-10e6, rel=0.05)
+    assert "Same seed" in compare_html(bulk, slower)
+
+
+def test_runs_of_different_seeds_are_independent_samples(bulk: Run, sources: Run) -> None:
+    other = ps.run(ps.Scenario.load(SCENARIOS / "quickstart.toml", (*SHORT, "seed=2")))
+    rows = {row.key: row for row in compare(bulk, other)}
+    assert not any(row.paired for row in rows.values())
+    assert rows["jain"].difference is not None
+    assert rows["jain"].difference.low is not None
+    assert "Welch" in compare_html(bulk, other)
+    unlike = {row.key: row.verdict for row in compare(bulk, sources)}
+    assert unlike["group/cubic/goodput_bps"] is Verdict.ONLY_A
+    assert unlike["group/sources/goodput_bps"] is Verdict.ONLY_B
+
+
+def test_notebooks_show_numbers_and_drawings(bulk: Run) -> None:
+    fragment = summary_html(bulk)
+    assert fragment.count("<img") == 2
+    assert "Goodput, all flows" in fragment
+
+
+@pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
+def test_colours_stand_out_from_the_paper(scheme: Scheme) -> None:
+    assert all(_contrast(colour, scheme.paper) >= 3.0 for colour in scheme.series)
+    assert min(_contrast(text, scheme.paper) for text in (scheme.ink, scheme.muted)) >= 4.5
+
+
+def _contrast(first: str, second: str) -> float:
+    """The ratio of WCAG 2.2."""
+    brighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
