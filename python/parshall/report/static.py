@@ -180,7 +180,11 @@ def _points(mark: Points, ax: Axes, label: str) -> None:
 def _guide(guide: Guide, ax: Axes, panel: Panel) -> None:
     pen: dict[str, Any] = {"color": LIGHT.muted, "linewidth": 0.8, "dashes": (4, 3), "zorder": 1.5}
     left = guide.along == "y" or guide.before(panel.x)
-    offset: dict[str, Any] = {"xytext": (-2 if left else 2, 2), "textcoords": "offset points", "fontsize": 7.5}
+    offset: dict[str, Any] = {
+        "xytext": (-2 if left else 2, 2 if guide.along == "y" else -2),
+        "textcoords": "offset points",
+        "fontsize": 7.5,
+    }
     if guide.along == "y":
         ax.axhline(guide.value, **pen)
         place, transform, vertical = (1.0, guide.value), ax.get_yaxis_transform(), "bottom"

@@ -3,7 +3,7 @@
 (async () => {
   "use strict";
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const coarse = matchMedia("(pointer: coarse)").matches;
+  const hovers = matchMedia("(hover: hover)").matches;
 
   const colours = () => {
     const style = getComputedStyle(document.documentElement);
@@ -52,13 +52,13 @@
       drawing.classList.add("drawn");
       const { data, layout } = painted(plot, colour);
       layout.font.family = font;
-      layout.dragmode = coarse ? false : "zoom";
+      layout.dragmode = hovers ? "zoom" : false;
       if (drawing.clientWidth < 480) layout.font.size = 11;
       await Plotly.react(place, data, layout, {
         responsive: true,
         displaylogo: false,
         showSendToCloud: false,
-        displayModeBar: coarse ? false : "hover",
+        displayModeBar: hovers ? "hover" : false,
         modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
         toImageButtonOptions: { format: "svg", filename: name },
       });

@@ -72,7 +72,7 @@ def flow_label(group: str, flow: int, control: str, rtt_s: float | None) -> str:
 
 def measured_from(start_s: float) -> list[Mark]:
     """The end of the warm-up, as a line across a panel; nothing if there is none."""
-    return [Guide(start_s, "measured from here →", along="x")] if start_s > 0 else []
+    return [Guide(start_s, "measured →", along="x")] if start_s > 0 else []
 
 
 def spread_marks(spread: Spread, name: str, style: Style) -> list[Mark]:
