@@ -1,48 +1,73 @@
 """Closed-loop ON/OFF sources against ns-2.35: loss, queueing delay, throughput, and rate against size.
 
-ns-2's own mean transfer size is far from 1000 packets at a tail index of 1.1 (376 in one run): those runs carry another
-load, so ours must only be on the same side of the others.
+All RTTs and packets are equal here, so arrivals keep the rhythm of departures, and who is dropped depends on that
+rhythm: ns-2's own throughput falls from 598 to 546 Mbit/s (45 sources, 100 packets of buffer, tail index 2.5) when
+64 kbit/s of tiny datagrams at random times break it. So the comparison is made twice: with such datagrams in both
+simulators, and without, where the tolerance is widened by how far they move ns-2 itself.
+
+Runs with a tail index of 1.1 are stored and not compared: ns-2's own mean size is far from 1000 packets there (376 in
+one run), so it carries another load.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import polars as pl
 import pytest
 
 VALUES = json.loads(Path(__file__).with_name("ns2_values.json").read_text())["on_off"]
-TOLERANCE = VALUES["tolerance"]
+TOLERANCE = {
+    "loss": VALUES["tolerance"]["loss_relative"],
+    "queueing_delay_ms": VALUES["tolerance"]["mean_queueing_delay_relative"],
+    "throughput_Mbps": VALUES["tolerance"]["throughput_relative"],
+}
 FEWEST_IN_BIN = 100
+COMPARABLE = [run for run in VALUES["runs"] if run["alpha"] > 1.1]
+PERTURBED = {(run["n"], run["buf"], run["alpha"]): run["runs"] for run in VALUES["perturbed"]["runs"]}
+DATAGRAMS = {
+    "name": "perturbation",
+    "rtt": "10 ms",
+    "workload": {"name": "poisson", "rate": "64 kbit/s", "size": {"name": "constant", "value": "40 B"}},
+}
+
+
+def name(run: dict[str, Any]) -> str:
+    cached = "-cached" if run.get("ssthresh_cached") else ""
+    return f"n={run['n']}-buffer={run['buf']}-alpha={run['alpha']}{cached}"
+
+
+def frozen(run: dict[str, Any]) -> bool:
+    """Whether what happens is decided by the first losses for good, so that runs differ (`other_seeds`)."""
+    keys = ("n", "buf", "alpha")
+    return run["ssthresh_cached"] and [run[key] for key in keys] == [VALUES["other_seeds"][key] for key in keys]
 
 
 # Not reproduced. The tolerance stays; an `xfail` that passes is a failure, so whoever finds the cause will notice.
 SMALL_WINDOWS = (
     "500 sources share windows of about two packets and one RTT: who times out is decided by ties to the packet "
-    "(loss over 1000 packets 0.0405 against 0.0343, 18 %; rates over 100 packets 20 to 32 % higher)"
+    "(rates over 100 packets 20 to 32 % higher, loss 15 % lower)"
 )
-START_UP = (
-    "nothing is lost after the warm-up, so each source's rate is that of the ssthresh it kept from the start-up, "
-    "and how ns-2's sources were started is not recorded (delay 1.27 against 2.20 ms, rates 15 % lower)"
-)
+FULL_SLOTS = "throughput over 100 packets 4 to 6 % higher than ns-2's once the rhythm is broken; the cause is not known"
 NOT_REPRODUCED = {
-    "test_as_ns2": {
-        "n=500-buffer=1000-alpha=1.5": SMALL_WINDOWS,
-        "n=500-buffer=1000-alpha=2.5": SMALL_WINDOWS,
-        "n=45-buffer=1000-alpha=2.5-cached": START_UP,
+    "test_as_ns2_without_rhythm": {
+        "n=45-buffer=100-alpha=1.5": FULL_SLOTS,
+        "n=45-buffer=100-alpha=2.5": FULL_SLOTS,
+        "n=500-buffer=100-alpha=1.5": SMALL_WINDOWS,
+        "n=500-buffer=100-alpha=2.5": SMALL_WINDOWS,
     },
     "test_rate_against_size": {
         "n=500-buffer=100-alpha=1.5": SMALL_WINDOWS,
         "n=500-buffer=100-alpha=2.5": SMALL_WINDOWS,
-        "n=45-buffer=1000-alpha=2.5-cached": START_UP,
     },
 }
 
 
-def runs(test: str) -> list[Any]:
-    """The stored runs whose load is ours, each with its mark for `test`."""
+def marked(test: str, runs: list[dict[str, Any]]) -> list[Any]:
+    """Runs for `test`, each with its mark."""
     known = NOT_REPRODUCED[test]
     return [
         pytest.param(
@@ -50,14 +75,8 @@ def runs(test: str) -> list[Any]:
             id=name(run),
             marks=[pytest.mark.xfail(strict=True, reason=known[name(run)])] if name(run) in known else [],
         )
-        for run in VALUES["runs"]
-        if run["alpha"] > 1.1
+        for run in runs
     ]
-
-
-def name(run: dict[str, Any]) -> str:
-    cached = "-cached" if run["ssthresh_cached"] else ""
-    return f"n={run['n']}-buffer={run['buf']}-alpha={run['alpha']}{cached}"
 
 
 def scenario(run: dict[str, Any]) -> dict[str, Any]:
@@ -70,6 +89,7 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
         },
         "flows": [
             {
+                "name": "sources",
                 "count": run["n"],
                 "rtt": "10 ms",
                 "access_rate": "1 Gbit/s",
@@ -82,7 +102,7 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
                 "handshake": True,
                 "byte_counting": False,
                 "rto_granularity": "10 ms",
-                "ssthresh_cached": run["ssthresh_cached"],
+                "ssthresh_cached": run.get("ssthresh_cached", False),
                 "workload": {
                     "name": "on_off",
                     "size": {"name": "pareto", "mean": "1000 packets", "tail_index": run["alpha"]},
@@ -94,35 +114,58 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("run", runs("test_as_ns2"))
+def totals(run: Any) -> dict[str, float]:
+    link = run.link
+    throughput_bps = run.flows.filter(pl.col("group") == "sources")["throughput_bps"].sum()
+    return {
+        "loss": link["loss_rate"],
+        "queueing_delay_ms": link["mean_queueing_delay_s"] * 1e3,
+        "throughput_Mbps": throughput_bps / 1e6,
+    }
+
+
+@pytest.mark.parametrize("run", marked("test_as_ns2_without_rhythm", VALUES["perturbed"]["runs"]))
+def test_as_ns2_without_rhythm(simulate: Any, run: dict[str, Any]) -> None:
+    made = scenario(run)
+    made["flows"].append(DATAGRAMS)
+    ours = [totals(simulate(made, seed=seed)) for seed in (1, 2)]
+    for key, tolerance in TOLERANCE.items():
+        theirs = fmean(their[key] for their in run["runs"])
+        assert fmean(our[key] for our in ours) == pytest.approx(theirs, rel=tolerance), key
+
+
+@pytest.mark.parametrize("run", [run for run in COMPARABLE if not frozen(run)], ids=name)
 def test_as_ns2(simulate: Any, run: dict[str, Any]) -> None:
-    ours = simulate(scenario(run))
-    link = ours.link
-    assert link["loss_rate"] == pytest.approx(run["loss"], rel=TOLERANCE["loss_relative"], abs=4 * run["loss_se"])
-    delay = link["mean_queueing_delay_s"] * 1e3
-    assert delay == pytest.approx(
-        run["queueing_delay_ms"],
-        rel=TOLERANCE["mean_queueing_delay_relative"],
-        abs=4 * run["queueing_delay_ms_se"],
-    )
-    throughput = link["forwarded_bytes"] * 8 / 80 / 1e6
-    assert throughput == pytest.approx(
-        run["throughput_Mbps"], rel=TOLERANCE["throughput_relative"], abs=4 * run["throughput_Mbps_se"]
-    )
+    ours = totals(simulate(scenario(run)))
+    perturbed = [] if run["ssthresh_cached"] else PERTURBED[run["n"], run["buf"], run["alpha"]]
+    for key, tolerance in TOLERANCE.items():
+        moved = abs(fmean(one[key] for one in perturbed) / run[key] - 1) if perturbed else 0.0
+        error = 4 * run[f"{key}_se"]
+        assert ours[key] == pytest.approx(run[key], rel=tolerance + moved, abs=error), key
 
 
-@pytest.mark.parametrize("run", runs("test_rate_against_size"))
+@pytest.mark.parametrize("run", [run for run in COMPARABLE if frozen(run)], ids=name)
+def test_frozen_windows(simulate: Any, run: dict[str, Any]) -> None:
+    """Between the extremes of ns-2's runs."""
+    ours = fmean(totals(simulate(scenario(run), seed=seed))["queueing_delay_ms"] for seed in (1, 2, 3))
+    theirs = [run["queueing_delay_ms"], *VALUES["other_seeds"]["queueing_delay_ms"]]
+    tolerance = TOLERANCE["queueing_delay_ms"]
+    assert min(theirs) * (1 - tolerance) < ours < max(theirs) * (1 + tolerance)
+
+
+@pytest.mark.parametrize("run", marked("test_rate_against_size", [run for run in COMPARABLE if not frozen(run)]))
 def test_rate_against_size(simulate: Any, run: dict[str, Any]) -> None:
     ours = simulate(scenario(run))
     transfers = ours.transfers.filter(pl.col("completion_s").is_not_null(), pl.col("start_s") >= 20)
     seconds = pl.col("completion_s") - pl.col("start_s")
-    packets = pl.col("size_bytes") / 1460
-    rates = transfers.select(packets=packets.ceil(), rate=packets.ceil() * 1500 * 8 / 1e6 / seconds)
+    packets = (pl.col("size_bytes") / 1460).ceil()
+    rates = transfers.select(packets=packets, rate=packets * 1500 * 8 / 1e6 / seconds)
+    tolerance = VALUES["tolerance"]["rate_bin_relative"]
     compared = 0
     for theirs, above in zip(run["bins"], run["bins"][1:], strict=False):
         in_bin = rates.filter(pl.col("packets") >= theirs["lo"], pl.col("packets") < above["lo"])
         if min(theirs["n"], in_bin.height) >= FEWEST_IN_BIN:
             mean = in_bin["rate"].mean()
-            assert mean == pytest.approx(theirs["mean_rate_Mbps"], rel=TOLERANCE["rate_bin_relative"]), theirs["lo"]
+            assert mean == pytest.approx(theirs["mean_rate_Mbps"], rel=tolerance), theirs["lo"]
             compared += 1
     assert compared >= 3
