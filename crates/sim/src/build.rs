@@ -5,13 +5,15 @@
 //! uncontended it is as long as the way there.
 
 use crate::access::AccessLink;
+use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
-use crate::network::{ArrivalProcess, Core, LinkState, Network};
+use crate::network::{ArrivalProcess, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
 use crate::probe::{FlowProbe, LinkProbe};
 use crate::random::Streams;
 use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Scenario, Spread};
-use crate::tcp_flow::{Application, Legs, Place, TcpFlow, TcpGroup};
+use crate::shared::Core;
+use crate::tcp_flow::{Legs, Place, TcpFlow, TcpGroup};
 use crate::SimError;
 use parshall_congestion::ControlConfig;
 use parshall_net::link::Link;
@@ -26,6 +28,8 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     if scenario.warm_up_ps >= scenario.duration_ps {
         return Err(SimError::invalid("warm_up", "must end before the duration does"));
     }
+    check_interval("probes.flow_interval", scenario.probes.flow_interval_ps, scenario.duration_ps)?;
+    check_interval("probes.link_interval", scenario.probes.link_interval_ps, scenario.duration_ps)?;
     let warm_up = Instant::from_ps(scenario.warm_up_ps);
     let end = Instant::from_ps(scenario.duration_ps);
     let streams = Streams::new(scenario.seed, repetition);
@@ -59,6 +63,19 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     Ok(network)
 }
 
+/// Samples of one flow or link that a run may take; more are a mistake in the interval's unit.
+const MAX_SAMPLES: u64 = 10_000_000;
+
+fn check_interval(key: &str, interval_ps: Option<u64>, duration_ps: u64) -> Result<(), SimError> {
+    match interval_ps {
+        Some(interval) if interval < (duration_ps / MAX_SAMPLES).max(1) => Err(SimError::invalid(
+            key,
+            format!("makes more than {MAX_SAMPLES} samples; take a longer interval"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// A problem inside one link or group: key within it, and what is wrong.
 type Problem = (String, String);
 
@@ -83,6 +100,9 @@ fn link(spec: &LinkSpec, streams: Streams) -> Result<LinkState, Problem> {
     let random = streams.stream(&spec.name, "link", 0);
     Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new()))
 }
+
+/// A timer that expires at once would expire for ever.
+const SHORTEST_RTO_PS: u64 = 1_000_000_000;
 
 struct GroupBuilder<'a> {
     network: &'a mut Network,
@@ -113,6 +133,9 @@ impl GroupBuilder<'_> {
         match (source, &spec.tcp, &spec.congestion_control) {
             (Source::Datagrams(source), None, None) => self.add_datagram_flows(&source),
             (Source::Datagrams(_), ..) => Err(problem("workload", "sends datagrams, so there is no TCP")),
+            (_, Some(tcp), _) if tcp.max_rto.min(tcp.initial_rto) < SHORTEST_RTO_PS => {
+                Err(problem("max_rto", "and initial_rto must be at least 1 ms"))
+            }
             (source, Some(tcp), Some(control)) => self.add_tcp_flows(&source, tcp, control),
             _ => Err(problem("workload", "needs TCP and a congestion control")),
         }

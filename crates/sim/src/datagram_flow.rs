@@ -1,9 +1,9 @@
 //! A flow of datagrams: sent at their time, never answered.
 
 use crate::access::AccessLink;
-use crate::network::Core;
 use crate::packet::{Flags, Packet, MAX_BYTES};
 use crate::random::Stream;
+use crate::shared::Core;
 use parshall_units::{Duration, Instant};
 use parshall_workload::DatagramSource;
 use std::sync::Arc;

@@ -27,12 +27,14 @@
 //! | [`random`] | named random streams |
 //! | [`network`] | the event loop, links and paths |
 //! | [`tcp_flow`], [`datagram_flow`] | the ends, in their own time |
-//! | [`access`] | a flow's own first link |
+//! | [`application`], [`access`] | what drives a TCP flow, and its own first link |
+//! | [`shared`], [`sack_slots`] | what all parts use: event queue, limits of time, records |
 //! | [`build`] | from scenario to network |
 //! | [`probe`] | what is sampled while it runs |
 //! | [`results`] | what is written when it ends |
 
 mod access;
+mod application;
 mod build;
 mod datagram_flow;
 mod event_queue;
@@ -41,7 +43,9 @@ mod packet;
 mod probe;
 mod random;
 mod results;
+mod sack_slots;
 pub mod scenario;
+mod shared;
 mod tcp_flow;
 
 pub use results::{LinkTotals, Summary};

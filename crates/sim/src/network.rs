@@ -1,73 +1,20 @@
 //! The running network: its event loop, its links, and how packets go from one to the next.
 
+use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
-use crate::event_queue::EventQueue;
 use crate::packet::{Entity, Owner, Packet, Transit};
 use crate::probe::LinkProbe;
 use crate::random::Stream;
-use crate::tcp_flow::{Application, Legs, Place, SackSlots, TcpFlow, TcpGroup};
+use crate::shared::Core;
+use crate::tcp_flow::{Legs, Place, TcpFlow, TcpGroup};
 use crate::{Monitor, SimError};
 use parshall_net::link::{Link, Outcome};
-use parshall_records::{RecordsError, Tables};
+use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 use parshall_workload::ArrivalSource;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
-
-/// What flows share: the event queue, the clock's limits, and the records.
-pub(crate) struct Core {
-    pub(crate) queue: EventQueue,
-    pub(crate) sack_slots: SackSlots,
-    pub(crate) warm_up: Instant,
-    pub(crate) end: Instant,
-    pub(crate) repetition: u32,
-    /// Connections of open loops that finished: arrival process, when, flow.
-    pub(crate) freed: Vec<(u32, Instant, u32)>,
-    tables: Tables,
-    error: Option<RecordsError>,
-    standstill: (Instant, u32),
-    stuck: bool,
-}
-
-/// Transfers that may follow each other without time passing before a workload counts as stuck.
-const MAX_STANDSTILL: u32 = 100_000;
-
-impl Core {
-    pub(crate) fn new(warm_up: Instant, end: Instant, repetition: u32) -> Self {
-        Self {
-            queue: EventQueue::new(),
-            sack_slots: SackSlots::default(),
-            warm_up,
-            end,
-            repetition,
-            freed: Vec::new(),
-            tables: Tables::none(),
-            error: None,
-            standstill: (Instant::ZERO, 0),
-            stuck: false,
-        }
-    }
-
-    /// Writes to the records; the first error ends the run at the next check.
-    pub(crate) fn record(&mut self, write: impl FnOnce(&mut Tables) -> Result<(), RecordsError>) {
-        if let Err(error) = write(&mut self.tables) {
-            self.error.get_or_insert(error);
-        }
-    }
-
-    pub(crate) fn take_error(&mut self) -> Result<(), RecordsError> {
-        self.error.take().map_or(Ok(()), Err)
-    }
-
-    /// Notes a transfer that took no time and is followed by another at once; whether that goes on for ever.
-    pub(crate) fn is_standstill(&mut self, now: Instant) -> bool {
-        let count = if self.standstill.0 == now { self.standstill.1 + 1 } else { 0 };
-        self.standstill = (now, count);
-        self.stuck |= count > MAX_STANDSTILL;
-        self.stuck
-    }
-}
 
 /// A contended link.
 pub(crate) struct LinkState {

@@ -1,6 +1,6 @@
 //! What is sampled while a simulation runs. Entities without a probe pay one test for a null pointer.
 
-use crate::network::Core;
+use crate::shared::Core;
 use parshall_congestion::CongestionControl;
 use parshall_net::link::{Counts, Link};
 use parshall_records::{DelayHistogram, FlowSampleRow, LinkSampleRow, RoundRow};

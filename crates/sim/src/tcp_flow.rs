@@ -7,17 +7,15 @@
 //! ([`TcpFlow::advance`]).
 
 use crate::access::AccessLink;
-use crate::network::Core;
+use crate::application::{Application, ENDLESS_BYTES};
 use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
-use crate::random::Stream;
+use crate::shared::Core;
 use parshall_congestion::{CongestionControl, ControlConfig, Start};
 use parshall_records::{RecordsError, TransferRow};
-use parshall_tcp::segment::NO_SACK;
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Sender, TcpConfig};
 use parshall_units::{Duration, Instant};
-use parshall_workload::{Transfer, TransferSource};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -59,85 +57,6 @@ impl Legs {
     /// All of them.
     pub(crate) fn total(&self) -> Duration {
         self.to_first_link + self.to_receiver + self.back + self.to_sender
-    }
-}
-
-/// The application of a flow.
-#[derive(Debug)]
-pub(crate) struct Application {
-    /// `None`: an open-loop arrival process starts this flow's transfers.
-    pub(crate) source: Option<TransferSource>,
-    /// Absent where the source draws nothing.
-    pub(crate) random: Option<Box<Stream>>,
-    /// Which arrival process this flow goes back to when its transfer is done.
-    pub(crate) arrivals: Option<u32>,
-    /// The transfer that waits for its start.
-    pending: Option<u64>,
-    start: Instant,
-    begun: Instant,
-    /// Of the current transfer; `None`: endless.
-    bytes: Option<u64>,
-    index: u32,
-    active: bool,
-    sent_before: u64,
-    retransmissions_before: u64,
-    timeouts_before: u64,
-}
-
-/// Endless transfers are this many bytes inside [`Application::pending`].
-const ENDLESS_BYTES: u64 = u64::MAX;
-
-impl Application {
-    pub(crate) fn new(
-        source: Option<TransferSource>,
-        random: Option<Box<Stream>>,
-        arrivals: Option<u32>,
-    ) -> Self {
-        Self {
-            source,
-            random,
-            arrivals,
-            pending: None,
-            start: Instant::MAX,
-            begun: Instant::ZERO,
-            bytes: None,
-            index: 0,
-            active: false,
-            sent_before: 0,
-            retransmissions_before: 0,
-            timeouts_before: 0,
-        }
-    }
-
-    fn next_transfer(&mut self) -> Option<Transfer> {
-        let source = self.source.as_mut()?;
-        match &mut self.random {
-            Some(random) => source.next(random.as_mut()),
-            None => source.next(&mut NoRandom),
-        }
-    }
-
-    /// Asks the source for the transfer after the one that ended at `now`.
-    fn plan(&mut self, now: Instant) {
-        if let Some(transfer) = self.next_transfer() {
-            self.pending = Some(transfer.bytes.unwrap_or(ENDLESS_BYTES));
-            self.start = now + transfer.wait;
-        }
-    }
-}
-
-/// For sources that draw nothing.
-struct NoRandom;
-
-impl rand_core::RngCore for NoRandom {
-    fn next_u32(&mut self) -> u32 {
-        unreachable!("this source draws nothing")
-    }
-    fn next_u64(&mut self) -> u64 {
-        unreachable!("this source draws nothing")
-    }
-    fn fill_bytes(&mut self, _: &mut [u8]) {
-        unreachable!("this source draws nothing")
     }
 }
 
@@ -614,37 +533,4 @@ fn after(now: Instant) -> Instant {
 fn fresh_start(tcp: &TcpConfig) -> Start {
     let ssthresh = tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
     Start { window: tcp.initial_window as f64, ssthresh }
-}
-
-/// SACK blocks of ACKs that are under way on contended links.
-#[derive(Debug, Default)]
-pub(crate) struct SackSlots {
-    slots: Vec<parshall_tcp::SackBlocks>,
-    free: Vec<u32>,
-}
-
-/// An ACK without blocks takes no slot.
-const NO_SLOT: u32 = u32::MAX;
-
-impl SackSlots {
-    fn store(&mut self, blocks: &parshall_tcp::SackBlocks) -> u32 {
-        if blocks[0].is_empty() {
-            return NO_SLOT;
-        }
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = *blocks;
-            return slot;
-        }
-        self.slots.push(*blocks);
-        self.slots.len() as u32 - 1
-    }
-
-    /// Reads a slot and frees it.
-    pub(crate) fn take(&mut self, slot: u32) -> parshall_tcp::SackBlocks {
-        if slot == NO_SLOT {
-            return NO_SACK;
-        }
-        self.free.push(slot);
-        self.slots[slot as usize]
-    }
 }

@@ -1,0 +1,84 @@
+//! What drives a TCP flow: transfers one after another, or those that an arrival process hands it.
+
+use crate::random::Stream;
+use parshall_units::Instant;
+use parshall_workload::{Transfer, TransferSource};
+
+/// The application of a flow.
+#[derive(Debug)]
+pub(crate) struct Application {
+    /// `None`: an open-loop arrival process starts this flow's transfers.
+    pub(crate) source: Option<TransferSource>,
+    /// Absent where the source draws nothing.
+    pub(crate) random: Option<Box<Stream>>,
+    /// Which arrival process this flow goes back to when its transfer is done.
+    pub(crate) arrivals: Option<u32>,
+    /// The transfer that waits for its start.
+    pub(crate) pending: Option<u64>,
+    pub(crate) start: Instant,
+    pub(crate) begun: Instant,
+    /// Of the current transfer; `None`: endless.
+    pub(crate) bytes: Option<u64>,
+    pub(crate) index: u32,
+    pub(crate) active: bool,
+    pub(crate) sent_before: u64,
+    pub(crate) retransmissions_before: u64,
+    pub(crate) timeouts_before: u64,
+}
+
+/// Endless transfers are this many bytes inside [`Application::pending`].
+pub(crate) const ENDLESS_BYTES: u64 = u64::MAX;
+
+impl Application {
+    pub(crate) fn new(
+        source: Option<TransferSource>,
+        random: Option<Box<Stream>>,
+        arrivals: Option<u32>,
+    ) -> Self {
+        Self {
+            source,
+            random,
+            arrivals,
+            pending: None,
+            start: Instant::MAX,
+            begun: Instant::ZERO,
+            bytes: None,
+            index: 0,
+            active: false,
+            sent_before: 0,
+            retransmissions_before: 0,
+            timeouts_before: 0,
+        }
+    }
+
+    fn next_transfer(&mut self) -> Option<Transfer> {
+        let source = self.source.as_mut()?;
+        match &mut self.random {
+            Some(random) => source.next(random.as_mut()),
+            None => source.next(&mut NoRandom),
+        }
+    }
+
+    /// Asks the source for the transfer after the one that ended at `now`.
+    pub(crate) fn plan(&mut self, now: Instant) {
+        if let Some(transfer) = self.next_transfer() {
+            self.pending = Some(transfer.bytes.unwrap_or(ENDLESS_BYTES));
+            self.start = now + transfer.wait;
+        }
+    }
+}
+
+/// For sources that draw nothing.
+struct NoRandom;
+
+impl rand_core::RngCore for NoRandom {
+    fn next_u32(&mut self) -> u32 {
+        unreachable!("this source draws nothing")
+    }
+    fn next_u64(&mut self) -> u64 {
+        unreachable!("this source draws nothing")
+    }
+    fn fill_bytes(&mut self, _: &mut [u8]) {
+        unreachable!("this source draws nothing")
+    }
+}

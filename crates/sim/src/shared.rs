@@ -1,0 +1,60 @@
+//! What all parts of a running network use.
+
+use crate::event_queue::EventQueue;
+use crate::sack_slots::SackSlots;
+use parshall_records::{RecordsError, Tables};
+use parshall_units::Instant;
+
+/// What flows share: the event queue, the clock's limits, and the records.
+pub(crate) struct Core {
+    pub(crate) queue: EventQueue,
+    pub(crate) sack_slots: SackSlots,
+    pub(crate) warm_up: Instant,
+    pub(crate) end: Instant,
+    pub(crate) repetition: u32,
+    /// Connections of open loops that finished: arrival process, when, flow.
+    pub(crate) freed: Vec<(u32, Instant, u32)>,
+    pub(crate) tables: Tables,
+    error: Option<RecordsError>,
+    standstill: (Instant, u32),
+    pub(crate) stuck: bool,
+}
+
+/// Transfers that may follow each other without time passing before a workload counts as stuck.
+const MAX_STANDSTILL: u32 = 100_000;
+
+impl Core {
+    pub(crate) fn new(warm_up: Instant, end: Instant, repetition: u32) -> Self {
+        Self {
+            queue: EventQueue::new(),
+            sack_slots: SackSlots::default(),
+            warm_up,
+            end,
+            repetition,
+            freed: Vec::new(),
+            tables: Tables::none(),
+            error: None,
+            standstill: (Instant::ZERO, 0),
+            stuck: false,
+        }
+    }
+
+    /// Writes to the records; the first error ends the run at the next check.
+    pub(crate) fn record(&mut self, write: impl FnOnce(&mut Tables) -> Result<(), RecordsError>) {
+        if let Err(error) = write(&mut self.tables) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    pub(crate) fn take_error(&mut self) -> Result<(), RecordsError> {
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Notes a transfer that took no time and is followed by another at once; whether that goes on for ever.
+    pub(crate) fn is_standstill(&mut self, now: Instant) -> bool {
+        let count = if self.standstill.0 == now { self.standstill.1 + 1 } else { 0 };
+        self.standstill = (now, count);
+        self.stuck |= count > MAX_STANDSTILL;
+        self.stuck
+    }
+}
