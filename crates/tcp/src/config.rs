@@ -22,9 +22,9 @@ parshall_units::configuration! {
         /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 0.2 s).
         min_rto: u64 => Duration, default "200 ms", min 1.0;
         /// Largest retransmission timeout.
-        max_rto: u64 => Duration, default "60 s", min 1.0;
+        max_rto: u64 => Duration, default "60 s", min 1e9;
         /// Retransmission timeout before the first RTT sample.
-        initial_rto: u64 => Duration, default "1 s", min 1.0;
+        initial_rto: u64 => Duration, default "1 s", min 1e9;
         /// Clock granularity G of the RTT estimate.
         rto_granularity: u64 => Duration, default "1 ms", min 1.0;
         /// Whether every ACK gives an RTT sample (RFC 7323); off: one a round trip, never of a retransmission (Karn).

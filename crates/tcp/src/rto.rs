@@ -54,7 +54,7 @@ impl RttEstimate {
         let base = if self.srtt == 0 {
             config.initial_rto
         } else {
-            let estimate = self.srtt + (4 * self.variation).max(config.rto_granularity);
+            let estimate = self.srtt.saturating_add((4 * self.variation).max(config.rto_granularity));
             estimate.max(config.min_rto)
         };
         let backed_off = base.saturating_mul(1 << self.backoff.min(32));
