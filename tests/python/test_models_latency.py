@@ -88,8 +88,11 @@ def test_longer_transfers_take_longer(d: int, more: int, p: float, rtt_s: float)
 
 @given(d=st.integers(1, 10_000), losses=st.tuples(st.floats(1e-6, 0.1), st.floats(1e-6, 0.1)))
 def test_transfers_that_lose_take_longer_than_without(d: int, losses: tuple[float, float]) -> None:
-    none, *some = transfer_latency(d, [0, *losses], 0.1, 0.2).total_s
-    assert min(some) >= none * (1 - 1e-6)
+    # Up to one round trip: slow start is counted in whole rounds, and a rare loss ends it a fraction of a round earlier
+    # (631 packets at p = 6e-5 are such a case).
+    rtt_s = 0.1
+    none, *some = transfer_latency(d, [0, *losses], rtt_s, 0.2).total_s
+    assert min(some) >= none - rtt_s
 
 
 def test_impossible_arguments_are_refused() -> None:
