@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from parshall.report.palette import DASHES, SYMBOLS
-from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style, Values, values
 
 Json = dict[str, Any]
 
@@ -23,6 +23,8 @@ _TOP_PX = 46.0
 _GAP_PX = 40.0
 _BOTTOM_PX = 52.0
 _LEGEND_PX = 32.0
+_TICK_PX = 26.0
+_FEW_DECADES = 2.2
 _FONT_PX = 12.5
 _DIGITS = 6
 
@@ -34,7 +36,7 @@ def plotly(plot: Plot) -> Json:
     heights = [unit * panel.height for panel in plot.panels]
     inner = sum(heights) + _GAP_PX * (len(heights) - 1)
     layout: Json = {
-        "margin": {"l": 8, "r": 12, "t": _TOP_PX, "pad": 0},
+        "margin": {"l": 8, "r": 20, "t": _TOP_PX, "pad": 0},
         "font": {"size": _FONT_PX, "color": "$ink"},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
@@ -42,6 +44,7 @@ def plotly(plot: Plot) -> Json:
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "$muted", "activecolor": "$ink"},
         "hoverlabel": {"bgcolor": "$paper", "bordercolor": "$muted", "font": {"color": "$ink"}},
         "legend": {"orientation": "h", "x": 0, "y": 0, "xref": "container", "yref": "container", "yanchor": "bottom"},
+        "separators": ".\u202f",
         "showlegend": False,
         "annotations": [],
         "shapes": [],
@@ -52,12 +55,16 @@ def plotly(plot: Plot) -> Json:
     for index, (panel, height) in enumerate(zip(plot.panels, heights, strict=True)):
         bottom = top - height / inner
         suffix = "" if index == 0 else str(index + 1)
-        layout[f"xaxis{suffix}"] = _axis(panel.x, anchor=f"y{suffix}", titled=index == last) | (
-            {"matches": "x", "showticklabels": index == last} if index else {"showticklabels": index == last}
-        )
-        layout[f"yaxis{suffix}"] = _axis(panel.y, anchor=f"x{suffix}", titled=False) | {
+        layout[f"xaxis{suffix}"] = _axis(panel.x, _extent(panel, "x"), titled=index == last) | {
+            "anchor": f"y{suffix}",
+            "showticklabels": index == last,
+            **({"matches": "x"} if index else {}),
+        }
+        layout[f"yaxis{suffix}"] = _axis(panel.y, _extent(panel, "y"), titled=False) | {
+            "anchor": f"x{suffix}",
             "domain": [max(0.0, bottom), top],
             "automargin": "left",
+            "nticks": max(4, round(height / _TICK_PX)),
         }
         repeated = index > 0 and plot.panels[index - 1].y == panel.y
         layout["annotations"] += _headings(panel, top, repeated=repeated)
@@ -81,9 +88,8 @@ def plotly(plot: Plot) -> Json:
     return {"data": data, "layout": layout}
 
 
-def _axis(axis: Axis, *, anchor: str, titled: bool) -> Json:
+def _axis(axis: Axis, extent: tuple[float, float], *, titled: bool) -> Json:
     drawn: Json = {
-        "anchor": anchor,
         "type": "log" if axis.log else "linear",
         "gridcolor": "$grid",
         "linecolor": "$muted",
@@ -92,15 +98,19 @@ def _axis(axis: Axis, *, anchor: str, titled: bool) -> Json:
         "ticklen": 4,
         "showline": True,
         "zeroline": False,
-        "exponentformat": "power",
+        "exponentformat": "power" if axis.log else "none",
+        "separatethousands": True,
         "automargin": True,
         "nticks": 8,
     }
     if axis.log:
-        drawn |= {"minor": {"ticks": "outside", "ticklen": 2, "tickcolor": "$muted"}, "dtick": 1}
-        if axis.minimum is not None and axis.maximum is not None:
-            decades = math.log10(axis.maximum / axis.minimum)
-            drawn["dtick"] = "D2" if decades < 2.2 else max(1, math.ceil(decades / 8))
+        low, high = axis.minimum or extent[0], axis.maximum or extent[1]
+        decades = math.log10(high / low)
+        drawn |= {
+            "minor": {"ticks": "outside", "ticklen": 2, "tickcolor": "$muted"},
+            "dtick": "D2" if decades < _FEW_DECADES else max(1, math.ceil(decades / 8)),
+            "tickformat": ",~g" if low >= 1e-4 and high <= 1e6 else "",
+        }
     if titled:
         drawn["title"] = {"text": axis.title, "standoff": 8, "font": {"size": _FONT_PX}}
     ends = [axis.minimum, axis.maximum]
@@ -112,6 +122,14 @@ def _axis(axis: Axis, *, anchor: str, titled: bool) -> Json:
         if None in ends:
             del drawn["range"]
     return drawn
+
+
+def _extent(panel: Panel, letter: str) -> tuple[float, float]:
+    """The smallest and the largest value along an axis."""
+    names = ("x",) if letter == "x" else ("y", "low", "high")
+    drawn = [getattr(mark, name, None) for mark in panel.marks if not isinstance(mark, Guide) for name in names]
+    found = [values(data) for data in drawn if data is not None and len(values(data))]
+    return min(float(data.min()) for data in found), max(float(data.max()) for data in found)
 
 
 def _headings(panel: Panel, top: float, *, repeated: bool) -> list[Json]:

@@ -24,6 +24,12 @@ MINUS = "\u2212"
 _ROUNDING = 1e-11
 """Relative: far above the error of a sum of doubles, far below any difference that means something."""
 
+_MOST_DIGITS = 5
+"""Of a value with a confidence interval."""
+
+_MOST_DECIMALS = 6
+"""More are written as powers of ten."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -82,7 +88,7 @@ def quantity(value: float | None, unit: str, digits: int = 3) -> str:
     return joined(significant(value * scale.factor, digits), scale.unit)
 
 
-def given(value: float | None, unit: str) -> str:
+def given(value: float | None, unit: str, digits: int = 5) -> str:
     r"""A quantity that someone chose, without digits that he did not write.
 
     >>> given(0.04, "s"), given(48e6, "bit/s"), given(0.0123456, "s")
@@ -91,7 +97,7 @@ def given(value: float | None, unit: str) -> str:
     if value is None or not math.isfinite(value):
         return ABSENT
     scale = scale_for(value, unit)
-    return joined(trimmed(value * scale.factor), scale.unit)
+    return joined(trimmed(value * scale.factor, digits), scale.unit)
 
 
 def trimmed(value: float, digits: int = 5) -> str:
@@ -116,13 +122,10 @@ def counted(number: float, singular: str, plural: str | None = None) -> str:
 
 
 def with_half_width(value: float, half_width: float) -> str:
-    """``value ± half_width``, both to the second significant digit of the half width."""
+    """``value ± half_width``, as `matching` and `half_width_text` print them."""
     if negligible(half_width, value) or not math.isfinite(half_width):
         return significant(value, 4)
-    decimals = max(0, 1 - _exponent(half_width, 2))
-    if decimals > 6:
-        return f"{significant(value)}{THIN}±{THIN}{significant(half_width, 2)}"
-    return f"{_fixed(value, decimals)}{THIN}±{THIN}{_fixed(half_width, decimals)}"
+    return f"{matching(value, half_width)}{THIN}{half_width_text(half_width, value)}"
 
 
 def negligible(half_width: float, magnitude: float) -> bool:
@@ -134,17 +137,43 @@ def negligible(half_width: float, magnitude: float) -> bool:
     return abs(half_width) <= _ROUNDING * abs(magnitude)
 
 
-def half_width_text(half_width: float, value_digits: int = 2) -> str:
-    """``± half_width`` alone, for a line of its own beneath the value."""
-    return f"±{THIN}{significant(half_width, value_digits)}"
+def half_width_text(half_width: float, value: float) -> str:
+    """``± half_width`` alone, for a line of its own beneath a `value` that `matching` printed.
+
+    >>> half_width_text(0.1234, 47.3124), half_width_text(2e-5, 19.46604)
+    ('±\u202f0.12', '±\u202f<\u202f0.001')
+    """
+    decimals = _decimals(value, half_width)
+    if decimals is None:
+        return f"±{THIN}{significant(half_width, 2)}"
+    least = 10.0**-decimals
+    return (
+        f"±{THIN}{_fixed(half_width, decimals)}"
+        if half_width >= least / 2
+        else f"±{THIN}<{THIN}{_fixed(least, decimals)}"
+    )
 
 
 def matching(value: float, half_width: float) -> str:
-    """`value` to the second significant digit of its half width (without printing the latter)."""
+    """`value` to the second significant digit of its half width (without printing the latter).
+
+    But at most to its own fifth digit: more are of no use to a reader.
+
+    >>> matching(47.3124, 0.1234), matching(19.46604, 0.0034), matching(19.46604, 2e-5)
+    ('47.31', '19.466', '19.466')
+    """
     if negligible(half_width, value) or not math.isfinite(half_width):
         return significant(value)
-    decimals = min(max(0, 1 - _exponent(half_width, 2)), 6)
-    return _fixed(value, decimals)
+    decimals = _decimals(value, half_width)
+    return significant(value, 2) if decimals is None else _fixed(value, decimals)
+
+
+def _decimals(value: float, half_width: float) -> int | None:
+    """How many decimals a value with that half width has; ``None`` if both need powers of ten."""
+    decimals = max(0, 1 - _exponent(half_width, 2))
+    if value:
+        decimals = min(decimals, max(0, _MOST_DIGITS - 1 - _exponent(value, _MOST_DIGITS)))
+    return decimals if decimals <= _MOST_DECIMALS else None
 
 
 def _exponent(value: float, digits: int) -> int:

@@ -63,6 +63,11 @@ class Part:
     title: str
     rows: Sequence[Row]
 
+    @property
+    def has_ratios(self) -> bool:
+        """Whether a row could be held against the simulation."""
+        return any(row.ratio is not None for row in self.rows)
+
 
 @dataclass(frozen=True)
 class Section:
@@ -84,8 +89,7 @@ class View:
     @property
     def has_ratios(self) -> bool:
         """Whether anything could be held against the simulation."""
-        rows = [row for section in self.sections for part in section.parts for row in part.rows]
-        return any(row.ratio is not None for row in rows)
+        return any(part.has_ratios for section in self.sections for part in section.parts)
 
 
 Answer = Mapping[str, Any]
@@ -139,7 +143,8 @@ def _throughput(group: str, found: Sequence[Answer], metrics: Metrics) -> Sectio
         _measured("Lost packets", metrics.get(f"group/{group}/loss_rate")),
         _measured("RTT", metrics.get(f"group/{group}/rtt_s")),
     )
-    return Section(f"Throughput of {group} ({control})", simulated, _condensed(parts))
+    described = group if group == control else f"{group} ({control})"
+    return Section(f"Throughput of {described}", simulated, _condensed(parts))
 
 
 def _condensed(parts: Sequence[Part]) -> list[Part]:
@@ -177,7 +182,7 @@ def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
     values = _present(
         _ranged("Goodput of a flow", "goodput_per_flow_bps", "bit/s", central, valid),
         _ranged("Mean window", "window_packets", "packets", central, valid),
-        _ranged("p", "loss", "ratio", central, valid),
+        _ranged("Loss p", "loss", "ratio", central, valid),
         _ranged("RTT", "rtt_s", "s", central, valid),
     )
     limit = central["limited_by"]

@@ -17,6 +17,9 @@ from parshall.report.plot import Values
 SERIES_POINTS = 1500
 """The most points of one curve."""
 
+BINS = 1000
+"""The most bins of one step curve."""
+
 SCATTER_POINTS = 1500
 """The most separate points of one panel."""
 
@@ -68,7 +71,7 @@ class Binned:
         return bool(self.note)
 
 
-def averaged(x: Values, y: Values, points: int = SERIES_POINTS // 3) -> Binned:
+def averaged(x: Values, y: Values, points: int = BINS) -> Binned:
     """Means and extremes over groups of equally many consecutive points (the last group may be smaller)."""
     if len(x) <= points:
         return Binned(x, y, y, y, "")

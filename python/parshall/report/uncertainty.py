@@ -32,7 +32,7 @@ def in_scale(interval: Interval, scale: Scale, identical: str = ZERO) -> tuple[s
         return significant(mean), ""
     if negligible(half, interval.mean):
         return significant(mean, 4), identical
-    return matching(mean, half * scale.factor), half_width_text(half * scale.factor)
+    return matching(mean, half * scale.factor), half_width_text(half * scale.factor, mean)
 
 
 def with_unit(interval: Interval, unit: str, identical: str = ZERO) -> tuple[str, str]:

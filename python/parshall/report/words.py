@@ -158,7 +158,8 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
             words.append(f"{_spaced(key)} {shown}")
         else:
             words.append(f"{_spaced(key)} {_q(value)}")
-    return ", ".join(words)
+    nested = any(isinstance(value, Mapping) for value in choice.values())
+    return ("; " if nested else ", ").join(words)
 
 
 def _name(choice: Any) -> str:

@@ -34,8 +34,17 @@ def pooled(table: pl.DataFrame) -> str:
 
 def warm_up_s(run: RunLike) -> float:
     """When measurements start."""
-    text = words.document(run).get("warm_up", "0 s")
-    return quantities.parse("duration", str(text)) / 1e12
+    return _duration_s(run, "warm_up") or 0.0
+
+
+def end_s(run: RunLike, last_s: float) -> float:
+    """When the run ends; `last_s`, the last moment that was recorded, if the scenario does not say."""
+    return _duration_s(run, "duration") or last_s
+
+
+def _duration_s(run: RunLike, key: str) -> float | None:
+    text = words.document(run).get(key)
+    return None if text is None else quantities.parse("duration", str(text)) / quantities.PS_PER_S
 
 
 def sentences(*parts: str) -> str:
@@ -66,7 +75,7 @@ def flow_label(group: str, flow: int, control: str, rtt_s: float | None) -> str:
     """How one flow is called: ``bulk, flow 3 (cubic, RTT 100 ms)``."""
     words = [control or "datagrams"]
     if rtt_s is not None:
-        words.append(f"RTT {given(rtt_s, 's')}")
+        words.append(f"RTT {given(rtt_s, 's', 4)}")
     return f"{group}, flow {flow} ({', '.join(words)})"
 
 
@@ -78,7 +87,9 @@ def measured_from(start_s: float) -> list[Mark]:
 def spread_marks(spread: Spread, name: str, style: Style) -> list[Mark]:
     """Median, band of percentiles, and the points between which there are too few others."""
     marks: list[Mark] = []
-    if len(spread.x):
+    if len(spread.x) == 1:
+        marks.append(Points(spread.x, spread.median, name, style, spread.low, spread.high))
+    elif len(spread.x):
         marks.append(Band(spread.x, spread.low, spread.high, "", style))
         marks.append(Line(spread.x, spread.median, name, style))
     if len(spread.sparse_x):

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from parshall.report.figures.common import (
+    end_s,
     first_repetition,
     flow_label,
     group_names,
@@ -44,7 +45,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     chosen = _chosen(who)
     start = warm_up_s(run)
     curves, note = _curves(samples, chosen)
-    time = Axis("Time", "s", minimum=0.0, maximum=float(samples["time_s"].to_numpy().max()))
+    time = Axis("Time", "s", minimum=0.0, maximum=end_s(run, float(samples["time_s"].to_numpy().max())))
     marks = measured_from(start)
     if chosen.height <= OVERLAID:
         several = chosen.height > 1

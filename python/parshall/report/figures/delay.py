@@ -20,7 +20,7 @@ LEVELS = (0.5, 0.9, 0.99, 0.999)
 
 @dataclass(frozen=True)
 class Tail:
-    """P(delay > `delay_s`) = `share`, exact at the upper ends of the histogram's bins."""
+    """P(delay > `delay_s`) = `share`, exact at both ends of each of the histogram's bins."""
 
     delay_s: Values
     share: Values
@@ -39,8 +39,9 @@ def tail_of(histogram: pl.DataFrame) -> Tail | None:
         return None
     beyond = np.clip(1.0 - np.cumsum(packets) / total, 0.0, 1.0)
     beyond[np.cumsum(packets) == total] = 0.0
-    start = float(bins["low_s"][0])
-    return Tail(np.append(start, ends[1]), np.append(1.0, beyond), percentiles)
+    places = np.append(0.0, np.column_stack(ends).ravel())
+    before = np.append(1.0, beyond[:-1])
+    return Tail(places, np.append(1.0, np.column_stack((before, beyond)).ravel()), percentiles)
 
 
 def prepare(run: RunLike) -> Plot | Missing:
@@ -58,7 +59,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     largest = max(float(tail.delay_s[-1]) for tail in tails.values())
     scale = scale_for(largest, "s")
     least = min(float(tail.share[tail.share > 0.0].min()) for tail in tails.values())
-    floor = float(10.0 ** np.floor(np.log10(min(least, 0.99))))
+    floor = float(10.0 ** np.floor(np.log10(min(least, 1.0 - LEVELS[-1]))))
     marks: list[Mark] = []
     words: list[str] = []
     several = len(tails) > 1

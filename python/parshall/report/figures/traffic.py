@@ -23,7 +23,7 @@ LINKS = 3
 
 
 def prepare(run: RunLike) -> Plot | Missing:
-    """Three panels with one abscissa: throughput, queue, packets dropped."""
+    """Panels with one abscissa: throughput, the queue of each link, packets dropped."""
     samples = filled(run.link_samples)
     if samples is None:
         return Missing("No series of the links was recorded; `[probes] link_samples` turns this on.")
@@ -38,8 +38,9 @@ def prepare(run: RunLike) -> Plot | Missing:
     rates = _rates(run, shown)
     top = max([*rates.values(), *(_throughput_bps(samples, link).max() for link in shown)])
     bits = scale_for(float(top), "bit/s")
+    seconds = Axis("Time", "s", minimum=0.0, maximum=end)
     throughput: list[Mark] = []
-    queue: list[Mark] = []
+    queues: list[Panel] = []
     drops: list[Mark] = []
     note = ""
     for index, link in enumerate(shown):
@@ -51,23 +52,24 @@ def prepare(run: RunLike) -> Plot | Missing:
         waiting = averaged(time, rows["mean_queue_packets"].to_numpy().astype(float))
         dropped = averaged(time, rows["dropped_packets"].to_numpy() / rows["bin_s"].to_numpy())
         throughput += _curve(carried, name, style)
-        queue += _curve(waiting, "", style)
+        of_link = link if len(shown) > 1 else ""
+        queues.append(Panel(_curve(waiting, "", style), seconds, Axis("Mean queue", "packets", minimum=0.0), of_link))
         drops += _curve(dropped, "", style)
         note = note or carried.note
     if len(shown) == 1 and rates:
         rate = rates[shown[0]]
         throughput.append(Guide(rate * bits.factor, f"link rate {given(rate, 'bit/s')}"))
     throughput += measured_from(start)
-    seconds = Axis("Time", "s", minimum=0.0, maximum=end)
     headroom = float(top) * bits.factor * 1.12
     panels = [
         Panel(throughput, seconds, Axis("Throughput", bits.unit, minimum=0.0, maximum=headroom)),
-        Panel(queue, seconds, Axis("Mean queue", "packets", minimum=0.0)),
+        *queues,
     ]
-    if samples["dropped_packets"].sum() > 0:
+    dropping = samples["dropped_packets"].sum() > 0
+    if dropping:
         panels.append(Panel(drops, seconds, Axis("Dropped by the queue", "packets/s", minimum=0.0), height=0.6))
     what = "Bits forwarded (headers included), mean queue without the packet in service, and packets dropped"
-    if len(panels) == 2:
+    if not dropping:
         what = "Bits forwarded (headers included) and mean queue without the packet in service; nothing was dropped"
     width = f"in bins of {given(float(np.median(samples['bin_s'].to_numpy())), 's')}"
     others = [link for link in links if link not in shown]
