@@ -284,3 +284,21 @@ def _luminance(colour: str) -> float:
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_many_flows_make_a_page_of_the_usual_size(sources: Run) -> None:
+    """Ten thousand flows, a hundred thousand transfers, a million samples: what is drawn stays the same."""
+    repeat = pl.int_range(pl.len()).cast(pl.Float64) * 1e-9
+    flows = pl.concat([sources.flows] * 200).with_columns(flow=pl.int_range(pl.len()).cast(pl.UInt32))
+    flows = flows.with_columns(rtt_base_s=0.02 + pl.col("flow") * 1e-5)
+    assert sources.transfers is not None
+    assert sources.flow_samples is not None
+    transfers = pl.concat([sources.transfers] * (100_000 // len(sources.transfers) + 1))
+    samples = pl.concat([sources.flow_samples] * 200).with_columns(time_s=pl.col("time_s") + repeat)
+    tables = {name: getattr(sources, name) for name in ("links", "rounds", "link_samples", "delay_histogram")}
+    known = {name: getattr(sources, name) for name in ("scenario", "metadata", "predicted")}
+    large = SimpleNamespace(flows=flows, transfers=transfers, flow_samples=samples, **known, **tables)
+    page = page_html(large)
+    assert len(page) < 3_200_000
+    assert "smallest and largest value" in page
+    assert "median of the flows at that RTT" in page

@@ -23,6 +23,7 @@ _TOP_PX = 46.0
 _GAP_PX = 40.0
 _BOTTOM_PX = 52.0
 _LEGEND_PX = 32.0
+_PHONE_CHARACTERS = 40
 _TICK_PX = 26.0
 _FEW_DECADES = 2.2
 _FONT_PX = 12.5
@@ -136,7 +137,7 @@ def _headings(panel: Panel, top: float, *, repeated: bool) -> list[Json]:
     common: Json = {"xref": "paper", "yref": "paper", "y": top, "yanchor": "bottom", "showarrow": False, "yshift": 3}
     headings = []
     if not repeated:
-        above = {"yshift": 20} if panel.note else {}
+        above = {"yshift": 20} if len(panel.y.title) + len(panel.note) > _PHONE_CHARACTERS else {}
         headings.append(common | {"x": 0, "xanchor": "left", "text": escaped(panel.y.title)} | above)
     if panel.note:
         muted = {"color": "$muted"}

@@ -106,6 +106,18 @@ def trimmed(value: float, digits: int = 5) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
 
 
+def tick(value: float) -> str:
+    """A label of an axis; the millions, which would not fit, as multiples of a power of ten.
+
+    >>> tick(0.30000000000000004), tick(40_000.0), tick(1.5e6)
+    ('0.3', '40\u202f000', '1.5×10⁶')
+    """
+    if abs(value) < 1e6:
+        return trimmed(value, 8)
+    exponent = int(math.log10(abs(value)))
+    return f"{value / 10.0**exponent:g}×10{_raised(exponent)}".replace("-", MINUS)
+
+
 def joined(number: str, unit: str) -> str:
     """A number and its unit, which a line break may not part."""
     return f"{number}{NO_BREAK}{unit}" if unit else number
@@ -190,8 +202,11 @@ def _fixed(value: float, decimals: int) -> str:
 
 def _powered(value: float, digits: int) -> str:
     mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{mantissa.replace('-', MINUS)}{THIN}×{THIN}10{raised}"
+    return f"{mantissa.replace('-', MINUS)}{THIN}×{THIN}10{_raised(int(exponent))}"
+
+
+def _raised(exponent: int) -> str:
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _grouped(text: str) -> str:

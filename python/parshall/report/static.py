@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from parshall.report.numbers import trimmed
+from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT, MARKERS, SYMBOLS
 from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
@@ -197,15 +197,15 @@ def _guide(guide: Guide, ax: Axes, panel: Panel) -> None:
 
 
 def _scale(axis: Axis, ax: Axes, letter: str) -> None:
+    drawn = getattr(ax, f"{letter}axis")
     if axis.log:
         getattr(ax, f"set_{letter}scale")("log")
-        drawn = getattr(ax, f"{letter}axis")
         low, high = getattr(ax, f"get_{letter}lim")()
         low, high = axis.minimum or low, axis.maximum or high
         short = math.log10(high / low) < 2.2
         drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=9))
-        drawn.set_major_formatter(FuncFormatter(lambda value, _: trimmed(value)))
         drawn.set_minor_formatter(NullFormatter())
+    drawn.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     getattr(ax, f"set_{letter}lim")(axis.minimum, axis.maximum)
 
 

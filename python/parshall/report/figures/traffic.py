@@ -34,7 +34,7 @@ def prepare(run: RunLike) -> Plot | Missing:
         return Missing("The series of the links is one bin, in which the warm-up ends.")
     end = float((samples["time_s"] + samples["bin_s"]).to_numpy().max())
     links = link_names(samples)
-    shown = _busiest(run, links)[:LINKS]
+    shown = sorted(_busiest(run, links)[:LINKS], key=links.index)
     rates = _rates(run, shown)
     top = max([*rates.values(), *(_throughput_bps(samples, link).max() for link in shown)])
     bits = scale_for(float(top), "bit/s")
