@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 from typer.testing import Result
 
+from parshall.report.document import Document, Drawn, Section, Table
+from parshall.report.plot import Axis, Grid, Line, Panel, Plot
 from parshall.studies import catalog
 from parshall.studies.check import Check, Verdict
+from parshall.studies.study import Findings, Progress
 
 Cli = Callable[..., Result]
 
@@ -22,17 +26,22 @@ def study(monkeypatch: pytest.MonkeyPatch) -> str:
     """A study, registered as any other: a package, and a line in the catalog."""
     package = ModuleType("parshall.studies.example")
 
-    def checks(scale: str) -> Sequence[Check]:
+    def run(scale: str, progress: Progress) -> Findings:
+        progress("table 1")
         ours = {"quick": 2.1, "paper": 2.01}[scale]
-        return [
+        checks = [
             Check("table1", "mean, s", 2.0, ours, ours - 0.1, ours + 0.1, 0.05),
             Check("table1", "loss rate", 0.5, 0.1, None, None, 0.01, "one run"),
             Check("fig2", "median, s", None, 1.5, 1.4, 1.6, 0.0),
         ]
+        shades = Grid([0, 1, 2], [0, 1], [[0.5, math.nan]], "shade")
+        plot = Plot([Panel([shades, Line([0, 2], [0, 1], "ours")], Axis("x", "s"), Axis("y"))], "What was found.")
+        section = Section("Figure 2", ["It is `like` <this>."], figures=[Drawn("fig2", "Shades", plot)])
+        return Findings(checks, [section])
 
-    vars(package)["checks"] = checks
+    vars(package)["run"] = run
     monkeypatch.setitem(sys.modules, package.__name__, package)
-    monkeypatch.setattr(catalog, "STUDIES", (catalog.Study("example", "an example", "nobody 2026"),))
+    monkeypatch.setattr(catalog, "STUDIES", (catalog.Study("example", "Example", "an example", "nobody 2026"),))
     return "example"
 
 
@@ -58,9 +67,43 @@ def test_a_study_prints_its_checks_as_json(cli: Cli, study: str) -> None:
 
 def test_a_study_prints_a_table(cli: Cli, study: str) -> None:
     shown = cli("study", study).stdout
-    assert "not_reproduced" in shown
+    assert "not reproduced" in shown
     assert "2 .. 2.2" in shown
     assert study in cli("list", "studies").stdout
+
+
+def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
+    done = cli("study", study, "--output", str(tmp_path / "out"), "--figures")
+    assert done.exit_code == 0
+    written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")}
+    assert written == {"study.html", "checks.json", "figures/fig2.png", "figures/fig2.svg"}
+    page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
+    for words in (
+        "<code>like</code> &lt;this&gt;",
+        "published value reproduced, 1 not",
+        "Not reproduced",
+        "All checks",
+    ):
+        assert words in page
+    assert json.loads((tmp_path / "out" / "checks.json").read_text(encoding="utf-8"))[0]["quantity"] == "mean, s"
+
+
+def test_figures_of_a_study_need_a_place(cli: Cli, study: str) -> None:
+    done = cli("study", study, "--figures")
+    assert done.exit_code == 2
+    assert "--output" in done.stderr
+
+
+def test_a_page_refuses_what_would_not_show() -> None:
+    with pytest.raises(ValueError, match="row 0: 1 cells for 2 columns"):
+        Table("t", ("a", "b"), [("1",)])
+    plot = Plot([Panel([Line([0, 1], [0, 1])], Axis("x"), Axis("y"))], "")
+    with pytest.raises(ValueError, match=r"found twice: \['f'\]"):
+        Document("study", "t", "", (), [Section("s", figures=[Drawn("f", "", plot), Drawn("f", "", plot)])])
+    with pytest.raises(ValueError, match="1 by 2 cells"):
+        Grid([0, 1, 2], [0, 1], [[1.0]], "z")
+    with pytest.raises(ValueError, match="ascend"):
+        Grid([0, 1, 1], [0, 1], [[1.0, 2.0]], "z")
 
 
 def test_an_unknown_study_gets_a_suggestion(cli: Cli, study: str) -> None:

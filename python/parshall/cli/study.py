@@ -2,37 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Json, Quiet, console, print_json, table, verb
+from parshall.cli.console import Json, Quiet, console, note, print_json, table, verb
+
+if TYPE_CHECKING:
+    from parshall.studies.study import Scale
 
 
 @verb
 def study(
     name: Annotated[str, typer.Argument(help="Which study; `parshall list studies`.", show_default=False)],
     scale: Annotated[str, typer.Option(help="quick: minutes; paper: as published.")] = "quick",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the page and the checks to this directory.", show_default=False),
+    ] = None,
+    figures: Annotated[bool, typer.Option("--figures", help="Also write each figure as PNG and SVG there.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Regenerate a published study, and print our values beside the published ones."""
+    from parshall.errors import InputError
+    from parshall.runs import storage
     from parshall.studies.catalog import find
+    from parshall.studies.study import write
 
     checked = _scale(scale)
-    checks = find(name).run(checked)
+    chosen = find(name)
+    if figures and output is None:
+        raise InputError("--figures: found no --output; accepted: --output DIRECTORY --figures")
+    findings = chosen.run(checked, (lambda _: None) if quiet or as_json else note)
+    if output is not None:
+        page = chosen.page(checked, findings)
+        written = storage.guarded(lambda: write(page, findings.checks, output, figures=figures))
+        if not quiet:
+            note(f"Page: {written[-1]}")
     if as_json:
-        print_json([check.as_json() for check in checks])
+        print_json([check.as_json() for check in findings.checks])
     elif not quiet:
-        shown = table(name, "artefact", "quantity", "published", "ours", "95 %", "verdict", "note")
-        for check in checks:
+        shown = table(name, "artefact", "quantity", "published", "ours", "95 %", "tolerance", "verdict", "note")
+        for check in findings.checks:
             shown.add_row(*check.cells())
         console().print(shown)
 
 
-def _scale(text: str) -> str:
+def _scale(text: str) -> Scale:
     from parshall.errors import InputError
 
-    if text not in ("quick", "paper"):
-        raise InputError(f'--scale: found "{text}"; accepted: "quick", "paper"')
-    return text
+    match text:
+        case "quick":
+            return "quick"
+        case "paper":
+            return "paper"
+    raise InputError(f'--scale: found "{text}"; accepted: "quick", "paper"')

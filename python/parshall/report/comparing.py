@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parshall.report.compare import MetricComparison, Verdict, compare
+from parshall.report.html import template
 from parshall.report.numbers import (
     ABSENT,
     NO_BREAK,
     significant,
 )
-from parshall.report.page import name_of, template
+from parshall.report.page import name_of
 from parshall.report.source import RunLike
 from parshall.report.uncertainty import with_unit
 from parshall.stats.confidence import Interval

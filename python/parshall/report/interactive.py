@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from parshall.report.palette import DASHES, SYMBOLS
-from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style, Values, values
+from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values, values
 
 Json = dict[str, Any]
 
@@ -177,8 +177,25 @@ def _traces(mark: Mark, panel: Panel) -> list[Json]:
             ]
         case Points():
             return [_points(mark, hover)]
+        case Grid():
+            return [_grid(mark, panel)]
         case Guide():
             raise TypeError("a guide is a shape, not a trace")
+
+
+def _grid(mark: Grid, panel: Panel) -> Json:
+    z: Values = mark.z  # type: ignore[assignment]
+    cells = [[float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None for value in row] for row in z.tolist()]
+    return {
+        "type": "heatmap",
+        "x": rounded(mark.x),
+        "y": rounded(mark.y),
+        "z": cells,
+        "colorscale": [[0, "$grid"], [1, _colour(mark.style)]],
+        "colorbar": {"title": {"text": escaped(mark.label), "side": "right"}, "thickness": 12, "outlinewidth": 0},
+        "hovertemplate": f"{_reading('x', panel.x)}<br>{_reading('y', panel.y)}<br>%{{z:.4~g}} {escaped(mark.label)}"
+        "<extra></extra>",
+    }
 
 
 def _points(mark: Points, hover: str) -> Json:

@@ -1,52 +1,22 @@
-"""The report page: one HTML file with everything in it.
-
-Nothing is fetched when it is read; a content security policy in the page forbids it. Every figure is in it as a static
-drawing and as data for plotly.js, which is carried once, compressed (1.5 MB of gzip, 2.0 MB as text, against 4.8 MB as
-it is): the page is readable at once, in print, and where JavaScript is off.
-"""
+"""The report page of a run: one HTML file with everything in it."""
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 import math
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from importlib import metadata, resources
 from pathlib import Path
-from typing import Any
 
-import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from parshall.report import predicted, words
 from parshall.report.figures import CATALOG
 from parshall.report.headline import headline
-from parshall.report.interactive import plotly
+from parshall.report.html import drawing, frame, template
 from parshall.report.numbers import count, counted, quantity
-from parshall.report.palette import DARK, LIGHT, Scheme
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.source import RunLike
-from parshall.report.static import image
 from parshall.report.tables import groups_table, links_table, transfers_table
 from parshall.report.writing import write_atomically
-
-ASSETS = resources.files("parshall.report") / "assets"
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure as the templates want it."""
-
-    name: str
-    title: str
-    caption: str
-    image: str
-    width: int
-    height: int
 
 
 def write_page(run: RunLike, path: str | Path) -> Path:
@@ -68,7 +38,6 @@ def page_html(run: RunLike) -> str:
     return template("page.html.j2").render(
         name=name_of(run),
         description=scenario.get("description") or "",
-        version=metadata.version("parshall"),
         byline=byline(run),
         interrupted=_interrupted(run),
         headline=headline(run),
@@ -77,16 +46,11 @@ def page_html(run: RunLike) -> str:
         source=words.source(scenario),
         predicted=predicted.view(run),
         gauge=gauge,
-        figures=[drawing(figure, plot) for figure, plot in plots],
+        figures=[drawing(figure.name, figure.title, plot) for figure, plot in plots],
         missing=missing,
         links=links_table(run),
         facts=_facts(run),
-        light=_variables(LIGHT),
-        dark=_variables(DARK),
-        style=Markup(_asset("page.css")),  # noqa: S704 - our own file
-        plots=_embedded({figure.name: plotly(plot) for figure, plot in plots}),
-        library=_library(),
-        script=Markup(_asset("page.js")),  # noqa: S704 - our own file
+        **frame({figure.name: plot for figure, plot in plots}),
     )
 
 
@@ -99,7 +63,7 @@ def summary_html(run: RunLike, figures: tuple[str, ...] = ("traffic", "goodput")
         byline=byline(run),
         headline=headline(run),
         tables=[table for table in tables if table is not None],
-        figures=[drawing(figure, plot) for figure, plot in chosen if isinstance(plot, Plot)],
+        figures=[drawing(figure.name, figure.title, plot) for figure, plot in chosen if isinstance(plot, Plot)],
     )
 
 
@@ -114,13 +78,6 @@ def prepared(run: RunLike) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure
         else:
             plots.append((figure, found))
     return plots, missing
-
-
-def drawing(figure: Figure, plot: Plot) -> Drawing:
-    """The static drawing of a figure, as a data URI."""
-    svg = image(plot, "svg")
-    uri = "data:image/svg+xml;base64," + base64.b64encode(svg.content).decode()
-    return Drawing(figure.name, figure.title, plot.caption, uri, svg.width, svg.height)
 
 
 def name_of(run: RunLike) -> str:
@@ -195,45 +152,3 @@ def _facts(run: RunLike) -> list[tuple[str, str]]:
     ]
     facts.append(("Data", "Every number here comes from the Parquet tables beside this page, in repetitions/."))
     return facts
-
-
-def template(name: str) -> jinja2.Template:
-    """A template of ours; what it is given is escaped."""
-    return _environment().get_template(name)
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
-    )
-    made.filters["code"] = _code
-    return made
-
-
-def _code(text: str) -> Markup:
-    """`text`, escaped, with what is between backticks as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
-
-
-def _asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")
-
-
-def _variables(scheme: Scheme) -> str:
-    named = {"paper": scheme.paper, "ink": scheme.ink, "muted": scheme.muted, "grid": scheme.grid}
-    named |= {f"series-{index}": colour for index, colour in enumerate(scheme.series)}
-    return " ".join(f"--{name}: {colour};" for name, colour in named.items())
-
-
-def _embedded(value: Any) -> Markup:
-    """JSON that cannot end the script element it is in."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
-
-
-@cache
-def _library() -> str:
-    """plotly.js as the Python package carries it, compressed."""
-    script = resources.files("plotly") / "package_data" / "plotly.min.js"
-    return base64.b64encode(gzip.compress(script.read_bytes(), compresslevel=9, mtime=0)).decode()

@@ -98,6 +98,38 @@ class Points:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """A map: a value for each cell of a grid, as a shade between the paper and the colour of `style`.
+
+    Parameters
+    ----------
+    x, y
+        Edges of the cells, ascending, shapes (columns + 1,) and (rows + 1,).
+    z
+        Values, shape (rows, columns); NaN leaves a cell empty.
+    label
+        What the values are, with their unit: stands at the scale of shades.
+    """
+
+    x: ArrayLike
+    y: ArrayLike
+    z: ArrayLike
+    label: str
+    style: Style = field(default_factory=Style)
+
+    def __post_init__(self) -> None:
+        x, y, z = values(self.x), values(self.y), values(self.z)
+        if z.shape != (len(y) - 1, len(x) - 1):
+            raise ValueError(f"a Grid of {len(y) - 1} by {len(x) - 1} cells needs as many values, found {z.shape}")
+        if not (np.isfinite(x).all() and np.isfinite(y).all() and (np.diff(x) > 0).all() and (np.diff(y) > 0).all()):
+            raise ValueError("the edges of a Grid must be finite and ascend")
+        if np.isinf(z).any() or np.isnan(z).all():
+            raise ValueError("a Grid needs values, and none that is infinite")
+        for name, vector in (("x", x), ("y", y), ("z", z)):
+            object.__setattr__(self, name, vector)
+
+
+@dataclass(frozen=True)
 class Guide:
     """A straight reference line across the panel, at `value` of one axis, with words beside it."""
 
@@ -110,7 +142,7 @@ class Guide:
         return axis.maximum is not None and self.value > axis.maximum / 2
 
 
-Mark = Line | Band | Points | Guide
+Mark = Line | Band | Points | Grid | Guide
 
 
 @dataclass(frozen=True)

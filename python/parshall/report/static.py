@@ -15,12 +15,14 @@ from typing import Any, cast
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT, MARKERS, SYMBOLS
-from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
 WIDTH_IN = 6.3
 PANEL_IN = 2.7
@@ -30,6 +32,7 @@ _RIGHT_IN = 0.12
 _TOP_IN = 0.27
 _BOTTOM_IN = 0.46
 _GAP_IN = 0.3
+_SHADES_IN = 0.95
 _LEGEND_CHARACTERS = 104
 _LEGEND_ROW_IN = 0.19
 _DPI = 200
@@ -109,14 +112,26 @@ def _drawn(plot: Plot) -> Canvas:
     height = _TOP_IN + sum(heights) + _GAP_IN * (len(heights) - 1) + _BOTTOM_IN + legend
     canvas.set_size_inches(WIDTH_IN, height)
     top = height - _TOP_IN
-    for index, (ax, own) in enumerate(zip(axes, heights, strict=True)):
+    has_shades = any(isinstance(mark, Grid) for panel in plot.panels for mark in panel.marks)
+    right = _SHADES_IN if has_shades else _RIGHT_IN
+    for index, (ax, panel, own) in enumerate(zip(axes, plot.panels, heights, strict=True)):
         top -= own
-        width = WIDTH_IN - _LEFT_IN - _RIGHT_IN
+        width = WIDTH_IN - _LEFT_IN - right
         ax.set_position((_LEFT_IN / WIDTH_IN, top / height, width / WIDTH_IN, own / height))
+        _shades(canvas, ax, panel, ((WIDTH_IN - right + 0.1) / WIDTH_IN, top / height, 0.12 / WIDTH_IN, own / height))
         top -= _GAP_IN
         if index < len(axes) - 1:
             ax.tick_params(labelbottom=False)
     return canvas
+
+
+def _shades(canvas: Canvas, ax: Axes, panel: Panel, place: tuple[float, float, float, float]) -> None:
+    """The scale of shades beside a map."""
+    meshes = [mesh for mesh in ax.collections if isinstance(mesh, QuadMesh)]
+    labels = [mark.label for mark in panel.marks if isinstance(mark, Grid)]
+    for mesh, label in zip(meshes, labels, strict=True):
+        scale = canvas.colorbar(mesh, cax=canvas.add_axes(place), label=label)
+        scale.outline.set_visible(False)
 
 
 def _draw(panel: Panel, ax: Axes, *, repeated: bool) -> None:
@@ -141,6 +156,9 @@ def _mark(mark: Mark, ax: Axes, panel: Panel) -> None:
             ax.fill_between(_v(mark.x), _v(mark.low), _v(mark.high), color=colour, alpha=0.22, linewidth=0, label=label)
         case Points():
             _points(mark, ax, label)
+        case Grid():
+            shades = LinearSegmentedColormap.from_list("shades", [LIGHT.grid, _colour(mark.style)])
+            ax.pcolormesh(_v(mark.x), _v(mark.y), np.ma.masked_invalid(_v(mark.z)), cmap=shades)
         case Guide():
             _guide(mark, ax, panel)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from parshall.errors import InputError
@@ -30,19 +30,24 @@ def write_figures(run: RunLike, directory: str | Path, formats: Sequence[str] = 
     OSError
         A file cannot be written.
     """
+    prepared = {figure.name: figure.prepare(run) for figure in CATALOG}
+    return write_plots({name: plot for name, plot in prepared.items() if isinstance(plot, Plot)}, directory, formats)
+
+
+def write_plots(
+    plots: Mapping[str, Plot], directory: str | Path, formats: Sequence[str] = ("png", "svg")
+) -> list[Path]:
+    """Write every plot as ``directory/NAME.FORMAT``; raises as `write_figures`."""
     for file_format in formats:
         if file_format not in FORMATS:
             raise InputError(f'formats: found "{file_format}"; accepted: {", ".join(FORMATS)}')
     target = Path(directory)
     target.mkdir(parents=True, exist_ok=True)
-    written = []
-    for figure in CATALOG:
-        plot = figure.prepare(run)
-        if isinstance(plot, Plot):
-            for file_format in formats:
-                path = target / f"{figure.name}.{file_format}"
-                written.append(write_atomically(path, image(plot, file_format).content))
-    return written
+    return [
+        write_atomically(target / f"{name}.{file_format}", image(plot, file_format).content)
+        for name, plot in plots.items()
+        for file_format in formats
+    ]
 
 
 def write_atomically(path: Path, content: bytes) -> Path:

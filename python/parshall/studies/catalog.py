@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parshall.errors import InputError
+from parshall.report.document import Document
 from parshall.schema.problems import did_you_mean, quoted
-from parshall.studies.check import Check
+from parshall.studies.study import Findings, Progress, Scale, document
 
 
 @dataclass(frozen=True)
@@ -16,20 +16,19 @@ class Study:
     """A study: the package of its name in this folder, imported when it is run."""
 
     name: str
+    title: str
     summary: str
     reference: str
 
-    def run(self, scale: str) -> Sequence[Check]:
-        """Run it.
-
-        Parameters
-        ----------
-        scale
-            ``quick``, or ``paper`` for everything as published.
-        """
+    def run(self, scale: Scale, progress: Progress) -> Findings:
+        """Run it: ``quick``, or ``paper`` for everything as published."""
         package = importlib.import_module(f"parshall.studies.{self.name}")
-        checks: Sequence[Check] = package.checks(scale)
-        return checks
+        findings: Findings = package.run(scale, progress)
+        return findings
+
+    def page(self, scale: Scale, findings: Findings) -> Document:
+        """Its page."""
+        return document(self.title, self.summary, self.reference, scale, findings)
 
 
 STUDIES: tuple[Study, ...] = ()

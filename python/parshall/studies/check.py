@@ -62,7 +62,9 @@ class Check:
         return {**asdict(self), "verdict": self.verdict}
 
     def cells(self) -> tuple[str, ...]:
-        """What ``parshall study`` shows of it."""
+        """What is shown of it: artefact, quantity, published, ours, interval, tolerance, verdict, note."""
         published = "" if self.published is None else f"{self.published:g}"
         interval = "" if self.ci_low is None else f"{self.ci_low:.4g} .. {self.ci_high:.4g}"
-        return (self.artefact, self.quantity, published, f"{self.ours:.4g}", interval, self.verdict, self.note)
+        tolerance = "" if self.published is None else f"±{self.tolerance:.3g}"
+        verdict = self.verdict.replace("_", " ")
+        return (self.artefact, self.quantity, published, f"{self.ours:.4g}", interval, tolerance, verdict, self.note)

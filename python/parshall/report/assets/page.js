@@ -23,10 +23,10 @@
       return typeof value[0] === "number" ? value : value.map((entry) => painted(entry, colour));
     }
     if (value === null || typeof value !== "object") return value;
-    const entries = Object.entries(value).map(([key, entry]) => [
-      key,
-      typeof entry === "string" && key.endsWith("color") ? colour(entry) : painted(entry, colour),
-    ]);
+    const entries = Object.entries(value).map(([key, entry]) => {
+      if (key === "colorscale") return [key, entry.map(([at, token]) => [at, colour(token)])];
+      return [key, typeof entry === "string" && key.endsWith("color") ? colour(entry) : painted(entry, colour)];
+    });
     return Object.fromEntries(entries);
   };
 

@@ -1,0 +1,137 @@
+"""A page that is not of one run: sections of prose, tables and figures, in one self-contained HTML file.
+
+Studies, designs, observations and sweeps say what they found as a `Document`; how it looks is decided here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from parshall.report.html import drawing, frame, template
+from parshall.report.plot import Plot
+from parshall.report.writing import write_atomically
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of printed text under a header; the first column names the rows.
+
+    Parameters
+    ----------
+    caption
+        What it shows; '' for none.
+    header
+        A label a column, with its unit.
+    rows
+        As many texts a row as there are labels; what is between backticks is set as code.
+    numbers
+        Which columns hold numbers, and are set flush right.
+
+    Raises
+    ------
+    ValueError
+        A row has another length than the header.
+    """
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.header):
+                raise ValueError(
+                    f"table {self.caption!r}, row {number}: {len(row)} cells for {len(self.header)} columns"
+                )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure: a name (of its file, and in links), a title, and what it shows."""
+
+    name: str
+    title: str
+    plot: Plot
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, and what stands under it: paragraphs, then tables, then figures."""
+
+    heading: str
+    paragraphs: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    figures: Sequence[Drawn] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page.
+
+    Parameters
+    ----------
+    kind
+        What sort of page it is: ``study``, ``design``.
+    title, description
+        Its heading, and one sentence below it.
+    byline
+        Short facts: scale, version, date.
+    sections
+        In the order of reading.
+    """
+
+    kind: str
+    title: str
+    description: str
+    byline: Sequence[str]
+    sections: Sequence[Section]
+
+    def __post_init__(self) -> None:
+        names = [figure.name for figure in self.figures]
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
+            raise ValueError(f"figures of one page need names of their own, found twice: {sorted(repeated)}")
+
+    @property
+    def plots(self) -> dict[str, Plot]:
+        """What its figures show, by their names."""
+        return {figure.name: figure.plot for figure in self.figures}
+
+    @property
+    def figures(self) -> list[Drawn]:
+        """All figures, in the order of reading."""
+        return [figure for section in self.sections for figure in section.figures]
+
+
+def document_html(document: Document) -> str:
+    """The page as one self-contained HTML document."""
+    return template("document.html.j2").render(
+        kind=document.kind,
+        name=document.title,
+        description=document.description,
+        byline=document.byline,
+        sections=[
+            {
+                "heading": section.heading,
+                "paragraphs": section.paragraphs,
+                "tables": section.tables,
+                "figures": [drawing(figure.name, figure.title, figure.plot) for figure in section.figures],
+            }
+            for section in document.sections
+        ],
+        **frame(document.plots),
+    )
+
+
+def write_document(document: Document, path: str | Path) -> Path:
+    """Write the page to `path`, all or nothing.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    return write_atomically(Path(path), document_html(document).encode())
