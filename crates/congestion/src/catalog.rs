@@ -4,8 +4,9 @@
 //! parameters, dispatch, docs and conformance tests follow from that line.
 
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Cubic, CubicConfig, Reno, RenoConfig, Start, Vegas,
-    VegasConfig,
+    AckEvent, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic, Cubic2005, Cubic2005Config,
+    CubicConfig, Fast, FastConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, Reno, RenoConfig, Scalable,
+    ScalableConfig, Start, Vegas, VegasConfig,
 };
 use parshall_units::parameters::Entry;
 use serde::Deserialize;
@@ -92,5 +93,11 @@ macro_rules! controls {
 controls! {
     "reno" => Reno(RenoConfig),
     "cubic" => Cubic(CubicConfig),
+    "cubic_2005" => Cubic2005(Cubic2005Config),
+    "bic" => Bic(BicConfig),
+    "highspeed" => HighSpeed(HighSpeedConfig),
+    "scalable" => Scalable(ScalableConfig),
+    "htcp" => Htcp(HtcpConfig),
     "vegas" => Vegas(VegasConfig),
+    "fast" => Fast(FastConfig),
 }

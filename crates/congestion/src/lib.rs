@@ -13,16 +13,28 @@
 //! | ssthresh | window at which slow start ends |
 //! | congestion event | a loss found by duplicate ACKs or SACK, or an ECN echo: at most one a round trip |
 
+mod bic;
 pub mod catalog;
 mod cubic;
+mod cubic_2005;
 mod event;
+mod fast;
+mod highspeed;
+mod htcp;
 mod reno;
+mod scalable;
 mod vegas;
 
+pub use bic::{Bic, BicConfig};
 pub use catalog::{Control, ControlConfig};
 pub use cubic::{Cubic, CubicConfig};
+pub use cubic_2005::{Cubic2005, Cubic2005Config};
 pub use event::{AckEvent, CongestionEvent, Signal, Start};
+pub use fast::{Fast, FastConfig};
+pub use highspeed::{HighSpeed, HighSpeedConfig};
+pub use htcp::{Htcp, HtcpConfig};
 pub use reno::{Reno, RenoConfig};
+pub use scalable::{Scalable, ScalableConfig};
 pub use vegas::{Vegas, VegasConfig};
 
 /// Smallest ssthresh after a congestion event (RFC 5681 eq. (4)), in packets.

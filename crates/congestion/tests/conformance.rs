@@ -1,31 +1,12 @@
 //! What every congestion control in the catalog must keep, whatever happens to it.
 
+mod common;
+
+use common::default_config;
 use parshall_congestion::catalog::CATALOG;
-use parshall_congestion::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Signal, Start,
-};
-use parshall_units::parameters::{Entry, Kind};
+use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, Signal, Start};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
-use serde_json::{json, Map, Value};
-
-/// The entry's configuration with its catalog defaults.
-fn default_config(entry: &Entry) -> ControlConfig {
-    let mut object = Map::new();
-    object.insert("name".into(), json!(entry.name));
-    for parameter in entry.parameters {
-        let text = parameter.default.expect("controls have defaults");
-        let value: Value = match parameter.kind {
-            Kind::Number => json!(text.parse::<f64>().unwrap()),
-            Kind::Integer => json!(text.parse::<u64>().unwrap()),
-            Kind::Boolean => json!(text.parse::<bool>().unwrap()),
-            Kind::Duration => json!(parshall_units::parse_duration(text).unwrap().as_ps()),
-            other => panic!("{other:?} is not expected in a congestion control"),
-        };
-        object.insert(parameter.name.into(), value);
-    }
-    serde_json::from_value(Value::Object(object)).unwrap()
-}
 
 #[derive(Clone, Copy, Debug)]
 enum Happening {

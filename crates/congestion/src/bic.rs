@@ -1,0 +1,211 @@
+//! BIC: binary increase congestion control (Xu, Harfoush & Rhee, INFOCOM 2004).
+//!
+//! | symbol | field | unit |
+//! | --- | --- | --- |
+//! | cwnd | `window` | packets |
+//! | max_win | `w_max` | packets, window before the last reduction |
+//! | S_max, S_min | `s_max`, `s_min` | packets a round trip, largest and smallest step |
+//! | 1 - beta | `decrease` | factor kept at a congestion event |
+//! | low_window | `low_window` | packets; below, the control is Reno |
+//! | ss_cwnd, ss_target | `probe_step`, `probe_target` | packets: max probing |
+//!
+//! Below `w_max` a round trip goes half of the way to it, but no more than S_max: additive increase far from it,
+//! binary search near. Where the step would be less than S_min the window is set to `w_max`, and max probing begins:
+//! steps that double from 1 to S_max. A flow that loses before it reaches its last maximum aims lower (fast convergence).
+//!
+//! Linux' version of 2005 differs: it keeps 0.8 instead of 7/8, has S_max = 16, goes a quarter of the way, and takes 5 and
+//! more round trips a packet near the maximum.
+
+use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+
+parshall_units::configuration! {
+    /// Parameters of [`Bic`].
+    pub struct BicConfig {
+        /// Largest step, in packets a round trip.
+        s_max: f64 => Number, default "32", min 1.0, max 1e5;
+        /// Step below which the window is taken to have reached its maximum.
+        s_min: f64 => Number, default "0.01", min 1e-6, max 1.0;
+        /// Factor of the window that is kept at a congestion event.
+        decrease: f64 => Number, default "0.875", min 0.01, max 0.999;
+        /// Window below which the control does as Reno.
+        low_window: u64 => Packets, default "14 packets", min 0.0;
+        /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
+        fast_convergence: bool => Boolean, default "true";
+    }
+}
+
+/// Binary search for the window at which packets were lost.
+#[derive(Clone, Debug)]
+pub struct Bic {
+    window: f64,
+    ssthresh: f64,
+    s_max: f64,
+    s_min: f64,
+    decrease: f64,
+    low_window: f64,
+    fast_convergence: bool,
+    w_max: f64,
+    probe_step: f64,
+    probe_target: f64,
+}
+
+impl Bic {
+    pub(crate) const SUMMARY: &'static str =
+        "binary search for the window of the last loss, then probing beyond";
+    pub(crate) const REFERENCE: &'static str = "Xu, Harfoush & Rhee, INFOCOM 2004";
+
+    /// A control at the start of a connection.
+    pub fn new(config: &BicConfig, start: Start) -> Self {
+        Self {
+            window: start.window,
+            ssthresh: start.ssthresh,
+            s_max: config.s_max,
+            s_min: config.s_min,
+            decrease: config.decrease,
+            low_window: config.low_window as f64,
+            fast_convergence: config.fast_convergence,
+            w_max: 0.0,
+            probe_step: 1.0,
+            probe_target: 0.0,
+        }
+    }
+
+    fn avoid_congestion(&mut self, acked: f64) {
+        if self.window < self.low_window {
+            self.window += acked / self.window;
+        } else if self.window < self.w_max {
+            self.search(acked);
+        } else {
+            self.probe(acked);
+        }
+    }
+
+    fn search(&mut self, acked: f64) {
+        let step = (self.w_max - self.window) / 2.0;
+        if step < self.s_min {
+            self.window = self.w_max;
+        } else {
+            self.window = (self.window + step.min(self.s_max) * acked / self.window).min(self.w_max);
+        }
+        self.probe_step = 1.0;
+        self.probe_target = 0.0;
+    }
+
+    fn probe(&mut self, acked: f64) {
+        if self.probe_target == 0.0 {
+            self.probe_target = self.window + self.probe_step;
+        }
+        self.window += self.probe_step.min(self.s_max) * acked / self.window;
+        if self.probe_step < self.s_max && self.window >= self.probe_target {
+            self.probe_step *= 2.0;
+            self.probe_target = self.window + self.probe_step;
+        }
+    }
+
+    fn reduce(&mut self, event: &CongestionEvent) {
+        let used = window_in_use(self.window, event);
+        let kept = if used < self.low_window { 0.5 } else { self.decrease };
+        let early = self.fast_convergence && used < self.w_max;
+        self.w_max = if early { used * (1.0 + kept) / 2.0 } else { used };
+        self.ssthresh = (used * kept).max(MIN_SSTHRESH);
+        self.probe_step = 1.0;
+        self.probe_target = 0.0;
+    }
+}
+
+impl CongestionControl for Bic {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        if !ack.window_limited {
+            return;
+        }
+        if self.window < self.ssthresh {
+            self.window += ack.acked;
+        } else {
+            self.avoid_congestion(ack.acked);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.reduce(event);
+        self.window = self.ssthresh;
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.reduce(event);
+        self.window = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+    use parshall_units::{Duration, Instant};
+
+    /// Windows at the ends of round trips.
+    fn rounds(bic: &mut Bic, count: usize) -> Vec<f64> {
+        let rtt = Duration::from_millis(100);
+        let mut windows = vec![bic.window()];
+        for _ in 0..count {
+            for _ in 0..bic.window() as u64 {
+                bic.on_ack(&AckEvent {
+                    now: Instant::ZERO,
+                    acked: 1.0,
+                    rtt: Some(rtt),
+                    srtt: rtt,
+                    min_rtt: rtt,
+                    in_flight: bic.window() as u64,
+                    window_limited: true,
+                    round_ended: false,
+                });
+            }
+            windows.push(bic.window());
+        }
+        windows
+    }
+
+    #[test]
+    fn searches_additively_then_binary_then_probes() {
+        let config =
+            BicConfig { s_max: 32.0, s_min: 0.01, decrease: 0.875, low_window: 14, fast_convergence: true };
+        let mut bic = Bic::new(&config, Start { window: 2000.0, ssthresh: 1.0 });
+        bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 2000 });
+        let windows = rounds(&mut bic, 40);
+        assert_eq!(windows[0], 1750.0);
+        // 250 below the maximum: five round trips of 32 packets, until less than 64 are left.
+        for i in 0..5 {
+            let step = windows[i + 1] - windows[i];
+            assert!((step - 32.0).abs() < 0.5, "round {i}: {step}");
+        }
+        // Then what is left shrinks by exp(-1/2) a round trip: half the way, taken anew at each ACK.
+        let left: Vec<f64> = windows[8..16].iter().map(|w| 2000.0 - w).collect();
+        for pair in left.windows(2) {
+            assert!((pair[1] / pair[0] - libm::exp(-0.5)).abs() < 0.01, "{left:?}");
+        }
+        // Beyond the maximum, steps that double up to 32; the one of 1 is within the round trip that reaches it.
+        let beyond: Vec<f64> =
+            windows.windows(2).filter(|w| w[0] >= 2000.0).map(|w| w[1] - w[0]).take(6).collect();
+        for (step, expected) in beyond.iter().zip([2.0, 4.0, 8.0, 16.0, 32.0, 32.0]) {
+            assert!((step - expected).abs() < 0.05 * expected, "{beyond:?}");
+        }
+    }
+
+    #[test]
+    fn an_early_loss_lowers_the_aim() {
+        let config =
+            BicConfig { s_max: 32.0, s_min: 0.01, decrease: 0.875, low_window: 14, fast_convergence: true };
+        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 1.0 });
+        let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
+        bic.on_congestion(&loss(1000));
+        bic.on_congestion(&loss(875));
+        assert_eq!(bic.w_max, 875.0 * (1.0 - 0.125 / 2.0));
+    }
+}

@@ -1,0 +1,209 @@
+//! CUBIC as first published (Rhee & Xu, PFLDnet 2005), which Linux had from 2.6.13 on.
+//!
+//! | symbol | field | unit |
+//! | --- | --- | --- |
+//! | cwnd | `window` | packets |
+//! | C | `c` | packets/s^3 |
+//! | 1 - beta | `decrease` | factor kept at a congestion event: 4/5 |
+//! | W_max | `w_max` | packets, window before the last reduction |
+//! | K | `k_s` | s, time to come back to W_max |
+//! | S_max | `s_max` | packets/s, fastest growth |
+//! | W_tcp | [`Cubic2005::w_tcp`] | packets, what Reno would have |
+//! | t | since `epoch` | s |
+//!
+//! W = C (t - K)^3 + W_max with K = cbrt(beta W_max / C). Against RFC 9438: a fifth instead of three tenths is taken at a
+//! loss; the window grows by no more than S_max a second (in the RFC by half of itself a round trip); t runs from the
+//! reduction, not from the end of the recovery; and W_tcp counts round trips by t/RTT instead of by ACKs, and keeps its
+//! slope above W_max. Fast convergence is that of BIC.
+
+use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use parshall_units::Instant;
+
+parshall_units::configuration! {
+    /// Parameters of [`Cubic2005`].
+    pub struct Cubic2005Config {
+        /// Aggressiveness C, in packets per cubed second.
+        c: f64 => Number, default "0.4", min 1e-6, max 1000.0;
+        /// Factor of the window that is kept at a congestion event.
+        decrease: f64 => Number, default "0.8", min 0.01, max 0.999;
+        /// Fastest growth, in packets a second.
+        s_max: f64 => Number, default "160", min 0.001, max 1e9;
+        /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
+        fast_convergence: bool => Boolean, default "true";
+        /// Whether the window is never below what Reno would reach.
+        reno_friendly: bool => Boolean, default "true";
+    }
+}
+
+/// The cubic window growth of 2005.
+#[derive(Clone, Debug)]
+pub struct Cubic2005 {
+    config: Cubic2005Config,
+    window: f64,
+    ssthresh: f64,
+    w_max: f64,
+    k_s: f64,
+    /// Window at the start of the epoch.
+    origin: f64,
+    /// Packets a round trip of a Reno flow with this decrease.
+    friendly_increase: f64,
+    /// [`Instant::MAX`] in slow start.
+    epoch: Instant,
+    /// Since when the sender has not used its window; [`Instant::MAX`] if it does.
+    unused_since: Instant,
+}
+
+impl Cubic2005 {
+    pub(crate) const SUMMARY: &'static str = "CUBIC as first published: keeps 4/5, growth clamped";
+    pub(crate) const REFERENCE: &'static str = "Rhee & Xu, PFLDnet 2005";
+
+    /// A control at the start of a connection.
+    pub fn new(config: &Cubic2005Config, start: Start) -> Self {
+        Self {
+            config: config.clone(),
+            window: start.window,
+            ssthresh: start.ssthresh,
+            w_max: 0.0,
+            k_s: 0.0,
+            origin: start.window,
+            friendly_increase: 3.0 * (1.0 - config.decrease) / (1.0 + config.decrease),
+            epoch: Instant::MAX,
+            unused_since: Instant::MAX,
+        }
+    }
+
+    /// At the reduction, or where slow start ends.
+    fn start_epoch(&mut self, now: Instant) {
+        self.epoch = now;
+        self.origin = self.window;
+        self.w_max = self.w_max.max(self.window);
+        self.k_s = libm::cbrt((self.w_max - self.window) / self.config.c);
+    }
+
+    fn w_cubic(&self, t: f64) -> f64 {
+        let x = t - self.k_s;
+        self.config.c * x * x * x + self.w_max
+    }
+
+    /// What a Reno flow that keeps as much would have.
+    fn w_tcp(&self, t: f64, rtt: f64) -> f64 {
+        self.origin + self.friendly_increase * t / rtt
+    }
+
+    fn avoid_congestion(&mut self, ack: &AckEvent) {
+        if self.epoch == Instant::MAX {
+            self.start_epoch(ack.now);
+        } else if self.unused_since != Instant::MAX {
+            self.epoch += ack.now.since(self.unused_since);
+        }
+        self.unused_since = Instant::MAX;
+
+        let t = ack.now.since(self.epoch).as_secs_f64();
+        let rtt = ack.srtt.as_secs_f64();
+        let step = (self.w_cubic(t + rtt) - self.window).clamp(0.0, self.config.s_max * rtt);
+        self.window += step * ack.acked / self.window;
+        if self.config.reno_friendly && rtt > 0.0 {
+            // No faster than slow start, whatever became of the RTT.
+            self.window = self.window.max(self.w_tcp(t, rtt).min(self.window + ack.acked));
+        }
+    }
+
+    fn reduce(&mut self, event: &CongestionEvent) {
+        let used = window_in_use(self.window, event);
+        let early = self.config.fast_convergence && used < self.w_max;
+        self.w_max = if early { used * (1.0 + self.config.decrease) / 2.0 } else { used };
+        self.ssthresh = (used * self.config.decrease).max(MIN_SSTHRESH);
+        self.epoch = Instant::MAX;
+        self.unused_since = Instant::MAX;
+    }
+}
+
+impl CongestionControl for Cubic2005 {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        if !ack.window_limited {
+            self.unused_since = self.unused_since.min(ack.now);
+        } else if self.window < self.ssthresh {
+            self.window += ack.acked;
+        } else {
+            self.avoid_congestion(ack);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.reduce(event);
+        self.window = self.ssthresh;
+        self.start_epoch(event.now);
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.reduce(event);
+        self.window = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+    use parshall_units::Duration;
+
+    fn config(s_max: f64) -> Cubic2005Config {
+        Cubic2005Config { c: 0.4, decrease: 0.8, s_max, fast_convergence: true, reno_friendly: false }
+    }
+
+    /// The window `seconds` after a loss at `w_max`, RTT 100 ms.
+    fn after(config: &Cubic2005Config, w_max: f64, seconds: f64) -> f64 {
+        let mut cubic = Cubic2005::new(config, Start { window: w_max, ssthresh: w_max });
+        let in_flight = w_max as u64;
+        cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight });
+        assert_eq!(cubic.window(), 0.8 * w_max);
+        let rtt = Duration::from_millis(100);
+        let mut now = Instant::ZERO;
+        while now.as_secs_f64() < seconds {
+            now += Duration::from_secs_f64(0.1 / cubic.window());
+            cubic.on_ack(&AckEvent {
+                now,
+                acked: 1.0,
+                rtt: Some(rtt),
+                srtt: rtt,
+                min_rtt: rtt,
+                in_flight: cubic.window() as u64,
+                window_limited: true,
+                round_ended: false,
+            });
+        }
+        cubic.window()
+    }
+
+    #[test]
+    fn comes_back_after_k_seconds() {
+        // K = cbrt(0.2 * 1000 / 0.4) = 7.94 s; the slope at the start, 3 C K^2 = 76 packets/s, is not clamped.
+        let k = libm::cbrt(0.2 * 1000.0 / 0.4);
+        let window = after(&config(160.0), 1000.0, k);
+        assert!((window - 1000.0).abs() < 2.0, "{window}");
+    }
+
+    #[test]
+    fn grows_linearly_where_the_cubic_is_steeper_than_the_clamp() {
+        // 3 C K^2 at W_max = 100,000 is 1629 packets/s: clamped to 160.
+        let window = after(&config(160.0), 100_000.0, 10.0);
+        assert!((window - 80_000.0 - 1600.0).abs() < 20.0, "{window}");
+    }
+
+    #[test]
+    fn is_reno_where_the_cubic_is_flat() {
+        let friendly = Cubic2005Config { reno_friendly: true, ..config(160.0) };
+        // 3 * 0.2 / 1.8 packets a round trip from 8 packets: 10 round trips a second.
+        let window = after(&friendly, 10.0, 0.9);
+        let expected = 8.0 + 9.0 / 3.0;
+        assert!((window - expected).abs() < 0.1, "{window}");
+    }
+}

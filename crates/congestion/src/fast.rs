@@ -1,0 +1,153 @@
+//! FAST TCP (Jin, Wei & Low, INFOCOM 2004): a window that keeps alpha packets in the queue.
+//!
+//! | symbol | field | unit |
+//! | --- | --- | --- |
+//! | w | `window` | packets |
+//! | alpha | `alpha` | packets that the flow keeps in queues |
+//! | gamma | `gamma` | weight of the new window |
+//! | baseRTT | `AckEvent::min_rtt` | smallest RTT seen |
+//! | RTT | `average_rtt_s` | s, average with weight min(3/w, 1/4) |
+//!
+//! Once a round trip w becomes min{2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha)}, eq. (6). In equilibrium
+//! w (1 - baseRTT/RTT) = alpha: like Vegas, but the step is in proportion to the distance from there. A loss halves the window.
+//!
+//! The paper leaves open when slow start ends: here as soon as half of alpha is queued. A window that is not used is not changed.
+
+use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+
+parshall_units::configuration! {
+    /// Parameters of [`Fast`].
+    pub struct FastConfig {
+        /// Packets that the flow keeps in the bottleneck's queue.
+        alpha: f64 => Number, default "100", min 0.1, max 1e6;
+        /// Weight of the new window in each step.
+        gamma: f64 => Number, default "0.5", min 0.001, max 1.0;
+    }
+}
+
+/// Keeps a number of packets in the queue.
+#[derive(Clone, Debug)]
+pub struct Fast {
+    window: f64,
+    ssthresh: f64,
+    alpha: f64,
+    gamma: f64,
+    /// 0 before the first sample.
+    average_rtt_s: f64,
+}
+
+impl Fast {
+    pub(crate) const SUMMARY: &'static str = "keeps alpha packets in the bottleneck's queue, at any rate";
+    pub(crate) const REFERENCE: &'static str = "Jin, Wei & Low, INFOCOM 2004";
+
+    /// A control at the start of a connection.
+    pub fn new(config: &FastConfig, start: Start) -> Self {
+        Self {
+            window: start.window,
+            ssthresh: start.ssthresh,
+            alpha: config.alpha,
+            gamma: config.gamma,
+            average_rtt_s: 0.0,
+        }
+    }
+
+    fn observe(&mut self, ack: &AckEvent) {
+        let Some(rtt) = ack.rtt else { return };
+        let sample = rtt.as_secs_f64();
+        if self.average_rtt_s == 0.0 {
+            self.average_rtt_s = sample;
+        }
+        let weight = (3.0 / self.window).min(0.25); // Jin, Wei & Low 2004, §III-A
+        self.average_rtt_s += weight * (sample - self.average_rtt_s);
+    }
+
+    /// The window of the next round trip.
+    fn end_round(&mut self, ack: &AckEvent) {
+        if self.average_rtt_s == 0.0 {
+            return;
+        }
+        let unqueued = (ack.min_rtt.as_secs_f64() / self.average_rtt_s).min(1.0);
+        if self.window < self.ssthresh {
+            if self.window * (1.0 - unqueued) >= self.alpha / 2.0 {
+                self.ssthresh = self.window;
+            }
+            return;
+        }
+        let next = (1.0 - self.gamma) * self.window + self.gamma * (unqueued * self.window + self.alpha);
+        self.window = next.min(2.0 * self.window).max(MIN_SSTHRESH); // eq. (6)
+        self.ssthresh = self.ssthresh.min(self.window);
+    }
+}
+
+impl CongestionControl for Fast {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        self.observe(ack);
+        if !ack.window_limited {
+            return;
+        }
+        if self.window < self.ssthresh {
+            self.window += ack.acked;
+        }
+        if ack.round_ended {
+            self.end_round(ack);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
+        self.window = self.ssthresh;
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.on_congestion(event);
+        self.window = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parshall_units::{Duration, Instant};
+
+    /// Rounds on a link of `rate` packets/s with a deep buffer: the RTT is what the window makes it.
+    fn equilibrium(alpha: f64, rate: f64, start: f64) -> f64 {
+        let config = FastConfig { alpha, gamma: 0.5 };
+        let mut fast = Fast::new(&config, Start { window: start, ssthresh: 1.0 });
+        let base = Duration::from_millis(50);
+        for _ in 0..400 {
+            let rtt = base.as_secs_f64().max(fast.window() / rate);
+            for i in 0..(fast.window() as u64).max(1) {
+                fast.on_ack(&AckEvent {
+                    now: Instant::ZERO,
+                    acked: 1.0,
+                    rtt: Some(Duration::from_secs_f64(rtt)),
+                    srtt: base,
+                    min_rtt: base,
+                    in_flight: fast.window() as u64,
+                    window_limited: true,
+                    round_ended: i == 0,
+                });
+            }
+        }
+        fast.window()
+    }
+
+    #[test]
+    fn settles_with_alpha_packets_queued_at_any_rate() {
+        for (alpha, rate) in [(10.0, 1e3), (100.0, 1e4), (200.0, 1e5)] {
+            for start in [2.0, 20_000.0] {
+                let window = equilibrium(alpha, rate, start);
+                let expected = rate * 0.05 + alpha;
+                assert!((window - expected).abs() < 0.01 * expected, "{window}, expected {expected}");
+            }
+        }
+    }
+}

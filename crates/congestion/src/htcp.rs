@@ -1,0 +1,216 @@
+//! H-TCP (Leith & Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06).
+//!
+//! | symbol | field | unit |
+//! | --- | --- | --- |
+//! | cwnd | `window` | packets |
+//! | Delta | since `last_congestion` | s |
+//! | Delta_L | `delta_low` | s; up to here the increase is Reno's |
+//! | alpha | [`Htcp::increase`] | packets a round trip |
+//! | beta | `beta` | factor kept at a congestion event |
+//! | RTT_min, RTT_max | `AckEvent::min_rtt`, `max_rtt` | smallest of the connection, largest since the last congestion event |
+//! | B | `rate`, `rate_before` | packets/s over the round trip before a congestion event |
+//!
+//! The increase grows with the time since the last congestion event, f = 1 + 10 (Delta - Delta_L) + ((Delta - Delta_L)/2)^2,
+//! and is scaled by 2 (1 - beta), which keeps the fairness that Reno has among flows of different beta. The decrease empties the
+//! queue and no more, beta = RTT_min/RTT_max within [0.5, 0.8]; it is 0.5 if B changed by more than a fifth since the last
+//! event (adaptive backoff). Scaling the increase with the RTT is an option of the draft, as Linux has it: f is divided by
+//! 100 ms/RTT_min, within [0.5, 10], and not below 1.
+
+use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use parshall_units::{Duration, Instant};
+
+parshall_units::configuration! {
+    /// Parameters of [`Htcp`].
+    pub struct HtcpConfig {
+        /// Time since the last congestion event up to which the increase is Reno's.
+        delta_low: u64 => Duration, default "1 s", min 0.0;
+        /// Whether the decrease follows the queueing delay; off: half of the window is kept.
+        adaptive_backoff: bool => Boolean, default "true";
+        /// Whether the increase is scaled with the RTT.
+        rtt_scaling: bool => Boolean, default "false";
+    }
+}
+
+const MIN_BETA: f64 = 0.5;
+const MAX_BETA: f64 = 0.8;
+/// Relative change of B beyond which beta is not trusted.
+const STEADY: f64 = 0.2;
+/// RTT to which the increase is scaled, s.
+const REFERENCE_RTT_S: f64 = 0.1;
+
+/// Increase by the time since the last loss, decrease by the queueing delay.
+#[derive(Clone, Debug)]
+pub struct Htcp {
+    window: f64,
+    ssthresh: f64,
+    delta_low_s: f64,
+    adaptive_backoff: bool,
+    rtt_scaling: bool,
+    beta: f64,
+    /// [`Instant::MAX`] until the first ACK.
+    last_congestion: Instant,
+    min_rtt: Duration,
+    max_rtt: Duration,
+    /// The round trip under way: its start, and packets acknowledged in it.
+    round_start: Instant,
+    round_acked: f64,
+    rate: f64,
+    rate_before: f64,
+}
+
+impl Htcp {
+    pub(crate) const SUMMARY: &'static str =
+        "increase by the time since the last loss, decrease by the queueing delay";
+    pub(crate) const REFERENCE: &'static str = "Leith & Shorten, PFLDnet 2004";
+
+    /// A control at the start of a connection.
+    pub fn new(config: &HtcpConfig, start: Start) -> Self {
+        Self {
+            window: start.window,
+            ssthresh: start.ssthresh,
+            delta_low_s: Duration::from_ps(config.delta_low).as_secs_f64(),
+            adaptive_backoff: config.adaptive_backoff,
+            rtt_scaling: config.rtt_scaling,
+            beta: MIN_BETA,
+            last_congestion: Instant::MAX,
+            min_rtt: Duration::MAX,
+            max_rtt: Duration::ZERO,
+            round_start: Instant::ZERO,
+            round_acked: 0.0,
+            rate: 0.0,
+            rate_before: 0.0,
+        }
+    }
+
+    /// alpha, packets a round trip. draft-leith-tcp-htcp-06 §2
+    fn increase(&self, now: Instant) -> f64 {
+        let beyond = now.since(self.last_congestion).as_secs_f64() - self.delta_low_s;
+        if beyond <= 0.0 {
+            return 2.0 * (1.0 - self.beta);
+        }
+        let mut growth = 1.0 + 10.0 * beyond + 0.25 * beyond * beyond;
+        if self.rtt_scaling {
+            let scale = (REFERENCE_RTT_S / self.min_rtt.as_secs_f64()).clamp(0.5, 10.0);
+            growth = (growth / scale).max(1.0);
+        }
+        2.0 * (1.0 - self.beta) * growth
+    }
+
+    fn observe(&mut self, ack: &AckEvent) {
+        if self.last_congestion == Instant::MAX {
+            self.last_congestion = ack.now;
+        }
+        self.min_rtt = ack.min_rtt;
+        if let Some(rtt) = ack.rtt {
+            self.max_rtt = self.max_rtt.max(rtt);
+        }
+        self.round_acked += ack.acked;
+        if ack.round_ended {
+            let lasted = ack.now.since(self.round_start).as_secs_f64();
+            if lasted > 0.0 {
+                self.rate = self.round_acked / lasted;
+            }
+            self.round_start = ack.now;
+            self.round_acked = 0.0;
+        }
+    }
+
+    /// beta at a congestion event. draft-leith-tcp-htcp-06 §2
+    fn backoff(&self) -> f64 {
+        let changed = (self.rate - self.rate_before).abs() > STEADY * self.rate_before;
+        if !self.adaptive_backoff || changed || self.max_rtt == Duration::ZERO {
+            return MIN_BETA;
+        }
+        (self.min_rtt.as_secs_f64() / self.max_rtt.as_secs_f64()).clamp(MIN_BETA, MAX_BETA)
+    }
+}
+
+impl CongestionControl for Htcp {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        self.observe(ack);
+        if !ack.window_limited {
+            return;
+        }
+        if self.window < self.ssthresh {
+            self.window += ack.acked;
+        } else {
+            self.window += self.increase(ack.now) * ack.acked / self.window;
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.beta = self.backoff();
+        self.rate_before = self.rate;
+        self.max_rtt = Duration::ZERO;
+        self.last_congestion = event.now;
+        self.ssthresh = (window_in_use(self.window, event) * self.beta).max(MIN_SSTHRESH);
+        self.window = self.ssthresh;
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.on_congestion(event);
+        self.window = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+
+    fn config() -> HtcpConfig {
+        HtcpConfig { delta_low: 1_000_000_000_000, adaptive_backoff: true, rtt_scaling: false }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn ack(ms: u64, rtt_ms: u64, min_rtt_ms: u64) -> AckEvent {
+        AckEvent {
+            now: at(ms),
+            acked: 1.0,
+            rtt: Some(Duration::from_millis(rtt_ms)),
+            srtt: Duration::from_millis(rtt_ms),
+            min_rtt: Duration::from_millis(min_rtt_ms),
+            in_flight: 100,
+            window_limited: true,
+            round_ended: true,
+        }
+    }
+
+    #[test]
+    fn the_increase_is_renos_for_a_second_and_quadratic_later() {
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+        htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
+        assert_eq!(htcp.beta, 0.5);
+        for (ms, expected) in [(500, 1.0), (1000, 1.0), (2000, 11.25), (5000, 45.0), (11_000, 126.0)] {
+            assert!((htcp.increase(at(ms)) - expected).abs() < 1e-9, "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn the_decrease_empties_the_queue_when_the_rate_is_steady() {
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+        let mut now = 0;
+        for (max_rtt, expected) in [(20, 0.5), (14, 10.0 / 14.0), (11, 0.8), (40, 0.5)] {
+            for _ in 0..10 {
+                now += 10;
+                htcp.on_ack(&ack(now, max_rtt, 10));
+            }
+            let before = htcp.window();
+            let in_flight = before as u64;
+            htcp.on_congestion(&CongestionEvent { now: at(now), signal: Signal::Loss, in_flight });
+            assert!((htcp.beta - expected).abs() < 1e-12, "{}", htcp.beta);
+            assert!((htcp.window() - before * expected).abs() < 1e-9);
+        }
+    }
+}
