@@ -67,7 +67,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("crate", "name"), [("congestion", "binomial"), ("net", "step_mark")], ids=["congestion-control", "queue"]
+    ("crate", "name"), [("congestion", "binomial"), ("net", "early_random_drop")], ids=["congestion-control", "queue"]
 )
 def test_an_example_passes_the_conformance_tests(workspace: Path, crate: str, name: str) -> None:
     shown = example(crate)

@@ -113,7 +113,8 @@ impl Link {
         let waiting = packets.saturating_sub(1);
         self.counts.waiting_found += waiting;
         let idle_since = (packets == 0).then_some(self.free);
-        let backlog = Backlog { packets, bytes: self.backlog_bytes, idle_since };
+        let delay = self.free.since(now);
+        let backlog = Backlog { packets, bytes: self.backlog_bytes, idle_since, delay };
         let transmission = self.transmitter.transmission(bytes);
         let arrival = Arrival { now, bytes, ecn_capable, transmission };
         let verdict = self.queue.on_arrival(&arrival, &backlog, random);

@@ -19,6 +19,14 @@ parshall_units::configuration! {
 }
 
 parshall_units::configuration! {
+    /// Losses at equal distances.
+    pub struct PeriodicConfig {
+        /// Every packet of this number is lost.
+        every: u64 => Packets, min 1.0;
+    }
+}
+
+parshall_units::configuration! {
     /// Losses in bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
     pub struct GilbertElliottConfig {
         /// Probability, at each packet, of going from the good to the bad state.
@@ -40,6 +48,8 @@ pub enum LossConfig {
     None(NoLossConfig),
     /// `bernoulli`
     Bernoulli(BernoulliConfig),
+    /// `periodic`
+    Periodic(PeriodicConfig),
     /// `gilbert_elliott`
     GilbertElliott(GilbertElliottConfig),
 }
@@ -57,6 +67,12 @@ pub const CATALOG: &[Entry] = &[
         summary: "every packet is lost independently",
         reference: "",
         parameters: BernoulliConfig::PARAMETERS,
+    },
+    Entry {
+        name: "periodic",
+        summary: "every n-th packet is lost: what the textbook response functions assume",
+        reference: "",
+        parameters: PeriodicConfig::PARAMETERS,
     },
     Entry {
         name: "gilbert_elliott",
@@ -79,6 +95,13 @@ pub enum Loss {
         /// Packets that pass before the next loss; `None` before the first draw.
         passing: Option<u64>,
     },
+    /// Loses every n-th.
+    Periodic {
+        /// n
+        every: u64,
+        /// Packets since the last loss.
+        passed: u64,
+    },
     /// Loses in bursts.
     GilbertElliott {
         /// Its parameters.
@@ -97,6 +120,7 @@ impl LossConfig {
             Self::Bernoulli(config) => {
                 Loss::Bernoulli { log_survival: libm::log1p(-config.probability), passing: None }
             }
+            Self::Periodic(config) => Loss::Periodic { every: config.every, passed: 0 },
             Self::GilbertElliott(config) => Loss::GilbertElliott { config: config.clone(), bad: false },
         }
     }
@@ -112,6 +136,14 @@ impl Loss {
                 let left = passing.unwrap_or_else(|| geometric(*log_survival, random));
                 let lost = left == 0;
                 *passing = if lost { None } else { Some(left - 1) };
+                lost
+            }
+            Self::Periodic { every, passed } => {
+                *passed += 1;
+                let lost = *passed >= *every;
+                if lost {
+                    *passed = 0;
+                }
                 lost
             }
             Self::GilbertElliott { config, bad } => {
@@ -158,6 +190,14 @@ mod tests {
         let after: Vec<bool> = draws.windows(2).filter(|w| w[0]).map(|w| w[1]).collect();
         let conditional = after.iter().filter(|&&l| l).count() as f64 / after.len() as f64;
         assert!((conditional - 0.3).abs() < 0.006, "{conditional}");
+    }
+
+    #[test]
+    fn periodic_loses_every_nth() {
+        let mut loss = LossConfig::Periodic(PeriodicConfig { every: 3 }).build();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let draws: Vec<bool> = (0..7).map(|_| loss.next(&mut random)).collect();
+        assert_eq!(draws, [false, false, true, false, false, true, false]);
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn a_full_buffer_drops_even_what_could_be_marked() {
             ecn_capable: true,
             transmission: Duration::from_millis(1),
         };
-        let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, idle_since: None };
+        let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, ..Backlog::default() };
         let verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
         assert!(verdicts.into_iter().all(|verdict| verdict == Verdict::Drop), "{}", entry.name);
     }

@@ -1,6 +1,9 @@
 //! The one list of queues. A new one is a file beside this and a line in the call of `queues!`.
 
-use super::{Arrival, Backlog, DropTail, DropTailConfig, QueueDiscipline, Red, RedConfig, Verdict};
+use super::{
+    Arrival, Backlog, DropTail, DropTailConfig, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Step,
+    StepConfig, Verdict,
+};
 use parshall_units::parameters::Entry;
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -62,4 +65,6 @@ macro_rules! queues {
 queues! {
     "drop_tail" => DropTail(DropTailConfig),
     "red" => Red(RedConfig),
+    "pie" => Pie(PieConfig),
+    "step" => Step(StepConfig),
 }

@@ -5,11 +5,15 @@
 
 pub mod catalog;
 mod drop_tail;
+mod pie;
 mod red;
+mod step;
 
 pub use catalog::{Queue, QueueConfig};
 pub use drop_tail::{DropTail, DropTailConfig};
+pub use pie::{Pie, PieConfig};
 pub use red::{Red, RedConfig};
+pub use step::{Step, StepConfig};
 
 use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
@@ -37,6 +41,8 @@ pub struct Backlog {
     pub bytes: u64,
     /// If it holds none: when the last one left.
     pub idle_since: Option<Instant>,
+    /// How long a packet that arrives now would wait.
+    pub delay: Duration,
 }
 
 /// What becomes of an arriving packet.

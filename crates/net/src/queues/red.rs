@@ -154,7 +154,7 @@ mod tests {
     fn hit_share(config: &RedConfig, packets: u64) -> f64 {
         let mut red = Red::new(config);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let backlog = Backlog { packets, bytes: packets * 1500, idle_since: None };
+        let backlog = Backlog { packets, bytes: packets * 1500, ..Backlog::default() };
         let rounds = 200_000;
         let hits = (0..rounds)
             .filter(|_| red.on_arrival(&arrival(false), &backlog, &mut random) == Verdict::Drop)
@@ -184,11 +184,11 @@ mod tests {
     fn marks_what_can_be_marked() {
         let mut red = Red::new(&RedConfig { max_probability: 1.0, ..config() });
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let backlog = Backlog { packets: 29, bytes: 0, idle_since: None };
+        let backlog = Backlog { packets: 29, ..Backlog::default() };
         let verdicts: Vec<Verdict> =
             (0..100).map(|_| red.on_arrival(&arrival(true), &backlog, &mut random)).collect();
         assert!(verdicts.contains(&Verdict::Mark) && !verdicts.contains(&Verdict::Drop));
-        let full = Backlog { packets: 1000, bytes: 0, idle_since: None };
+        let full = Backlog { packets: 1000, ..Backlog::default() };
         assert_eq!(red.on_arrival(&arrival(true), &full, &mut random), Verdict::Drop);
     }
 
@@ -196,13 +196,13 @@ mod tests {
     fn the_average_decays_while_idle() {
         let mut red = Red::new(&RedConfig { weight: 0.1, ..config() });
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let busy = Backlog { packets: 9, bytes: 0, idle_since: None };
+        let busy = Backlog { packets: 9, ..Backlog::default() };
         for _ in 0..500 {
             red.on_arrival(&arrival(false), &busy, &mut random);
         }
         assert!((red.average() - 9.0).abs() < 0.01);
         let later = Arrival { now: Instant::ZERO + Duration::from_millis(10), ..arrival(false) };
-        let idle = Backlog { packets: 0, bytes: 0, idle_since: Some(Instant::ZERO) };
+        let idle = Backlog { idle_since: Some(Instant::ZERO), ..Backlog::default() };
         red.on_arrival(&later, &idle, &mut random);
         let expected = 9.0 * libm::pow(0.9, 11.0);
         assert!((red.average() - expected).abs() < 0.01, "{} {expected}", red.average());

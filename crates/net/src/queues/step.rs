@@ -1,0 +1,52 @@
+//! Marks at a step, as data-centre TCP wants it (Alizadeh et al., SIGCOMM 2010).
+//!
+//! | symbol | field | unit |
+//! | --- | --- | --- |
+//! | K | `threshold` | packets, the one being transmitted included |
+//!
+//! A packet that can be marked and finds K packets or more is marked, on the instantaneous queue; what does not fit is lost. What
+//! cannot be marked is not touched by the threshold: a sender without ECN fills the buffer.
+
+use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
+use rand_core::RngCore;
+
+parshall_units::configuration! {
+    /// Parameters of [`Step`].
+    pub struct StepConfig {
+        /// How much fits, the packet being transmitted included.
+        limit: Limit => Buffer, default "100 packets";
+        /// Queue K from which on packets are marked.
+        threshold: u64 => Packets, default "20 packets", min 0.0;
+    }
+}
+
+/// First in, first out, with marks from a threshold on.
+#[derive(Clone, Debug)]
+pub struct Step {
+    limit: Limit,
+    threshold: u64,
+}
+
+impl Step {
+    pub(crate) const SUMMARY: &'static str =
+        "marks what finds a threshold reached, on the instantaneous queue";
+    pub(crate) const REFERENCE: &'static str = "Alizadeh et al., SIGCOMM 2010";
+
+    /// An empty queue.
+    pub fn new(config: &StepConfig) -> Self {
+        Self { limit: config.limit, threshold: config.threshold }
+    }
+}
+
+impl QueueDiscipline for Step {
+    #[inline]
+    fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, _random: &mut R) -> Verdict {
+        if !self.limit.has_room(backlog, arrival.bytes) {
+            Verdict::Drop
+        } else if arrival.ecn_capable && backlog.packets >= self.threshold {
+            Verdict::Mark
+        } else {
+            Verdict::Accept
+        }
+    }
+}
