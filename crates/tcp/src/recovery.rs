@@ -281,7 +281,8 @@ impl Sender {
     /// The retransmission timer expired. RFC 6298 §5, RFC 5681 §3.1
     pub(crate) fn on_timeout(&mut self, config: &TcpConfig, now: Instant) {
         self.statistics.timeouts += 1;
-        if self.rtt.backoff() == 0 {
+        if !self.timer_retransmitted {
+            self.timer_retransmitted = true;
             let event = CongestionEvent { now, signal: Signal::Loss, in_flight: self.flight() };
             self.control.on_timeout(&event);
         }

@@ -15,19 +15,25 @@ pub struct RttEstimate {
     srtt: u64,
     variation: u64,
     min: Duration,
-    /// Doublings of the timeout since the last ACK of new data.
+    /// Doublings of the timeout since the last sample.
     backoff: u32,
+    /// The SYN was lost, and no sample has come yet.
+    syn_lost: bool,
 }
+
+/// The least timeout of data after a lost SYN, until there is a sample. RFC 6298 (5.7)
+const AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
 impl Default for RttEstimate {
     fn default() -> Self {
-        Self { srtt: 0, variation: 0, min: Duration::MAX, backoff: 0 }
+        Self { srtt: 0, variation: 0, min: Duration::MAX, backoff: 0, syn_lost: false }
     }
 }
 
 impl RttEstimate {
-    /// Takes a sample. RFC 6298 (2.2), (2.3)
+    /// Takes a sample, which also ends the backoff. RFC 6298 (2.2), (2.3), §5
     pub fn sample(&mut self, rtt: Duration) {
+        self.backoff = 0;
         self.min = self.min.min(rtt);
         let rtt = rtt.as_ps();
         if self.srtt == 0 {
@@ -52,7 +58,7 @@ impl RttEstimate {
     /// The timeout to arm now, backed off as often as it expired. RFC 6298 (2.1)-(2.5), (5.5)
     pub fn timeout(&self, config: &TcpConfig) -> Duration {
         let base = if self.srtt == 0 {
-            config.initial_rto
+            config.initial_rto.max(if self.syn_lost { AFTER_LOST_SYN.as_ps() } else { 0 })
         } else {
             let estimate = self.srtt.saturating_add((4 * self.variation).max(config.rto_granularity));
             estimate.max(config.min_rto)
@@ -66,16 +72,13 @@ impl RttEstimate {
         self.backoff += 1;
     }
 
-    /// New data was acknowledged: no more backoff.
-    ///
-    /// RFC 6298 (5.7) would keep a backed-off timeout until a new sample; with timestamps every such ACK gives
-    /// one, and without them this is what stacks do.
-    #[inline]
-    pub fn forget_backoff(&mut self) {
+    /// The connection is set up, and its SYN was sent more than once: no sample (Karn). RFC 6298 (5.7)
+    pub fn syn_was_lost(&mut self) {
         self.backoff = 0;
+        self.syn_lost = true;
     }
 
-    /// How often in a row the timer expired.
+    /// How often the timer expired since the last sample.
     pub fn backoff(&self) -> u32 {
         self.backoff
     }
@@ -138,7 +141,21 @@ pub(crate) mod tests {
             assert_eq!(rtt.timeout(&config), Duration::from_millis(ms));
             rtt.back_off();
         }
-        rtt.forget_backoff();
+        rtt.sample(Duration::from_millis(100));
+        assert_eq!(
+            rtt.timeout(&config),
+            Duration::from_ps(287_500_000_000 - 12_500_000_000 - 25_000_000_000)
+        );
+    }
+
+    #[test]
+    fn a_lost_syn_makes_the_first_timeout_of_data_three_seconds() {
+        let config = config();
+        let mut rtt = RttEstimate::default();
+        rtt.back_off();
+        rtt.syn_was_lost();
+        assert_eq!(rtt.timeout(&config), Duration::from_secs(3));
+        rtt.sample(Duration::from_millis(100));
         assert_eq!(rtt.timeout(&config), Duration::from_millis(300));
     }
 }

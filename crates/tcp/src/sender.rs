@@ -10,7 +10,7 @@
 //! cwnd and ssthresh belong to the congestion control; what a recovery adds to the window (`inflation`) is kept
 //! apart from it. How losses are found and repaired is in [`crate::recovery`].
 
-use crate::recovery::SackState;
+use crate::recovery::{Recovery, SackState};
 use crate::rto::RttEstimate;
 use crate::segment::{Ack, Segment};
 use crate::statistics::Statistics;
@@ -62,6 +62,8 @@ pub struct Sender {
     pub(crate) first_partial: bool,
     /// The first unacknowledged packet goes next, whatever the window.
     pub(crate) retransmit_first: bool,
+    /// The timer had the first unacknowledged packet sent again.
+    pub(crate) timer_retransmitted: bool,
     /// Whether the window was what stopped the last transmission.
     pub(crate) window_limited: bool,
     /// Whether pacing was.
@@ -98,6 +100,7 @@ impl Sender {
             phase: if config.handshake { Phase::Connecting } else { Phase::Open },
             first_partial: false,
             retransmit_first: false,
+            timer_retransmitted: false,
             window_limited: false,
             paced: false,
             send_syn: config.handshake,
@@ -136,6 +139,13 @@ impl Sender {
     #[inline]
     pub fn is_last(&self, packet: u64) -> bool {
         packet + 1 == self.end
+    }
+
+    /// Another control takes over: a connection whose SYN was lost begins with one packet (RFC 5681 §3.1), and who
+    /// opened it knows how its controls are made.
+    pub fn replace_control(&mut self, now: Instant, control: Control) {
+        self.settle(now);
+        self.control = control;
     }
 
     /// The congestion control.
@@ -244,7 +254,7 @@ impl Sender {
             self.rtt.sample(rtt);
             self.statistics.rtt_sample(rtt);
         }
-        self.rtt.forget_backoff();
+        self.timer_retransmitted = false;
         self.una = ack.cumulative;
         self.nxt = self.nxt.max(self.una);
         let round_ended = ack.cumulative > self.round_end;
@@ -256,8 +266,8 @@ impl Sender {
             self.arm_timer(config, now);
             self.on_sack(config, now, ack)
         } else if self.phase == Phase::Recovery {
-            if self.una >= self.recover {
-                self.arm_timer(config, now);
+            if self.una >= self.recover || config.recovery != Recovery::NewReno {
+                self.arm_timer(config, now); // a partial ACK of NewReno decides itself: RFC 6582 §4
             }
             self.on_recovery_ack(config, now, acked);
             false
@@ -308,7 +318,9 @@ impl Sender {
             self.rtt.sample(rtt);
             self.statistics.rtt_sample(rtt);
         }
-        self.rtt.forget_backoff();
+        if self.rtt.backoff() > 0 {
+            self.rtt.syn_was_lost();
+        }
         self.phase = Phase::Open;
         self.send_syn = false;
         self.rto_deadline = Instant::MAX;

@@ -24,6 +24,8 @@ pub enum Kind {
     Bytes,
     /// `"20 packets"`; resolved to packets.
     Packets,
+    /// `"30 kB"` or, in full payloads, `"20 packets"`; resolved to bytes.
+    Size,
     /// A queue limit: `"100 packets"`, `"150 kB"` or `"1 BDP"`; resolved to `{"packets": n}` or
     /// `{"bytes": n}`.
     Buffer,

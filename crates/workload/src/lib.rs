@@ -15,7 +15,7 @@
 //! use rand_xoshiro::{rand_core::SeedableRng, Xoshiro256PlusPlus};
 //!
 //! let config: WorkloadConfig = serde_json::from_str(
-//!     r#"{"name": "on_off", "size": {"name": "pareto", "mean": 1.5e6, "tail_index": 1.5},
+//!     r#"{"name": "on_off", "size": {"name": "pareto", "mean": 1.5e6, "tail_index": 1.5}, "size_granularity": 1,
 //!         "off": {"name": "exponential", "mean": 0.2}}"#,
 //! )?;
 //! let Source::Transfers(mut source) = config.source(std::num::NonZeroU32::new(1500).unwrap())? else {

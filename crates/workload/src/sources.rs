@@ -9,13 +9,14 @@
 //! A source is cheap to clone before its first draw: the flows of a group clone one, and share what does not
 //! change. Nothing is allocated by a draw, and a source takes a few words, so a million flows are no matter.
 //!
-//! Sizes drawn are rounded to the nearest byte, which keeps the mean, but a positive transfer has at
+//! Sizes drawn are rounded to the nearest multiple of their granularity (a byte, if nothing is said), which keeps the mean, but a positive transfer has at
 //! least one byte and so has every datagram; a transfer of zero bytes happens only where the scenario
 //! says zero.
 
 use crate::workloads::{Bulk, Cbr, OnOff, OnOffCbr, OpenLoop, Poisson, TransferList};
 use parshall_units::Duration;
 use rand_core::RngCore;
+use std::num::NonZeroU64;
 
 /// A largest transfer of 2^60 bytes: more than 213 days (the longest simulated time) at 500 Gbit/s, and
 /// far enough from 2^64 that sequence numbers cannot overflow.
@@ -115,10 +116,11 @@ impl DatagramSource {
     }
 }
 
-/// A drawn size as the bytes of a transfer.
-pub(crate) fn transfer_bytes(size: f64) -> u64 {
+/// A drawn size as the bytes of a transfer: the nearest multiple of `granularity`, and at least one of it.
+pub(crate) fn transfer_bytes(size: f64, granularity: NonZeroU64) -> u64 {
     if size > 0.0 {
-        (libm::round(size) as u64).clamp(1, MAX_TRANSFER_BYTES)
+        let multiples = libm::round(size / granularity.get() as f64) as u64;
+        multiples.clamp(1, MAX_TRANSFER_BYTES / granularity) * granularity.get()
     } else {
         0
     }
@@ -150,7 +152,7 @@ mod tests {
     proptest! {
         #[test]
         fn rounding_keeps_within_half_a_byte(size in 0.0..1e15_f64) {
-            let bytes = transfer_bytes(size) as f64;
+            let bytes = transfer_bytes(size, NonZeroU64::MIN) as f64;
             prop_assert!((bytes - size).abs() <= 0.5 || (bytes == 1.0 && size > 0.0));
             prop_assert!(datagram_bytes(size) >= 1);
         }
@@ -158,9 +160,12 @@ mod tests {
 
     #[test]
     fn rounding_at_the_ends() {
-        assert_eq!(transfer_bytes(0.0), 0);
-        assert_eq!(transfer_bytes(1e-300), 1);
-        assert_eq!(transfer_bytes(1e300), MAX_TRANSFER_BYTES);
+        assert_eq!(transfer_bytes(0.0, NonZeroU64::MIN), 0);
+        assert_eq!(transfer_bytes(1e-300, NonZeroU64::MIN), 1);
+        assert_eq!(transfer_bytes(1e300, NonZeroU64::MIN), MAX_TRANSFER_BYTES);
+        let packet = NonZeroU64::new(1460).unwrap();
+        assert_eq!([1.0, 2189.0, 2191.0].map(|size| transfer_bytes(size, packet)), [1460, 1460, 2920]);
+        assert_eq!(transfer_bytes(1e300, packet) % 1460, 0);
         assert_eq!(datagram_bytes(0.0), 1);
         assert_eq!(datagram_bytes(1e300), u32::MAX);
     }

@@ -26,6 +26,7 @@ _KINDS = {
     "rate": "rate",
     "bytes": "size",
     "packets": "packets or size",
+    "size": "size or packets",
     "buffer": "queue limit",
     "size_distribution": "[distribution](#distributions) of sizes",
     "time_distribution": "[distribution](#distributions) of times",

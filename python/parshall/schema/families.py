@@ -176,6 +176,7 @@ def _form(parameter: Parameter) -> quantities.Form:
         "rate": quantities.RATE,
         "bytes": quantities.BYTES,
         "packets": quantities.SIZE,
+        "size": quantities.SIZE,
         "buffer": quantities.BUFFER,
     }
     form = forms[parameter.kind]

@@ -90,6 +90,8 @@ def _value(value: Any, parameter: Parameter, context: Context, role: str | None)
             return _limit(value, context)
         case "value":
             return _number(value, context, role)
+        case "size":
+            return _in_range(quantities.parse_size(value, context.packet_bytes), value, parameter)
         case "sizes":
             return [quantities.parse_size(text, context.packet_bytes) for text in value]
         case "size_distribution" | "time_distribution":
@@ -110,7 +112,7 @@ def _in_range(value: int, text: str, parameter: Parameter) -> int:
 
 
 def _bound(parameter: Parameter, value: float) -> str:
-    return _core.format_quantity(parameter.kind, int(value))
+    return _core.format_quantity("bytes" if parameter.kind == "size" else parameter.kind, int(value))
 
 
 def _packets(text: str, context: Context) -> int:

@@ -11,7 +11,7 @@ use crate::error::ConfigError;
 use crate::sources::{transfer_bytes, Source, Transfer, TransferSource, Transfers};
 use parshall_units::Duration;
 use rand_core::RngCore;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 parshall_units::configuration! {
@@ -19,6 +19,8 @@ parshall_units::configuration! {
     pub struct OnOffConfig {
         /// Payload of a transfer.
         size: DistributionConfig => SizeDistribution;
+        /// Sizes are rounded to whole multiples of this, at least one: `"1 packet"` has no packet half full.
+        size_granularity: NonZeroU64 => Size, default "1 B", min 1.0, max 1e9;
         /// Idle time from a completion to the next transfer's start.
         off: DistributionConfig => TimeDistribution;
     }
@@ -34,6 +36,7 @@ pub(crate) struct OnOff {
 #[derive(Debug)]
 struct Laws {
     size: Distribution,
+    size_granularity: NonZeroU64,
     off: Distribution,
 }
 
@@ -42,7 +45,11 @@ impl Application for OnOffConfig {
     const REFERENCE: &'static str = "Goga, Loiseau & Gonçalves 2011, §2";
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
-        let laws = Laws { size: build("size", &self.size)?, off: build("off", &self.off)? };
+        let laws = Laws {
+            size: build("size", &self.size)?,
+            size_granularity: self.size_granularity,
+            off: build("off", &self.off)?,
+        };
         if laws.size.mean() == 0.0 && laws.off.mean() == 0.0 {
             // Transfers of nothing without a pause would go on for ever at one instant.
             return Err(ConfigError::new(
@@ -63,6 +70,6 @@ impl OnOff {
         } else {
             Duration::ZERO
         };
-        Transfer { wait, bytes: Some(transfer_bytes(self.laws.size.sample(rng))) }
+        Transfer { wait, bytes: Some(transfer_bytes(self.laws.size.sample(rng), self.laws.size_granularity)) }
     }
 }

@@ -8,7 +8,7 @@ use crate::random::unit_interval;
 use crate::sources::{transfer_bytes, Arrival, ArrivalSource, Source};
 use parshall_units::Duration;
 use rand_core::RngCore;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 parshall_units::configuration! {
@@ -16,6 +16,8 @@ parshall_units::configuration! {
     pub struct OpenLoopConfig {
         /// Payload of a transfer.
         size: DistributionConfig => SizeDistribution;
+        /// Sizes are rounded to whole multiples of this, at least one: `"1 packet"` has no packet half full.
+        size_granularity: NonZeroU64 => Size, default "1 B", min 1.0, max 1e9;
         /// Transfers that begin in a second, on average.
         arrivals_per_s: f64 => Number, min 1e-9, max 1e12;
     }
@@ -31,6 +33,7 @@ pub(crate) struct OpenLoop {
 struct Laws {
     gap: Exponential,
     size: Distribution,
+    size_granularity: NonZeroU64,
 }
 
 impl Application for OpenLoopConfig {
@@ -40,7 +43,11 @@ impl Application for OpenLoopConfig {
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
         in_range(Self::PARAMETERS, "arrivals_per_s", self.arrivals_per_s)?;
         let size = build("size", &self.size)?;
-        let laws = Arc::new(Laws { gap: Exponential::with_mean(1.0 / self.arrivals_per_s), size });
+        let laws = Arc::new(Laws {
+            gap: Exponential::with_mean(1.0 / self.arrivals_per_s),
+            size,
+            size_granularity: self.size_granularity,
+        });
         Ok(Source::Arrivals(ArrivalSource(OpenLoop { laws })))
     }
 }
@@ -49,7 +56,7 @@ impl OpenLoop {
     pub(crate) fn next<R: RngCore + ?Sized>(&mut self, rng: &mut R) -> Arrival {
         Arrival {
             gap: Duration::from_secs_f64(self.laws.gap.at(unit_interval(rng.next_u64()))),
-            bytes: transfer_bytes(self.laws.size.sample(rng)),
+            bytes: transfer_bytes(self.laws.size.sample(rng), self.laws.size_granularity),
         }
     }
 }

@@ -13,8 +13,8 @@ const EXAMPLES: &[&str] = &[
     r#"{"name": "bulk"}"#,
     r#"{"name": "transfer", "sizes": [0, 1, 30000000000]}"#,
     r#"{"name": "on_off", "size": {"name": "pareto", "mean": 1460000, "tail_index": 1.5},
-        "off": {"name": "exponential", "mean": 0.2}}"#,
-    r#"{"name": "open_loop", "size": {"name": "exponential", "mean": 10000}, "arrivals_per_s": 50}"#,
+        "size_granularity": 1, "off": {"name": "exponential", "mean": 0.2}}"#,
+    r#"{"name": "open_loop", "size": {"name": "exponential", "mean": 10000}, "size_granularity": 1, "arrivals_per_s": 50}"#,
     r#"{"name": "cbr", "rate": 1000003}"#,
     r#"{"name": "on_off_cbr", "rate": 10000000, "on": {"name": "exponential", "mean": 0.01},
         "off": {"name": "pareto", "mean": 0.03, "tail_index": 3}}"#,
@@ -168,12 +168,22 @@ fn refusals_name_the_key() {
         (r#"{"name": "transfer", "sizes": [1, 18446744073709551615]}"#.to_owned(), "sizes[1]: found"),
         (r#"{"name": "cbr", "rate": 0}"#.to_owned(), "rate: found 0"),
         (
-            format!(r#"{{"name": "on_off", "size": {}, "off": {}}}"#, law("1"), law("-1")),
+            format!(
+                r#"{{"name": "on_off", "size": {}, "size_granularity": 1, "off": {}}}"#,
+                law("1"),
+                law("-1")
+            ),
             "off.mean: found -1",
         ),
-        (format!(r#"{{"name": "on_off", "size": {zero}, "off": {zero}}}"#), "off: found 0 s"),
         (
-            format!(r#"{{"name": "open_loop", "size": {}, "arrivals_per_s": 0}}"#, law("1")),
+            format!(r#"{{"name": "on_off", "size": {zero}, "size_granularity": 1, "off": {zero}}}"#),
+            "off: found 0 s",
+        ),
+        (
+            format!(
+                r#"{{"name": "open_loop", "size": {}, "size_granularity": 1, "arrivals_per_s": 0}}"#,
+                law("1")
+            ),
             "arrivals_per_s: found 0",
         ),
         (format!(r#"{{"name": "poisson", "rate": 1, "size": {zero}}}"#), "size: found a mean of 0"),
