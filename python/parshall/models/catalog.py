@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from parshall.models import latency, queues, throughput
+from parshall.models import diffserv, latency, queues, throughput
 from parshall.models.entry import Entry
 
 CATALOG: tuple[Entry, ...] = (
     *(model.entry for model in throughput.MODELS),
     *latency.ENTRIES,
     *queues.ENTRIES,
+    *diffserv.ENTRIES,
 )
 
 
