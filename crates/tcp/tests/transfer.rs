@@ -1,7 +1,7 @@
 //! Whole transfers over a path that loses what a test tells it to, for every recovery.
 
 use parshall_congestion::{ControlConfig, RenoConfig, Start};
-use parshall_tcp::sender::ENDLESS;
+use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -300,6 +300,34 @@ fn karn_no_sample_of_a_retransmission() {
     path.run();
     // Both packets were sent twice, so there is no sample, and none that holds the timeout.
     assert_eq!(path.sender.statistics.mean_rtt_s(), None);
+}
+
+#[test]
+fn without_timestamps_the_backoff_lasts_until_a_sample() {
+    let config = TcpConfig { timestamps: false, ..config(Recovery::NewReno) };
+    // All four packets are lost twice; their repair gives no sample, so the next loss waits as long as the last one did.
+    let mut path = Path::new(config, 8).losing(&[0, 1, 2, 3, 4]);
+    path.run();
+    let first: Vec<u64> = path.sent.iter().filter(|s| s.seq == 1).map(|s| milliseconds(s.sent)).collect();
+    assert_eq!(first, [0, 1000, 3000]);
+    let mut path = Path::new(path.config.clone(), 8).losing(&[0, 1, 2, 3, 4, 6]);
+    path.run();
+    let second: Vec<u64> = path.sent.iter().filter(|s| s.seq == 2).map(|s| milliseconds(s.sent)).collect();
+    assert_eq!(second, [0, 3100, 7100], "after its repair at 3.1 s was lost: the backed-off 4 s");
+}
+
+#[test]
+fn the_ack_that_ends_renos_recovery_restarts_the_timer() {
+    let mut path = Path::new(config(Recovery::Reno), 200).losing(&[12, 14]);
+    path.pump();
+    while path.sender.phase() != Phase::Recovery {
+        assert!(path.step());
+    }
+    while path.sender.phase() == Phase::Recovery {
+        assert!(path.step());
+    }
+    let patience = path.sender.rto_deadline().since(path.now);
+    assert!(patience >= Duration::from_millis(200), "{patience:?}"); // RFC 6298 (5.3)
 }
 
 #[test]
