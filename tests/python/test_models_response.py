@@ -14,7 +14,7 @@ from parshall.models.cubic import cubic_independent_window, cubic_window
 from parshall.models.cubic_limit import Constants, limit_constants
 from parshall.models.inputs import ModelInputError
 from parshall.models.response import response_window
-from parshall.models.throughput import evaluate
+from parshall.models.throughput import aimd_window, bic_window, evaluate, htcp_window
 
 losses = st.floats(1e-9, 0.1)
 
@@ -107,10 +107,32 @@ def test_without_the_reno_friendly_region_the_cubic_one_is_left() -> None:
 def test_bic_row_is_a_linear_increase_of_s_max() -> None:
     # Xu, Harfoush & Rhee 2004: S_max = 32, decrease 1/8
     assert math.sqrt(32 * (2 - 1 / 8) / (2 / 8)) == pytest.approx(15.5, abs=0.02)
-    assert evaluate("response_bic", loss=1e-3, rtt_s=0.1).in_range is False
-    answer = evaluate("response_bic", loss=1e-4, rtt_s=0.1)
+    assert evaluate("response_bic", loss=1e-4, rtt_s=0.1).in_range is False
+    answer = evaluate("response_bic", loss=1e-8, rtt_s=0.1)
     assert answer.window_packets is not None
-    assert float(answer.window_packets) == pytest.approx(1550)
+    assert float(answer.window_packets) == pytest.approx(155_000)
+    # The whole cycle comes to the row as the window grows, from below.
+    for loss, within in ((1e-6, 0.11), (1e-8, 0.02), (1e-10, 0.003)):
+        ratio = float(bic_window(loss)) / (15.4919 / math.sqrt(loss))
+        assert 1 - within < ratio < 1
+
+
+def test_htcp_is_reno_while_its_cycles_are_short() -> None:
+    # Below a second, f = 1: W = 2 T/RTT, beta kept: AIMD with increase 2 (1 - beta).
+    for kept in (0.5, 0.8):
+        expected = float(aimd_window(0.02, increase=2 * (1 - kept), decrease=kept))
+        assert float(htcp_window(0.02, 0.05, kept=kept)) == pytest.approx(expected, rel=1e-3)
+
+
+def test_htcp_window_is_the_one_found_by_stepping_through_a_cycle() -> None:
+    rtt, kept = 0.1, 0.5
+    window = start = 200.0
+    packets = seconds = 0.0
+    while window < start / kept:
+        late = max(seconds - 1, 0.0)
+        window += 2 * (1 - kept) * (1 + 10 * late + late**2 / 4) * 1e-4 / rtt
+        packets, seconds = packets + window * 1e-4 / rtt, seconds + 1e-4
+    assert float(htcp_window(1 / packets, rtt, kept=kept)) == pytest.approx(packets * rtt / seconds, rel=1e-3)
 
 
 def test_scalable_response_is_that_of_its_increase_and_decrease() -> None:

@@ -10,7 +10,7 @@ Examples
 >>> round(float(answer.value), 1), answer.in_range
 (76.7, True)
 >>> evaluate("response_bic", loss=0.01, rtt_s=0.1).reason
-'loss 0.01 is above 0.000916481: below 512 packets BIC searches instead of increasing linearly'
+'loss 0.01 is above 1e-06: binary search takes a tenth of the time or more'
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from math import inf
 
 from numpy.typing import ArrayLike
 
-from parshall.models import cubic, pftk, response, square_root, vegas
+from parshall.models import cubic, high_speed, pftk, response, square_root, vegas
 from parshall.models.answer import Answer, Conditions, ThroughputModel
 from parshall.models.cubic import cubic_independent_window, cubic_window
+from parshall.models.high_speed import bic_window, htcp_window, scalable_window
 from parshall.models.inputs import FloatArray, ModelInputError, positive
 from parshall.models.pftk import approximate_rate as pftk_approximate_rate
 from parshall.models.pftk import delivery_rate as pftk_delivery_rate
@@ -37,10 +38,12 @@ __all__ = [
     "ModelInputError",
     "ThroughputModel",
     "aimd_window",
+    "bic_window",
     "cubic_independent_window",
     "cubic_window",
     "evaluate",
     "goodput_bps",
+    "htcp_window",
     "independent_losses_window",
     "model",
     "models_for",
@@ -48,6 +51,7 @@ __all__ = [
     "pftk_delivery_rate",
     "pftk_send_rate",
     "response_window",
+    "scalable_window",
     "square_root_window",
     "vegas_rate",
     "vegas_window",
@@ -58,6 +62,7 @@ MODELS: tuple[ThroughputModel, ...] = (
     *square_root.MODELS,
     *cubic.MODELS,
     *vegas.MODELS,
+    *high_speed.MODELS,
     *response.MODELS,
 )
 
