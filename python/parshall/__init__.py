@@ -33,9 +33,14 @@ _HOMES = {
     "run": "runs",
 }
 
+_PACKAGES = {"models", "stats"}
+"""Packages that are reached as attributes: `ps.stats.hurst`."""
+
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: the command line starts fast."""
+    if name in _PACKAGES:
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,1 +1,19 @@
-"""Estimators: confidence intervals, fairness, quantiles of histograms; whichever instrument measured."""
+"""Estimators and generators on plain numbers; whichever instrument measured.
+
+Confidence intervals, fairness, quantiles of histograms; the Hurst parameter (`hurst`), series that have one
+(`synthesis`) and heavy tails (`tails`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_MODULES = {"closed_loop", "confidence", "fairness", "histogram", "hurst", "long_memory", "synthesis", "tails"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a module when it is asked for: `ps.stats.hurst`."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{name}")
