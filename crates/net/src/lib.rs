@@ -4,10 +4,11 @@
 //! Nothing here reads a clock or owns a random generator: time and randomness are passed in, so that one queue
 //! serves the simulator (virtual time) and the emulator (real time).
 //!
-//! A new queue is a file in [`queues`] and a line in its catalog.
+//! A new queue is a file in [`queues`] and a line in its catalog; a new marker one in [`markers`].
 
 pub mod link;
 pub mod loss;
+pub mod markers;
 pub mod occupancy;
 pub mod queues;
 pub mod rate;

@@ -9,12 +9,31 @@
 //! Floyd & Jacobson 1991 at their extreme); event-driven simulators serve the arrival first too, as it was scheduled earlier.
 
 use crate::loss::{Loss, LossConfig};
+use crate::markers::Class;
 use crate::occupancy::Occupancy;
 use crate::queues::{Arrival, Backlog, Queue, QueueConfig, QueueDiscipline, Verdict};
 use crate::rate::Transmitter;
 use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
 use std::collections::VecDeque;
+
+/// A packet that is offered to a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered {
+    /// Its size on the wire.
+    pub bytes: u32,
+    /// Whether it may be marked instead of dropped (ECT).
+    pub ecn_capable: bool,
+    /// Whether it is within its flow's profile.
+    pub class: Class,
+}
+
+impl Offered {
+    /// A packet of which nothing but the size is known.
+    pub fn plain(bytes: u32) -> Self {
+        Self { bytes, ecn_capable: false, class: Class::Out }
+    }
+}
 
 /// What becomes of a packet that is offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +72,33 @@ pub struct Counts {
     pub forwarded_bytes: u64,
     /// Sum, over the packets that reached the queue, of the packets they found waiting there.
     pub waiting_found: u64,
+    /// Of all these, the packets within their flow's profile.
+    pub within: ClassCounts,
+}
+
+/// Counts of the packets of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassCounts {
+    /// Packets offered.
+    pub arrivals: u64,
+    /// Packets the queue dropped.
+    pub dropped: u64,
+    /// Packets the medium lost.
+    pub medium_losses: u64,
+    /// Packets that have left.
+    pub forwarded: u64,
+}
+
+impl Counts {
+    /// The packets beyond their flow's profile: all the others.
+    pub fn beyond(&self) -> ClassCounts {
+        ClassCounts {
+            arrivals: self.arrivals - self.within.arrivals,
+            dropped: self.dropped - self.within.dropped,
+            medium_losses: self.medium_losses - self.within.medium_losses,
+            forwarded: self.forwarded - self.within.forwarded,
+        }
+    }
 }
 
 /// A link in operation.
@@ -64,9 +110,10 @@ pub struct Link {
     loss: Loss,
     /// When the last accepted packet leaves.
     free: Instant,
-    /// Departures still ahead, with sizes.
-    departures: VecDeque<(Instant, u32)>,
+    /// Departures still ahead, with sizes and classes.
+    departures: VecDeque<(Instant, u32, Class)>,
     backlog_bytes: u64,
+    backlog_in: u64,
     occupancy: Occupancy,
     counts: Counts,
 }
@@ -82,6 +129,7 @@ impl Link {
             free: Instant::ZERO,
             departures: VecDeque::new(),
             backlog_bytes: 0,
+            backlog_in: 0,
             occupancy: Occupancy::default(),
             counts: Counts::default(),
         }
@@ -95,18 +143,17 @@ impl Link {
 
     /// A packet arrives.
     #[inline]
-    pub fn offer<R: RngCore>(
-        &mut self,
-        now: Instant,
-        bytes: u32,
-        ecn_capable: bool,
-        random: &mut R,
-    ) -> Outcome {
+    pub fn offer<R: RngCore>(&mut self, now: Instant, packet: Offered, random: &mut R) -> Outcome {
+        let Offered { bytes, ecn_capable, class } = packet;
         self.advance(now);
         self.counts.arrivals += 1;
         self.counts.arrivals_bytes += u64::from(bytes);
+        if class == Class::In {
+            self.counts.within.arrivals += 1;
+        }
         if self.loss.next(random) {
             self.counts.medium_losses += 1;
+            self.counts.within.medium_losses += class.is_in();
             return Outcome::LostOnMedium;
         }
         let packets = self.departures.len() as u64;
@@ -114,12 +161,14 @@ impl Link {
         self.counts.waiting_found += waiting;
         let idle_since = (packets == 0).then_some(self.free);
         let delay = self.free.since(now);
-        let backlog = Backlog { packets, bytes: self.backlog_bytes, idle_since, delay };
+        let backlog =
+            Backlog { packets, packets_in: self.backlog_in, bytes: self.backlog_bytes, idle_since, delay };
         let transmission = self.transmitter.transmission(bytes);
-        let arrival = Arrival { now, bytes, ecn_capable, transmission };
+        let arrival = Arrival { now, bytes, ecn_capable, class, transmission };
         let verdict = self.queue.on_arrival(&arrival, &backlog, random);
         if verdict == Verdict::Drop {
             self.counts.dropped += 1;
+            self.counts.within.dropped += class.is_in();
             return Outcome::Dropped;
         }
         let marked = verdict == Verdict::Mark;
@@ -132,15 +181,18 @@ impl Link {
             Transmitter::Trace(_) => departure.since(now),
         };
         self.free = departure;
-        self.departures.push_back((departure, bytes));
+        self.departures.push_back((departure, bytes, class));
         self.backlog_bytes += u64::from(bytes);
+        if class == Class::In {
+            self.backlog_in += 1;
+        }
         Outcome::Forwarded { departure, waiting: waits, marked }
     }
 
     /// Brings the books up to `now`: packets whose departure has passed have left (one that leaves at `now` has not).
     #[inline]
     pub fn advance(&mut self, now: Instant) {
-        while let Some(&(departure, bytes)) = self.departures.front() {
+        while let Some(&(departure, bytes, class)) = self.departures.front() {
             if departure >= now {
                 break;
             }
@@ -149,12 +201,26 @@ impl Link {
             self.backlog_bytes -= u64::from(bytes);
             self.counts.forwarded += 1;
             self.counts.forwarded_bytes += u64::from(bytes);
+            if class == Class::In {
+                self.backlog_in -= 1;
+                self.counts.within.forwarded += 1;
+            }
         }
     }
 
     /// Packets held at the last [`advance`](Self::advance), the one being transmitted included.
     pub fn queued(&self) -> u64 {
         self.departures.len() as u64
+    }
+
+    /// Of these, the ones within their flow's profile.
+    pub fn queued_in(&self) -> u64 {
+        self.backlog_in
+    }
+
+    /// Whether its queue treats packets within their flow's profile differently.
+    pub fn differentiates(&self) -> bool {
+        self.queue.differentiates()
     }
 
     /// Counts start anew at `now` (the end of the warm-up).
@@ -205,13 +271,14 @@ mod tests {
             waiting: Duration::from_millis(waiting),
             marked: false,
         };
-        assert_eq!(link.offer(at(0), 1500, false, &mut random), forwarded(1, 0));
-        assert_eq!(link.offer(at(0), 1500, false, &mut random), forwarded(2, 1));
-        assert_eq!(link.offer(at(0), 1500, false, &mut random), Outcome::Dropped);
+        assert_eq!(link.offer(at(0), Offered::plain(1500), &mut random), forwarded(1, 0));
+        assert_eq!(link.offer(at(0), Offered::plain(1500), &mut random), forwarded(2, 1));
+        assert_eq!(link.offer(at(0), Offered::plain(1500), &mut random), Outcome::Dropped);
         // At the moment of a departure the place is still taken, and free right after.
-        assert_eq!(link.offer(at(1), 1500, false, &mut random), Outcome::Dropped);
+        assert_eq!(link.offer(at(1), Offered::plain(1500), &mut random), Outcome::Dropped);
         let after = at(1) + Duration::from_ps(1);
-        let Outcome::Forwarded { departure, .. } = link.offer(after, 1500, false, &mut random) else {
+        let Outcome::Forwarded { departure, .. } = link.offer(after, Offered::plain(1500), &mut random)
+        else {
             panic!()
         };
         assert_eq!(departure, at(3));
@@ -228,15 +295,15 @@ mod tests {
         let mut link = link(Limit::Bytes(3000), 0.0);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for bytes in [1500, 1400, 100] {
-            assert_ne!(link.offer(Instant::ZERO, bytes, false, &mut random), Outcome::Dropped);
+            assert_ne!(link.offer(Instant::ZERO, Offered::plain(bytes), &mut random), Outcome::Dropped);
         }
-        assert_eq!(link.offer(Instant::ZERO, 1, false, &mut random), Outcome::Dropped);
+        assert_eq!(link.offer(Instant::ZERO, Offered::plain(1), &mut random), Outcome::Dropped);
     }
 
     proptest! {
         #[test]
         fn packets_are_conserved_at_any_moment(
-            arrivals in prop::collection::vec((0u64..3_000_000_000, 40u32..3000), 1..300),
+            arrivals in prop::collection::vec((0u64..3_000_000_000, 40u32..3000, any::<bool>()), 1..300),
             limit in 1u64..20,
             loss in 0.0f64..0.3,
             seed: u64,
@@ -245,18 +312,22 @@ mod tests {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
             let mut waited = 0.0;
-            for (gap, bytes) in arrivals {
+            for (gap, bytes, within) in arrivals {
                 now += Duration::from_ps(gap);
-                if let Outcome::Forwarded { departure, waiting, .. } = link.offer(now, bytes, false, &mut random) {
+                let packet = Offered { class: Class::within(within), ..Offered::plain(bytes) };
+                if let Outcome::Forwarded { departure, waiting, .. } = link.offer(now, packet, &mut random) {
                     prop_assert!(departure > last && departure > now);
                     last = departure;
                     waited += waiting.as_secs_f64();
                 }
                 prop_assert!(link.queued() <= limit);
-                let queued = link.queued();
+                let (queued, queued_in) = (link.queued(), link.queued_in());
                 let (counts, _) = link.measured(now);
                 let out = counts.forwarded + counts.dropped + counts.medium_losses + queued;
                 prop_assert_eq!(counts.arrivals, out);
+                for (class, queued) in [(counts.within, queued_in), (counts.beyond(), queued - queued_in)] {
+                    prop_assert_eq!(class.arrivals, class.forwarded + class.dropped + class.medium_losses + queued);
+                }
             }
             // Little's law, exactly: the area under the queue is the sum of the waits.
             let (_, occupancy) = link.measured(last);

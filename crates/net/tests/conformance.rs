@@ -1,7 +1,8 @@
 //! What every queue in the catalog must keep, whatever arrives.
 
-use parshall_net::link::{Link, Outcome};
+use parshall_net::link::{Link, Offered, Outcome};
 use parshall_net::loss::{LossConfig, NoLossConfig};
+use parshall_net::markers::Class;
 use parshall_net::queues::catalog::CATALOG;
 use parshall_net::queues::{Arrival, Backlog, QueueConfig, QueueDiscipline, Verdict};
 use parshall_net::rate::Transmitter;
@@ -21,13 +22,15 @@ fn config(entry: &Entry) -> QueueConfig {
     for parameter in entry.parameters {
         let text = parameter.default.expect("queues have defaults");
         let value: Value = match parameter.kind {
+            Kind::Weight if text == "instantaneous" => json!(1.0),
             Kind::Buffer => json!({ "packets": LIMIT }),
-            Kind::Number => json!(text.parse::<f64>().unwrap()),
+            Kind::Number | Kind::Weight => json!(text.parse::<f64>().unwrap()),
             Kind::Integer => json!(text.parse::<u64>().unwrap()),
             Kind::Boolean => json!(text.parse::<bool>().unwrap()),
             Kind::Duration => json!(parshall_units::parse_duration(text).unwrap().as_ps()),
             Kind::Packets => json!(parshall_units::parse_packets(text).unwrap().0),
             Kind::Rate => json!(parshall_units::parse_rate(text).unwrap().as_bps()),
+            Kind::Choice => json!(text),
             Kind::Bytes => json!(parshall_units::parse_bytes(text).unwrap().0),
             other => panic!("{other:?} is not expected in a queue"),
         };
@@ -49,17 +52,18 @@ fn random(seed: u64) -> Xoshiro256PlusPlus {
 proptest! {
     #[test]
     fn packets_are_conserved_in_order_and_within_the_limit(
-        arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1501, any::<bool>()), 1..400),
+        arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1501, any::<bool>(), any::<bool>()), 1..400),
         seed: u64,
     ) {
         for entry in CATALOG {
             let (mut one, mut two) = (link(entry), link(entry));
             let (mut draws, mut again) = (random(seed), random(seed));
             let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
-            for &(gap, bytes, ecn_capable) in &arrivals {
+            for &(gap, bytes, ecn_capable, within) in &arrivals {
                 now += Duration::from_ps(gap);
-                let outcome = one.offer(now, bytes, ecn_capable, &mut draws);
-                prop_assert_eq!(outcome, two.offer(now, bytes, ecn_capable, &mut again), "{}", entry.name);
+                let packet = Offered { bytes, ecn_capable, class: Class::within(within) };
+                let outcome = one.offer(now, packet, &mut draws);
+                prop_assert_eq!(outcome, two.offer(now, packet, &mut again), "{}", entry.name);
                 if let Outcome::Forwarded { departure, marked, .. } = outcome {
                     prop_assert!(departure > last && departure > now, "{}", entry.name);
                     prop_assert!(ecn_capable || !marked, "{}: marks what cannot be marked", entry.name);
@@ -67,8 +71,12 @@ proptest! {
                 }
                 let queued = one.queued();
                 prop_assert!(queued <= LIMIT, "{}: holds {queued}", entry.name);
+                let queued_in = one.queued_in();
                 let (counts, _) = one.measured(now);
                 prop_assert_eq!(counts.arrivals, counts.forwarded + counts.dropped + queued, "{}", entry.name);
+                for (class, queued) in [(counts.within, queued_in), (counts.beyond(), queued - queued_in)] {
+                    prop_assert_eq!(class.arrivals, class.forwarded + class.dropped + queued, "{}", entry.name);
+                }
             }
         }
     }
@@ -78,15 +86,13 @@ proptest! {
 fn a_full_buffer_drops_even_what_could_be_marked() {
     for entry in CATALOG {
         let mut queue = config(entry).build();
-        let arrival = Arrival {
-            now: Instant::ZERO,
-            bytes: 1500,
-            ecn_capable: true,
-            transmission: Duration::from_millis(1),
-        };
         let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, ..Backlog::default() };
-        let verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
-        assert!(verdicts.into_iter().all(|verdict| verdict == Verdict::Drop), "{}", entry.name);
+        for class in [Class::In, Class::Out] {
+            let transmission = Duration::from_millis(1);
+            let arrival = Arrival { now: Instant::ZERO, bytes: 1500, ecn_capable: true, class, transmission };
+            let mut verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
+            assert!(verdicts.all(|verdict| verdict == Verdict::Drop), "{}", entry.name);
+        }
     }
 }
 
@@ -97,9 +103,16 @@ fn a_light_load_loses_nothing() {
         let mut draws = random(1);
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
-            let outcome = link.offer(now, 1500, false, &mut draws);
+            let outcome = link.offer(now, Offered::plain(1500), &mut draws);
             assert!(matches!(outcome, Outcome::Forwarded { .. }), "{}: {outcome:?}", entry.name);
         }
+    }
+}
+
+#[test]
+fn defaults_do_not_contradict_each_other() {
+    for entry in CATALOG {
+        assert_eq!(config(entry).check(), Ok(()), "{}", entry.name);
     }
 }
 

@@ -1,6 +1,9 @@
 //! Files and parts of a scenario, read and checked by the crates that will use them.
 
-use parshall_workload::{CdfFile, ConfigError, DistributionConfig, WorkloadConfig};
+use parshall_net::markers::{Edge, MarkerConfig};
+use parshall_net::queues::QueueConfig;
+use parshall_units::{ConfigError, Rate};
+use parshall_workload::{CdfFile, DistributionConfig, WorkloadConfig};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
@@ -33,6 +36,21 @@ pub fn check_workload(config: &str, packet_bytes: NonZeroU32) -> PyResult<bool> 
     let config: WorkloadConfig = read(config)?;
     config.source(packet_bytes).map_err(|error| refused(&error))?;
     Ok(config.is_datagram())
+}
+
+/// Whether a resolved queue contradicts itself. Errors as [`check_distribution`].
+#[pyfunction]
+pub fn check_queue(config: &str) -> PyResult<()> {
+    let config: QueueConfig = read(config)?;
+    config.check().map_err(|error| refused(&error))
+}
+
+/// Whether a resolved marker fits packets of a size and an access link (bit/s). Errors as [`check_distribution`].
+#[pyfunction]
+pub fn check_marker(config: &str, packet_bytes: u32, access_bps: Option<u64>) -> PyResult<()> {
+    let config: MarkerConfig = read(config)?;
+    let edge = Edge { packet_bytes, access: access_bps.and_then(Rate::from_bps) };
+    config.check(edge).map_err(|error| refused(&error))
 }
 
 fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {

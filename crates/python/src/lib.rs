@@ -14,7 +14,9 @@ mod core {
     #[pymodule_export]
     use super::catalog::catalog;
     #[pymodule_export]
-    use super::inputs::{check_distribution, check_workload, read_cdf, read_rate_trace};
+    use super::inputs::{
+        check_distribution, check_marker, check_queue, check_workload, read_cdf, read_rate_trace,
+    };
     #[pymodule_export]
     use super::quantities::{format_quantity, parse_quantity};
     #[pymodule_export]

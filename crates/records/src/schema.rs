@@ -47,6 +47,18 @@ table! {
         mean_rtt_s: Option<f64>, "s";
         /// Smallest RTT sample; null without one.
         min_rtt_s: Option<f64>, "s";
+        /// Packets that entered the network marked in; null without a marker (as for all classes).
+        sent_in_packets: Option<u64>, "packets";
+        /// Packets that entered the network out.
+        sent_out_packets: Option<u64>, "packets";
+        /// Its in-packets that were dropped or lost, on any link.
+        dropped_in_packets: Option<u64>, "packets";
+        /// Its out-packets that were dropped or lost, on any link.
+        dropped_out_packets: Option<u64>, "packets";
+        /// Its in-packets that reached the receiver.
+        delivered_in_packets: Option<u64>, "packets";
+        /// Its out-packets that reached the receiver.
+        delivered_out_packets: Option<u64>, "packets";
     }
 }
 
@@ -159,6 +171,22 @@ table! {
         queueing_delay_p999_s: Option<f64>, "s";
         /// Longest wait.
         max_queueing_delay_s: Option<f64>, "s";
+        /// Packets marked in that arrived; null if no marked flow crosses and the queue knows no classes (as for all).
+        arrivals_in_packets: Option<u64>, "packets";
+        /// Packets that arrived and were not marked in.
+        arrivals_out_packets: Option<u64>, "packets";
+        /// In-packets that the queue dropped.
+        dropped_in_packets: Option<u64>, "packets";
+        /// Out-packets that the queue dropped.
+        dropped_out_packets: Option<u64>, "packets";
+        /// In-packets that the medium lost.
+        medium_losses_in_packets: Option<u64>, "packets";
+        /// Out-packets that the medium lost.
+        medium_losses_out_packets: Option<u64>, "packets";
+        /// In-packets transmitted.
+        forwarded_in_packets: Option<u64>, "packets";
+        /// Out-packets transmitted.
+        forwarded_out_packets: Option<u64>, "packets";
     }
 }
 

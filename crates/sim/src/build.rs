@@ -7,6 +7,7 @@
 use crate::access::AccessLink;
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
+use crate::edge::Edge;
 use crate::network::{ArrivalProcess, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
 use crate::probe::{FlowProbe, LinkProbe};
@@ -17,9 +18,10 @@ use crate::tcp_flow::{Legs, Place, TcpFlow, TcpGroup};
 use crate::SimError;
 use parshall_congestion::ControlConfig;
 use parshall_net::link::Link;
+use parshall_net::markers;
 use parshall_net::rate::Transmitter;
 use parshall_tcp::TcpConfig;
-use parshall_units::{Duration, Instant, Rate};
+use parshall_units::{ConfigError, Duration, Instant, Rate};
 use parshall_workload::{Distribution, Source, WorkloadConfig};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -83,6 +85,11 @@ fn problem(key: &str, what: impl std::fmt::Display) -> Problem {
     (key.to_owned(), what.to_string())
 }
 
+/// A refusal of a part's own checks, seen from the link or group.
+fn at_key(part: &str, error: &ConfigError) -> Problem {
+    (format!("{part}.{}", error.key), format!("found {}; write {}", error.found, error.accepted))
+}
+
 fn at(index: usize, table: &str, (key, what): Problem) -> SimError {
     SimError::invalid(format!("{table}.{index}.{key}"), what)
 }
@@ -96,6 +103,7 @@ fn link(spec: &LinkSpec, streams: Streams) -> Result<LinkState, Problem> {
             Transmitter::trace(timestamps.clone()).map_err(|error| problem("rate", error))?
         }
     };
+    spec.queue.check().map_err(|error| at_key("queue", &error))?;
     let link = Link::new(transmitter, Duration::from_ps(spec.delay_ps), &spec.queue, &spec.loss);
     let random = streams.stream(&spec.name, "link", 0);
     Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new()))
@@ -129,6 +137,7 @@ impl GroupBuilder<'_> {
         if spec.packet_bytes <= spec.header_bytes || spec.packet_bytes > 65_535 {
             return Err(problem("packet_size", "must be above header_size and at most 65535 B"));
         }
+        self.check_marker()?;
         let source = self.source(&spec.workload)?;
         match (source, &spec.tcp, &spec.congestion_control) {
             (Source::Datagrams(source), None, None) => self.add_datagram_flows(&source),
@@ -160,6 +169,21 @@ impl GroupBuilder<'_> {
 
     fn path_delay(&self, path: &[u32]) -> Duration {
         path.iter().fold(Duration::ZERO, |sum, &link| sum + self.network.links[link as usize].link.delay())
+    }
+
+    /// The marker fits its flows; from now on, the links of their path count classes.
+    fn check_marker(&mut self) -> Result<(), Problem> {
+        let edge = markers::Edge {
+            packet_bytes: self.spec.packet_bytes,
+            access: self.spec.access_bps.and_then(Rate::from_bps),
+        };
+        self.spec.marker.check(edge).map_err(|error| at_key("marker", &error))?;
+        if self.spec.marker.build().is_some() {
+            for &link in &self.spec.path {
+                self.network.links[link as usize].classed = true;
+            }
+        }
+        Ok(())
     }
 
     fn access(&self) -> Result<Option<AccessLink>, Problem> {
@@ -205,6 +229,7 @@ impl GroupBuilder<'_> {
             name: self.name.clone(),
             header_bytes: self.spec.header_bytes,
             access,
+            marker: self.spec.marker.clone(),
             path: self.spec.path.clone().into(),
         };
         let group_index = self.network.datagram_groups.len() as u32;
@@ -215,6 +240,7 @@ impl GroupBuilder<'_> {
             let random = self.streams.stream(&self.spec.name, "workload", u64::from(index));
             let mut flow = DatagramFlow::new(
                 (self.network.flow_count, group_index),
+                Edge::new(&group.marker),
                 (source.clone(), random),
                 (legs.to_first_link, legs.to_receiver),
                 rtt,
@@ -243,6 +269,7 @@ impl GroupBuilder<'_> {
             packet_bytes: self.spec.packet_bytes,
             header_bytes: self.spec.header_bytes,
             access: self.access()?,
+            marker: self.spec.marker.clone(),
             path: self.spec.path.clone().into(),
             reverse_path: self.spec.reverse_path.clone().into(),
         };

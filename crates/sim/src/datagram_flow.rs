@@ -1,9 +1,11 @@
 //! A flow of datagrams: sent at their time, never answered.
 
 use crate::access::AccessLink;
+use crate::edge::Edge;
 use crate::packet::{Flags, Packet, MAX_BYTES};
 use crate::random::Stream;
 use crate::shared::Core;
+use parshall_net::markers::MarkerConfig;
 use parshall_units::{Duration, Instant};
 use parshall_workload::DatagramSource;
 use std::sync::Arc;
@@ -14,6 +16,7 @@ pub(crate) struct DatagramGroup {
     pub(crate) name: Arc<str>,
     pub(crate) header_bytes: u32,
     pub(crate) access: Option<AccessLink>,
+    pub(crate) marker: MarkerConfig,
     pub(crate) path: Box<[u32]>,
 }
 
@@ -38,11 +41,13 @@ pub(crate) struct DatagramFlow {
     pub(crate) delivered: u64,
     pub(crate) received: u64,
     pub(crate) dropped: u64,
+    pub(crate) edge: Option<Box<Edge>>,
 }
 
 impl DatagramFlow {
     pub(crate) fn new(
         (id, group): (u32, u32),
+        edge: Option<Box<Edge>>,
         (source, random): (DatagramSource, Stream),
         (to_first_link, to_receiver): (Duration, Duration),
         rtt: Duration,
@@ -64,6 +69,7 @@ impl DatagramFlow {
             delivered: 0,
             received: 0,
             dropped: 0,
+            edge,
         }
     }
 
@@ -79,7 +85,11 @@ impl DatagramFlow {
             self.access_free = leaves;
         }
         self.sent += u64::from(self.departs >= warm_up);
-        self.next = Packet::new(leaves + self.to_first_link, self.departs, 0, bytes, Flags::default());
+        let packet = Packet::new(leaves + self.to_first_link, self.departs, 0, bytes, Flags::default());
+        self.next = match &mut self.edge {
+            Some(edge) => packet.of_class(edge.enter(leaves, bytes, leaves >= warm_up)),
+            None => packet,
+        };
     }
 
     /// A datagram will reach the receiver `at`.
@@ -88,6 +98,17 @@ impl DatagramFlow {
         if at >= core.warm_up && at < core.end {
             self.received += u64::from(packet.bytes());
             self.delivered += u64::from(packet.bytes().saturating_sub(group.header_bytes));
+            if let Some(edge) = &mut self.edge {
+                edge.delivered(packet, true);
+            }
+        }
+    }
+
+    /// A link lost a datagram of this flow.
+    pub(crate) fn on_drop(&mut self, measured: bool, packet: &Packet) {
+        self.dropped += u64::from(measured);
+        if let Some(edge) = &mut self.edge {
+            edge.dropped(packet, measured);
         }
     }
 }

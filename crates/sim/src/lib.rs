@@ -27,7 +27,7 @@
 //! | [`random`] | named random streams |
 //! | [`network`] | the event loop, links and paths |
 //! | [`tcp_flow`], [`datagram_flow`] | the ends, in their own time |
-//! | [`application`], [`access`] | what drives a TCP flow, and its own first link |
+//! | [`application`], [`access`], [`edge`] | what drives a TCP flow, its own first link, and the marker behind that |
 //! | [`shared`], [`sack_slots`] | what all parts use: event queue, limits of time, records |
 //! | [`build`] | from scenario to network |
 //! | [`probe`] | what is sampled while it runs |
@@ -37,6 +37,7 @@ mod access;
 mod application;
 mod build;
 mod datagram_flow;
+mod edge;
 mod event_queue;
 mod network;
 mod packet;

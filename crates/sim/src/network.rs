@@ -8,7 +8,7 @@ use crate::random::Stream;
 use crate::shared::Core;
 use crate::tcp_flow::{Legs, Place, TcpFlow, TcpGroup};
 use crate::{Monitor, SimError};
-use parshall_net::link::{Link, Outcome};
+use parshall_net::link::{Link, Offered, Outcome};
 use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 use parshall_workload::ArrivalSource;
@@ -20,6 +20,8 @@ use std::sync::Arc;
 pub(crate) struct LinkState {
     pub(crate) name: Arc<str>,
     pub(crate) link: Link,
+    /// Whether records count the classes of packets apart: the queue does, or a marked flow crosses the link.
+    pub(crate) classed: bool,
     pub(crate) random: Stream,
     /// Packets that propagate towards another contended link.
     line: VecDeque<Transit>,
@@ -28,7 +30,8 @@ pub(crate) struct LinkState {
 
 impl LinkState {
     pub(crate) fn new(name: Arc<str>, link: Link, random: Stream, probe: LinkProbe) -> Self {
-        Self { name, link, random, line: VecDeque::new(), probe }
+        let classed = link.differentiates();
+        Self { name, link, classed, random, line: VecDeque::new(), probe }
     }
 }
 
@@ -141,7 +144,7 @@ impl Network {
         let packet = self.tcp_flows[index as usize].first_in_line();
         self.offer(now, Owner::Data(index), 0, packet);
         let flow = &mut self.tcp_flows[index as usize];
-        match flow.next_in_line(&self.tcp_groups[flow.group as usize]) {
+        match flow.next_in_line(&self.tcp_groups[flow.group as usize], self.core.warm_up) {
             Some(at) => self.core.queue.replace_top(at, Entity::Data(index)),
             None => self.core.queue.pop(),
         }
@@ -199,7 +202,8 @@ impl Network {
         let link_index = path[hop as usize];
         let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
-        match state.link.offer(now, packet.bytes(), ecn_capable, &mut state.random) {
+        let offered = Offered { bytes: packet.bytes(), ecn_capable, class: packet.class() };
+        match state.link.offer(now, offered, &mut state.random) {
             Outcome::Forwarded { departure, waiting, marked } => {
                 let measured = now >= self.core.warm_up;
                 state.probe.waited(waiting, measured);
@@ -256,7 +260,7 @@ impl Network {
             Owner::Ack(_, slot) => {
                 self.core.sack_slots.take(slot);
             }
-            Owner::Datagram(index) => self.datagram_flows[index as usize].dropped += u64::from(measured),
+            Owner::Datagram(index) => self.datagram_flows[index as usize].on_drop(measured, packet),
         }
     }
 

@@ -1,5 +1,6 @@
 //! A packet under way, and the names of what events happen to.
 
+use parshall_net::markers::Class;
 use parshall_tcp::Segment;
 use parshall_units::Instant;
 
@@ -59,6 +60,8 @@ impl Flags {
     pub(crate) const CWR: Self = Self(4);
     pub(crate) const CONGESTION_EXPERIENCED: Self = Self(8);
     pub(crate) const CONGESTION_ECHO: Self = Self(16);
+    /// Within its flow's profile.
+    pub(crate) const WITHIN: Self = Self(32);
 
     #[inline]
     pub(crate) fn has(self, other: Self) -> bool {
@@ -102,6 +105,20 @@ impl Packet {
         self.word |= u64::from(Flags::CONGESTION_EXPERIENCED.0);
     }
 
+    /// Whether it is within its flow's profile.
+    #[inline]
+    pub(crate) fn class(&self) -> Class {
+        Class::within(self.flags().has(Flags::WITHIN))
+    }
+
+    /// The same packet, in a class.
+    #[inline]
+    #[must_use]
+    pub(crate) fn of_class(mut self, class: Class) -> Self {
+        self.word |= if class == Class::In { u64::from(Flags::WITHIN.0) } else { 0 };
+        self
+    }
+
     /// The segment it carries.
     #[inline]
     pub(crate) fn segment(&self) -> Segment {
@@ -127,6 +144,12 @@ impl Waiting {
         flags.set_if(segment.cwr, Flags::CWR);
         let Packet { sent, word, .. } = Packet::new(segment.sent, segment.sent, segment.seq, bytes, flags);
         Self { sent, word }
+    }
+
+    /// Bytes on the wire.
+    #[inline]
+    pub(crate) fn bytes(self) -> u32 {
+        (self.word >> FLAG_BITS) as u32 & MAX_BYTES
     }
 
     /// It reaches the first link.
@@ -204,12 +227,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_packet_keeps_what_it_is_given(seq in 0u64..1 << 40, bytes in 0..=MAX_BYTES, bits in 0u8..16) {
+        fn a_packet_keeps_what_it_is_given(seq in 0u64..1 << 40, bytes in 0..=MAX_BYTES, bits in 0u8..64) {
             let mut packet = Packet::new(Instant::ZERO, Instant::ZERO, seq, bytes, Flags(bits));
             prop_assert_eq!((packet.seq(), packet.bytes(), packet.flags()), (seq, bytes, Flags(bits)));
             packet.mark();
             prop_assert_eq!((packet.seq(), packet.bytes()), (seq, bytes));
             prop_assert_eq!(packet.flags(), Flags(bits | 8));
+            let within = packet.of_class(Class::In);
+            prop_assert_eq!((within.seq(), within.bytes(), within.flags()), (seq, bytes, Flags(bits | 8 | 32)));
+            prop_assert_eq!((packet.class(), within.class()), (Class::within(bits & 32 != 0), Class::In));
         }
 
         #[test]

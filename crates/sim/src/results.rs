@@ -1,6 +1,7 @@
 //! What is written when a simulation ends: the rows of `flows`, `links` and `delay_histogram`, and a summary.
 
 use crate::datagram_flow::DatagramFlow;
+use crate::edge::{ClassTotals, Edge};
 use crate::network::{LinkState, Network};
 use crate::tcp_flow::TcpFlow;
 use crate::SimError;
@@ -133,10 +134,16 @@ fn started_s(started: Instant, end: Instant) -> f64 {
     started.min(end).as_secs_f64()
 }
 
+/// What became of a flow's packets by class; nothing without a marker.
+fn by_class(edge: Option<&Edge>) -> (Option<ClassTotals>, Option<ClassTotals>) {
+    (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond))
+}
+
 fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
     let group = &network.tcp_groups[flow.group as usize];
     let statistics = &flow.sender.statistics;
     let sent = statistics.packets_sent;
+    let (within, beyond) = by_class(flow.edge.as_deref());
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
@@ -155,11 +162,18 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
         mean_cwnd_packets: statistics.mean_window(),
         mean_rtt_s: statistics.mean_rtt_s(),
         min_rtt_s: statistics.min_rtt().map(Duration::as_secs_f64),
+        sent_in_packets: within.map(|class| class.sent),
+        sent_out_packets: beyond.map(|class| class.sent),
+        dropped_in_packets: within.map(|class| class.dropped),
+        dropped_out_packets: beyond.map(|class| class.dropped),
+        delivered_in_packets: within.map(|class| class.delivered),
+        delivered_out_packets: beyond.map(|class| class.delivered),
     }
 }
 
 fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> FlowRow {
     let group = &network.datagram_groups[flow.group as usize];
+    let (within, beyond) = by_class(flow.edge.as_deref());
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
@@ -178,6 +192,12 @@ fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> Flow
         mean_cwnd_packets: None,
         mean_rtt_s: None,
         min_rtt_s: None,
+        sent_in_packets: within.map(|class| class.sent),
+        sent_out_packets: beyond.map(|class| class.sent),
+        dropped_in_packets: within.map(|class| class.dropped),
+        dropped_out_packets: beyond.map(|class| class.dropped),
+        delivered_in_packets: within.map(|class| class.delivered),
+        delivered_out_packets: beyond.map(|class| class.delivered),
     }
 }
 
@@ -186,8 +206,11 @@ fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
     let span_s = end.since(warm_up).as_secs_f64();
     let delays = &state.probe.delays;
     let percentile = |q: f64| delays.percentile(q).map(Duration::as_secs_f64);
+    let classed = state.classed;
     let (counts, occupancy) = state.link.measured(end);
     let reached = counts.arrivals - counts.medium_losses;
+    let within = classed.then_some(counts.within);
+    let beyond = classed.then(|| counts.beyond());
     LinkRow {
         link: state.name.clone(),
         rate_bps: capacity_bits / span_s,
@@ -212,5 +235,13 @@ fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
         queueing_delay_p99_s: percentile(0.99),
         queueing_delay_p999_s: percentile(0.999),
         max_queueing_delay_s: delays.max().map(Duration::as_secs_f64),
+        arrivals_in_packets: within.map(|class| class.arrivals),
+        arrivals_out_packets: beyond.map(|class| class.arrivals),
+        dropped_in_packets: within.map(|class| class.dropped),
+        dropped_out_packets: beyond.map(|class| class.dropped),
+        medium_losses_in_packets: within.map(|class| class.medium_losses),
+        medium_losses_out_packets: beyond.map(|class| class.medium_losses),
+        forwarded_in_packets: within.map(|class| class.forwarded),
+        forwarded_out_packets: beyond.map(|class| class.forwarded),
     }
 }

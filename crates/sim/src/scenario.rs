@@ -6,6 +6,7 @@
 
 use parshall_congestion::ControlConfig;
 use parshall_net::loss::LossConfig;
+use parshall_net::markers::MarkerConfig;
 use parshall_net::queues::QueueConfig;
 use parshall_records::TableSelection;
 use parshall_tcp::TcpConfig;
@@ -73,6 +74,8 @@ pub struct FlowGroup {
     pub rtt_ps: Spread,
     /// The rate of each flow's own access link; `None`: unlimited.
     pub access_bps: Option<u64>,
+    /// Which packets are within the flow's profile, decided where its access link ends.
+    pub marker: MarkerConfig,
     /// When each flow starts.
     pub start_ps: Spread,
     /// Bytes of a full packet on the wire, headers included.

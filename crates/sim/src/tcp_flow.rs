@@ -8,10 +8,12 @@
 
 use crate::access::AccessLink;
 use crate::application::{Application, ENDLESS_BYTES};
+use crate::edge::Edge;
 use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
 use crate::shared::Core;
 use parshall_congestion::{CongestionControl, ControlConfig, Start};
+use parshall_net::markers::{Class, MarkerConfig};
 use parshall_records::{RecordsError, TransferRow};
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Sender, TcpConfig};
@@ -28,6 +30,7 @@ pub(crate) struct TcpGroup {
     pub(crate) packet_bytes: u32,
     pub(crate) header_bytes: u32,
     pub(crate) access: Option<AccessLink>,
+    pub(crate) marker: MarkerConfig,
     /// Links that data crosses.
     pub(crate) path: Box<[u32]>,
     /// Links that ACKs cross; empty: the way back is uncontended.
@@ -74,9 +77,11 @@ pub(crate) struct Place {
 /// A TCP flow.
 #[derive(Debug)]
 pub(crate) struct TcpFlow {
-    /// Packets on their way to the first link, and when the first one arrives there: the event queue holds that one.
+    /// Packets on their way to the first link, when the first one arrives there (the event queue holds that one), and its
+    /// class.
     line: VecDeque<Waiting>,
     first_at: Instant,
+    first_class: Class,
     /// ACKs on their way to the first contended link of the way back.
     /// The second number says where the SACK blocks are kept.
     pub(crate) acks: VecDeque<(Packet, u32)>,
@@ -94,6 +99,7 @@ pub(crate) struct TcpFlow {
     pub(crate) received: u64,
     /// Packets lost on links since the warm-up.
     pub(crate) dropped: u64,
+    pub(crate) edge: Option<Box<Edge>>,
     pub(crate) probe: Option<Box<FlowProbe>>,
     pub(crate) started: Instant,
     /// Its number in the records, and its place among the TCP flows.
@@ -111,6 +117,7 @@ impl TcpFlow {
         Self {
             line: VecDeque::new(),
             first_at: Instant::MAX,
+            first_class: Class::Out,
             acks: VecDeque::new(),
             sender: Sender::new(&group.tcp, control, 1, Instant::ZERO),
             receiver: Receiver::new(1),
@@ -123,6 +130,7 @@ impl TcpFlow {
             delivered_before: 0,
             received: 0,
             dropped: 0,
+            edge: Edge::new(&group.marker),
             probe: None,
             started: Instant::MAX,
             id: place.id,
@@ -145,7 +153,13 @@ impl TcpFlow {
     /// A packet will reach the receiver `at`.
     #[inline]
     pub(crate) fn receive(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
-        if at >= core.end || packet.seq() < self.base {
+        if at >= core.end {
+            return;
+        }
+        if let Some(edge) = &mut self.edge {
+            edge.delivered(packet, at >= core.warm_up);
+        }
+        if packet.seq() < self.base {
             return;
         }
         if self.receiver.deadline() < at {
@@ -299,7 +313,7 @@ impl TcpFlow {
             let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
             let packet = Waiting::of_segment(&segment, bytes);
             if self.line.is_empty() {
-                let at = self.reaches_link(group, packet);
+                let at = self.reaches_link(group, packet, core.warm_up);
                 core.queue.push(at, Entity::Data(self.index));
             }
             if self.line.len() == self.line.capacity() {
@@ -312,27 +326,30 @@ impl TcpFlow {
     /// The packet first in line.
     #[inline]
     pub(crate) fn first_in_line(&self) -> Packet {
-        self.line[0].arriving(self.first_at)
+        self.line[0].arriving(self.first_at).of_class(self.first_class)
     }
 
     /// The packet first in line has been dealt with; when the next one reaches the first link.
     #[inline]
-    pub(crate) fn next_in_line(&mut self, group: &TcpGroup) -> Option<Instant> {
+    pub(crate) fn next_in_line(&mut self, group: &TcpGroup, warm_up: Instant) -> Option<Instant> {
         self.line.pop_front();
         if let Some(&next) = self.line.front() {
-            return Some(self.reaches_link(group, next));
+            return Some(self.reaches_link(group, next, warm_up));
         }
         self.trim_line();
         None
     }
 
-    /// The access link sends packets one after another, in the order of the line.
+    /// The access link sends packets one after another, in the order of the line; behind it stands the marker.
     #[inline]
-    fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting) -> Instant {
+    fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) -> Instant {
         let mut leaves = packet.sent;
         if let Some(link) = &group.access {
-            leaves = leaves.max(self.access_free) + link.transmission(packet.arriving(leaves).bytes());
+            leaves = leaves.max(self.access_free) + link.transmission(packet.bytes());
             self.access_free = leaves;
+        }
+        if let Some(edge) = &mut self.edge {
+            self.first_class = edge.enter(leaves, packet.bytes(), leaves >= warm_up);
         }
         self.first_at = leaves + self.legs.to_first_link;
         self.first_at
@@ -470,6 +487,9 @@ impl TcpFlow {
     /// A link lost a packet of this flow.
     pub(crate) fn on_drop(&mut self, measured: bool, packet: &Packet) {
         self.dropped += u64::from(measured);
+        if let Some(edge) = &mut self.edge {
+            edge.dropped(packet, measured);
+        }
         if let Some(probe) = &mut self.probe {
             probe.mark_lost(packet.sent);
         }

@@ -10,11 +10,13 @@
 //! Picoseconds, because a 40-byte ACK lasts 3.2 ns at 100 Gbit/s: nanoseconds would bend
 //! fast links by several per cent. 2^64 ps are 213 days of simulated time ([`Instant::MAX`]).
 //!
-//! [`parameters`] declares what a catalog entry can be configured with.
+//! [`parameters`] declares what a catalog entry can be configured with; a [`ConfigError`] says why a value is refused.
 
+mod config_error;
 pub mod parameters;
 mod parse;
 mod quantity;
 
+pub use config_error::{in_range, ConfigError};
 pub use parse::{parse_bytes, parse_duration, parse_packets, parse_rate, ParseQuantityError};
 pub use quantity::{Bytes, Duration, Instant, Packets, Rate};

@@ -24,8 +24,12 @@ pub enum Kind {
     Bytes,
     /// `"20 packets"`; resolved to packets.
     Packets,
-    /// `"30 kB"` or, in full payloads, `"20 packets"`; resolved to bytes.
+    /// `"30 kB"` or, in full packets, `"20 packets"`; resolved to bytes.
     Size,
+    /// One of the parameter's choices, by name.
+    Choice,
+    /// The weight of the newest sample in a moving average, or `"instantaneous"`; resolved to a number, 1 for the latter.
+    Weight,
     /// A queue limit: `"100 packets"`, `"150 kB"` or `"1 BDP"`; resolved to `{"packets": n}` or
     /// `{"bytes": n}`.
     Buffer,
@@ -56,6 +60,8 @@ pub struct Parameter {
     pub min: Option<f64>,
     /// Largest accepted value, in the resolved unit.
     pub max: Option<f64>,
+    /// The accepted names; empty unless the kind is [`Kind::Choice`].
+    pub choices: &'static [&'static str],
     /// One sentence.
     pub description: &'static str,
 }
@@ -83,10 +89,13 @@ pub struct Entry {
 ///         increase: f64 => Number, default "1", min 0.0, max 1000.0;
 ///         /// Factor the window keeps at a loss.
 ///         keep: f64 => Number, default "0.5", min 0.0, max 1.0;
+///         /// What the window counts.
+///         counts: String => Choice("packets", "bytes"), default "packets";
 ///     }
 /// }
 /// assert_eq!(AimdConfig::PARAMETERS[1].name, "keep");
-/// let config: AimdConfig = serde_json::from_str(r#"{"increase": 1.0, "keep": 0.5}"#).unwrap();
+/// assert_eq!(AimdConfig::PARAMETERS[2].choices, ["packets", "bytes"]);
+/// let config: AimdConfig = serde_json::from_str(r#"{"increase": 1.0, "keep": 0.5, "counts": "bytes"}"#).unwrap();
 /// assert_eq!(config.increase, 1.0);
 /// ```
 #[macro_export]
@@ -96,7 +105,7 @@ macro_rules! configuration {
         pub struct $name:ident {
             $(
                 #[doc = $doc:literal]
-                $field:ident : $type:ty => $kind:ident
+                $field:ident : $type:ty => $kind:ident $(($($choice:literal),+))?
                 $(, default $default:literal)? $(, min $min:literal)? $(, max $max:literal)? ;
             )*
         }
@@ -117,6 +126,7 @@ macro_rules! configuration {
                     default: $crate::optional!($($default)?),
                     min: $crate::optional!($($min)?),
                     max: $crate::optional!($($max)?),
+                    choices: &[$($($choice),+)?],
                     description: $doc.trim_ascii(),
                 },)*
             ];

@@ -13,6 +13,7 @@ _TCP = frozenset(parameter.name for parameter in TCP_PARAMETERS)
 _ELSEWHERE = {"Bottleneck": "a table, see below", "ReverseLink": "a table, see below", "Probes": "a table, see below"}
 _FAMILIES = {
     "queue": "[queue](catalogs.md#queues)",
+    "marker": "[marker](catalogs.md#markers)",
     "loss": "[loss](catalogs.md#losses)",
     "congestion_control": "[congestion control](catalogs.md#congestion-controls)",
     "workload": "[workload](catalogs.md#workloads)",

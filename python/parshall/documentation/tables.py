@@ -27,6 +27,8 @@ _KINDS = {
     "bytes": "size",
     "packets": "packets or size",
     "size": "size or packets",
+    "choice": "name",
+    "weight": "number, or `\"instantaneous\"`",
     "buffer": "queue limit",
     "size_distribution": "[distribution](#distributions) of sizes",
     "time_distribution": "[distribution](#distributions) of times",
@@ -35,7 +37,7 @@ _KINDS = {
     "value": "size or duration",
     "cdf_points": "file or points",
 }
-_RANGED = frozenset({"number", "integer"})
+_RANGED = frozenset({"number", "integer", "weight"})
 
 
 def entries(name: str) -> str:
@@ -67,6 +69,8 @@ def parameters(listed: tuple[Parameter, ...]) -> str:
 
 def _range(parameter: Parameter) -> str:
     """The bounds of a plain number; those of quantities are in units that scenarios do not show."""
+    if parameter.choices:
+        return ", ".join(f'`"{choice}"`' for choice in parameter.choices)
     if parameter.kind not in _RANGED:
         return ""
     low, high = parameter.minimum, parameter.maximum
@@ -115,7 +119,7 @@ def references() -> str:
     )
 
 
-FAMILIES = ("congestion_controls", "recoveries", "queues", "losses", "workloads", "distributions")
+FAMILIES = ("congestion_controls", "recoveries", "queues", "markers", "losses", "workloads", "distributions")
 
 SECTIONS: Mapping[str, Callable[[], str]] = {
     **{name: partial(entries, name) for name in FAMILIES},

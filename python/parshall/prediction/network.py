@@ -27,6 +27,9 @@ MOST_POINTS = 500
 PS_PER_S = 1e12
 TRACE_PACKET_BITS = 1500 * 8
 
+EARLY_DROPS = frozenset({"red", "rio"})
+"""Queues that mostly drop before they are full, packets at random."""
+
 
 @dataclass(frozen=True, slots=True)
 class Link:

@@ -25,6 +25,8 @@ class Parameter:
     minimum: float | None
     maximum: float | None
     description: str
+    choices: tuple[str, ...] = ()
+    """The accepted names, if it is a choice."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def family(name: str) -> tuple[Entry, ...]:
 
 def _entry(item: dict[str, Any]) -> Entry:
     parameters = tuple(
-        Parameter(p["name"], p["kind"], p["default"], p["min"], p["max"], p["description"]) for p in item["parameters"]
+        Parameter(p["name"], p["kind"], p["default"], p["min"], p["max"], p["description"], tuple(p["choices"]))
+        for p in item["parameters"]
     )
     return Entry(item["name"], item["summary"], item["reference"], parameters)

@@ -20,6 +20,7 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     Tag,
+    WithJsonSchema,
     create_model,
     field_validator,
 )
@@ -28,9 +29,13 @@ from pydantic_core import CoreSchema
 from parshall.schema import quantities
 from parshall.schema.catalog import Entry, Parameter, family
 from parshall.schema.model import FormOf, Part
+from parshall.schema.problems import shown
 
 SIZE = "size"
 TIME = "time"
+
+INSTANTANEOUS = "instantaneous"
+"""The word for a moving average that only knows the newest sample."""
 
 
 class Configuration(Part):
@@ -157,6 +162,10 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:
             kind = Annotated[bool, Field(strict=True)]
         case "recovery":
             kind = Literal[tuple(entry.name for entry in family("recoveries"))]
+        case "choice":
+            kind = Literal[parameter.choices]
+        case "weight":
+            kind = Annotated[Any, BeforeValidator(_Weight(parameter).validate), WithJsonSchema(_Weight(parameter).schema)]
         case "size_distribution":
             kind = choice("distributions", "a distribution", SIZE)
         case "time_distribution":
@@ -182,6 +191,27 @@ def _form(parameter: Parameter) -> quantities.Form:
     form = forms[parameter.kind]
     nullable = parameter.default is not None and quantities.is_none(parameter.default)
     return form.or_none(parameter.default) if nullable and parameter.default else form
+
+
+@dataclass(frozen=True)
+class _Weight:
+    """The weight of a moving average: a number within the parameter's bounds, or `INSTANTANEOUS`."""
+
+    parameter: Parameter
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        number = {"type": "number", "minimum": self.parameter.minimum, "maximum": self.parameter.maximum}
+        return {"anyOf": [{"enum": [INSTANTANEOUS]}, number]}
+
+    def validate(self, value: object) -> object:
+        low, high = self.parameter.minimum or 0.0, self.parameter.maximum or 1.0
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value == INSTANTANEOUS or (is_number and low <= float(value) <= high):  # type: ignore[arg-type]
+            return value
+        raise ValueError(
+            f'found {shown(value)}; accepted: "{INSTANTANEOUS}", or the weight of the newest sample, {low:g} to {high:g}'
+        )
 
 
 def _as_list(value: object) -> object:

@@ -11,7 +11,7 @@ from parshall.schema import quantities
 from parshall.schema.flows import TCP_KEYS, TCP_PARAMETERS, FlowGroup
 from parshall.schema.model import Problem
 from parshall.schema.problems import quoted, shown
-from parshall.schema.resolve_values import Context, configuration, parameters
+from parshall.schema.resolve_values import Context, configuration, parameters, refused
 from parshall.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
 
 
@@ -40,6 +40,7 @@ def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Contex
         "reverse_path": route.reverse_path,
         "rtt_ps": rtt,
         "access_bps": None if access is None else quantities.parse("rate", access),
+        "marker": _marker(group, packet_bytes, context),
         "start_ps": _start(group, duration_ps),
         "packet_bytes": packet_bytes,
         "header_bytes": header_bytes,
@@ -128,7 +129,7 @@ def _distribution(rtt: Distributed, context: Context) -> tuple[dict[str, Any], f
     try:
         return law, _core.check_distribution(json.dumps(law))
     except ValueError as error:
-        raise _refused(error, "rtt", "distribution") from None
+        raise refused(error, "rtt", "distribution") from None
 
 
 def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[dict[str, Any], bool]:
@@ -143,20 +144,28 @@ def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[di
     except Problem as problem:
         raise problem.within("workload") from None
     except ValueError as error:
-        raise _refused(error, "workload") from None
+        raise refused(error, "workload") from None
     return resolved, datagrams
+
+
+def _marker(group: FlowGroup, packet_bytes: int, context: Context) -> dict[str, Any]:
+    """The marker as Rust reads it: sizes in packets are those of full packets on the wire."""
+    access = group.access_rate
+    try:
+        resolved = configuration(group.marker, replace(context, packet_bytes=packet_bytes))
+        access_bps = None if access is None else quantities.parse("rate", access)
+        _core.check_marker(json.dumps(resolved), packet_bytes, access_bps)
+    except Problem as problem:
+        raise problem.within("marker") from None
+    except ValueError as error:
+        raise refused(error, "marker") from None
+    return resolved
 
 
 def _refuse_tcp(group: FlowGroup) -> None:
     given = [key for key in TCP_KEYS if key in group.model_fields_set]
     if given:
         raise Problem((), f'"{group.workload.name}" sends datagrams, without TCP: leave out {quoted(given)}')
-
-
-def _refused(error: ValueError, *key: str) -> Problem:
-    """An error of the Rust crates, which has a key and a message."""
-    where, message = error.args
-    return Problem((*key, *(part for part in where.split(".") if part)), message)
 
 
 def _congestion_control(group: FlowGroup, context: Context) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from parshall.schema.links import Link, ReverseLink
 from parshall.schema.model import Problem
 from parshall.schema.problems import did_you_mean, quoted
 from parshall.schema.resolve_flows import Route
-from parshall.schema.resolve_values import Context, configuration, read_bytes
+from parshall.schema.resolve_values import Context, configuration, read_bytes, refused
 
 if TYPE_CHECKING:
     from parshall.scenario import Scenario
@@ -88,9 +89,18 @@ def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Cont
         "name": contended.name,
         "rate": rate,
         "delay_ps": quantities.parse("duration", link.delay),
-        "queue": _configured("queue", link.queue, sized),
+        "queue": _queue(link, sized),
         "loss": _configured("loss", link.loss, sized),
     }
+
+
+def _queue(link: Link, context: Context) -> dict[str, Any]:
+    resolved = _configured("queue", link.queue, context)
+    try:
+        _core.check_queue(json.dumps(resolved))
+    except ValueError as error:
+        raise refused(error, "queue") from None
+    return resolved
 
 
 def _configured(key: str, chosen: Any, context: Context) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from parshall import _core
 from parshall.schema import quantities
 from parshall.schema.catalog import Parameter
-from parshall.schema.families import SIZE, Configuration, EmpiricalPoints
+from parshall.schema.families import INSTANTANEOUS, SIZE, Configuration, EmpiricalPoints
 from parshall.schema.model import Part, Problem
 from parshall.schema.problems import shown
 
@@ -60,6 +60,12 @@ def _check_order(part: Part, resolved: dict[str, Any]) -> None:
             raise Problem((name,), f"found {found}; accepted: {upper}, {accepted}, or less")
 
 
+def refused(error: ValueError, *key: str) -> Problem:
+    """An error of the Rust crates, which has a key and a message."""
+    where, message = error.args
+    return Problem((*key, *(part for part in where.split(".") if part)), message)
+
+
 def read_bytes(name: str, folder: Path) -> bytes:
     """The content of a file that a scenario names; ValueError if there is none."""
     path = folder / Path(name).expanduser()
@@ -86,6 +92,8 @@ def _value(value: Any, parameter: Parameter, context: Context, role: str | None)
             return _in_range(quantities.parse(parameter.kind, value), value, parameter)
         case "packets":
             return _in_range(_packets(value, context), value, parameter)
+        case "weight":
+            return 1.0 if value == INSTANTANEOUS else float(value)
         case "buffer":
             return _limit(value, context)
         case "value":

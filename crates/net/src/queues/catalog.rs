@@ -1,10 +1,11 @@
 //! The one list of queues. A new one is a file beside this and a line in the call of `queues!`.
 
 use super::{
-    Arrival, Backlog, DropTail, DropTailConfig, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Step,
-    StepConfig, Verdict,
+    Arrival, Backlog, DropTail, DropTailConfig, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Rio,
+    RioConfig, Step, StepConfig, Verdict,
 };
 use parshall_units::parameters::Entry;
+use parshall_units::ConfigError;
 use rand_core::RngCore;
 use serde::Deserialize;
 
@@ -36,6 +37,14 @@ macro_rules! queues {
             pub fn build(&self) -> Queue {
                 match self { $(Self::$queue(config) => Queue::$queue($queue::new(config)),)* }
             }
+
+            /// Refuses a configuration that contradicts itself.
+            ///
+            /// # Errors
+            /// [`ConfigError`]: which key, what was found, what is accepted.
+            pub fn check(&self) -> Result<(), ConfigError> {
+                self.build().check()
+            }
         }
 
         impl QueueDiscipline for Queue {
@@ -47,6 +56,14 @@ macro_rules! queues {
                 random: &mut R,
             ) -> Verdict {
                 match self { $(Self::$queue(queue) => queue.on_arrival(arrival, backlog, random),)* }
+            }
+
+            fn check(&self) -> Result<(), ConfigError> {
+                match self { $(Self::$queue(queue) => queue.check(),)* }
+            }
+
+            fn differentiates(&self) -> bool {
+                match self { $(Self::$queue(queue) => queue.differentiates(),)* }
             }
         }
 
@@ -65,6 +82,7 @@ macro_rules! queues {
 queues! {
     "drop_tail" => DropTail(DropTailConfig),
     "red" => Red(RedConfig),
+    "rio" => Rio(RioConfig),
     "pie" => Pie(PieConfig),
     "step" => Step(StepConfig),
 }

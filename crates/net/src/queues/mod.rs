@@ -5,17 +5,21 @@
 
 pub mod catalog;
 mod drop_tail;
+mod early_drop;
 mod pie;
 mod red;
+mod rio;
 mod step;
 
 pub use catalog::{Queue, QueueConfig};
 pub use drop_tail::{DropTail, DropTailConfig};
 pub use pie::{Pie, PieConfig};
 pub use red::{Red, RedConfig};
+pub use rio::{CoinKind, Length, Rio, RioConfig};
 pub use step::{Step, StepConfig};
 
-use parshall_units::{Duration, Instant};
+use crate::markers::Class;
+use parshall_units::{ConfigError, Duration, Instant};
 use rand_core::RngCore;
 use serde::Deserialize;
 
@@ -28,6 +32,8 @@ pub struct Arrival {
     pub bytes: u32,
     /// Whether it may be marked instead of dropped (ECT).
     pub ecn_capable: bool,
+    /// Whether it is within its flow's profile.
+    pub class: Class,
     /// How long the link takes to transmit it.
     pub transmission: Duration,
 }
@@ -37,6 +43,8 @@ pub struct Arrival {
 pub struct Backlog {
     /// Packets.
     pub packets: u64,
+    /// Of these, the ones that are within their flow's profile.
+    pub packets_in: u64,
     /// Bytes.
     pub bytes: u64,
     /// If it holds none: when the last one left.
@@ -60,6 +68,19 @@ pub enum Verdict {
 pub trait QueueDiscipline {
     /// Decides on an arriving packet.
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict;
+
+    /// Refuses a configuration that contradicts itself.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: which key, what was found, what is accepted.
+    fn check(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
+    /// Whether it treats packets within their flow's profile differently.
+    fn differentiates(&self) -> bool {
+        false
+    }
 }
 
 /// How much a queue holds, the packet being transmitted included.

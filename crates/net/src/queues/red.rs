@@ -7,15 +7,16 @@
 //! | w_q | `weight` | 1: the instantaneous queue |
 //! | min_th, max_th | `min_threshold`, `max_threshold` | packets |
 //! | max_p | `max_probability` | |
-//! | count | `since_last` | packets accepted since the last drop or mark |
+//! | count | in `coin` | packets accepted since the last drop or mark |
 //!
 //! p_b = max_p (avg - min_th) / (max_th - min_th); with count spacing the packet is hit with p_a = p_b / (1 - count p_b),
 //! so that the gaps between hits are uniform and not geometric; without, with p_b by an independent coin. Above max_th: gentle
 //! goes from max_p to 1 at 2 max_th; otherwise every packet is hit. Where the drop probability is 1 or the buffer is
 //! full, ECN-capable packets are dropped too (RFC 3168 §7).
 
+use super::early_drop::{Average, Coin, Curve};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
-use crate::unit_interval;
+use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
 
 parshall_units::configuration! {
@@ -44,8 +45,9 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Red {
     config: RedConfig,
-    average: f64,
-    since_last: u64,
+    curve: Curve,
+    average: Average,
+    coin: Coin,
 }
 
 impl Red {
@@ -54,69 +56,52 @@ impl Red {
 
     /// An empty queue.
     pub fn new(config: &RedConfig) -> Self {
-        Self { config: config.clone(), average: 0.0, since_last: 0 }
+        let curve = Curve {
+            min: config.min_threshold as f64,
+            max: config.max_threshold as f64,
+            max_probability: config.max_probability,
+        };
+        Self { config: config.clone(), curve, average: Average::default(), coin: Coin::default() }
     }
 
     /// The average queue, packets.
     pub fn average(&self) -> f64 {
-        self.average
-    }
-
-    fn update_average(&mut self, arrival: &Arrival, backlog: &Backlog) {
-        let weight = self.config.weight;
-        if let (0, Some(idle_since)) = (backlog.packets, backlog.idle_since) {
-            // As if so many small packets had found the queue empty: eq. (2) of §4.
-            let slots =
-                arrival.now.since(idle_since).as_secs_f64() / arrival.transmission.as_secs_f64().max(1e-12);
-            self.average *= libm::pow(1.0 - weight, slots);
-        }
-        self.average += weight * (backlog.packets as f64 - self.average);
+        self.average.value()
     }
 
     /// Probability before spacing, as a function of the average queue.
     fn probability(&self) -> f64 {
-        let (low, high) = (self.config.min_threshold as f64, self.config.max_threshold as f64);
-        let max = self.config.max_probability;
-        if self.average < low {
-            0.0
-        } else if self.average < high {
-            max * (self.average - low) / (high - low)
-        } else if self.config.gentle && self.average < 2.0 * high {
-            max + (1.0 - max) * (self.average - high) / high
-        } else {
-            1.0
-        }
-    }
-
-    fn is_hit<R: RngCore>(&mut self, probability: f64, random: &mut R) -> bool {
-        if probability <= 0.0 {
-            self.since_last = 0;
-            return false;
-        }
-        let spaced = if self.config.count_spacing {
-            let left = 1.0 - self.since_last as f64 * probability;
-            if left <= probability {
-                1.0
-            } else {
-                probability / left
+        let average = self.average.value();
+        match self.curve.below_max(average) {
+            Some(probability) => probability,
+            None if self.config.gentle && average < 2.0 * self.curve.max => {
+                let max = self.curve.max_probability;
+                max + (1.0 - max) * (average - self.curve.max) / self.curve.max
             }
-        } else {
-            probability
-        };
-        let hit = unit_interval(random.next_u64()) < spaced;
-        self.since_last = if hit { 0 } else { self.since_last + 1 };
-        hit
+            None => 1.0,
+        }
     }
 }
 
 impl QueueDiscipline for Red {
+    fn check(&self) -> Result<(), ConfigError> {
+        let (min, max) = (self.config.min_threshold, self.config.max_threshold);
+        if min > max {
+            let accepted = format!("max_threshold, {}, or less", Packets(max));
+            return Err(ConfigError::new("min_threshold", Packets(min), accepted));
+        }
+        Ok(())
+    }
+
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
-        self.update_average(arrival, backlog);
+        let weight = self.config.weight;
+        self.average.decay(weight, arrival, backlog);
+        self.average.sample(weight, backlog.packets);
         if !self.config.limit.has_room(backlog, arrival.bytes) {
             return Verdict::Drop;
         }
         let probability = self.probability();
-        if !self.is_hit(probability, random) {
+        if !self.coin.is_hit(probability, self.config.count_spacing, random) {
             Verdict::Accept
         } else if self.config.ecn && arrival.ecn_capable && probability < 1.0 {
             Verdict::Mark
@@ -129,6 +114,7 @@ impl QueueDiscipline for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::markers::Class;
     use parshall_units::{Duration, Instant};
     use rand_core::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -147,7 +133,8 @@ mod tests {
     }
 
     fn arrival(ecn_capable: bool) -> Arrival {
-        Arrival { now: Instant::ZERO, bytes: 1500, ecn_capable, transmission: Duration::from_millis(1) }
+        let transmission = Duration::from_millis(1);
+        Arrival { now: Instant::ZERO, bytes: 1500, ecn_capable, class: Class::Out, transmission }
     }
 
     /// How often a constant queue of `packets` is hit.
@@ -178,6 +165,13 @@ mod tests {
         let spaced = RedConfig { count_spacing: true, ..config() };
         let share = hit_share(&spaced, 20);
         assert!((share - 1.0 / 10.5).abs() < 0.002, "{share}");
+    }
+
+    #[test]
+    fn crossed_thresholds_are_refused() {
+        let crossed = Red::new(&RedConfig { min_threshold: 40, ..config() });
+        let message = crossed.check().unwrap_err().to_string();
+        assert_eq!(message, "min_threshold: found 40 packets; write max_threshold, 30 packets, or less");
     }
 
     #[test]

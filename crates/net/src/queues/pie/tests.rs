@@ -1,6 +1,7 @@
 //! PIE beside the RFC's own program: a queue of packets with times, a server, and a timer, run event by event.
 
 use super::*;
+use crate::markers::Class;
 use proptest::prelude::*;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -141,9 +142,10 @@ impl Fifo {
             bytes: packets * 1500,
             idle_since: (packets == 0).then_some(self.free),
             delay: self.free.since(now),
+            packets_in: 0,
         };
         let transmission = Duration::from_ps(TRANSMISSION_PS);
-        let arrival = Arrival { now, bytes: 1500, ecn_capable, transmission };
+        let arrival = Arrival { now, bytes: 1500, ecn_capable, class: Class::Out, transmission };
         let verdict = self.pie.on_arrival(&arrival, &backlog, random);
         if verdict != Verdict::Drop {
             self.free = self.free.max(now) + transmission;

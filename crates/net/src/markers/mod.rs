@@ -1,0 +1,72 @@
+//! Markers: which packets of a flow are within its profile.
+//!
+//! A marker stands at the edge of the network, where the flow's own access link ends, and gives each packet a
+//! [`Class`] that it keeps to its destination. Queues that differentiate (`rio`) drop one class before the other.
+
+pub mod catalog;
+mod token_bucket;
+
+pub use catalog::{Marker, MarkerConfig};
+pub use token_bucket::{TokenBucket, TokenBucketConfig};
+
+use parshall_units::{ConfigError, Instant, Rate};
+
+parshall_units::configuration! {
+    /// No marker.
+    pub struct NoMarkerConfig {}
+}
+
+/// Whether a packet is within the profile of its flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Class {
+    /// Beyond it, or of a flow without a marker.
+    #[default]
+    Out,
+    /// Within it.
+    In,
+}
+
+impl Class {
+    /// `In` if `within`.
+    #[inline]
+    pub fn within(within: bool) -> Self {
+        if within {
+            Self::In
+        } else {
+            Self::Out
+        }
+    }
+
+    /// 1 for `In`, 0 for `Out`: what sums over packets add.
+    #[inline]
+    pub fn is_in(self) -> u64 {
+        u64::from(self == Self::In)
+    }
+}
+
+/// What a marker is set against: the packets it sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// Bytes of a full packet.
+    pub packet_bytes: u32,
+    /// Rate of the access link; `None`: unlimited.
+    pub access: Option<Rate>,
+}
+
+/// Decides on each packet of a flow, in their order.
+pub trait PacketMarker: Sized {
+    /// Its configuration.
+    type Config;
+
+    /// Refuses a configuration that contradicts itself, or the edge where it would stand.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: which key, what was found, what is accepted.
+    fn check(config: &Self::Config, edge: Edge) -> Result<(), ConfigError>;
+
+    /// The marker before its first packet.
+    fn new(config: &Self::Config) -> Self;
+
+    /// The class of a packet of `bytes` that passes at `now`.
+    fn mark(&mut self, now: Instant, bytes: u32) -> Class;
+}
