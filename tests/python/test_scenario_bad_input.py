@@ -18,6 +18,9 @@ from parshall.errors import InputError, ScenarioError
 
 EMPIRICAL = 'flows.1.workload.size={name="empirical", file="sizes.txt"}'
 
+RIO = 'bottleneck.queue={name="rio", %s}'
+BUCKET = 'flows.0.marker={name="token_bucket", %s}'
+
 REFUSED = {
     # what: (override, key path, what was found, what is accepted)
     "unknown key": ("flows.0.cuont=3", "flows.0.cuont", "unknown key", 'Did you mean "count"?'),
@@ -44,6 +47,45 @@ REFUSED = {
         '"beta"?',
     ),
     "unknown queue": ("bottleneck.queue=taildrop", "bottleneck.queue", '"taildrop"', '"drop_tail", "red"'),
+    "crossed thresholds of in": (RIO % 'in_min="101 packets"', "bottleneck.queue.in_min", "101 packets", "in_max, 100"),
+    "crossed thresholds of out": (RIO % 'out_min="101 packets"', "bottleneck.queue.out_min", "101", "out_max, 100"),
+    "out dropped after in": (
+        RIO % 'in_length="total", out_max="101 packets"',
+        "bottleneck.queue.out_max",
+        "101 packets",
+        "out packets are to be dropped first",
+    ),
+    "in dropped more than out": (
+        RIO % "in_probability=0.1",
+        "bottleneck.queue.in_probability",
+        "found 0.1",
+        "out_probability, 0.06, or less",
+    ),
+    "a probability above 1": (RIO % "out_probability=1.5", "bottleneck.queue.out_probability", "1.5", "1 or less"),
+    "unknown average": (RIO % 'averaging="ewma"', "bottleneck.queue.averaging", '"ewma"', '"instantaneous", or the'),
+    "weight above 1": (RIO % "averaging=2", "bottleneck.queue.averaging", "found 2", "1e-09 to 1"),
+    "unknown coin": (RIO % 'coin="fair"', "bottleneck.queue.coin", '"fair"', '"independent" or "spaced"'),
+    "crossed thresholds of RED": (
+        'bottleneck.queue={name="red", min_threshold="20 packets"}',
+        "bottleneck.queue.min_threshold",
+        '"20 packets"',
+        "max_threshold",
+    ),
+    "unknown marker": ("flows.0.marker=token_buckt", "flows.0.marker", '"token_buckt"', '"token_bucket"?'),
+    "no tokens": (BUCKET % 'rate="0 bit/s", burst="5 kB"', "flows.0.marker.rate", "which is zero", '"48 Mbit/s"'),
+    "marked above the access rate": (
+        'flows.0={rtt="9 ms", access_rate="1 Mbit/s", marker={name="token_bucket", rate="2 Mbit/s", burst="5 kB"}}',
+        "flows.0.marker.rate",
+        "found 2 Mbit/s",
+        "the access rate, 1 Mbit/s, or less",
+    ),
+    "no packet fits a bucket": (
+        BUCKET % 'rate="1 Mbit/s", burst="500 B"',
+        "flows.0.marker.burst",
+        "500 B",
+        '"1 packet"',
+    ),
+    "an empty bucket": (BUCKET % 'rate="1 Mbit/s", burst="0 B"', "flows.0.marker.burst", '"0 B"', "1 B or more"),
     "unknown recovery": ("flows.0.recovery=sak", "flows.0.recovery", '"sak"', '"sack"?'),
     "nameless table": ('flows.0.workload={sizes=["1 kB"]}', "flows.0.workload", "without a name", '"transfer"'),
     "missing parameter": ("flows.0.workload=cbr", "flows.0.workload.rate", "missing", "no default"),

@@ -28,7 +28,7 @@ _KINDS = {
     "packets": "packets or size",
     "size": "size or packets",
     "choice": "name",
-    "weight": "number, or `\"instantaneous\"`",
+    "weight": 'number, or `"instantaneous"`',
     "buffer": "queue limit",
     "size_distribution": "[distribution](#distributions) of sizes",
     "time_distribution": "[distribution](#distributions) of times",

@@ -152,7 +152,7 @@ def _default(parameter: Parameter) -> Any:
     return parameter.default
 
 
-def _field_type(parameter: Parameter, role: str | None) -> Any:
+def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901 - one line a kind
     match parameter.kind:
         case "number":
             kind: Any = float
@@ -165,7 +165,9 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:
         case "choice":
             kind = Literal[parameter.choices]
         case "weight":
-            kind = Annotated[Any, BeforeValidator(_Weight(parameter).validate), WithJsonSchema(_Weight(parameter).schema)]
+            kind = Annotated[
+                Any, BeforeValidator(_Weight(parameter).validate), WithJsonSchema(_Weight(parameter).schema)
+            ]
         case "size_distribution":
             kind = choice("distributions", "a distribution", SIZE)
         case "time_distribution":
@@ -210,7 +212,7 @@ class _Weight:
         if value == INSTANTANEOUS or (is_number and low <= float(value) <= high):  # type: ignore[arg-type]
             return value
         raise ValueError(
-            f'found {shown(value)}; accepted: "{INSTANTANEOUS}", or the weight of the newest sample, {low:g} to {high:g}'
+            f'found {shown(value)}; accepted: "{INSTANTANEOUS}", or the newest sample\'s weight, {low:g} to {high:g}'
         )
 
 

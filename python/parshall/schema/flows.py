@@ -46,7 +46,9 @@ class FlowGroup(TcpOptions):
     rtt: Rtt = Field(description="Two-way propagation delay, the links' included")
     start: Start = Field("0 s", description="When each flow starts")
     access_rate: Rate | None = Field(None, description="Rate of each flow's own access link (default: unlimited)")
-    marker: Marker = Field("none", description="Which packets are within the flow's profile, where its access link ends")
+    marker: Marker = Field(
+        "none", description="Which packets are within the flow's profile, where its access link ends"
+    )
     direction: Literal["forward", "reverse"] = Field("forward", description="Which way data crosses the bottleneck")
     path: list[str] | None = Field(None, description="Links that data crosses, in order", min_length=1)
     reverse_path: list[str] | None = Field(None, description="Links that ACKs cross, in order")

@@ -9,7 +9,7 @@
 //! Tokens are counted in units of 1e-12 bit (bit/s times ps), so that no rounding ever creates or loses one:
 //! over any interval of length t, at most r t + b is marked *in*, exactly. The bucket is full at first.
 //!
-//! References: RFC 2697 and 2698 (single-rate and two-rate markers; this is one bucket of theirs, colour-blind);
+//! References: RFC 2697 (this is the committed bucket of its marker, colour-blind);
 //! Malouch & Liu 2002, §2.
 
 use super::{Class, Edge, PacketMarker};
