@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from parshall.cli.compare import compare
+from parshall.cli.design import design
 from parshall.cli.doctor import doctor
 from parshall.cli.listing import list_
 from parshall.cli.report import report
@@ -31,6 +32,7 @@ app.command("validate")(validate)
 app.command("report")(report)
 app.command("compare")(compare)
 app.command("study")(study)
+app.add_typer(design, name="design")
 app.command("doctor")(doctor)
 
 

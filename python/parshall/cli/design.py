@@ -1,0 +1,212 @@
+"""``parshall design``: from what is asked of a network to what to set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from parshall.cli.console import Json, Quiet, console, note, print_json, table, verb
+
+if TYPE_CHECKING:
+    from parshall.design.confirm import Confirmation
+    from parshall.design.rio import RioDesign
+    from parshall.models.diffserv import Sessions
+
+design = typer.Typer(help="Choose parameters for what is asked.", no_args_is_help=True, add_completion=False)
+
+
+@design.callback()
+def root() -> None:
+    """Choose parameters for what is asked."""
+
+
+@design.command("rio")
+@verb
+def rio(
+    capacity: Annotated[str, typer.Option(help='Rate of the link, e.g. "48 Mbit/s".', show_default=False)],
+    sessions: Annotated[int, typer.Option(help="How many TCP sessions.", min=1, show_default=False)],
+    rtt: Annotated[
+        str, typer.Option(help='Round-trip propagation delays: "100 ms", or evenly from "100 ms..298 ms".')
+    ] = "100 ms",
+    reservation: Annotated[str, typer.Option(help="Rate of each session's token bucket.")] = "320 kbit/s",
+    burst: Annotated[int, typer.Option(help="Size of each bucket, packets.", min=0)] = 20,
+    access: Annotated[str | None, typer.Option(help="Rate of each access link.", show_default="no limit")] = None,
+    packet: Annotated[str, typer.Option(help="Packet size.")] = "1000 B",
+    loss_in: Annotated[
+        float | None, typer.Option("--loss-in", help="Constraint: largest loss of in-packets.", show_default=False)
+    ] = None,
+    delay: Annotated[
+        str | None, typer.Option(help="Constraint: largest delay of any packet in the router.", show_default=False)
+    ] = None,
+    mean_delay: Annotated[
+        str | None, typer.Option("--mean-delay", help="Constraint: largest mean delay.", show_default=False)
+    ] = None,
+    reservations: Annotated[
+        bool, typer.Option("--reservations", help="Constraint: every session reaches its reservation.")
+    ] = False,
+    limit: Annotated[int, typer.Option(help="max_in = max_out, packets, unless --delay fixes it.")] = 100,
+    simulate: Annotated[bool, typer.Option("--simulate/--no-simulate", help="Confirm by simulation.")] = True,
+    repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=1)] = 4,
+    duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
+    seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Thresholds of a RIO router for a service level agreement."""
+    from parshall.design.agreement import Agreement
+    from parshall.design.confirm import confirm
+    from parshall.design.rio import rio as solve
+    from parshall.design.simulated import Setting
+
+    packet_bytes = _bytes(packet)
+    given = _sessions(sessions, rtt, reservation, burst, access, packet_bytes)
+    agreement = Agreement(
+        loss_in,
+        None if delay is None else _seconds("--delay", delay),
+        None if mean_delay is None else _seconds("--mean-delay", mean_delay),
+        reservations,
+    )
+    capacity_per_s = _rate("--capacity", capacity) / (8 * packet_bytes)
+    answer = solve(given, capacity_per_s=capacity_per_s, agreement=agreement, limit_packets=limit)
+    confirmation = None
+    if simulate and answer.choice is not None:
+        if not (quiet or as_json):
+            note("simulating the recommended router ...")
+        span = _seconds("--duration", duration)
+        confirmation = confirm(answer, Setting(span, span / 4, repetitions, seed, packet_bytes))
+    if output is not None:
+        _write(answer, confirmation, output, quiet)
+    if as_json:
+        print_json(result(answer, confirmation))
+    elif not quiet:
+        _show(answer, confirmation)
+
+
+def result(answer: RioDesign, confirmation: Confirmation | None) -> dict[str, Any]:
+    """What ``--json`` prints; docs/rio.md describes it."""
+    from dataclasses import asdict
+
+    import numpy as np
+
+    from parshall.design.rio import sentences
+
+    found = None if answer.choice is None else answer.choice.found
+    router = answer.router
+    names = ("in_min", "in_max", "in_probability", "out_min", "out_max", "out_probability")
+    return {
+        "feasible": answer.choice is not None,
+        "answer": sentences(answer),
+        "router": None if router is None else {name: float(np.asarray(getattr(router, name))) for name in names},
+        "predicted": None
+        if found is None
+        else {
+            "load_per_s": float(found.load_per_s[0]),
+            "load_in_per_s": float(found.load_in_per_s[0]),
+            "loss_in": float(found.loss_in[0]),
+            "loss_out": float(found.loss_out[0]),
+            "queue_packets": float(found.queue_packets[0]),
+            "utilisation": float(found.utilisation[0]),
+            "session_per_s": found.session_per_s.tolist(),
+            "residual": float(found.residual),
+        },
+        "costs": [asdict(cost) for cost in answer.costs],
+        "conflict": None if answer.conflict is None else asdict(answer.conflict),
+        "region": {
+            "in_probability": answer.region.in_probability.tolist(),
+            "out_probability": answer.region.out_probability.tolist(),
+            "kept": answer.region.kept.tolist(),
+        },
+        "simulated": None
+        if confirmation is None
+        else {"verdict": confirmation.verdict, "constraints": [asdict(each) for each in confirmation.kept]},
+    }
+
+
+def _sessions(count: int, rtt: str, reservation: str, burst: int, access: str | None, packet_bytes: int) -> Sessions:
+    import numpy as np
+
+    from parshall.models.diffserv import Sessions
+
+    first, _, last = rtt.partition("..")
+    ends = (_seconds("--rtt", first), _seconds("--rtt", last or first))
+    bits = 8 * packet_bytes
+    access_bps = float("inf") if access is None else _rate("--access", access)
+    return Sessions(
+        np.linspace(*ends, count),
+        _rate("--reservation", reservation) / bits,
+        burst,
+        access_per_s=access_bps / bits,
+        access_delay_s=bits / access_bps,
+    )
+
+
+def _rate(option: str, text: str) -> float:
+    return _parsed(option, "rate", text)
+
+
+def _seconds(option: str, text: str) -> float:
+    return _parsed(option, "duration", text) / 1e12
+
+
+def _bytes(text: str) -> int:
+    from parshall.errors import InputError
+
+    size = int(_parsed("--packet", "bytes", text))
+    if not 100 <= size <= 65_535:
+        raise InputError(f'--packet: found "{text}"; accepted: 100 B to 65535 B')
+    return size
+
+
+def _parsed(option: str, kind: str, text: str) -> float:
+    from parshall.errors import InputError
+    from parshall.schema.quantities import parse
+
+    try:
+        return float(parse(kind, text.strip()))
+    except ValueError as error:
+        raise InputError(f"{option}: {error}") from None
+
+
+def _write(answer: RioDesign, confirmation: Confirmation | None, directory: Path, quiet: bool) -> None:
+    from parshall.design.page import page
+    from parshall.report.document import write_document
+    from parshall.runs import storage
+
+    def written() -> Path:
+        directory.mkdir(parents=True, exist_ok=True)
+        return write_document(page(answer, confirmation), directory / "design.html")
+
+    path = storage.guarded(written)
+    if not quiet:
+        note(f"page: {path}")
+
+
+def _show(answer: RioDesign, confirmation: Confirmation | None) -> None:
+    from parshall.design.agreement import LABELS
+    from parshall.design.rio import sentences
+
+    out = console()
+    for line in sentences(answer):
+        out.print(line)
+    if answer.costs:
+        shown = table("Costs", "without", "p_out^max", "used capacity", "cost")
+        for cost in answer.costs:
+            cells = [
+                "-" if value is None else f"{value:.4g}"
+                for value in (cost.out_probability, cost.utilisation, cost.lost_utilisation)
+            ]
+            shown.add_row(LABELS[cost.constraint], *cells)
+        out.print(shown)
+    if confirmation is not None:
+        out.print(f"A simulation {confirmation.words}:")
+        shown = table("", "constraint", "simulated", "95 %", "bound", "verdict")
+        for each in confirmation.kept:
+            value = each.value
+            interval = "" if value.low is None else f"{value.low:.4g} .. {value.high:.4g}"
+            shown.add_row(each.label, f"{value.mean:.4g}", interval, f"{each.bound:.4g}", each.verdict)
+        out.print(shown)

@@ -1,0 +1,97 @@
+"""Whether a simulation of the recommended router keeps the agreement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from parshall.design.agreement import LABELS
+from parshall.design.rio import RioDesign
+from parshall.design.simulated import Setting, Simulated, simulate
+from parshall.errors import InputError
+from parshall.stats.confidence import Interval, mean_interval
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A constraint as simulated: the value, what is allowed, and the verdict.
+
+    `verdict` is ``kept`` or ``broken`` if the whole 95 % interval is on one side of the bound, else ``open``.
+    """
+
+    constraint: str
+    value: Interval
+    bound: float
+    verdict: str
+
+    @property
+    def label(self) -> str:
+        """What users read."""
+        return LABELS[self.constraint]
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """The recommended point, simulated."""
+
+    setting: Setting
+    simulated: Simulated
+    kept: tuple[Kept, ...]
+
+    @property
+    def verdict(self) -> str:
+        """``kept`` if all constraints are, ``broken`` if one is, else ``open``: it takes more repetitions to tell."""
+        verdicts = {each.verdict for each in self.kept}
+        return "broken" if "broken" in verdicts else "open" if "open" in verdicts else "kept"
+
+    @property
+    def words(self) -> str:
+        """What the simulation does to the recommendation."""
+        return {
+            "kept": "confirms the recommendation",
+            "broken": "does not confirm the recommendation",
+            "open": "neither confirms nor refutes the recommendation (longer or more repetitions would)",
+        }[self.verdict]
+
+
+def confirm(design: RioDesign, setting: Setting) -> Confirmation:
+    """Simulate the recommended router.
+
+    Raises
+    ------
+    InputError
+        If nothing is recommended.
+    """
+    if design.router is None:
+        raise InputError("confirm: found no recommended point, accepted is a design with one")
+    problem = design.problem
+    seen = simulate(problem.sessions, design.router, setting)
+    agreement, kept = problem.agreement, []
+    if agreement.loss_in is not None and seen.loss_in is not None:
+        kept.append(_judged("loss_in", seen.loss_in, agreement.loss_in))
+    if agreement.mean_delay_s is not None:
+        queue, capacity = seen.queue_packets, problem.capacity_per_s
+        low, high = (_wait(end, capacity) for end in (queue.low, queue.high))
+        delay = Interval((queue.mean + 1) / capacity, low, high, queue.n)
+        kept.append(_judged("mean_delay_s", delay, agreement.mean_delay_s))
+    if agreement.delay_s is not None:
+        most = problem.queue_packets / problem.capacity_per_s  # no packet is let in behind more
+        kept.append(_judged("delay_s", Interval(most, most, most, seen.queue_packets.n), agreement.delay_s))
+    if agreement.reservations:
+        reserved = np.broadcast_to(problem.sessions.reservations_per_s, seen.session_per_s.shape[1:])
+        worst = int(np.argmin(seen.session_per_s.mean(axis=0) / reserved))
+        shortfall = mean_interval(reserved[worst] / seen.session_per_s[:, worst])
+        kept.append(_judged("reservations", shortfall, 1.0))
+    return Confirmation(setting, seen, tuple(kept))
+
+
+def _wait(queue_packets: float | None, capacity_per_s: float) -> float | None:
+    return None if queue_packets is None else (queue_packets + 1) / capacity_per_s
+
+
+def _judged(name: str, value: Interval, bound: float) -> Kept:
+    low = value.mean if value.low is None else value.low
+    high = value.mean if value.high is None else value.high
+    slack = bound * (1 + 1e-9)
+    return Kept(name, value, bound, "kept" if high <= slack else "broken" if low > slack else "open")

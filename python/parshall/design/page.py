@@ -1,0 +1,196 @@
+"""The answer of `parshall design rio` as a page: what to set, the feasible region, what it costs, the simulation."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+import numpy as np
+
+from parshall.design.agreement import LABELS
+from parshall.design.confirm import Confirmation
+from parshall.design.rio import RioDesign, sentences
+from parshall.report.document import Document, Drawn, Section, Table
+from parshall.report.numbers import quantity, significant, with_half_width
+from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
+from parshall.stats.confidence import Interval
+
+
+def page(design: RioDesign, confirmation: Confirmation | None) -> Document:
+    """The page."""
+    problem = design.problem
+    sections = [
+        Section("Answer", sentences(design), tables=[_asked(design)]),
+        Section("Feasible region", _about_region(design), figures=[region_figure(design)]),
+    ]
+    if design.choice is not None:
+        sections.append(Section("What each constraint costs", tables=[_costs(design)], figures=[_along(design)]))
+    if confirmation is not None:
+        sections.append(_confirmed(design, confirmation))
+    byline = (
+        f"{problem.sessions.count} sessions",
+        f"{significant(problem.capacity_per_s, 5)} packets/s",
+        f"Parshall {metadata.version('parshall')}",
+    )
+    return Document(
+        "design",
+        "RIO router for an agreement",
+        "Thresholds and drop probabilities by the fixed point of Malouch & Liu, and a simulation.",
+        byline,
+        sections,
+    )
+
+
+def _asked(design: RioDesign) -> Table:
+    agreement = design.problem.agreement
+    rows = []
+    found = None if design.choice is None else design.choice.found
+    margins = {} if found is None else agreement.margins(design.problem.sessions, found)
+    for name in agreement.asked:
+        value = getattr(agreement, name)
+        unit = "s" if name.endswith("_s") else ""
+        asked = "yes" if name == "reservations" else f"at most {quantity(value, unit or '1')}"
+        share = "—" if name not in margins else f"{100 * float(margins[name]):.1f} %"
+        rows.append((LABELS[name], asked, share if name != "delay_s" else "by max_in"))
+    return Table("The agreement", ("Constraint", "Asked", "Used of the bound"), rows, numbers=(2,))
+
+
+def _about_region(design: RioDesign) -> list[str]:
+    share = float(np.mean(design.region.kept))
+    lines = [
+        f"Of the {design.region.kept.size} pairs of maximum drop probabilities that the map shows, "
+        f"{100 * share:.0f} % keep all constraints. Shades give the used share of the capacity where they do; cells "
+        "where some constraint is broken are empty. Both curves of the map start at min_out, as in the source's "
+        "figures 10 to 12."
+    ]
+    if design.choice is not None:
+        lines.append(
+            "The recommended point lies on the lower edge: tail drop for in-packets, and out-packets dropped no more "
+            "than the constraints ask."
+        )
+    return lines
+
+
+def region_figure(design: RioDesign) -> Drawn:
+    """The map of feasible (p_out^max, p_in^max)."""
+    region = design.region
+    marks: list[Grid | Line | Points | Guide] = []
+    if region.kept.any():
+        shown = np.where(region.kept, 100 * region.utilisation, np.nan)
+        marks.append(
+            Grid(
+                np.log10(_log_edges(region.out_probability)),
+                _edges(np.sqrt(region.in_probability)),
+                shown,
+                "used capacity, %",
+            )
+        )
+    for number, (name, margin) in enumerate(region.margins.items(), start=1):
+        x, y = _boundary(region.out_probability, region.in_probability, margin)
+        if x.size:
+            marks.append(Points(np.log10(x), np.sqrt(y), f"bound: {LABELS[name]}", Style(number, number)))
+    if design.choice is not None:
+        at = [float(np.log10(max(design.choice.out_probability, region.out_probability[0])))]
+        marks.append(Points(at, [0.0], "recommended", Style(5)))
+    if not marks:
+        marks.append(Guide(0.5, "no pair keeps the agreement"))
+    panel = Panel(
+        marks,
+        Axis("maximum drop probability of out-packets, log10", minimum=-3.06, maximum=0.06),
+        Axis("square root of that of in-packets", minimum=-0.04, maximum=1.04),
+    )
+    return Drawn("region", "Feasible maximum drop probabilities", Plot([panel], "Where the agreement is kept."))
+
+
+def _boundary(outside: np.ndarray, inside: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where a margin crosses 1 along each row: interpolated in the logarithm."""
+    xs, ys = [], []
+    for row, y in zip(np.log(np.maximum(margin, 1e-300)), inside, strict=True):
+        for j in np.flatnonzero(np.sign(row[:-1]) != np.sign(row[1:])):
+            share = row[j] / (row[j] - row[j + 1])
+            xs.append(float(outside[j] ** (1 - share) * outside[j + 1] ** share))
+            ys.append(float(y))
+    return np.array(xs), np.array(ys)
+
+
+def _edges(centres: np.ndarray) -> np.ndarray:
+    middle = (centres[:-1] + centres[1:]) / 2
+    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def _log_edges(centres: np.ndarray) -> np.ndarray:
+    return np.asarray(np.exp(_edges(np.log(centres))))
+
+
+def _costs(design: RioDesign) -> Table:
+    rows = []
+    for cost in design.costs:
+        if cost.out_probability is None or cost.utilisation is None or cost.lost_utilisation is None:
+            rows.append((LABELS[cost.constraint], "—", "—", "the others cannot be kept without it"))
+            continue
+        rows.append(
+            (
+                LABELS[cost.constraint],
+                significant(cost.out_probability, 3),
+                f"{100 * cost.utilisation:.2f} %",
+                f"{100 * cost.lost_utilisation:.2f} %",
+            )
+        )
+    header = ("Without the constraint", "p_out^max", "Used capacity", "Its cost, of the capacity")
+    return Table("", header, rows, numbers=(1, 2, 3))
+
+
+def _along(design: RioDesign) -> Drawn:
+    """Loss, queue and use along p_out^max, with tail drop for in-packets."""
+    problem = design.problem
+    scan = np.geomspace(1e-3, 1.0, 61)
+    found = problem.solve(problem.router(scan))
+    x = Axis("maximum drop probability of out-packets", log=True)
+    chosen = [] if design.choice is None else [Guide(design.choice.out_probability, "recommended", along="x")]
+    panels = [
+        Panel([Line(scan, 100 * found.utilisation[:, 0]), *chosen], x, Axis("used capacity", "%")),
+        Panel([Line(scan, found.queue_packets[:, 0]), *chosen], x, Axis("mean queue", "packets")),
+        Panel(
+            [
+                Line(scan, np.maximum(found.loss_in[:, 0], 1e-8), "in"),
+                Line(scan, found.loss_out[:, 0], "out", Style(1, 1)),
+                *chosen,
+            ],
+            x,
+            Axis("loss", log=True),
+        ),
+    ]
+    return Drawn("along", "What the drop probability of out-packets does", Plot(panels, "Tail drop for in-packets."))
+
+
+def _confirmed(design: RioDesign, confirmation: Confirmation) -> Section:
+    seen, setting = confirmation.simulated, confirmation.setting
+    found = None if design.choice is None else design.choice.found
+    said = (
+        f"A simulation of the recommended router {confirmation.words}: {setting.repetitions} repetitions of "
+        f"{setting.duration_s:g} s, of which the first {setting.warm_up_s:g} s do not count, with TCP "
+        f"{setting.recovery} and packets of "
+        f"{setting.packet_bytes} bytes."
+    )
+    judged = [
+        (each.label, _interval(each.value), significant(each.bound, 4), each.verdict) for each in confirmation.kept
+    ]
+    tables = [Table("Constraints in the simulation", ("Constraint", "Simulated", "Bound", "Verdict"), judged, (1, 2))]
+    if found is not None:
+        pairs: list[tuple[str, float, Interval | None]] = [
+            ("T, packets/s", float(found.load_per_s[0]), seen.load_per_s),
+            ("T_in, packets/s", float(found.load_in_per_s[0]), seen.load_in_per_s),
+            ("loss of in-packets", float(found.loss_in[0]), seen.loss_in),
+            ("loss of out-packets", float(found.loss_out[0]), seen.loss_out),
+            ("packets in the queue", float(found.queue_packets[0]), seen.queue_packets),
+            ("used capacity", float(found.utilisation[0]), seen.utilisation),
+        ]
+        rows = [(label, significant(value, 4), _interval(interval)) for label, value, interval in pairs]
+        tables.append(Table("Model and simulation", ("Quantity", "Model", "Simulated, 95 %"), rows, (1, 2)))
+    return Section("Simulation", [said], tables=tables)
+
+
+def _interval(interval: Interval | None) -> str:
+    if interval is None:
+        return "—"
+    half = interval.half_width
+    return significant(interval.mean, 4) if half is None else with_half_width(interval.mean, half)

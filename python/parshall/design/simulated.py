@@ -1,0 +1,181 @@
+"""The sessions and the RIO router of a model, simulated: the same numbers, with confidence intervals.
+
+One group of flows a session: bulk TCP Reno without delayed ACKs, behind an access link and a token bucket. The
+router's curves see all packets in the system, as they are at the moment, and each packet has a coin of its own: what
+the model assumes. Packets have one size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from parshall.errors import InputError
+from parshall.models.diffserv import Datagrams, Router, Sessions
+from parshall.models.inputs import FloatArray
+from parshall.runs import run
+from parshall.scenario import Scenario
+from parshall.stats.confidence import Interval, mean_interval
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How long and how often, and whose TCP."""
+
+    duration_s: float = 120.0
+    warm_up_s: float = 30.0
+    repetitions: int = 4
+    seed: int = 1
+    packet_bytes: int = 1000
+    recovery: str = "reno"
+    min_rto_s: float = 1.0
+    """The model's RTO is the RTT and 1 s."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What was measured: intervals over repetitions; means of each session."""
+
+    load_per_s: Interval
+    load_in_per_s: Interval
+    loss_in: Interval | None
+    """None if no packet was *in*."""
+    loss_out: Interval | None
+    queue_packets: Interval
+    utilisation: Interval
+    session_per_s: FloatArray
+    """Offered by each session, shape (repetitions, sessions)."""
+
+
+def simulate(sessions: Sessions, router: Router, setting: Setting, datagrams: Datagrams | None = None) -> Simulated:
+    """Simulate one parameter set.
+
+    Raises
+    ------
+    InputError
+        If there is a batch of them, or several routers.
+    """
+    made = run(Scenario(**scenario(sessions, router, setting, datagrams)))
+    span = setting.duration_s - setting.warm_up_s
+    links = made.links.sort("repetition")
+    arrivals = {name: _numbers(links, f"arrivals_{name}_packets") for name in ("in", "out")}
+    dropped = {name: _numbers(links, f"dropped_{name}_packets") for name in ("in", "out")}
+    used = _numbers(links, "utilisation")
+    flows = made.flows.filter(pl.col("group") != "datagrams").sort("repetition", "flow")
+    sent = (_numbers(flows, "sent_in_packets") + _numbers(flows, "sent_out_packets")) / span
+    return Simulated(
+        mean_interval((arrivals["in"] + arrivals["out"]) / span),
+        mean_interval(arrivals["in"] / span),
+        _ratio(dropped["in"], arrivals["in"]),
+        _ratio(dropped["out"], arrivals["out"]),
+        mean_interval(_numbers(links, "mean_queue_packets") + used),  # the one in transmission counts too
+        mean_interval(used),
+        sent.reshape(links.height, sessions.count),
+    )
+
+
+def scenario(
+    sessions: Sessions, router: Router, setting: Setting, datagrams: Datagrams | None = None
+) -> dict[str, Any]:
+    """The tables of the scenario."""
+    if router.shape or len(sessions.shape) != 1 or sessions.crosses is not None:
+        raise InputError("simulate: found a batch or routes, accepted is one set of parameters and one router")
+    bits = 8 * setting.packet_bytes
+    queue = {
+        "name": "rio",
+        "limit": f"{_whole(router.in_max)} packets",
+        "in_min": f"{_whole(router.in_min)} packets",
+        "in_max": f"{_whole(router.in_max)} packets",
+        "in_probability": float(np.asarray(router.in_probability)),
+        "out_min": f"{_whole(router.out_min)} packets",
+        "out_max": f"{_whole(router.out_max)} packets",
+        "out_probability": float(np.asarray(router.out_probability)),
+        "in_length": "total",
+        "out_length": "total",
+        "averaging": "instantaneous",
+        "coin": "independent",
+    }
+    size = {"packet_size": f"{setting.packet_bytes} B", "header_size": "40 B"}
+    flows = [{**size, **_session(setting, row)} for row in _rows(sessions)]
+    flows += [] if datagrams is None else [{**size, **each} for each in _loads(datagrams, bits)]
+    return {
+        "name": "rio",
+        "duration": f"{setting.duration_s:g} s",
+        "warm_up": f"{setting.warm_up_s:g} s",
+        "seed": setting.seed,
+        "repetitions": setting.repetitions,
+        "bottleneck": {
+            "rate": f"{round(float(np.asarray(router.capacity_per_s)) * bits)} bit/s",
+            "delay": "0 s",
+            "queue": queue,
+        },
+        "flows": flows,
+    }
+
+
+def _rows(sessions: Sessions) -> Sequence[tuple[float, ...]]:
+    """RTT, access rate, receiver's window, reserved rate, burst of each session."""
+    none = sessions.reserved_per_s is None
+    fields = (
+        sessions.rtt_s,
+        sessions.access_per_s,
+        sessions.window_limit_packets,
+        0.0 if none else sessions.reserved_per_s,
+        0.0 if none else sessions.burst_packets,
+    )
+    columns = [np.broadcast_to(np.asarray(each, dtype=np.float64), sessions.shape).tolist() for each in fields]
+    return list(zip(*columns, strict=True))
+
+
+def _session(setting: Setting, row: tuple[float, ...]) -> dict[str, Any]:
+    rtt_s, access, window, reserved, burst = row
+    bits = 8 * setting.packet_bytes
+    flow: dict[str, Any] = {
+        "rtt": f"{rtt_s * 1e6:.0f} us",
+        "start": {"uniform": f"{min(5.0, setting.warm_up_s / 2):g} s"},
+        "congestion_control": "reno",
+        "recovery": setting.recovery,
+        "min_rto": f"{setting.min_rto_s:g} s",
+        "initial_window": "2 packets",
+    }
+    if np.isfinite(access):
+        flow["access_rate"] = f"{round(access * bits)} bit/s"
+    if np.isfinite(window):
+        flow["receive_window"] = f"{int(window)} packets"
+    if reserved > 0:
+        flow["marker"] = {
+            "name": "token_bucket",
+            "rate": f"{round(reserved * bits)} bit/s",
+            "burst": f"{round(burst * setting.packet_bytes)} B",
+        }
+    return flow
+
+
+def _loads(datagrams: Datagrams, bits: int) -> Sequence[dict[str, Any]]:
+    """Constant-rate flows, whose *in* share is what their bucket lets pass."""
+    pairs = np.broadcast_arrays(np.asarray(datagrams.in_per_s), np.asarray(datagrams.out_per_s))
+    flows = []
+    for number, (within, beyond) in enumerate(zip(*(each.tolist() for each in pairs), strict=True)):
+        load = {"name": "cbr", "rate": f"{round((within + beyond) * bits)} bit/s"}
+        flow = {"name": f"datagrams{number}", "rtt": "100 ms", "workload": load}
+        if within > 0:
+            rate = f"{round(within * bits)} bit/s"
+            flow["marker"] = {"name": "token_bucket", "rate": rate, "burst": f"{bits // 4} B"}
+        flows.append(flow)
+    return flows
+
+
+def _whole(packets: Any) -> int:
+    return round(float(np.asarray(packets)))
+
+
+def _numbers(table: pl.DataFrame, column: str) -> FloatArray:
+    return np.asarray(table[column].cast(pl.Float64).fill_null(0.0).to_numpy())
+
+
+def _ratio(lost: FloatArray, of: FloatArray) -> Interval | None:
+    return mean_interval(lost / of) if np.all(of > 0) else None
