@@ -68,6 +68,8 @@ _OVERALL: Mapping[str, tuple[str, Better | None]] = {
     "goodput_bps": ("Goodput, all flows", "higher"),
     "utilisation": ("Utilisation of the bottleneck", "higher"),
     "loss_rate": ("Packets lost at the bottleneck", "lower"),
+    "loss_rate_in": ("In-profile packets lost at the bottleneck", "lower"),
+    "loss_rate_out": ("Out-of-profile packets lost at the bottleneck", "lower"),
     "mean_queue_pkts": ("Mean queue at the bottleneck", None),
     "mean_queueing_delay_s": ("Mean queueing delay", "lower"),
     "queueing_delay_p99_s": ("99th percentile of the queueing delay", "lower"),
@@ -108,6 +110,15 @@ def of_link(run: RunLike, link: str) -> Metrics:
         [
             metric("utilisation", "utilisation", "Utilisation", "ratio", "higher"),
             metric("loss_rate", "loss_rate", "Packets lost", "ratio", "lower"),
+            _metric(
+                f"link/{link}/loss_rate_in", f"In-profile packets lost, {link}", "ratio", _class_losses(rows, "in")
+            ),
+            _metric(
+                f"link/{link}/loss_rate_out",
+                f"Out-of-profile packets lost, {link}",
+                "ratio",
+                _class_losses(rows, "out"),
+            ),
             metric("mean_queue_packets", "queue_packets", "Mean queue", "packets"),
             metric("mean_queueing_delay_s", "queueing_delay_s", "Mean queueing delay", "s", "lower"),
             metric("queueing_delay_p50_s", "queueing_delay_p50_s", "Median queueing delay", "s", "lower"),
@@ -138,6 +149,9 @@ def of_group(run: RunLike, group: str) -> Metrics:
             metric("goodput_bps", "Goodput of a flow", "bit/s", _means(rows, "goodput_bps"), "higher"),
             metric("share", "Share of the goodput", "ratio", _shares(flows, group)),
             metric("loss_rate", "Packets lost", "ratio", _ratios(rows, "packets_dropped", "packets_sent"), "lower"),
+            metric("in_profile", "Packets in profile", "ratio", _in_profile(rows)),
+            metric("loss_rate_in", "In-profile packets lost", "ratio", _class_drops(rows, "in"), "lower"),
+            metric("loss_rate_out", "Out-of-profile packets lost", "ratio", _class_drops(rows, "out"), "lower"),
             metric(
                 "retransmitted", "Packets retransmitted", "ratio", _ratios(windowed, "retransmissions", "packets_sent")
             ),
@@ -202,6 +216,29 @@ def _ratios(table: pl.DataFrame, part: str, whole: str) -> Values:
     """Of sums; 0/0 is left out."""
     total = pl.col(whole).sum()
     return _by_repetition(table, pl.when(total > 0).then(pl.col(part).sum().cast(pl.Float64) / total))
+
+
+def _class_losses(links: pl.DataFrame, name: str) -> Values:
+    """Share of the packets of a class that a link drops or loses; nothing where there are no classes."""
+    if f"arrivals_{name}_packets" not in links.columns:
+        return {}
+    lost = links.with_columns(lost=pl.col(f"dropped_{name}_packets") + pl.col(f"medium_losses_{name}_packets"))
+    return _ratios(lost, "lost", f"arrivals_{name}_packets")
+
+
+def _class_drops(flows: pl.DataFrame, name: str) -> Values:
+    """Share of the packets of a class that are dropped or lost on any link; nothing without a marker."""
+    if f"sent_{name}_packets" not in flows.columns:
+        return {}
+    return _ratios(flows, f"dropped_{name}_packets", f"sent_{name}_packets")
+
+
+def _in_profile(flows: pl.DataFrame) -> Values:
+    """Share of the packets that were marked; nothing without a marker."""
+    if "sent_in_packets" not in flows.columns:
+        return {}
+    marked = flows.with_columns(entered=pl.col("sent_in_packets") + pl.col("sent_out_packets"))
+    return _ratios(marked, "sent_in_packets", "entered")
 
 
 def _shares(flows: pl.DataFrame, group: str) -> Values:

@@ -9,6 +9,7 @@ link they speak of is the *bottleneck*: that of a dumbbell, else the one that is
 | ``packets_forwarded`` | packets | that left the bottleneck, in all repetitions |
 | ``packets_dropped`` | packets | lost at the bottleneck, in its queue or on its medium, in all repetitions |
 | ``loss_rate`` | | of the packets that arrive at the bottleneck |
+| ``loss_rate_in``, ``loss_rate_out`` | | the same of packets within their flow's profile, and of the others |
 | ``utilisation`` | | of the bottleneck's capacity |
 | ``mean_queue_pkts`` | packets | over time, without the packet in service |
 | ``mean_queueing_delay_s`` | s | waiting at the bottleneck, over packets |
@@ -72,12 +73,27 @@ def _from_link(column: str) -> Callable[[Repetition], Value]:
     return lambda repetition: repetition.link[column]
 
 
+def _loss_of(name: str) -> Callable[[Repetition], Value]:
+    """The share of a class that is dropped or lost; None for a link that knows no classes."""
+
+    def of(repetition: Repetition) -> Value:
+        link = repetition.link
+        arrivals = link.get(f"arrivals_{name}_packets")
+        if not arrivals:
+            return None
+        return float(link[f"dropped_{name}_packets"] + link[f"medium_losses_{name}_packets"]) / float(arrivals)
+
+    return of
+
+
 METRICS: Mapping[str, Metric] = {
     "goodput_bps": Metric(
         "goodput, all flows", "bit/s", lambda repetition: float(repetition.flows["goodput_bps"].sum())
     ),
     "utilisation": Metric("utilisation", "ratio", _from_link("utilisation")),
     "loss_rate": Metric("loss rate", "ratio", _from_link("loss_rate")),
+    "loss_rate_in": Metric("loss rate, in profile", "ratio", _loss_of("in")),
+    "loss_rate_out": Metric("loss rate, out of profile", "ratio", _loss_of("out")),
     "mean_queue_pkts": Metric("mean queue", "packets", _from_link("mean_queue_packets")),
     "mean_queueing_delay_s": Metric("mean queueing delay", "s", _from_link("mean_queueing_delay_s")),
     "queueing_delay_p99_s": Metric("99th percentile of it", "s", _from_link("queueing_delay_p99_s")),
