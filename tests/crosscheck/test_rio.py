@@ -8,11 +8,17 @@ states do not balance.)
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
+
+import parshall as ps
+from parshall.predict import predict
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 CAPACITY = 6000.0
 """Packets/s: 48 Mbit/s of 1000-byte packets, on average."""
@@ -151,3 +157,10 @@ def test_links_without_classes_do_not_count_them(simulate: Any) -> None:
     assert run.link["arrivals_in_packets"] is None
     assert run.link["dropped_out_packets"] is None
     assert run.flows["sent_in_packets"].to_list() == [None]
+
+
+def test_models_of_one_loss_rate_say_that_they_do_not_apply() -> None:
+    scenario = ps.Scenario.load(SCENARIOS / "rio.toml")
+    answers = [row for row in predict(scenario).throughput if row.group in {"near", "far"}]
+    assert answers
+    assert all(not row.in_range and "in and out of profile" in (row.reason or "") for row in answers)

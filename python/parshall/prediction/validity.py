@@ -106,6 +106,8 @@ def _recovery(group: Group) -> str | None:
 def _link(link: Link) -> str | None:
     if link.varies:
         return f"the rate of link {link.name!r} follows a trace; the models have a constant one"
+    if link.queue["name"] == "rio":
+        return f"link {link.name!r} loses packets in and out of profile differently; the models have one loss rate"
     if not link.known_losses:
         return f"the models do not know the losses of link {link.name!r}"
     if link.loss > 0 and not link.independent_losses:
