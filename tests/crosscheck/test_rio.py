@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import parshall as ps
@@ -164,3 +165,16 @@ def test_models_of_one_loss_rate_say_that_they_do_not_apply() -> None:
     answers = [row for row in predict(scenario).throughput if row.group in {"near", "far"}]
     assert answers
     assert all(not row.in_range and "in and out of profile" in (row.reason or "") for row in answers)
+
+
+def test_reservations_are_kept_by_markers_and_rio_together() -> None:
+    """The shipped scenario: flows of long RTTs get their 320 kbit/s if packets are marked, and not otherwise."""
+    scenario = ps.Scenario.load(SCENARIOS / "rio.toml")
+    unmarked = scenario.with_values({f"flows.{index}.marker": "none" for index in range(3)})
+
+    def slowest_bps(run: ps.Run) -> float:
+        far = run.flows.filter(pl.col("group") == "far")
+        return float(far.group_by("flow").agg(pl.col("throughput_bps").mean())["throughput_bps"].min())  # type: ignore[arg-type]
+
+    assert slowest_bps(ps.run(scenario)) >= 320e3
+    assert slowest_bps(ps.run(unmarked)) < 0.8 * 320e3
