@@ -10,6 +10,7 @@ from parshall.cli.compare import compare
 from parshall.cli.design import design
 from parshall.cli.doctor import doctor
 from parshall.cli.listing import list_
+from parshall.cli.predict import predict
 from parshall.cli.report import report
 from parshall.cli.run import run
 from parshall.cli.schema import schema
@@ -29,6 +30,7 @@ app.command("run")(run)
 app.command("list")(list_)
 app.command("schema")(schema)
 app.command("validate")(validate)
+app.command("predict")(predict)
 app.command("report")(report)
 app.command("compare")(compare)
 app.command("study")(study)

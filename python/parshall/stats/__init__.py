@@ -9,7 +9,17 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULES = {"closed_loop", "confidence", "fairness", "histogram", "hurst", "long_memory", "synthesis", "tails"}
+_MODULES = {
+    "closed_loop",
+    "confidence",
+    "fairness",
+    "histogram",
+    "hurst",
+    "long_memory",
+    "spectrum",
+    "synthesis",
+    "tails",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,465 @@
+"""How a TCP flow's throughput varies: the large-deviations spectrum of its window.
+
+| symbol | name | unit |
+| --- | --- | --- |
+| W_i | window in the i-th RTT: throughput | packets per RTT |
+| n | `scale`: RTTs over which throughput is averaged | RTTs |
+| N | `n_rtts`: length of a realisation | RTTs |
+| k_n = floor(N/n) | intervals of that length | |
+| P | `chain.transitions()` | probability |
+| Lambda(q) | `log_moment`: log of the spectral radius of exp(q j) P_ij | 1/RTT |
+| f(alpha) = inf_q Lambda(q) - alpha q | `f` | 1/RTT |
+| alpha_min(n), alpha_max(n) | `bounds` | packets per RTT |
+
+The share of intervals of n RTTs whose mean window is about alpha is exp(n f(alpha)) (eq. (9)); a realisation has none
+where that is less than 1/k_n (eq. (10)). f is 0 at the almost-sure mean and negative elsewhere, whatever the scale.
+
+Range: n above several loss cycles (`least_scale`); the source finds about 100 RTTs. Factors that do not grow
+exponentially with n are left out, in `probability_below` to leading order only.
+
+Deviations: windows that never recur are left out; a periodic chain has the same Lambda, and a deterministic one the
+degenerate spectrum of a single point. A second branch of Lambda (staying at w_max) that takes over at some q leaves f
+straight between the means on its two sides: `linear_parts`.
+
+References: Loiseau 2010, §3; J. Barral, P. Loiseau, Large deviations for the local fluctuations of random walks, 2010
+(arXiv 1004.3713); Dembo & Zeitouni 1998; R. Lugannani, S. Rice, Saddle point approximation for the distribution of
+the sum of independent random variables, 1980.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
+
+from parshall.models.inputs import FloatArray, ModelInputError, positive
+from parshall.models.legendre import Nodes, Tilting, interpolated, solved, transform
+from parshall.models.loss import LossFunction
+from parshall.models.markov import RENO, Rule, WindowChain
+from parshall.models.markov import chain as window_chain
+from parshall.models.skip_free import SkipFree
+from parshall.models.sparse_tilt import SparseTilt
+
+LARGE, MANY = 5000, 16
+"""Chains of more states interpolate f, where it is wanted at more throughputs: each solution takes some 0.1 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearPart:
+    """A straight part of f: from `low` to `high` packets, slope -`q`, and what the window does beyond it."""
+
+    low: float
+    high: float
+    q: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probability:
+    """A probability, the exponential estimate of the theory, and whether the scale is in its range."""
+
+    value: float
+    exponential: float
+    in_range: bool
+    reason: str | None
+
+
+class Spectrum:
+    """The spectrum of a chain; `spectrum` builds it.
+
+    Attributes
+    ----------
+    mean
+        Almost-sure mean, packets per RTT: the apex, where f is 0.
+    lowest, highest
+        Means outside which f is minus infinity (or, for chains that are not skip-free, not known).
+    cycle_rtts
+        Mean time between losses, RTTs.
+    """
+
+    def __init__(self, tilting: Tilting, mean: float, loss_rate: float, top: float | None = None) -> None:
+        self.mean = mean
+        self.lowest, self.highest = tilting.lowest, tilting.highest
+        self.cycle_rtts = 1 / loss_rate if loss_rate > 0 else np.inf
+        self._tilting, self._loss_rate, self._top = tilting, loss_rate, top
+        self.large = isinstance(tilting, SkipFree) and tilting.states > LARGE
+        self.exact_everywhere = not isinstance(tilting, SparseTilt)
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether the spectrum is a single point: every cycle has the same mean."""
+        return self.highest - self.lowest <= 1e-12 * abs(self.mean)
+
+    def log_moment(self, q: ArrayLike) -> FloatArray:
+        """Lambda(q), at any finite q, per packet.
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> spectrum(Bernoulli(0.02)).log_moment([0.01, 1e6]).round(3).tolist()
+        [0.095, 999999979.797]
+        """
+        return self._at(q)[0]
+
+    def tilted_mean(self, q: ArrayLike) -> FloatArray:
+        """Alpha = Lambda'(q), packets per RTT."""
+        return self._at(q)[1]
+
+    def f(self, alpha: ArrayLike) -> FloatArray:
+        """The spectrum at mean throughputs `alpha`, packets per RTT; any shape; minus infinity where none is possible.
+
+        Source: Loiseau 2010, footnote 1.
+
+        Raises
+        ------
+        ModelInputError
+            If a throughput is not a number, or outside the known part of a chain that is not skip-free.
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> spectrum(Bernoulli(0.02)).f([5, 7, 9, 11, 12]).round(5).tolist()
+        [-0.08429, -0.01169, -0.00055, -0.01589, -0.0289]
+        """
+        wanted = np.asarray(alpha, dtype=np.float64)
+        return self._legendre(wanted.ravel())[0].reshape(wanted.shape)
+
+    def curve(self, points: int = 200, deepest: float | None = None) -> tuple[FloatArray, FloatArray]:
+        """(alpha, f) at `points` throughputs between those where f is `deepest` (default: minus one loss cycle's rate).
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> alpha, f = spectrum(Bernoulli(0.02)).curve(5)
+        >>> bool(f.max() <= 0), alpha.size
+        (True, 5)
+        """
+        if self.degenerate:
+            return np.array([self.mean]), np.array([0.0])
+        level = -self._loss_rate if deepest is None else float(deepest)
+        alpha = np.linspace(self._where(level, False), self._where(level, True), points)
+        return alpha, self.f(alpha)
+
+    def bounds(self, n_rtts: int, scale: int) -> tuple[float, float]:
+        """(alpha_min, alpha_max): means over `scale` RTTs that a realisation of `n_rtts` RTTs can show.
+
+        Source: Loiseau 2010, eq. (10).
+
+        Raises
+        ------
+        ModelInputError
+            If `scale` is below 1 or above `n_rtts`.
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> [round(bound, 3) for bound in spectrum(Bernoulli(0.02)).bounds(2**18, 500)]
+        [6.95, 10.697]
+        """
+        level = float(-np.log(_intervals(n_rtts, scale)) / scale)
+        return float(self._where(level, False)), float(self._where(level, True))
+
+    def scale_for(self, low: float, high: float, n_rtts: int) -> int | None:
+        """Smallest scale, RTTs, at which all means of a realisation of `n_rtts` RTTs are between `low` and `high`.
+
+        `None` if no scale up to `n_rtts` is enough.
+
+        Source: Loiseau 2010, §3.2.3.
+
+        Raises
+        ------
+        ModelInputError
+            If the range does not contain the almost-sure mean.
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> s = spectrum(Bernoulli(0.02))
+        >>> n = s.scale_for(7, 11, n_rtts=2**18)
+        >>> n, [round(b, 2) for b in s.bounds(2**18, n)]
+        (531, [7.0, 10.62])
+        """
+        if not low < self.mean < high:
+            raise ModelInputError(
+                f"range: found {low:g} to {high:g}, accepted contains the mean, {self.mean:.6g} packets"
+            )
+        rate = -max(self._deep(low), self._deep(high))
+        least, most = 1, int(n_rtts)
+        if most < 1:
+            raise ModelInputError(f"n_rtts: found {n_rtts}, accepted are whole numbers from 1")
+        while least < most:
+            middle = (least + most) // 2
+            if middle * rate >= np.log(most_intervals(n_rtts, middle)):
+                most = middle
+            else:
+                least = middle + 1
+        # With a single interval nothing varies, which is no answer.
+        return least if most_intervals(n_rtts, least) >= 2 else None
+
+    def starvation_buffer(self, demand: float, interval: int, n_rtts: int) -> float:
+        """Packets a client must hold so that draining `demand` packets per RTT does not empty it between services.
+
+        Services are `interval` RTTs apart; the worst interval of a realisation of `n_rtts` RTTs brings
+        n alpha_min(n) packets, and the rest must be there: max(0, n (demand - alpha_min(n))).
+
+        Source: Loiseau 2010, §1.1 and eq. (10).
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> round(spectrum(Bernoulli(0.02)).starvation_buffer(8.0, interval=500, n_rtts=2**18))
+        525
+        """
+        positive("demand", demand)
+        return max(0.0, interval * (demand - self.bounds(n_rtts, interval)[0]))
+
+    def overflow_buffer(self, interval: int, n_rtts: int) -> float:
+        """Packets of space that lose nothing of what arrives between two services: n alpha_max(n).
+
+        Source: Loiseau 2010, §1.1 and eq. (10).
+        """
+        return interval * self.bounds(n_rtts, interval)[1]
+
+    @property
+    def least_scale(self) -> int:
+        """RTTs from which the theory's limit is taken as reached: ten loss cycles."""
+        return int(np.ceil(10 * self.cycle_rtts)) if np.isfinite(self.cycle_rtts) else 1
+
+    def probability_below(self, x: float, scale: int) -> Probability:
+        """P(mean over `scale` RTTs < `x`), by the saddle-point approximation of Lugannani and Rice.
+
+        `exponential` is the bare exp(n f(x)) (above the mean: 1 minus it). In range from `least_scale` RTTs.
+
+        Source: Loiseau 2010, eq. (6); Lugannani & Rice 1980, with n Lambda(q) as cumulant generating function.
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> answer = spectrum(Bernoulli(0.02)).probability_below(7, scale=200)
+        >>> round(answer.value, 3), round(answer.exponential, 3), answer.in_range
+        (0.017, 0.096, True)
+        """
+        if scale < 1:
+            raise ModelInputError(f"scale: found {scale}, accepted are whole numbers from 1")
+        short = scale < self.least_scale
+        reason = f"scale {scale} is below {self.least_scale} RTTs, ten loss cycles" if short else None
+        if self.degenerate or not self.lowest < x < self.highest:
+            sure = float(x > self.mean)
+            return Probability(sure, sure, not short, reason)
+        value, at = (float(each[0]) for each in self._legendre(np.array([float(x)])))
+        exponential = float(np.exp(scale * value))
+        exponential = exponential if x < self.mean else 1 - exponential
+        r = np.sign(x - self.mean) * np.sqrt(-2 * scale * value)
+        width = 1e-4 * self._loss_rate / self.mean
+        slopes = self.tilted_mean([at - width, at + width])
+        u = at * np.sqrt(max(scale * float(slopes[1] - slopes[0]) / (2 * width), 1e-300))
+        if abs(r) < 1e-3:
+            return Probability(0.5, exponential, not short, reason)
+        tail = float(ndtr(r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / r - 1 / u))
+        return Probability(min(1.0, max(0.0, tail)), exponential, not short, reason)
+
+    @cached_property
+    def linear_parts(self) -> tuple[LinearPart, ...]:
+        """Straight parts of f, where two branches of Lambda cross within double precision.
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> part = spectrum(Bernoulli(0.02), w_max=1000).linear_parts[0]
+        >>> round(part.low, 1), round(part.q, 5), part.why
+        (17.8, 0.02043, 'staying at w_max')
+        """
+        if self.degenerate or not self.exact_everywhere:
+            return ()
+        nodes = self._nodes
+        jumps = np.flatnonzero(np.diff(nodes.at.mean) > 0.02 * (self.highest - self.lowest))
+        found = (self._corner(float(nodes.q[left]), float(nodes.q[left + 1])) for left in jumps)
+        return tuple(part for part in found if part is not None)
+
+    def plot(self, axes: Any = None, **curve: Any) -> Any:
+        """Draw f with matplotlib; returns the axes. Keywords go to `curve`."""
+        from matplotlib import pyplot as plt  # noqa: PLC0415 - a second to import
+
+        axes = plt.subplots()[1] if axes is None else axes
+        alpha, f = self.curve(**curve)
+        axes.plot(alpha, f, "o" if self.degenerate else "-", label="theory")
+        axes.axvline(self.mean, linestyle=":", color="grey", label="almost-sure mean")
+        axes.set(xlabel="mean throughput (packets per RTT)", ylabel="f (1/RTT)")
+        axes.legend()
+        return axes
+
+    def _at(self, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        wanted = np.asarray(q, dtype=np.float64)
+        if not np.all(np.isfinite(wanted)):
+            raise ModelInputError("q: accepted are finite numbers")
+        if self.degenerate:
+            return np.asarray(wanted * self.mean), np.full(wanted.shape, self.mean)
+        at = self._tilting.solve(wanted.ravel())
+        return at.log_radius.reshape(wanted.shape), at.mean.reshape(wanted.shape)
+
+    @cached_property
+    def _nodes(self) -> Nodes:
+        """Solutions on both sides of 0, in steps that grow with q: 100 times the loss rate is where few RTTs matter."""
+        unit = self._loss_rate / self.mean
+        steps = unit * np.geomspace(0.05, 30, 24)
+        if isinstance(self._tilting, SparseTilt):
+            steps = np.geomspace(0.02 * unit, self._tilting.largest_q, 24)
+        return solved(self._tilting, np.concatenate([-steps[::-1], [0.0], steps]))
+
+    def _reaching(self, alpha: FloatArray) -> Nodes:
+        """Nodes around all of `alpha`, which are within the spectrum."""
+        nodes = self._nodes
+        if not self.exact_everywhere:
+            return nodes
+        for _ in range(400):
+            more = [
+                10 * nodes.q[place]
+                for place, beyond in ((0, alpha.min() < nodes.at.mean[0]), (-1, alpha.max() > nodes.at.mean[-1]))
+                if beyond and abs(nodes.q[place]) < 1e300
+            ]
+            if not more:
+                break
+            nodes = nodes.joined(solved(self._tilting, np.sort(np.array(more))))
+        return nodes
+
+    def _legendre(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        if np.any(np.isnan(alpha)):
+            raise ModelInputError("alpha: accepted are numbers")
+        f, at = np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.nan)
+        if self.degenerate:
+            here = np.abs(alpha - self.mean) <= 1e-9 * abs(self.mean)
+            f[here], at[here] = 0.0, 0.0
+            return f, at
+        span = self.highest - self.lowest
+        outside = (alpha < self.lowest - 1e-12 * span) | (alpha > self.highest + 1e-12 * span)
+        if np.any(outside) and not self.exact_everywhere:
+            raise ModelInputError(
+                f"alpha: accepted is {self.lowest:.6g} to {self.highest:.6g} packets, where f is known"
+            )
+        for highest, end in ((False, self.lowest), (True, self.highest)):
+            here = np.abs(alpha - end) <= 1e-12 * span
+            if here.any():
+                f[here], at[here] = self._tilting.end(highest), np.inf if highest else -np.inf
+        inside = ~outside & np.isneginf(f)
+        if inside.any():
+            nodes = self._reaching(alpha[inside])
+            if self.large and inside.sum() > MANY:
+                f[inside], at[inside] = interpolated(self._closer(nodes, alpha[inside]), alpha[inside])
+            else:
+                f[inside], at[inside] = transform(self._tilting, nodes, alpha[inside], 1e-10 * self._loss_rate)
+        return f, at
+
+    def _closer(self, nodes: Nodes, alpha: FloatArray) -> Nodes:
+        """Nodes with the gaps around `alpha` filled: cubics between them are exact to about 1e-6 of f."""
+        right = np.clip(np.searchsorted(nodes.at.mean, alpha, side="left"), 1, nodes.q.size - 1)
+        gaps = np.unique(right)
+        low, high = nodes.q[gaps - 1], nodes.q[gaps]
+        added = np.unique(np.concatenate([low + (high - low) * part for part in (0.25, 0.5, 0.75)]))
+        return nodes.joined(solved(self._tilting, added))
+
+    def _deep(self, alpha: float) -> float:
+        """f, minus infinity at and beyond the ends."""
+        return -np.inf if alpha <= self.lowest or alpha >= self.highest else float(self.f(alpha))
+
+    def _where(self, level: float, above: bool) -> float:
+        """The throughput on one side of the mean where f is `level`; the end of the spectrum if f stays above."""
+        if level >= 0 or self.degenerate:
+            return self.mean
+        end = self.highest if above else self.lowest
+        if self._tilting.end(above) >= level:
+            return end
+        nodes = self._reaching(np.array([self.lowest, self.highest]))
+        alpha = nodes.at.mean
+        f = nodes.at.reduced + nodes.q * (nodes.at.reference - alpha)
+        side = np.flatnonzero((f >= level) & (nodes.q >= 0 if above else nodes.q <= 0))
+        inner = side[-1] if above else side[0]
+        outer = inner + 1 if above else inner - 1
+        near, far = float(alpha[inner]), float(alpha[outer]) if 0 <= outer < alpha.size else end
+        # f is concave: Newton's method from outside never passes the root. A straight part takes one step.
+        guess = far
+        for _ in range(50):
+            value, at = (float(each[0]) for each in self._legendre(np.array([guess])))
+            if not np.isfinite(at) or at == 0:
+                guess = (near + guess) / 2
+                continue
+            after = guess + (value - level) / at
+            if not min(near, far) <= after <= max(near, far):
+                after = (near + guess) / 2
+            if abs(after - guess) <= 1e-12 * max(1.0, abs(guess)):
+                break
+            guess = after
+        return guess
+
+    def _corner(self, low: float, high: float) -> LinearPart | None:
+        """The jump of alpha between two tilts, if it stays when they close in on each other."""
+        ends = self._tilting.solve(np.array([low, high]))
+        a, b = ends.mean
+        for _ in range(200):
+            if high - low <= 1e-8 * max(abs(low), abs(high)):
+                break
+            middle = (low + high) / 2
+            mean = float(self._tilting.solve(np.array([middle])).mean[0])
+            if mean - a < b - mean:
+                low, a = middle, mean
+            else:
+                high, b = middle, mean
+            if b - a < 0.02 * (self.highest - self.lowest):
+                return None
+        stays = self._top is not None and b > 0.5 * self._top and self.highest == self._top
+        return LinearPart(float(a), float(b), float((low + high) / 2), "staying at w_max" if stays else "another cycle")
+
+
+def spectrum(
+    loss: LossFunction | Callable[[FloatArray], ArrayLike] | float | WindowChain,
+    w_max: int = 1000,
+    rule: Rule = RENO,
+) -> Spectrum:
+    """The large-deviations spectrum of the window under a loss function.
+
+    Parameters
+    ----------
+    loss
+        p(w): a loss function of `models.loss`, any function of the window, a packet loss probability; or a chain.
+    w_max
+        Largest window, packets.
+    rule
+        Increase and decrease; Reno's by default.
+
+    Raises
+    ------
+    ModelInputError
+        As `markov.chain`.
+
+    Examples
+    --------
+    >>> from parshall.models.loss import Bernoulli, Deterministic
+    >>> round(spectrum(Bernoulli(0.02), w_max=1000).mean, 5)
+    8.60124
+    >>> constant = spectrum(Deterministic(147))
+    >>> constant.degenerate, round(constant.mean, 9), constant.f([109, 110]).tolist()
+    (True, 110.0, [-inf, 0.0])
+    """
+    chain = loss if isinstance(loss, WindowChain) else window_chain(loss, w_max, rule)
+    tilting: Tilting
+    if chain.skip_free:
+        tilting = SkipFree(chain.windows, chain.log_loss, chain.log_climb, chain.down)
+    else:
+        tilting = SparseTilt(chain.transitions(), chain.windows)
+    top = float(chain.windows[-1]) if np.isfinite(chain.log_climb[-1]) else None
+    return Spectrum(tilting, chain.mean, chain.loss_rate, top)
+
+
+def most_intervals(n_rtts: int, scale: int) -> int:
+    """k_n = floor(N/n), at least 1."""
+    return max(1, int(n_rtts) // int(scale))
+
+
+def _intervals(n_rtts: int, scale: int) -> int:
+    if not 1 <= scale <= n_rtts:
+        raise ModelInputError(f"scale: found {scale}, accepted are whole numbers from 1 to the length, {n_rtts} RTTs")
+    return most_intervals(n_rtts, scale)

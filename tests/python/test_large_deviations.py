@@ -1,0 +1,229 @@
+"""The spectrum against an independent eigenvalue solution, the issue's values, closed forms and realisations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import parshall as ps
+from parshall.models import large_deviations as ld
+from parshall.models.inputs import ModelInputError
+from parshall.models.loss import Bernoulli, CrossTraffic, Deterministic, GaussianCrossTraffic, empirical
+from parshall.models.markov import Rule, aimd, chain
+from parshall.models.measured_loss import measured
+
+Array = NDArray[np.float64]
+
+
+def dense(p: Array, up: Array, down: Array, q: float) -> float:
+    """Lambda(q) from all eigenvalues of the full matrix, built here from eq. (2) and footnote 1."""
+    size = p.size
+    a = np.zeros((size, size))
+    for i in range(size):
+        a[i, int(up[i]) - 1] += 1 - p[i]
+        a[i, int(down[i]) - 1] += p[i]
+    a *= np.exp(q * (np.arange(1, size + 1) - size / 2))[None, :]
+    return float(np.log(np.abs(np.linalg.eigvals(a)).max()) + q * size / 2)
+
+
+@pytest.fixture(scope="module")
+def s() -> ld.Spectrum:
+    return ld.spectrum(Bernoulli(0.02), w_max=1000)
+
+
+def test_values_of_two_percent(s: ld.Spectrum) -> None:
+    assert s.mean == pytest.approx(8.60124, abs=1e-5)
+    expected = [-0.08429, -0.01169, -0.00055, -0.01589, -0.02890]
+    assert s.f([5, 7, 9, 11, 12]).tolist() == pytest.approx(expected, abs=1e-5)
+    for scale, low, high in ((100, 5.089, 14.971), (500, 6.950, 10.697), (2000, 7.824, 9.464)):
+        assert s.bounds(2**18, scale) == pytest.approx((low, high), abs=6e-4)
+
+
+@pytest.mark.parametrize(("p", "ratio"), [(0.02, 0.993), (0.005, 1.031), (0.001, 1.052), (1e-7, 1.0695)])
+def test_mean_over_the_square_root_formula(p: float, ratio: float) -> None:
+    w_max = int(6 / np.sqrt(p))
+    assert ld.spectrum(p, w_max).mean / np.sqrt(1.5 / p) == pytest.approx(ratio, abs=6e-4)
+
+
+def test_staying_at_w_max_takes_over(s: ld.Spectrum) -> None:
+    (part,) = s.linear_parts
+    assert part.q == pytest.approx(0.02043, abs=5e-6)
+    assert part.low == pytest.approx(17.8, abs=0.05)
+    assert part.why == "staying at w_max"
+    f = s.f([18, 100, 500])
+    assert np.diff(f) == pytest.approx(-part.q * np.array([82, 400]), rel=2e-8)
+    # Staying costs log(1 - p(w_max)) an RTT.
+    assert float(s.f(1000)) == pytest.approx(1000 * np.log(0.98), rel=1e-9)
+    assert ld.spectrum(Bernoulli(0.02), w_max=12).linear_parts == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    p=st.lists(st.floats(0.01, 0.99), min_size=2, max_size=40),
+    kept=st.floats(0.1, 0.95),
+    q=st.floats(-2, 2),
+)
+def test_any_loss_function_and_decrease(p: list[float], kept: float, q: float) -> None:
+    probabilities = np.array(p)
+    windows = np.arange(1.0, len(p) + 1)
+    down = np.maximum(np.floor(kept * windows), 1)
+    up = np.minimum(windows + 1, len(p))
+    rule = Rule(lambda w: w + 1, lambda w: np.floor(kept * w))
+    found = ld.spectrum(lambda w: probabilities[w.astype(int) - 1], w_max=len(p), rule=rule)
+    assert float(found.log_moment(q)) == pytest.approx(dense(probabilities, up, down, q), rel=1e-9, abs=1e-11)
+    # Lambda is convex: its tangent is below it, and touches it.
+    for step in (-1e-2, -1e-4, 1e-4, 1e-2):
+        tangent = float(found.log_moment(q)) + step * float(found.tilted_mean(q))
+        beside = dense(probabilities, up, down, q + step)
+        assert tangent <= beside + 1e-10
+    closest = float(found.log_moment(q)) + 1e-7 * float(found.tilted_mean(q))
+    assert closest == pytest.approx(dense(probabilities, up, down, q + 1e-7), abs=1e-10)
+
+
+@settings(max_examples=15, deadline=None)
+@given(p=st.lists(st.floats(0.02, 0.9), min_size=6, max_size=40), step=st.integers(2, 4))
+def test_rules_that_skip_windows(p: list[float], step: int) -> None:
+    probabilities, windows = np.array(p), np.arange(1.0, len(p) + 1)
+    found = ld.spectrum(lambda w: probabilities[w.astype(int) - 1], w_max=len(p), rule=aimd(step, 0.5))
+    up, down = np.minimum(windows + step, len(p)), np.maximum(windows // 2, 1)
+    for q in (-0.3, 0.2):
+        assert float(found.log_moment(q)) == pytest.approx(dense(probabilities, up, down, q), abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(p=st.lists(st.floats(0.02, 0.95), min_size=4, max_size=60))
+def test_the_spectrum_is_concave_with_its_apex_at_the_mean(p: list[float]) -> None:
+    probabilities = np.array(p)
+    c = chain(lambda w: probabilities[w.astype(int) - 1], w_max=len(p))
+    assert c.stationary @ c.transitions() == pytest.approx(c.stationary, abs=1e-12)
+    found = ld.spectrum(c)
+    assert float(found.tilted_mean(0)) == pytest.approx(c.mean, rel=1e-10)
+    alpha = np.linspace(found.lowest, found.highest, 41)
+    f = found.f(alpha)
+    assert np.all(f <= 1e-12)
+    assert np.all(np.diff(f, 2) <= 1e-8)
+    assert float(found.f(found.mean)) == pytest.approx(0, abs=1e-12)
+    assert found.f([found.lowest - 0.1, found.highest + 0.1]).tolist() == [-np.inf, -np.inf]
+
+
+def test_no_overflow_at_any_q(s: ld.Spectrum) -> None:
+    q = np.array([-1e300, -1e6, -50, 0, 50, 1e6, 1e300])
+    at = s.log_moment(q)
+    assert np.all(np.isfinite(at))
+    assert s.tilted_mean(q)[[0, 3, 6]].tolist() == pytest.approx([1, s.mean, 1000])
+    assert float(at[5]) == pytest.approx(1e9 + 1000 * np.log(0.98), abs=1e-4)
+
+
+def test_constant_cross_traffic_is_degenerate() -> None:
+    found = ld.spectrum(Deterministic(147), w_max=1000)
+    assert found.degenerate
+    assert found.mean == pytest.approx(110)
+    assert found.f([109.9, 110, 111]).tolist() == [-np.inf, 0, -np.inf]
+    assert found.bounds(10_000, 100) == pytest.approx((110, 110))
+    assert float(found.log_moment(3.0)) == pytest.approx(330)
+    assert chain(Deterministic(147)).period == 75
+    assert chain(Deterministic(147)).windows[[0, -1]].tolist() == [73, 147]
+
+
+def test_periodic_chains_have_the_same_theory() -> None:
+    """Losses at 4 or 5 only, each surely or with one chance in two: cycles of 3 or 4 RTTs, or of one length."""
+    alternating = ld.spectrum(lambda w: np.where(w == 4, 0.5, (w > 4) * 1.0), w_max=9)
+    assert (alternating.lowest, alternating.highest) == (3.0, 3.5)
+    assert float(alternating.f(3.0)) == pytest.approx(np.log(0.5) / 3)
+    no_loss = ld.spectrum(lambda w: 0 * w, w_max=20)
+    assert (no_loss.mean, no_loss.degenerate) == (20, True)
+    certain = ld.spectrum(lambda w: 0 * w + 1, w_max=20)
+    assert (certain.mean, certain.degenerate) == (1, True)
+
+
+def test_certain_loss_bounds_the_spectrum() -> None:
+    """Loiseau 2010, Fig. 5: loss at 350 packets limits the mean to about 3/4 of that."""
+    found = ld.spectrum(lambda w: np.where(w >= 350, 1.0, 0.01), w_max=1000)
+    assert found.highest == pytest.approx((175 + 350) / 2)
+
+
+def test_cross_traffic_of_any_distribution() -> None:
+    normal = GaussianCrossTraffic(1e9, 580e6, 108e6, 0.012)
+    samples = np.random.default_rng(3).normal(580e6, 108e6, 400_000)
+    measured_ = CrossTraffic(empirical(samples), capacity_bps=1e9, rtt_s=0.012)
+    w = np.arange(50, 500, 50.0)
+    assert measured_(w) == pytest.approx(normal(w), abs=0.003)
+    assert float(normal(420)) == pytest.approx(0.5)
+    assert float(np.exp(normal.log_survival(300))) == pytest.approx(1 - float(normal(300)))
+
+
+def test_scale_for_is_the_smallest(s: ld.Spectrum) -> None:
+    scale = s.scale_for(7, 11, 2**18)
+    assert scale is not None
+    low, high = s.bounds(2**18, scale)
+    assert low >= 7
+    assert high <= 11
+    before = s.bounds(2**18, scale - 1)
+    assert before[0] < 7 or before[1] > 11
+    assert s.scale_for(8.6, 8.7, 1000) is None
+    with pytest.raises(ModelInputError, match="contains the mean"):
+        s.scale_for(9, 11, 1000)
+
+
+def test_probability_of_low_means(s: ld.Spectrum) -> None:
+    random = np.random.default_rng(5)
+    x = chain(Bernoulli(0.02)).sample(2**19, random)
+    for scale in (100, 500):
+        means = x[: x.size // scale * scale].reshape(-1, scale).mean(axis=1)
+        for limit in np.quantile(means, [0.05, 0.3, 0.7, 0.95]):
+            share = float((means < limit).mean())
+            answer = s.probability_below(float(limit), scale)
+            assert answer.in_range
+            assert answer.value == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / means.size) + 0.02)
+    assert not s.probability_below(7, 20).in_range
+
+
+def test_bad_input() -> None:
+    for wrong in (0, -3, 2.5, np.inf):
+        with pytest.raises(ModelInputError, match="w_max"):
+            ld.spectrum(0.02, w_max=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ModelInputError, match="no probability"):
+        ld.spectrum(lambda w: w, w_max=10)
+    with pytest.raises(ModelInputError, match="packet_loss"):
+        ld.spectrum(1.5)
+    s = ld.spectrum(0.1, 20)
+    with pytest.raises(ModelInputError, match="scale"):
+        s.bounds(100, 200)
+    with pytest.raises(ModelInputError, match="alpha"):
+        s.f([np.nan])
+
+
+def test_measured_losses_recover_the_function() -> None:
+    truth = Bernoulli(0.02)
+    random = np.random.default_rng(9)
+    w = chain(truth).sample(200_000, random)
+    lost = random.random(w.size) < truth(w)
+    for smoothing in ("none", "pooled", "isotonic"):
+        found = measured(w, lost, smoothing=smoothing)  # type: ignore[arg-type]
+        often = found.rounds > 2000
+        assert found.probability[often] == pytest.approx(truth(found.window[often]), abs=0.03)
+        assert ld.spectrum(found).mean == pytest.approx(8.601, rel=0.02)
+    exact = measured(w, lost, smoothing="none")
+    inside = (exact.low <= truth(exact.window)) & (truth(exact.window) <= exact.high)
+    assert inside.mean() > 0.85
+    with pytest.raises(ModelInputError, match="smoothing"):
+        measured(w, lost, smoothing="wavelet")  # type: ignore[arg-type]
+
+
+def test_the_face_is_reached_lazily() -> None:
+    found = ps.models.large_deviations.spectrum(ps.models.loss.Bernoulli(0.1), w_max=30)
+    axes = found.plot()
+    assert axes.get_xlabel().startswith("mean throughput")
+    with pytest.raises(AttributeError):
+        _ = ps.models.nothing
+
+
+def test_large_chains() -> None:
+    found = ld.spectrum(1e-5, w_max=100_000)
+    small = ld.spectrum(1e-5, w_max=4500)
+    alpha = found.mean * np.linspace(0.7, 1.4, 40)
+    assert found.mean == pytest.approx(small.mean, rel=1e-9)
+    assert found.f(alpha) == pytest.approx(small.f(alpha), rel=1e-4, abs=1e-9)

@@ -1,0 +1,57 @@
+"""Empirical spectra of realisations with a known theory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from parshall.models import large_deviations as ld
+from parshall.models.markov import chain
+from parshall.stats.confidence import StatisticsError
+from parshall.stats.spectrum import empirical_spectra, empirical_spectrum, interval_means, superimpose
+
+
+def test_independent_normal_values() -> None:
+    """f(alpha) = -alpha^2/2 at every scale."""
+    x = np.random.default_rng(2).normal(size=2**18)
+    for found in empirical_spectra(x, [16, 64, 256]):
+        inside = (found.low <= -(found.alpha**2) / 2) & (-(found.alpha**2) / 2 <= found.high)
+        assert inside.mean() > 0.75
+        assert found.intervals == 2**18 // found.scale
+        assert found.lowest == interval_means(x, found.scale).min()
+    assert superimpose(x, [16, 64, 256]).superimposed
+
+
+def test_a_reno_realisation_shows_its_spectrum() -> None:
+    c = chain(0.02)
+    x = c.sample(2**18, np.random.default_rng(4))
+    theory = ld.spectrum(c)
+    for scale in (500, 1000, 2000):
+        found = empirical_spectrum(x, scale)
+        low, high = theory.bounds(x.size, scale)
+        assert found.lowest == pytest.approx(low, rel=0.05)
+        assert found.highest == pytest.approx(high, rel=0.05)
+        f = theory.f(found.alpha)
+        assert ((found.low - 1e-9 <= f) & (f <= found.high + 1e-9)).mean() >= 0.6
+    assert superimpose(x, [200, 500, 1000]).superimposed
+
+
+def test_long_memory_is_noticed() -> None:
+    walk = np.cumsum(np.random.default_rng(6).normal(size=2**14))
+    assert not superimpose(walk, [16, 64, 256]).superimposed
+
+
+def test_constant_values_have_one_class() -> None:
+    found = empirical_spectrum(np.full(1000, 7.0), 10)
+    assert found.alpha.tolist() == pytest.approx([7.0])
+    assert found.f.tolist() == [0.0]
+    assert superimpose(np.full(1000, 7.0), [10, 20]).superimposed
+
+
+def test_too_short() -> None:
+    with pytest.raises(StatisticsError, match="accepted are 1 to half"):
+        empirical_spectrum([1.0, 2.0, 3.0], 2)
+    with pytest.raises(StatisticsError, match="too few for any"):
+        empirical_spectra([1.0, 2.0], [100, 200])
+    with pytest.raises(StatisticsError, match="finite"):
+        interval_means([1.0, np.nan], 1)
