@@ -20,16 +20,29 @@ if TYPE_CHECKING:
     from parshall.errors import InputError, ParshallError, ScenarioError
     from parshall.runs import Run, run
     from parshall.scenario import FlowGroup, Scenario
+    from parshall.traces import Observation, observe
 
-__all__ = ["FlowGroup", "InputError", "ParshallError", "Run", "Scenario", "ScenarioError", "run"]
+__all__ = [
+    "FlowGroup",
+    "InputError",
+    "Observation",
+    "ParshallError",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "observe",
+    "run",
+]
 
 _HOMES = {
     "FlowGroup": "scenario",
     "InputError": "errors",
+    "Observation": "traces",
     "ParshallError": "errors",
     "Run": "runs",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "observe": "traces",
     "run": "runs",
 }
 

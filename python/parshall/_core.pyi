@@ -1,5 +1,6 @@
-"""The simulator, in Rust: conversions and errors are in ``crates/python``."""
+"""The simulator and the trace reader, in Rust: conversions and errors are in ``crates/python``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import final
 
@@ -26,3 +27,20 @@ class Interrupted(Exception): ...  # noqa: N818 - an answer to `Monitor.cancel`
 
 def simulate(scenario: str, repetition: int, directory: Path | None, monitor: Monitor) -> str: ...
 def records_schema() -> str: ...
+
+@final
+class TraceMonitor:
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
+    @property
+    def frames(self) -> int: ...
+    @property
+    def wire_bytes(self) -> int: ...
+
+def observe(
+    files: Sequence[Path],
+    number: int,
+    directory: Path,
+    options: str,
+    monitor: TraceMonitor,
+) -> str: ...

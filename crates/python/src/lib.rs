@@ -1,4 +1,4 @@
-//! Python's door to the simulator: the module `parshall._core`, conversions and errors only.
+//! Python's door to the simulator and the trace reader: the module `parshall._core`, conversions and errors only.
 //!
 //! Structures cross as JSON text, results as files. `python/parshall/_core.pyi` has the Python signatures.
 
@@ -6,6 +6,7 @@ mod catalog;
 mod inputs;
 mod quantities;
 mod simulation;
+mod traces;
 
 use pyo3::prelude::*;
 
@@ -21,4 +22,6 @@ mod core {
     use super::quantities::{format_quantity, parse_quantity};
     #[pymodule_export]
     use super::simulation::{records_schema, simulate, Interrupted, PyMonitor};
+    #[pymodule_export]
+    use super::traces::{observe, PyTraceMonitor};
 }

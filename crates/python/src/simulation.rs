@@ -82,6 +82,7 @@ fn run(
         rounds: probes.rounds_flows > 0,
         flow_samples: probes.flow_interval_ps.is_some() && probes.flows_sampled > 0,
         link_samples: probes.link_interval_ps.is_some(),
+        trace_flows: false,
     };
     let mut tables = match directory {
         Some(directory) => Tables::create(&directory, repetition, selection)?,
@@ -96,13 +97,18 @@ fn refused(error: SimError) -> PyErr {
     match error {
         SimError::Invalid { key, problem } => PyValueError::new_err((key, problem)),
         SimError::Interrupted { .. } => Interrupted::new_err(error.to_string()),
-        SimError::Records(RecordsError::Write { path, source }) => match source.raw_os_error() {
+        SimError::Records(error) => not_written(error),
+    }
+}
+
+/// Records that could not be written, as an `OSError` if it was the system's fault.
+pub(crate) fn not_written(error: RecordsError) -> PyErr {
+    match error {
+        RecordsError::Write { path, source } => match source.raw_os_error() {
             Some(number) => PyOSError::new_err((number, source.to_string(), path)),
             None => PyOSError::new_err(format!("cannot write {}: {source}", path.display())),
         },
-        SimError::Records(error @ RecordsError::NotFinite { .. }) => {
-            PyRuntimeError::new_err(error.to_string())
-        }
+        error @ RecordsError::NotFinite { .. } => PyRuntimeError::new_err(error.to_string()),
     }
 }
 

@@ -33,6 +33,8 @@ mod tables;
 pub use column::{Column, ColumnType, NotFinite, Row};
 pub use error::RecordsError;
 pub use histogram::DelayHistogram;
-pub use schema::{DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TransferRow};
+pub use schema::{
+    DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TraceFlowRow, TransferRow,
+};
 pub use table::Table;
 pub use tables::{schema_catalog, TableDescription, TableSelection, Tables};

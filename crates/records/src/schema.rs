@@ -17,30 +17,31 @@ table! {
         group: Arc<str>, "";
         /// The flow's number.
         flow: u32, "";
-        /// Name of the congestion control; empty for datagrams.
+        /// Name of the congestion control; empty for datagrams, and in traces.
         congestion_control: Arc<str>, "";
-        /// Two-way propagation delay of its path.
-        rtt_base_s: f64, "s";
+        /// Two-way propagation delay of its path; null in traces.
+        rtt_base_s: Option<f64>, "s";
         /// When it started.
         start_s: f64, "s";
-        /// Payload that reached the receiver for the first time, per second of the time measured.
-        goodput_bps: f64, "bit/s";
+        /// Payload that reached the receiver for the first time, per second of the time measured;
+        /// of a trace: of the flow's own.
+        goodput_bps: Option<f64>, "bit/s";
         /// All bits that reached the receiver, headers and duplicates too, per second of the time measured.
-        throughput_bps: f64, "bit/s";
+        throughput_bps: Option<f64>, "bit/s";
         /// Packets sent, retransmissions included.
-        packets_sent: u64, "packets";
+        packets_sent: Option<u64>, "packets";
         /// Packets sent again.
-        retransmissions: u64, "packets";
-        /// Its packets that were dropped or lost, on any link.
-        packets_dropped: u64, "packets";
+        retransmissions: Option<u64>, "packets";
+        /// Its packets that were dropped or lost, on any link; of a trace: that were found to be.
+        packets_dropped: Option<u64>, "packets";
         /// Packets dropped over packets sent; null if none was sent.
         loss_rate: Option<f64>, "1";
         /// Fast recoveries entered.
-        loss_events: u64, "events";
+        loss_events: Option<u64>, "events";
         /// Retransmission timeouts.
-        timeouts: u64, "events";
+        timeouts: Option<u64>, "events";
         /// Window reductions that answer an ECN echo.
-        ecn_reductions: u64, "events";
+        ecn_reductions: Option<u64>, "events";
         /// Mean congestion window over time; null without one.
         mean_cwnd_packets: Option<f64>, "packets";
         /// Mean of the RTT samples; null without one.
@@ -109,18 +110,18 @@ table! {
         flow: u32, "";
         /// When.
         time_s: f64, "s";
-        /// Congestion window.
-        cwnd_packets: f64, "packets";
+        /// Congestion window; null in captures, which do not show it.
+        cwnd_packets: Option<f64>, "packets";
         /// Slow-start threshold; null as long as there is none.
         ssthresh_packets: Option<f64>, "packets";
         /// Packets sent and neither acknowledged nor found lost.
-        in_flight_packets: u64, "packets";
+        in_flight_packets: Option<u64>, "packets";
         /// Smoothed RTT; null before the first sample.
         srtt_s: Option<f64>, "s";
         /// Payload delivered so far, warm-up included.
-        delivered_bytes: u64, "bytes";
+        delivered_bytes: Option<u64>, "bytes";
         /// Packets sent again so far, warm-up included.
-        retransmissions: u64, "packets";
+        retransmissions: Option<u64>, "packets";
     }
 }
 
@@ -223,5 +224,77 @@ table! {
         high_s: f64, "s";
         /// Packets in it.
         packets: u64, "packets";
+    }
+}
+
+table! {
+    /// What a capture shows of a flow besides the table `flows`: one row a direction of a connection that carries data.
+    pub struct TraceFlowRow in "trace_flows" {
+        /// Both ends, as in `flows`.
+        group: Arc<str>, "";
+        /// The flow's number, in the order in which their data begins.
+        flow: u32, "";
+        /// Address of the end that sends the data.
+        source: Arc<str>, "";
+        /// Its port.
+        source_port: u32, "";
+        /// Address of the other end.
+        destination: Arc<str>, "";
+        /// Its port.
+        destination_port: u32, "";
+        /// Where the capture was made: at the `sender`, the `receiver`, in the `middle`; empty if it does not show.
+        vantage: Arc<str>, "";
+        /// What the round-trip times are made of: `acknowledgements`, also `and timestamps`, `handshake`, or nothing.
+        rtt_source: Arc<str>, "";
+        /// RTT samples.
+        rtt_samples: u64, "samples";
+        /// RTT of the handshake; null if it was not captured whole.
+        handshake_rtt_s: Option<f64>, "s";
+        /// Whether the sender's SYN was captured.
+        opened: bool, "";
+        /// SYNs sent again.
+        syn_retransmissions: u64, "packets";
+        /// The MSS option of the sender's SYN; null if there was none.
+        mss_bytes: Option<u64>, "bytes";
+        /// The shift of the sender's window scale option; null if there was none.
+        window_scale: Option<u64>, "bits";
+        /// Whether both ends permitted SACK.
+        sack_permitted: bool, "";
+        /// Whether both ends offered timestamps.
+        timestamps: bool, "";
+        /// How the connection ended: `closed`, `half-closed`, `reset`, or still `open` at the end of the capture.
+        ending: Arc<str>, "";
+        /// Last data, or progress in acknowledging it.
+        end_s: f64, "s";
+        /// Payload acknowledged, or seen if acknowledgements are not.
+        delivered_bytes: u64, "bytes";
+        /// Payload of a full packet, as found.
+        segment_bytes: u64, "bytes";
+        /// Captured segments with data.
+        segments_captured: u64, "segments";
+        /// Those that were several packets, merged by offload.
+        merged_segments: u64, "segments";
+        /// Acknowledgements captured.
+        acknowledgements: u64, "packets";
+        /// Packets lost before the capture point.
+        lost_before_capture_packets: u64, "packets";
+        /// Packets sent again although they had arrived.
+        spurious_retransmissions: u64, "packets";
+        /// Packets that were overtaken.
+        out_of_order_packets: u64, "packets";
+        /// Packets that were acknowledged and not captured.
+        uncaptured_packets: u64, "packets";
+        /// Packets of the connection that were captured twice, and counted once.
+        captured_twice: u64, "packets";
+        /// Last packets sent again before a timeout (RFC 8985).
+        tail_loss_probes: u64, "packets";
+        /// Duplicates that the receiver reported (RFC 2883).
+        duplicates_reported: u64, "packets";
+        /// Acknowledgements that closed the window.
+        zero_windows: u64, "packets";
+        /// Largest window that the receiver offered; null if none was seen.
+        max_receive_window_bytes: Option<u64>, "bytes";
+        /// Segments whose numbers fit nothing, and were passed over.
+        odd_segments: u64, "segments";
     }
 }

@@ -3,7 +3,7 @@
 use crate::column::{Column, Row};
 use crate::error::RecordsError;
 use crate::schema::{
-    DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TransferRow,
+    DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TraceFlowRow, TransferRow,
 };
 use crate::table::{columns, path, Table};
 use serde::Serialize;
@@ -23,11 +23,14 @@ pub struct TableSelection {
     pub flow_samples: bool,
     /// `link_samples`.
     pub link_samples: bool,
+    /// `trace_flows`.
+    pub trace_flows: bool,
 }
 
 impl TableSelection {
     /// Every table.
-    pub const ALL: Self = Self { transfers: true, rounds: true, flow_samples: true, link_samples: true };
+    pub const ALL: Self =
+        Self { transfers: true, rounds: true, flow_samples: true, link_samples: true, trace_flows: true };
 }
 
 /// A table of the schema, for people and for other programs.
@@ -103,6 +106,7 @@ tables! {
     rounds: RoundRow, |selection: TableSelection| selection.rounds;
     flow_samples: FlowSampleRow, |selection: TableSelection| selection.flow_samples;
     link_samples: LinkSampleRow, |selection: TableSelection| selection.link_samples;
+    trace_flows: TraceFlowRow, |selection: TableSelection| selection.trace_flows;
 }
 
 fn always(_: TableSelection) -> bool {

@@ -216,12 +216,12 @@ fn fill(mut tables: Tables) -> RecordsError {
     let row = |i: u64| FlowSampleRow {
         flow: i as u32,
         time_s: (i as f64).sin(),
-        cwnd_packets: (i as f64).cos(),
+        cwnd_packets: Some((i as f64).cos()),
         ssthresh_packets: None,
-        in_flight_packets: i.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        in_flight_packets: Some(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         srtt_s: Some((i as f64).sqrt()),
-        delivered_bytes: i,
-        retransmissions: i,
+        delivered_bytes: Some(i),
+        retransmissions: Some(i),
     };
     let refused = (0..2_000_000).find_map(|i| tables.flow_samples.push(row(i)).err());
     let Some(refused) = refused else { panic!("nothing was refused") };

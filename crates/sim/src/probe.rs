@@ -65,12 +65,12 @@ impl FlowProbe {
             let row = FlowSampleRow {
                 flow,
                 time_s: samples.next.as_secs_f64(),
-                cwnd_packets: sender.control().window(),
+                cwnd_packets: Some(sender.control().window()),
                 ssthresh_packets: ssthresh.is_finite().then_some(ssthresh),
-                in_flight_packets: sender.flight(),
+                in_flight_packets: Some(sender.flight()),
                 srtt_s: sender.srtt().map(Duration::as_secs_f64),
-                delivered_bytes: delivered,
-                retransmissions: self.retransmissions_before + sender.statistics.retransmissions,
+                delivered_bytes: Some(delivered),
+                retransmissions: Some(self.retransmissions_before + sender.statistics.retransmissions),
             };
             core.record(|tables| tables.flow_samples.push(row));
             samples.next += samples.interval;

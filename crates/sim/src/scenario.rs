@@ -145,6 +145,7 @@ impl Probes {
             rounds: self.rounds_flows > 0,
             flow_samples: self.flow_interval_ps.is_some() && self.flows_sampled > 0,
             link_samples: self.link_interval_ps.is_some(),
+            trace_flows: false,
         }
     }
 }

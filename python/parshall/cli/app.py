@@ -10,6 +10,7 @@ from parshall.cli.compare import compare
 from parshall.cli.design import design
 from parshall.cli.doctor import doctor
 from parshall.cli.listing import list_
+from parshall.cli.observe import observe
 from parshall.cli.predict import predict
 from parshall.cli.report import report
 from parshall.cli.run import run
@@ -19,7 +20,7 @@ from parshall.cli.validate import validate
 
 app = typer.Typer(
     name="parshall",
-    help="Predict and simulate how transport protocols share a bottleneck.",
+    help="Predict, simulate and observe how transport protocols share a bottleneck.",
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 
 app.command("run")(run)
+app.command("observe")(observe)
 app.command("list")(list_)
 app.command("schema")(schema)
 app.command("validate")(validate)
@@ -43,7 +45,7 @@ def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Predict and simulate how transport protocols share a bottleneck."""
+    """Predict, simulate and observe how transport protocols share a bottleneck."""
     if version:
         from importlib.metadata import version as installed
 

@@ -1,4 +1,4 @@
-"""The progress bar: simulated time, and packets a second."""
+"""Progress: simulated time and packets a second, or frames that were read."""
 
 from __future__ import annotations
 
@@ -33,5 +33,17 @@ def progress_bar(name: str) -> Iterator[Callable[[runs.Progress], None]]:
                 simulated=f"{progress.simulated_s:.1f}/{progress.total_s:g} s simulated",
                 rate=f"{rate:.2f} M packets/s",
             )
+
+        yield show
+
+
+@contextmanager
+def frames_read() -> Iterator[Callable[[int, int], None]]:
+    """Show on standard error how much of a trace was read; gives what to call with frames and bytes."""
+    with Progress(TextColumn("{task.description}"), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def show(frames: int, wire_bytes: int) -> None:
+            bar.update(task, description=f"{frames / 1e6:.1f} M frames, {wire_bytes / 1e9:.2f} GB on the wire")
 
         yield show

@@ -1,0 +1,95 @@
+//! Observing a trace without holding the GIL, watched and stopped from Python.
+
+use crate::simulation::{not_written, Interrupted};
+use parshall_records::{TableSelection, Tables};
+use parshall_trace::{Monitor, Options, TraceError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+
+/// Watches, and stops, an observation from another thread.
+#[pyclass(name = "TraceMonitor", frozen)]
+#[derive(Default)]
+pub struct PyTraceMonitor(Arc<Monitor>);
+
+#[pymethods]
+impl PyTraceMonitor {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops the observation.
+    fn cancel(&self) {
+        self.0.cancel.store(true, Relaxed);
+    }
+
+    /// Frames read so far.
+    #[getter]
+    fn frames(&self) -> u64 {
+        self.0.frames.load(Relaxed)
+    }
+
+    /// Bytes of them on the wire.
+    #[getter]
+    fn wire_bytes(&self) -> u64 {
+        self.0.bytes.load(Relaxed)
+    }
+}
+
+/// Observes the files of one trace, writes its tables to `directory` as repetition `number`, and returns what else it held as
+/// JSON. `options`: `sample_every_s` and `rtt_s`, as JSON.
+#[pyfunction]
+pub fn observe(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    number: u32,
+    directory: PathBuf,
+    options: &str,
+    monitor: &PyTraceMonitor,
+) -> PyResult<String> {
+    let options: Options =
+        serde_json::from_str(options).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let monitor = Arc::clone(&monitor.0);
+    let summary = py.detach(move || {
+        // A panic is a fault of ours, but not one to take a notebook down with.
+        catch_unwind(AssertUnwindSafe(move || run(&files, number, &directory, &options, &monitor)))
+    });
+    match summary {
+        Ok(Ok(summary)) => Ok(summary),
+        Ok(Err(error)) => Err(refused(error)),
+        Err(_) => Err(PyRuntimeError::new_err(
+            "the trace reader failed; this is a fault in Parshall, please report it",
+        )),
+    }
+}
+
+fn run(
+    files: &[PathBuf],
+    number: u32,
+    directory: &Path,
+    options: &Options,
+    monitor: &Monitor,
+) -> Result<String, TraceError> {
+    let selection =
+        TableSelection { rounds: true, flow_samples: true, trace_flows: true, ..TableSelection::default() };
+    let mut tables = Tables::create(directory, number, selection)?;
+    let summary = parshall_trace::observe(files, options, &mut tables, monitor)?;
+    tables.finish()?;
+    Ok(serde_json::to_string(&summary).unwrap_or_default())
+}
+
+fn refused(error: TraceError) -> PyErr {
+    match error {
+        TraceError::Read { path, source } => match source.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, source.to_string(), path)),
+            None => PyOSError::new_err(format!("{}: {source}", path.display())),
+        },
+        TraceError::Refused { .. } => PyValueError::new_err(error.to_string()),
+        TraceError::Interrupted => Interrupted::new_err(error.to_string()),
+        TraceError::Records(error) => not_written(error),
+    }
+}

@@ -1,0 +1,258 @@
+//! A connection: the data of both directions, and its opening and end.
+
+use crate::direction::Direction;
+use crate::packet::{Endpoint, Flags, Packet};
+use crate::path_times::Nanos;
+
+/// Recent packets that a copy of the same packet is looked for among.
+const RECENT: usize = 4;
+
+/// Copies of a packet without identification follow within this time.
+const COPY: Nanos = 200_000;
+
+/// Bytes that the timestamp option takes from a full segment.
+const TIMESTAMP_OPTION: u32 = 12;
+
+/// Two endpoints, whichever is the smaller first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key(Endpoint, Endpoint);
+
+impl Key {
+    /// The connection of a packet, and which of its ends, 0 or 1, sent it.
+    #[inline]
+    pub(crate) fn of(packet: &Packet) -> (Self, usize) {
+        if packet.source <= packet.destination {
+            (Self(packet.source, packet.destination), 0)
+        } else {
+            (Self(packet.destination, packet.source), 1)
+        }
+    }
+
+    pub(crate) fn end(&self, side: usize) -> Endpoint {
+        if side == 0 {
+            self.0
+        } else {
+            self.1
+        }
+    }
+}
+
+/// What a SYN of one side said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Offer {
+    /// When it passed last, and how often.
+    at: Nanos,
+    pub(crate) sent: u64,
+    seq: u32,
+    pub(crate) mss: Option<u16>,
+    pub(crate) window_scale: Option<u8>,
+    pub(crate) sack_permitted: bool,
+    pub(crate) timestamps: bool,
+}
+
+/// What identifies a copy of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+struct Print {
+    at: Nanos,
+    side: u8,
+    flags: u8,
+    ip_id: u16,
+    seq: u32,
+    ack: u32,
+    payload: u32,
+    timestamps: Option<(u32, u32)>,
+}
+
+/// A connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    /// `directions[0]`: the data that end 0 sends.
+    pub(crate) directions: [Direction; 2],
+    pub(crate) offers: [Option<Offer>; 2],
+    /// Which end opened it.
+    client: Option<usize>,
+    /// The SYN-ACK's answer was seen.
+    established: bool,
+    pub(crate) fins: [bool; 2],
+    pub(crate) reset: bool,
+    pub(crate) last: Nanos,
+    /// Packets that were captured twice.
+    pub(crate) copies: u64,
+    recent: [Print; RECENT],
+    next_recent: u8,
+}
+
+impl Connection {
+    pub(crate) fn new() -> Self {
+        Self {
+            directions: [Direction::new(), Direction::new()],
+            offers: [None; 2],
+            client: None,
+            established: false,
+            fins: [false; 2],
+            reset: false,
+            last: 0,
+            copies: 0,
+            recent: [Print::default(); RECENT],
+            next_recent: 0,
+        }
+    }
+
+    /// Whether this packet opens a new connection between the same ends.
+    pub(crate) fn is_succeeded_by(&self, packet: &Packet, side: usize) -> bool {
+        let flags = packet.flags;
+        if !flags.has(Flags::SYN) || flags.has(Flags::ACK) {
+            return false;
+        }
+        let other_number = self.offers[side].is_some_and(|offer| offer.seq != packet.seq);
+        let unopened = self.offers[side].is_none() && self.directions.iter().any(|direction| direction.seen);
+        other_number || unopened
+    }
+
+    /// Whether both ends have said that it is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.reset || self.fins == [true; 2]
+    }
+
+    /// How it ended.
+    pub(crate) fn ending(&self) -> &'static str {
+        match (self.reset, self.fins) {
+            (true, _) => "reset",
+            (false, [true, true]) => "closed",
+            (false, [false, false]) => "open",
+            (false, _) => "half-closed",
+        }
+    }
+
+    /// A packet that end `side` sent; `false`: a copy of one that was seen.
+    #[inline]
+    pub(crate) fn on_packet(&mut self, now: Nanos, side: usize, packet: &Packet) -> bool {
+        if self.is_copy(now, side, packet) {
+            self.copies += 1;
+            return false;
+        }
+        self.last = now;
+        let flags = packet.flags;
+        if flags.has(Flags::SYN) {
+            self.on_syn(now, side, packet);
+        } else if !self.established && flags.has(Flags::ACK) {
+            self.on_first_ack(now, side);
+        }
+        if flags.has(Flags::RST) {
+            self.reset = true; // its numbers need not fit
+            return true;
+        }
+        if packet.payload > 0 {
+            self.directions[side].on_data(now, packet);
+        }
+        if flags.has(Flags::FIN) {
+            self.fins[side] = true;
+            self.directions[side].on_fin(packet);
+        }
+        if flags.has(Flags::ACK) {
+            let window = self.window(side, packet);
+            self.directions[1 - side].on_ack(now, packet, window);
+        }
+        true
+    }
+
+    /// The receive window that end `side` offers, in bytes.
+    fn window(&self, side: usize, packet: &Packet) -> u64 {
+        let shift = match (&self.offers[side], &self.offers[1 - side]) {
+            (Some(own), Some(other)) if !packet.flags.has(Flags::SYN) => {
+                own.window_scale.and(other.window_scale).and(own.window_scale)
+            }
+            _ => None,
+        };
+        u64::from(packet.window) << u32::from(shift.unwrap_or(0)).min(14)
+    }
+
+    /// The same packet seen twice: on two interfaces, or by a mirror port.
+    fn is_copy(&mut self, now: Nanos, side: usize, packet: &Packet) -> bool {
+        let print = Print {
+            at: now,
+            side: side as u8,
+            flags: packet.flags.0,
+            ip_id: packet.ip_id.unwrap_or(0),
+            seq: packet.seq,
+            ack: packet.ack,
+            payload: packet.payload,
+            timestamps: packet.options.timestamps,
+        };
+        // Without an identification, duplicate acknowledgements look like copies.
+        if print.ip_id != 0 || packet.payload > 0 {
+            let same = |old: &Print| Print { at: now, ..*old } == print && old.flags != 0;
+            let near = |old: &Print| print.ip_id != 0 || now.saturating_sub(old.at) <= COPY;
+            if self.recent.iter().any(|old| same(old) && near(old)) {
+                return true;
+            }
+            self.recent[usize::from(self.next_recent)] = print;
+            self.next_recent = (self.next_recent + 1) % RECENT as u8;
+        }
+        false
+    }
+
+    fn on_syn(&mut self, now: Nanos, side: usize, packet: &Packet) {
+        let options = &packet.options;
+        let sent = self.offers[side].map_or(0, |offer| offer.sent);
+        self.offers[side] = Some(Offer {
+            at: now,
+            sent: sent + 1,
+            seq: packet.seq,
+            mss: options.mss,
+            window_scale: options.window_scale,
+            sack_permitted: options.sack_permitted,
+            timestamps: options.timestamps.is_some(),
+        });
+        if sent == 0 {
+            self.directions[side].open(packet.seq);
+        }
+        if !packet.flags.has(Flags::ACK) {
+            self.client.get_or_insert(side);
+            return;
+        }
+        let client = 1 - side;
+        self.client.get_or_insert(client);
+        if let Some(syn) = self.offers[client].filter(|offer| offer.sent == 1 && sent == 0) {
+            let beyond = now.saturating_sub(syn.at);
+            self.directions[client].times.handshake(None, Some(beyond));
+            self.directions[side].times.handshake(Some(beyond), None);
+        }
+        self.learn_segment_size();
+    }
+
+    fn learn_segment_size(&mut self) {
+        let [Some(a), Some(b)] = &self.offers else { return };
+        let option = if a.timestamps && b.timestamps { TIMESTAMP_OPTION } else { 0 };
+        if let Some(mss) = [a.mss, b.mss].into_iter().flatten().min() {
+            for direction in &mut self.directions {
+                direction.size.state(u32::from(mss).saturating_sub(option));
+            }
+        }
+    }
+
+    fn on_first_ack(&mut self, now: Nanos, side: usize) {
+        self.established = true;
+        if self.client != Some(side) {
+            return;
+        }
+        match (&self.offers[1 - side], &self.offers[side]) {
+            (Some(answer), _) if answer.sent == 1 => {
+                let before = now.saturating_sub(answer.at);
+                self.directions[side].times.handshake(Some(before), None);
+                self.directions[1 - side].times.handshake(None, Some(before));
+            }
+            // Only this direction was captured: SYN and its answer's answer are a round trip apart.
+            (None, Some(syn)) if syn.sent == 1 => {
+                let whole = now.saturating_sub(syn.at);
+                self.directions[side].times.handshake(Some(0), Some(whole));
+            }
+            _ => {}
+        }
+    }
+
+    /// Bytes of memory that it holds.
+    pub(crate) fn footprint(&self) -> usize {
+        size_of::<Self>() + self.directions.iter().map(Direction::footprint).sum::<usize>()
+    }
+}

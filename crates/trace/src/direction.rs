@@ -1,0 +1,513 @@
+//! The data of one direction of a connection: a flow, as the capture point sees it.
+//!
+//! | name | what |
+//! | --- | --- |
+//! | `first` | first byte of data that was seen |
+//! | `una` | first byte not acknowledged |
+//! | `max` | one past the highest byte seen (or acknowledged) |
+//! | hole | bytes below `max` that were not seen |
+//! | `recover` | losses below belong to an event that was counted |
+//!
+//! Sequence numbers are extended to 64 bits. A segment above `max` leaves a hole; what fills it is a packet that was
+//! overtaken, if it comes too early for a retransmission or has an older timestamp, else the retransmission of a packet lost
+//! before the capture point. A hole that is acknowledged was not captured. What was seen already is sent again
+//! ([`crate::resent`] judges why). Loss events and timeouts are told apart by the time since the last progress: a timeout
+//! comes from the sender's timer and not in answer to an acknowledgement.
+
+use crate::packet::{Flags, Packet};
+use crate::path_times::{Nanos, PathTimes};
+use crate::ranges::Ranges;
+use crate::resent::{Evidence, Resent, Retransmissions};
+use crate::rounds::{Rounds, Sent};
+use crate::segment_size::SegmentSize;
+use std::collections::VecDeque;
+
+/// Sequence numbers begin here, so that those before the first one seen are positive.
+const ORIGIN: u64 = 1 << 32;
+
+/// A jump by more is no hole in what was seen: the capture has a gap there, or the number is wrong.
+const LARGEST_JUMP: i32 = 1 << 28;
+
+/// Without a round-trip time, a hole that is filled sooner was an overtaken packet.
+const REORDERED: Nanos = 3_000_000;
+
+/// Least retransmission timeout of usual systems, less a margin.
+const LEAST_TIMEOUT: Nanos = 190_000_000;
+
+/// How long a sender may take to answer, beyond the path.
+const ANSWER: Nanos = 5_000_000;
+
+/// What was counted of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Captured segments with data.
+    pub(crate) segments: u64,
+    /// Those of more than one packet.
+    pub(crate) merged: u64,
+    /// Packets sent: seen, and those that must have been sent before the capture point.
+    pub(crate) packets: u64,
+    pub(crate) retransmissions: u64,
+    /// Packets taken for lost, all in all and before the capture point.
+    pub(crate) lost: u64,
+    pub(crate) lost_before: u64,
+    pub(crate) spurious: u64,
+    pub(crate) out_of_order: u64,
+    pub(crate) uncaptured: u64,
+    pub(crate) loss_events: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) tail_probes: u64,
+    pub(crate) duplicates_reported: u64,
+    pub(crate) ecn_reductions: u64,
+    pub(crate) acknowledgements: u64,
+    pub(crate) zero_windows: u64,
+    pub(crate) wire_bytes: u64,
+    /// Numbers that fit nothing.
+    pub(crate) odd: u64,
+}
+
+/// A hole's end, when it appeared, and the timestamp of the packet that revealed it.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    end: u64,
+    at: Nanos,
+    timestamp: Option<u32>,
+}
+
+/// One direction of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Direction {
+    /// The flow's number, once it has sent data.
+    pub(crate) number: Option<u32>,
+    pub(crate) counts: Counts,
+    pub(crate) size: SegmentSize,
+    pub(crate) times: PathTimes,
+    pub(crate) rounds: Rounds,
+    /// Whether `una` and `max` mean anything.
+    synchronised: bool,
+    /// Whether the SYN was seen.
+    opened: bool,
+    /// Whether data, and acknowledgements of it, were seen.
+    pub(crate) seen: bool,
+    pub(crate) acked: bool,
+    first: u64,
+    una: u64,
+    max: u64,
+    fin: Option<u64>,
+    holes: Ranges,
+    gaps: VecDeque<Gap>,
+    sacked: Ranges,
+    resent: Retransmissions,
+    dupacks: u32,
+    recover: u64,
+    last_window: u16,
+    pub(crate) largest_window: u64,
+    cwr: bool,
+    /// First data; last data or progress; last progress; last packet of either kind.
+    pub(crate) began: Option<Nanos>,
+    pub(crate) ended: Nanos,
+    progress: Nanos,
+    active: Nanos,
+    pub(crate) next_sample: Nanos,
+}
+
+impl Direction {
+    pub(crate) fn new() -> Self {
+        Self {
+            number: None,
+            counts: Counts::default(),
+            size: SegmentSize::new(),
+            times: PathTimes::new(),
+            rounds: Rounds::default(),
+            synchronised: false,
+            opened: false,
+            seen: false,
+            acked: false,
+            first: 0,
+            una: 0,
+            max: 0,
+            fin: None,
+            holes: Ranges::default(),
+            gaps: VecDeque::new(),
+            sacked: Ranges::default(),
+            resent: Retransmissions::default(),
+            dupacks: 0,
+            recover: 0,
+            last_window: 0,
+            largest_window: 0,
+            cwr: false,
+            began: None,
+            ended: 0,
+            progress: 0,
+            active: 0,
+            next_sample: 0,
+        }
+    }
+
+    /// A SYN: data begins after `seq`.
+    pub(crate) fn open(&mut self, seq: u32) {
+        self.begin_at(seq.wrapping_add(1));
+        self.opened = true;
+    }
+
+    fn begin_at(&mut self, seq: u32) {
+        let base = ORIGIN + u64::from(seq);
+        (self.synchronised, self.first, self.una, self.max, self.recover) = (true, base, base, base, base);
+    }
+
+    /// The 64-bit number; `None` if it is nowhere near.
+    #[inline]
+    fn extend(&self, seq: u32) -> Option<u64> {
+        let distance = seq.wrapping_sub(self.max as u32).cast_signed();
+        (-LARGEST_JUMP < distance).then(|| self.max.wrapping_add_signed(i64::from(distance)))
+    }
+
+    /// Data passes.
+    #[inline]
+    pub(crate) fn on_data(&mut self, now: Nanos, packet: &Packet) {
+        let seq = packet.seq.wrapping_add(u32::from(packet.flags.has(Flags::SYN)));
+        if !self.synchronised {
+            self.begin_at(seq);
+        }
+        let Some(start) = self.extend(seq) else {
+            self.counts.odd += 1;
+            return;
+        };
+        let end = start + u64::from(packet.payload);
+        if packet.payload <= 1 && end == self.una && self.una == self.max && self.seen {
+            return; // a keep-alive, RFC 9293 §3.8.4
+        }
+        if !self.seen {
+            self.seen = true;
+            self.first_data(start);
+        }
+        if self.began.is_none() {
+            self.began = Some(now);
+            self.progress = now;
+        }
+        self.size.see(packet.payload);
+        let packets = self.size.packets(u64::from(packet.payload));
+        self.counts.segments += 1;
+        self.counts.merged += u64::from(packets > 1);
+        self.counts.wire_bytes += u64::from(packet.payload) + packets * u64::from(packet.header_bytes);
+        self.congestion_window_reduced(packet);
+        if start >= self.max {
+            self.new_data(now, packet, start, end, packets);
+        } else if end > self.max {
+            // Sent again, with new data behind it.
+            let border = self.max;
+            self.old_data(now, packet, start, border);
+            self.new_data(now, packet, border, end, self.size.packets(end - border));
+        } else {
+            self.old_data(now, packet, start, end);
+        }
+        if let Some(echo) = echo_of(packet) {
+            let usable = self.sacked.is_empty() && self.dupacks == 0 && self.una >= self.recover;
+            self.times.echoed(now, echo, usable);
+        }
+        self.ended = self.ended.max(now);
+        self.active = now;
+    }
+
+    /// Without the connection's beginning, what was sent before the capture began is not missing.
+    fn first_data(&mut self, start: u64) {
+        if !self.opened && start > self.max {
+            self.max = start;
+            self.recover = start;
+            if !self.acked {
+                (self.first, self.una) = (start, start);
+            }
+        }
+    }
+
+    /// A FIN takes a number of its own.
+    pub(crate) fn on_fin(&mut self, packet: &Packet) {
+        let Some(start) = self.extend(packet.seq).filter(|_| self.synchronised) else { return };
+        let end = start + u64::from(packet.payload);
+        if end >= self.max {
+            self.fin = Some(end);
+            self.max = end + 1;
+        }
+    }
+
+    fn congestion_window_reduced(&mut self, packet: &Packet) {
+        let cwr = packet.flags.has(Flags::CWR) && !packet.flags.has(Flags::SYN);
+        self.counts.ecn_reductions += u64::from(cwr && !self.cwr);
+        self.cwr = cwr;
+    }
+
+    #[inline]
+    fn new_data(&mut self, now: Nanos, packet: &Packet, start: u64, end: u64, packets: u64) {
+        let begin = self.max;
+        let gap = start - begin;
+        let mut sent = packets;
+        if gap > 0 {
+            let missing = self.size.packets(gap);
+            if gap < LARGEST_JUMP as u64 / 16 {
+                self.holes.insert(begin, start);
+                if self.gaps.len() >= Ranges::LIMIT {
+                    self.gaps.pop_front();
+                }
+                let timestamp = packet.options.timestamps.map(|pair| pair.0);
+                self.gaps.push_back(Gap { end: start, at: now, timestamp });
+                sent += missing;
+            } else {
+                self.counts.uncaptured += missing;
+            }
+        }
+        self.counts.packets += sent;
+        self.times.sent(now, end);
+        let sent = Sent {
+            start: begin,
+            end,
+            packets: sent,
+            new: true,
+            echo: echo_of(packet),
+            patience: self.patience(),
+        };
+        self.rounds.sent(now, &sent);
+        self.max = end;
+    }
+
+    fn patience(&self) -> Option<Nanos> {
+        // Two round trips while an acknowledgement may still come, one if none is captured.
+        self.times.smoothed().map(|rtt| if self.acked { rtt.saturating_mul(2) } else { rtt })
+    }
+
+    /// Bytes below `max` pass.
+    fn old_data(&mut self, now: Nanos, packet: &Packet, start: u64, end: u64) {
+        let start = start.max(self.first);
+        if start >= end {
+            return; // from before the capture began
+        }
+        let packets = self.size.packets(end - start);
+        let timestamp = packet.options.timestamps.map(|pair| pair.0);
+        let filled = self.holes.remove(start, end);
+        if filled > 0 && self.was_overtaken(now, start, timestamp) {
+            self.counts.out_of_order += packets; // it was counted when the hole appeared
+            return;
+        }
+        self.counts.packets += packets;
+        self.counts.retransmissions += packets;
+        let previous = self.resent.last_of(start).copied();
+        let copied = match &previous {
+            Some(resent) => Some(resent.round),
+            None => self.rounds.index_of(start),
+        };
+        let needless = filled == 0 && (end <= self.una || self.sacked.covers(start, end));
+        if needless {
+            self.counts.spurious += packets;
+        } else {
+            self.counts.lost += packets;
+            self.counts.lost_before += if filled > 0 { packets } else { 0 };
+            if let Some(round) = copied {
+                self.rounds.mark(round, packets, true);
+            }
+        }
+        self.episode(now, start, end, previous.map(|resent| resent.at), needless);
+        self.times.resent(start, end);
+        let sent = Sent { start, end, packets, new: false, echo: echo_of(packet), patience: self.patience() };
+        self.rounds.sent(now, &sent);
+        self.resent.push(Resent {
+            start,
+            end,
+            at: now,
+            packets,
+            round: self.rounds.current(),
+            before: copied,
+            timestamp,
+            lost: !needless,
+            settled: needless,
+        });
+    }
+
+    /// Whether a packet that fills a hole was sent before the one that revealed it.
+    fn was_overtaken(&self, now: Nanos, start: u64, timestamp: Option<u32>) -> bool {
+        let at = self.gaps.partition_point(|gap| gap.end <= start);
+        let Some(gap) = self.gaps.get(at) else { return false };
+        if let (Some(own), Some(other)) = (timestamp, gap.timestamp) {
+            match own.wrapping_sub(other).cast_signed() {
+                i32::MIN..=-1 => return true,
+                1.. => return false,
+                0 => {}
+            }
+        }
+        // A retransmission takes a round trip at least.
+        let least = self.times.least().or_else(|| self.times.of_handshake());
+        let limit = least.map_or(REORDERED, |least| least / 10 * 8);
+        now.saturating_sub(gap.at) < limit
+    }
+
+    /// Counts loss events, timeouts and tail probes; `sent_again`: when this was sent again before.
+    fn episode(&mut self, now: Nanos, start: u64, end: u64, sent_again: Option<Nanos>, needless: bool) {
+        let duplicates = self.dupacks >= 3 || self.sacked.end().is_some_and(|highest| highest > end);
+        let srtt = self.times.smoothed().unwrap_or(0);
+        let waited = now.saturating_sub(self.progress.max(sent_again.unwrap_or(0)));
+        let quiet = now.saturating_sub(self.active);
+        let at_edge = start <= self.una;
+        let timer = waited >= LEAST_TIMEOUT.max(srtt / 10 * 9)
+            && quiet >= ANSWER.saturating_add(self.times.until_answered() / 4 * 5);
+        let last = self.fin.map_or(self.max, |fin| fin.max(end));
+        if !at_edge && end == last && !duplicates && self.una >= self.recover {
+            self.counts.tail_probes += 1; // RFC 8985 §7
+        } else if at_edge && timer {
+            self.counts.timeouts += 1;
+            self.recover = self.max;
+        } else if start >= self.recover && !needless {
+            self.counts.loss_events += 1;
+            self.recover = self.max;
+        }
+    }
+
+    /// An acknowledgement of this direction's data passes.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Nanos, packet: &Packet, window: u64) {
+        if !self.synchronised {
+            self.begin_at(packet.ack);
+        }
+        self.counts.acknowledgements += 1;
+        self.largest_window = self.largest_window.max(window);
+        self.counts.zero_windows += u64::from(window == 0);
+        let Some(ack) = self.extend(packet.ack) else {
+            self.counts.odd += 1;
+            return;
+        };
+        self.acked = true;
+        if ack > self.max {
+            self.unseen_was_acknowledged(ack);
+        }
+        let echo = packet.options.timestamps.map(|pair| pair.1);
+        let had_sacked = !self.sacked.is_empty();
+        if packet.options.sack_blocks > 0 {
+            self.on_sack(now, packet.options.blocks(), ack);
+        }
+        if ack < self.una {
+            return; // an old one
+        }
+        if let Some((value, _)) = packet.options.timestamps {
+            self.times.acknowledged_with(now, value);
+        }
+        let evidence = Evidence { now, ack, echo, least: self.times.least_to_acknowledge() };
+        let (counts, rounds, sacked) = (&mut self.counts, &mut self.rounds, &self.sacked);
+        self.resent.judge(
+            &evidence,
+            |start, end| sacked.covers(start, end),
+            |resent| unlose(counts, rounds, resent),
+        );
+        if ack > self.una {
+            let usable = !had_sacked && self.dupacks == 0 && !self.resent.any_within(self.una, ack);
+            self.times.acknowledged(now, ack, usable && self.una >= self.recover);
+            self.advance(now, ack);
+        } else if packet.payload == 0 && self.max > self.una && packet.window == self.last_window {
+            self.dupacks += 1;
+        }
+        self.last_window = packet.window;
+        // At the sender the answer comes at once; elsewhere it is recognised by its echo.
+        let wait = self.times.until_answered();
+        let echoed = packet.options.timestamps.map(|pair| pair.0).filter(|_| wait > 0);
+        self.rounds.acknowledged(now.saturating_add(wait / 20 * 19), echoed, ack, &self.sacked);
+        self.active = now;
+    }
+
+    fn unseen_was_acknowledged(&mut self, ack: u64) {
+        if self.seen && self.fin.is_none() {
+            let missing = self.size.packets(ack - self.max);
+            self.counts.uncaptured += missing;
+            self.counts.packets += missing;
+        } else if !self.seen {
+            self.recover = ack;
+        }
+        self.max = ack;
+    }
+
+    fn advance(&mut self, now: Nanos, ack: u64) {
+        self.una = ack;
+        self.dupacks = 0;
+        self.progress = now;
+        if self.began.is_some() {
+            self.ended = self.ended.max(now);
+        }
+        self.sacked.remove(0, ack);
+        if !self.holes.is_empty() {
+            let missed = self.holes.remove(0, ack);
+            if missed > 0 {
+                self.counts.uncaptured += self.size.packets(missed);
+            }
+            while self.gaps.front().is_some_and(|gap| gap.end <= ack) {
+                self.gaps.pop_front();
+            }
+        }
+    }
+
+    fn on_sack(&mut self, now: Nanos, blocks: &[(u32, u32)], ack: u64) {
+        let extended = |block: &(u32, u32)| Some((self.extend(block.0)?, self.extend(block.1)?));
+        let all: [Option<(u64, u64)>; 4] = std::array::from_fn(|i| blocks.get(i).and_then(extended));
+        for (i, block) in all.iter().enumerate() {
+            let Some((start, end)) = *block else { continue };
+            if start >= end || end > self.max {
+                continue;
+            }
+            let inside_next = i == 0 && all[1].is_some_and(|outer| outer.0 <= start && end <= outer.1);
+            if end <= ack || inside_next {
+                // RFC 2883 §4: the first block reports a duplicate.
+                if i == 0 {
+                    self.counts.duplicates_reported += 1;
+                    let (counts, rounds) = (&mut self.counts, &mut self.rounds);
+                    self.resent.duplicate(start, end, |resent| unlose(counts, rounds, resent));
+                }
+                continue;
+            }
+            if !self.sacked.covers(end - 1, end) {
+                self.times.sacked(now, end);
+            }
+            self.sacked.insert(start.max(ack), end);
+        }
+    }
+
+    /// Payload that arrived, as far as the capture shows.
+    pub(crate) fn delivered(&self) -> u64 {
+        let end = self.fin.unwrap_or(u64::MAX);
+        if self.acked {
+            self.una.min(end).saturating_sub(self.first)
+        } else if self.seen {
+            self.max.min(end).saturating_sub(self.first).saturating_sub(self.holes.total())
+        } else {
+            0
+        }
+    }
+
+    /// Packets on their way: neither acknowledged nor, selectively, received; `None` if acknowledgements are not seen.
+    pub(crate) fn in_flight(&self) -> Option<u64> {
+        let bytes = (self.max - self.una.min(self.max)).saturating_sub(self.sacked.total());
+        self.acked.then(|| if bytes == 0 { 0 } else { self.size.packets(bytes) })
+    }
+
+    /// The slots that are settled.
+    pub(crate) fn settled_round(&mut self) -> Option<crate::rounds::Round> {
+        self.rounds.settled(if self.acked { self.una } else { u64::MAX })
+    }
+
+    /// Bytes of memory behind it.
+    pub(crate) fn footprint(&self) -> usize {
+        self.size.footprint()
+            + self.times.footprint()
+            + self.rounds.footprint()
+            + self.holes.footprint()
+            + self.sacked.footprint()
+            + self.resent.footprint()
+            + self.gaps.capacity() * size_of::<Gap>()
+    }
+}
+
+/// The timestamp that a packet echoes.
+fn echo_of(packet: &Packet) -> Option<u32> {
+    packet.options.timestamps.filter(|_| packet.flags.has(Flags::ACK)).map(|pair| pair.1)
+}
+
+/// A retransmission was needless: the copy before it had arrived.
+fn unlose(counts: &mut Counts, rounds: &mut Rounds, resent: &Resent) {
+    counts.lost = counts.lost.saturating_sub(resent.packets);
+    counts.spurious += resent.packets;
+    if let Some(round) = resent.before {
+        rounds.mark(round, resent.packets, false);
+    }
+}

@@ -1,0 +1,196 @@
+//! All connections of a trace, in bounded memory.
+//!
+//! | limit | value |
+//! | --- | --- |
+//! | memory of the connections followed at a time | [`BUDGET`] |
+//! | connections followed at a time | [`CONNECTIONS`] |
+//! | time after which one that is over is let go | [`LINGER`] |
+//!
+//! Every [`SWEEP`] packets, connections that are over for a while are written and forgotten; if a limit is passed, the longest
+//! idle ones too, as evicted. Packets of an evicted connection begin a flow of its own. Flows are numbered as their data begins.
+
+use crate::connection::{Connection, Key};
+use crate::packet::Packet;
+use crate::path_times::Nanos;
+use crate::rows;
+use parshall_records::{RecordsError, Tables};
+use std::collections::hash_map::Entry;
+use std::collections::HashMap;
+
+/// Bytes behind all connections when a sweep begins; what they gain between two sweeps comes on top.
+pub const BUDGET: usize = 256 << 20;
+
+/// Connections when a sweep begins.
+pub const CONNECTIONS: usize = 1 << 17;
+
+/// Packets between two sweeps.
+const SWEEP: u64 = 1 << 16;
+
+/// Nanoseconds.
+const LINGER: Nanos = 120_000_000_000;
+
+/// What is left where a limit was passed.
+const KEPT: f64 = 0.75;
+
+/// Follows connections.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    connections: HashMap<Key, Box<Connection>>,
+    sample_every: Option<Nanos>,
+    packets: u64,
+    next_flow: u32,
+    budget: usize,
+    limit: usize,
+    /// Connections that were let go before their end.
+    pub(crate) evicted: u64,
+    /// Connections without any data.
+    pub(crate) empty: u64,
+    /// Packets that were captured twice.
+    pub(crate) copies: u64,
+}
+
+impl Flows {
+    pub(crate) fn new(sample_every: Option<Nanos>) -> Self {
+        Self::bounded(sample_every, BUDGET, CONNECTIONS)
+    }
+
+    pub(crate) fn bounded(sample_every: Option<Nanos>, budget: usize, limit: usize) -> Self {
+        Self {
+            connections: HashMap::new(),
+            sample_every: sample_every.filter(|every| *every > 0),
+            packets: 0,
+            next_flow: 0,
+            budget,
+            limit,
+            evicted: 0,
+            empty: 0,
+            copies: 0,
+        }
+    }
+
+    /// Flows that have sent data.
+    pub(crate) fn count(&self) -> u32 {
+        self.next_flow
+    }
+
+    /// A packet passes.
+    #[inline]
+    pub(crate) fn on_packet(
+        &mut self,
+        now: Nanos,
+        packet: &Packet,
+        tables: &mut Tables,
+    ) -> Result<(), RecordsError> {
+        let (key, side) = Key::of(packet);
+        let connection = match self.connections.entry(key) {
+            Entry::Vacant(vacant) => vacant.insert(Box::new(Connection::new())),
+            Entry::Occupied(mut occupied) => {
+                if occupied.get().is_succeeded_by(packet, side) {
+                    let mut over = std::mem::replace(occupied.get_mut(), Box::new(Connection::new()));
+                    write(&key, &mut over, &mut self.next_flow, &mut self.empty, tables)?;
+                }
+                occupied.into_mut()
+            }
+        };
+        if connection.on_packet(now, side, packet) {
+            for (side, direction) in connection.directions.iter_mut().enumerate() {
+                if direction.number.is_none() && direction.seen {
+                    direction.number = Some(self.next_flow);
+                    self.next_flow = self.next_flow.saturating_add(1);
+                }
+                let Some(flow) = direction.number else { continue };
+                while let Some(round) = direction.settled_round() {
+                    rows::round(tables, flow, &round)?;
+                }
+                if let Some(every) = self.sample_every {
+                    if now >= direction.next_sample && direction.seen {
+                        rows::sample(tables, flow, now, direction)?;
+                        direction.next_sample = (now / every + 1).saturating_mul(every);
+                    }
+                }
+                let _ = side;
+            }
+        } else {
+            self.copies += 1;
+        }
+        self.packets += 1;
+        if self.packets.is_multiple_of(SWEEP) {
+            self.sweep(now, tables)?;
+        }
+        Ok(())
+    }
+
+    fn sweep(&mut self, now: Nanos, tables: &mut Tables) -> Result<(), RecordsError> {
+        let mut over: Vec<Key> = Vec::new();
+        let mut held: Vec<(Nanos, u64, Key)> = Vec::new();
+        let mut memory = 0;
+        for (key, connection) in &self.connections {
+            if connection.is_over() && now.saturating_sub(connection.last) > LINGER {
+                over.push(*key);
+            } else {
+                let footprint = connection.footprint();
+                memory += footprint;
+                held.push((connection.last, footprint as u64, *key));
+            }
+        }
+        if memory > self.budget || held.len() > self.limit {
+            held.sort_unstable_by_key(|(last, _, key)| (*last, key.end(0), key.end(1)));
+            let mut count = held.len();
+            for (_, footprint, key) in held {
+                if memory as f64 <= KEPT * self.budget as f64 && count as f64 <= KEPT * self.limit as f64 {
+                    break;
+                }
+                memory -= footprint as usize;
+                count -= 1;
+                self.evicted += 1;
+                over.push(key);
+            }
+        }
+        self.write_all(over, tables)
+    }
+
+    /// Writes what is left, in the order of the flows' numbers.
+    pub(crate) fn finish(&mut self, tables: &mut Tables) -> Result<(), RecordsError> {
+        let all = self.connections.keys().copied().collect();
+        self.write_all(all, tables)
+    }
+
+    /// Writes connections and forgets them; the order does not depend on the hash function.
+    fn write_all(&mut self, keys: Vec<Key>, tables: &mut Tables) -> Result<(), RecordsError> {
+        let mut gone: Vec<(Key, Box<Connection>)> =
+            keys.into_iter().filter_map(|key| self.connections.remove_entry(&key)).collect();
+        gone.sort_unstable_by_key(|(key, connection)| {
+            let number = connection.directions.iter().filter_map(|direction| direction.number).min();
+            (number.unwrap_or(u32::MAX), key.end(0), key.end(1))
+        });
+        for (key, mut connection) in gone {
+            write(&key, &mut connection, &mut self.next_flow, &mut self.empty, tables)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the flows of a connection.
+fn write(
+    key: &Key,
+    connection: &mut Connection,
+    next_flow: &mut u32,
+    empty: &mut u64,
+    tables: &mut Tables,
+) -> Result<(), RecordsError> {
+    let mut any = false;
+    for side in 0..2 {
+        let direction = &mut connection.directions[side];
+        // Data of which only the acknowledgements were captured.
+        if direction.number.is_none() && direction.delivered() > 0 {
+            direction.number = Some(*next_flow);
+            *next_flow = next_flow.saturating_add(1);
+        }
+        if let Some(flow) = direction.number {
+            any = true;
+            rows::flow(tables, flow, key, side, connection)?;
+        }
+    }
+    *empty += u64::from(!any);
+    Ok(())
+}

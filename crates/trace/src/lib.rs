@@ -1,0 +1,43 @@
+//! Traces that somebody else took, read into the records.
+//!
+//! A capture is read once, frame after frame, in constant memory; each flow in it is followed as long as it lives. No bytes make
+//! it panic or allocate without a limit.
+//!
+//! ```text
+//! file ── input ── capture ── packet ── flows ── connection ── direction ── rows ── records
+//!      gzip, zstd  pcap(ng)   IP, TCP   bounded               losses, RTT, windows
+//! ```
+//!
+//! | module | what | limit |
+//! | --- | --- | --- |
+//! | [`input`] | decompression | windows of 128 MiB |
+//! | [`capture`] | frames of pcap and pcapng | records of 16 MiB |
+//! | [`packet`] | link layer, IP, TCP | |
+//! | [`flows`] | connections being followed | 256 MiB |
+//! | [`direction`] | one flow: sequence numbers, losses, events | 256 ranges of each kind |
+//! | [`path_times`] | round-trip times from any vantage point | 256 segments awaited |
+//! | [`rounds`] | windows in consecutive round trips | 128 unsettled |
+//! | [`resent`] | which retransmissions were needless | 256 remembered |
+//! | [`segment_size`] | packets in a merged segment | |
+//! | [`series`] | cwnd and TCP_INFO series | |
+
+mod capture;
+mod connection;
+mod direction;
+mod error;
+mod flows;
+mod input;
+mod observer;
+mod packet;
+mod path_times;
+mod ranges;
+mod resent;
+mod rounds;
+mod rows;
+mod segment_size;
+mod series;
+
+pub use capture::{count_frames, Format, Frame, Stop};
+pub use error::TraceError;
+pub use observer::{observe, observe_bytes, Monitor, Options, StoppedFile, Summary};
+pub use packet::{decode, Content, Endpoint, Flags, Packet};

@@ -1,0 +1,284 @@
+//! From a captured frame to what TCP analysis needs: link layer, IP and TCP headers.
+//!
+//! Headers are taken apart by `etherparse`, whose lax readers accept frames that the snapshot length cut. Lengths come from the
+//! IP header; where it has none (0, as segmentation offload and jumbograms write), from the length on the wire.
+
+use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Link types, as in <https://www.tcpdump.org/linktypes.html>.
+mod link {
+    pub const NULL: i32 = 0;
+    pub const ETHERNET: i32 = 1;
+    pub const LOOP: i32 = 108;
+    pub const LINUX_SLL: i32 = 113;
+    pub const LINUX_SLL2: i32 = 276;
+    /// Raw IP: the registry's number, what some systems write for it, and those of one version alone.
+    pub const RAW: [i32; 5] = [101, 12, 14, 228, 229];
+}
+
+/// The link types that are understood, for messages.
+pub(crate) const LINK_TYPES: &str =
+    "Ethernet (1), Linux cooked (113, 276), raw IP (101, 228, 229), loopback (0, 108)";
+
+/// An address and a port; IPv4 addresses as mapped ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Endpoint {
+    address: u128,
+    /// The port.
+    pub port: u16,
+}
+
+impl Endpoint {
+    /// Of an address and a port.
+    pub fn new(address: IpAddr, port: u16) -> Self {
+        let address = match address {
+            IpAddr::V4(v4) => v4.to_ipv6_mapped(),
+            IpAddr::V6(v6) => v6,
+        };
+        Self { address: u128::from(address), port }
+    }
+
+    /// The address, IPv4 as such.
+    pub fn address(self) -> IpAddr {
+        Ipv6Addr::from(self.address).to_canonical()
+    }
+}
+
+/// Flags of a TCP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: u8 = 1;
+    /// Synchronise sequence numbers.
+    pub const SYN: u8 = 2;
+    /// Reset.
+    pub const RST: u8 = 4;
+    /// The acknowledgement field counts.
+    pub const ACK: u8 = 16;
+    /// The window was reduced (RFC 3168).
+    pub const CWR: u8 = 128;
+
+    /// Whether this flag is set.
+    #[inline]
+    pub fn has(self, flag: u8) -> bool {
+        self.0 & flag != 0
+    }
+}
+
+/// Options of a TCP header, as far as they were captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Maximum segment size.
+    pub mss: Option<u16>,
+    /// Shift of the window.
+    pub window_scale: Option<u8>,
+    /// SACK permitted.
+    pub sack_permitted: bool,
+    /// TSval and TSecr (RFC 7323).
+    pub timestamps: Option<(u32, u32)>,
+    /// SACK blocks; the first `sack_blocks` count.
+    pub sack: [(u32, u32); 4],
+    /// How many SACK blocks there are.
+    pub sack_blocks: u8,
+}
+
+impl Options {
+    /// The SACK blocks.
+    #[inline]
+    pub fn blocks(&self) -> &[(u32, u32)] {
+        &self.sack[..usize::from(self.sack_blocks)]
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let mut options = Self::default();
+        for element in TcpOptionsIterator::from_slice(bytes) {
+            match element {
+                Ok(TcpOptionElement::MaximumSegmentSize(mss)) => options.mss = Some(mss),
+                Ok(TcpOptionElement::WindowScale(shift)) => options.window_scale = Some(shift),
+                Ok(TcpOptionElement::SelectiveAcknowledgementPermitted) => options.sack_permitted = true,
+                Ok(TcpOptionElement::Timestamp(value, echo)) => options.timestamps = Some((value, echo)),
+                Ok(TcpOptionElement::SelectiveAcknowledgement(first, more)) => {
+                    options.sack_blocks = 0;
+                    for block in std::iter::once(first).chain(more.into_iter().flatten()) {
+                        options.sack[usize::from(options.sack_blocks)] = block;
+                        options.sack_blocks += 1;
+                    }
+                }
+                Ok(TcpOptionElement::Noop) => {}
+                Err(_) => break, // cut by the snapshot length, or unknown
+            }
+        }
+        options
+    }
+}
+
+/// A TCP packet as captured: one segment, or several that offload merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Who sent it.
+    pub source: Endpoint,
+    /// To whom.
+    pub destination: Endpoint,
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgement number; meaningful with [`Flags::ACK`].
+    pub ack: u32,
+    /// Flags.
+    pub flags: Flags,
+    /// Window field, not scaled.
+    pub window: u16,
+    /// Payload on the wire.
+    pub payload: u32,
+    /// IP and TCP headers.
+    pub header_bytes: u16,
+    /// Identification field of an IPv4 header.
+    pub ip_id: Option<u16>,
+    /// Options.
+    pub options: Options,
+}
+
+/// What a frame holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// TCP.
+    Tcp(Packet),
+    /// A fragment of an IP packet, which is not put together again.
+    Fragment,
+    /// Another protocol.
+    Other,
+    /// IP or TCP headers that contradict themselves, or of which too little was captured.
+    Unreadable,
+    /// A link layer that is not understood.
+    UnknownLink,
+}
+
+/// Takes a frame apart.
+pub fn decode(link_type: i32, data: &[u8], wire_bytes: u32) -> Content {
+    let sliced = match link_type {
+        link::ETHERNET => match LaxSlicedPacket::from_ethernet(data) {
+            Ok(sliced) => sliced,
+            Err(_) => return Content::Unreadable,
+        },
+        link::LINUX_SLL | link::LINUX_SLL2 => {
+            let (protocol_at, header) = if link_type == link::LINUX_SLL { (14, 16) } else { (0, 20) };
+            let (Some(protocol), Some(payload)) =
+                (data.get(protocol_at..).and_then(<[u8]>::first_chunk), data.get(header..))
+            else {
+                return Content::Unreadable;
+            };
+            LaxSlicedPacket::from_ether_type(EtherType(u16::from_be_bytes(*protocol)), payload)
+        }
+        link::NULL | link::LOOP => {
+            let payload = data.get(4..).unwrap_or_default();
+            match raw(payload) {
+                Some(sliced) => sliced,
+                None => return not_ip(payload),
+            }
+        }
+        other if link::RAW.contains(&other) => match raw(data) {
+            Some(sliced) => sliced,
+            None => return not_ip(data),
+        },
+        _ => return Content::UnknownLink,
+    };
+    let Some(net) = &sliced.net else {
+        return if sliced.stop_err.is_some() { Content::Unreadable } else { Content::Other };
+    };
+    ip(net, data, wire_bytes)
+}
+
+/// A packet that begins with an IP header.
+fn raw(data: &[u8]) -> Option<LaxSlicedPacket<'_>> {
+    LaxSlicedPacket::from_ip(data).ok()
+}
+
+/// A frame whose content is no IP packet: of another protocol, or too damaged to tell.
+fn not_ip(data: &[u8]) -> Content {
+    match data.first().map(|byte| byte >> 4) {
+        Some(4 | 6) | None => Content::Unreadable,
+        Some(_) => Content::Other,
+    }
+}
+
+fn ip(net: &LaxNetSlice<'_>, frame: &[u8], wire_bytes: u32) -> Content {
+    let (header, stated, ip_id, addresses, payload) = match net {
+        LaxNetSlice::Ipv4(packet) => {
+            let header = packet.header();
+            let source = Ipv4Addr::from(header.source());
+            let addresses = (IpAddr::V4(source), IpAddr::V4(Ipv4Addr::from(header.destination())));
+            let (stated, id) = (u32::from(header.total_len()), header.identification());
+            (offset(frame, header.slice()), stated, Some(id), addresses, packet.payload())
+        }
+        LaxNetSlice::Ipv6(packet) => {
+            let header = packet.header();
+            let source = Ipv6Addr::from(header.source());
+            let addresses = (IpAddr::V6(source), IpAddr::V6(Ipv6Addr::from(header.destination())));
+            let stated = match u32::from(header.payload_length()) {
+                0 => 0,
+                length => length + 40,
+            };
+            (offset(frame, header.slice()), stated, None, addresses, packet.payload())
+        }
+        LaxNetSlice::Arp(_) => return Content::Other,
+    };
+    if payload.fragmented {
+        return Content::Fragment;
+    }
+    if payload.ip_number != etherparse::IpNumber::TCP {
+        // An extension header of which too little was captured hides what follows.
+        return Content::Other;
+    }
+    let (Some(header), Some(start)) = (header, offset(frame, payload.payload)) else {
+        return Content::Unreadable;
+    };
+    let total = if stated == 0 { wire_bytes.saturating_sub(header as u32) } else { stated };
+    let ip_header = start.saturating_sub(header) as u32;
+    let Some(rest) = total.checked_sub(ip_header) else { return Content::Unreadable };
+    match tcp(payload.payload, rest) {
+        Some(mut packet) => {
+            packet.source = Endpoint::new(addresses.0, packet.source.port);
+            packet.destination = Endpoint::new(addresses.1, packet.destination.port);
+            packet.header_bytes = u16::try_from(total - packet.payload).unwrap_or(u16::MAX);
+            packet.ip_id = ip_id;
+            Content::Tcp(packet)
+        }
+        None => Content::Unreadable,
+    }
+}
+
+/// Where `part`, a slice of `whole`, begins in it.
+fn offset(whole: &[u8], part: &[u8]) -> Option<usize> {
+    let offset = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
+    (offset + part.len() <= whole.len()).then_some(offset)
+}
+
+/// The TCP header, of which ports to window must be there; `total` is the length with payload on the wire.
+fn tcp(data: &[u8], total: u32) -> Option<Packet> {
+    let fixed: &[u8; 16] = data.first_chunk()?;
+    let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+    let half = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+    let header = usize::from(fixed[12] >> 4) * 4;
+    if header < 20 {
+        return None;
+    }
+    let options = data.get(20..header.min(data.len())).map(Options::read).unwrap_or_default();
+    let unspecified = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    Some(Packet {
+        source: Endpoint::new(unspecified, half(0)),
+        destination: Endpoint::new(unspecified, half(2)),
+        seq: word(4),
+        ack: word(8),
+        flags: Flags(fixed[13]),
+        window: half(14),
+        payload: total.checked_sub(header as u32)?,
+        header_bytes: 0,
+        ip_id: None,
+        options,
+    })
+}
+
+#[cfg(test)]
+mod tests;

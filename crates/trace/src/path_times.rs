@@ -1,0 +1,297 @@
+//! The round-trip time of a flow, seen from wherever the capture was made.
+//!
+//! A capture point cuts the round trip in two. *Beyond* it, data goes on to the receiver and its acknowledgement comes back; *before*
+//! it, the acknowledgement goes on to the sender and new data comes back. The round-trip time is the sum:
+//!
+//! | part | how it is measured |
+//! | --- | --- |
+//! | beyond | from a segment to the acknowledgement that it caused; not of what was sent twice (Karn) |
+//! | before | from an acknowledgement to the first data that echoes its timestamp (RFC 7323); else from the handshake |
+//!
+//! At the sender *before* is next to nothing and the first part is the round-trip time as the sender itself measures it; at
+//! the receiver it is the other way round. In between, a sample is the longer part's plus the shorter one's recent minimum.
+//! The idea of both halves: Jiang & Dovrolis, CCR 32(3), 2002.
+
+use std::collections::VecDeque;
+
+/// Nanoseconds since the trace began.
+pub(crate) type Nanos = u64;
+
+/// Segments and acknowledgements whose answers are awaited.
+const AWAITED: usize = 256;
+
+/// A side with less than this share of the round trip is an end of it.
+const END_SHARE: f64 = 0.1;
+
+/// Recent minima are of one to two of these: 5 s.
+const RECENT: Nanos = 5_000_000_000;
+
+/// Where a capture was made, relative to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vantage {
+    Sender,
+    Receiver,
+    Middle,
+    Unknown,
+}
+
+impl Vantage {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Middle => "middle",
+            Self::Unknown => "",
+        }
+    }
+}
+
+/// Least of the samples, ever and recently.
+#[derive(Clone, Copy, Debug, Default)]
+struct Least {
+    ever: Option<Nanos>,
+    bucket_start: Nanos,
+    bucket: Option<Nanos>,
+    previous: Option<Nanos>,
+}
+
+impl Least {
+    fn sample(&mut self, now: Nanos, value: Nanos) {
+        self.ever = Some(self.ever.map_or(value, |least| least.min(value)));
+        if now.saturating_sub(self.bucket_start) > RECENT {
+            self.previous = self.bucket.take();
+            self.bucket_start = now;
+        }
+        self.bucket = Some(self.bucket.map_or(value, |least| least.min(value)));
+    }
+
+    fn recent(&self) -> Option<Nanos> {
+        match (self.bucket, self.previous) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b).or(self.ever),
+        }
+    }
+}
+
+/// Measures the round trips of one direction of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct PathTimes {
+    /// Ends of segments sent once, and when they passed.
+    segments: VecDeque<(u64, Nanos)>,
+    /// Timestamps of acknowledgements, and when each passed first.
+    echoes: VecDeque<(u32, Nanos)>,
+    beyond: Least,
+    before: Least,
+    /// *Before* as the handshake showed it.
+    handshake_before: Option<Nanos>,
+    handshake_beyond: Option<Nanos>,
+    samples: u64,
+    sum: f64,
+    least: Option<Nanos>,
+    smoothed: Option<f64>,
+}
+
+impl PathTimes {
+    pub(crate) fn new() -> Self {
+        Self {
+            segments: VecDeque::new(),
+            echoes: VecDeque::new(),
+            beyond: Least::default(),
+            before: Least::default(),
+            handshake_before: None,
+            handshake_beyond: None,
+            samples: 0,
+            sum: 0.0,
+            least: None,
+            smoothed: None,
+        }
+    }
+
+    /// What the handshake took on either side of the capture point.
+    pub(crate) fn handshake(&mut self, before: Option<Nanos>, beyond: Option<Nanos>) {
+        self.handshake_before = before.or(self.handshake_before);
+        self.handshake_beyond = beyond.or(self.handshake_beyond);
+    }
+
+    /// New data passes.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Nanos, end: u64) {
+        if self.segments.len() >= AWAITED {
+            // Every second one is enough, whatever the window.
+            let mut keep = false;
+            self.segments.retain(|_| {
+                keep = !keep;
+                keep
+            });
+        }
+        self.segments.push_back((end, now));
+    }
+
+    /// Data passes that echoes a timestamp; `usable`: the sender was free to answer at once.
+    #[inline]
+    pub(crate) fn echoed(&mut self, now: Nanos, echo: u32, usable: bool) {
+        while let Some(&(value, passed)) = self.echoes.front() {
+            let distance = echo.wrapping_sub(value).cast_signed();
+            if distance < 0 {
+                return;
+            }
+            self.echoes.pop_front();
+            if distance == 0 {
+                if usable {
+                    let sample = now.saturating_sub(passed);
+                    self.before.sample(now, sample);
+                    if !self.beyond_is_longer() {
+                        self.total(sample.saturating_add(self.beyond.recent().unwrap_or(0)));
+                    }
+                }
+                return;
+            }
+        }
+    }
+
+    /// An acknowledgement with this timestamp passes.
+    #[inline]
+    pub(crate) fn acknowledged_with(&mut self, now: Nanos, value: u32) {
+        if self.echoes.back().is_some_and(|&(last, _)| value.wrapping_sub(last).cast_signed() <= 0) {
+            return;
+        }
+        if self.echoes.len() >= AWAITED {
+            self.echoes.pop_front();
+        }
+        self.echoes.push_back((value, now));
+    }
+
+    /// All below `ack` is acknowledged; `usable`: the acknowledgement was caused by what is last below it, sent once.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, now: Nanos, ack: u64, usable: bool) {
+        let mut newest = None;
+        while let Some(&(end, sent)) = self.segments.front() {
+            if end > ack {
+                break;
+            }
+            newest = Some(sent);
+            self.segments.pop_front();
+        }
+        if let Some(sent) = newest.filter(|_| usable) {
+            self.beyond_sample(now, sent);
+        }
+    }
+
+    /// The segment that ends at `end` was acknowledged selectively, for the first time.
+    pub(crate) fn sacked(&mut self, now: Nanos, end: u64) {
+        if let Ok(at) = self.segments.binary_search_by_key(&end, |segment| segment.0) {
+            let sent = self.segments[at].1;
+            self.beyond_sample(now, sent);
+        }
+    }
+
+    /// What is below `end` and not below `start` was sent again: its acknowledgement says nothing.
+    pub(crate) fn resent(&mut self, start: u64, end: u64) {
+        self.segments.retain(|segment| segment.0 <= start || segment.0 > end);
+    }
+
+    fn beyond_sample(&mut self, now: Nanos, sent: Nanos) {
+        let sample = now.saturating_sub(sent);
+        self.beyond.sample(now, sample);
+        if self.beyond_is_longer() {
+            self.total(sample.saturating_add(self.least_before_now()));
+        }
+    }
+
+    /// Whether the larger part of the round trip is beyond the capture point.
+    fn beyond_is_longer(&self) -> bool {
+        self.least_beyond() >= self.least_before()
+    }
+
+    fn least_beyond(&self) -> Option<Nanos> {
+        self.beyond.ever.or(self.handshake_beyond)
+    }
+
+    fn least_before(&self) -> Option<Nanos> {
+        self.before.ever.or(self.handshake_before)
+    }
+
+    /// *Before*, at least, now: nothing at the sender.
+    fn least_before_now(&self) -> Nanos {
+        if self.vantage() == Vantage::Sender {
+            return 0;
+        }
+        self.before.recent().or(self.handshake_before).unwrap_or(0)
+    }
+
+    fn total(&mut self, rtt: Nanos) {
+        self.samples += 1;
+        self.sum += rtt as f64;
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.smoothed =
+            Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + (rtt as f64 - smoothed) / 8.0));
+    }
+
+    /// How long an acknowledgement that passes now still takes at least to lead to data that passes.
+    pub(crate) fn until_answered(&self) -> Nanos {
+        self.least_before_now()
+    }
+
+    /// Least time from a segment to its acknowledgement.
+    pub(crate) fn least_to_acknowledge(&self) -> Option<Nanos> {
+        self.least_beyond()
+    }
+
+    /// Where the capture was made.
+    pub(crate) fn vantage(&self) -> Vantage {
+        let (Some(before), Some(beyond)) = (self.least_before(), self.least_beyond()) else {
+            return Vantage::Unknown;
+        };
+        let whole = before as f64 + beyond as f64;
+        if before as f64 <= END_SHARE * whole {
+            Vantage::Sender
+        } else if beyond as f64 <= END_SHARE * whole {
+            Vantage::Receiver
+        } else {
+            Vantage::Middle
+        }
+    }
+
+    /// The round-trip time now; of the handshake, as long as no data was acknowledged.
+    pub(crate) fn smoothed(&self) -> Option<Nanos> {
+        self.smoothed.map(|rtt| rtt as Nanos).or_else(|| self.of_handshake())
+    }
+
+    /// The handshake's round-trip time.
+    pub(crate) fn of_handshake(&self) -> Option<Nanos> {
+        match (self.handshake_before, self.handshake_beyond) {
+            (Some(before), Some(beyond)) => Some(before.saturating_add(beyond)),
+            _ => None,
+        }
+    }
+
+    /// What the samples were made of.
+    pub(crate) fn source(&self) -> &'static str {
+        match (self.samples > 0, self.before.ever.is_some() && self.vantage() != Vantage::Sender) {
+            (true, true) => "acknowledgements and timestamps",
+            (true, false) => "acknowledgements",
+            (false, _) if self.of_handshake().is_some() => "handshake",
+            (false, _) => "",
+        }
+    }
+
+    pub(crate) fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Mean of the samples.
+    pub(crate) fn mean_s(&self) -> Option<f64> {
+        (self.samples > 0).then(|| self.sum / self.samples as f64 * 1e-9)
+    }
+
+    /// Least of the samples.
+    pub(crate) fn least(&self) -> Option<Nanos> {
+        self.least
+    }
+
+    /// Bytes of memory behind it.
+    pub(crate) fn footprint(&self) -> usize {
+        self.segments.capacity() * size_of::<(u64, Nanos)>()
+            + self.echoes.capacity() * size_of::<(u32, Nanos)>()
+    }
+}

@@ -1,0 +1,189 @@
+//! Windows: the packets of consecutive slots of one round-trip time (Loiseau et al. 2010, section 5.2).
+//!
+//! A slot begins with a packet, and lasts the round-trip time that this very packet sees: until its acknowledgement, seen at the
+//! capture point, has reached the sender. Where that cannot be seen (the packet was lost; only one direction was captured) the slot
+//! lasts the smoothed round-trip time. The packets of a slot are the window in packets, as long as the sender has data.
+//!
+//! A slot's losses are known only later, when packets are sent again; until then it is kept, together with the range of
+//! sequence numbers that were new in it.
+
+use crate::path_times::Nanos;
+use crate::ranges::Ranges;
+use std::collections::VecDeque;
+
+/// Slots whose losses may still change. The oldest are passed on beyond this.
+const KEPT: usize = 128;
+
+/// A slot stays open for later judgements (D-SACK, Eifel) for this many more slots.
+const SETTLING: u64 = 4;
+
+/// A finished slot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Round {
+    pub(crate) index: u64,
+    pub(crate) start: Nanos,
+    pub(crate) packets: u64,
+    pub(crate) lost: u32,
+    /// First new byte of the slot, and of the one after it.
+    first: u64,
+    end: u64,
+}
+
+/// Packets that were sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// Their sequence numbers.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) packets: u64,
+    /// Whether for the first time.
+    pub(crate) new: bool,
+    /// The timestamp they echo.
+    pub(crate) echo: Option<u32>,
+    /// How long a slot lasts at most without an acknowledgement.
+    pub(crate) patience: Option<Nanos>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    round: Round,
+    /// Acknowledging more than this ends the slot.
+    marker: u64,
+    /// Whether that was new when it was sent: then whatever is acknowledged beyond it ends the slot as well.
+    new: bool,
+    /// When the slot ends, once known, and what the data that follows it echoes then.
+    ends: Option<Nanos>,
+    echo: Option<u32>,
+}
+
+/// The slots of one direction of a connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rounds {
+    open: Option<Open>,
+    closed: VecDeque<Round>,
+    next_index: u64,
+    /// Sum of window x duration, packet-nanoseconds, and of the durations.
+    area: f64,
+    duration: f64,
+}
+
+impl Rounds {
+    /// Packets pass.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Nanos, sent: &Sent) {
+        let Sent { start, end, packets, new, .. } = *sent;
+        if let Some(open) = &self.open {
+            let answered = match (open.echo, sent.echo) {
+                (Some(awaited), Some(echo)) => echo.wrapping_sub(awaited).cast_signed() >= 0,
+                _ => true,
+            };
+            let ended = open.ends.is_some_and(|ends| now >= ends && answered);
+            let waited = now.saturating_sub(open.round.start);
+            if ended || sent.patience.is_some_and(|patience| waited >= patience) {
+                self.close(now);
+            }
+        }
+        let index = self.next_index;
+        let open = self.open.get_or_insert(Open {
+            round: Round { index, start: now, packets: 0, lost: 0, first: start, end: start },
+            marker: if new { end.saturating_sub(1) } else { start },
+            new,
+            ends: None,
+            echo: None,
+        });
+        if open.round.packets == 0 && !new {
+            // New data follows after what the last slot sent.
+            let first = self.closed.back().map_or(start, |last| last.end);
+            (open.round.first, open.round.end) = (first, first);
+        }
+        open.round.packets += packets;
+        if new {
+            open.round.end = open.round.end.max(end);
+        }
+    }
+
+    /// Something was acknowledged: all below `ack`, and selectively what is in `sacked`. The sender knows at `known`, not before;
+    /// its data then echoes `echo`.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, known: Nanos, echo: Option<u32>, ack: u64, sacked: &Ranges) {
+        if let Some(open) = &mut self.open {
+            if open.ends.is_some() {
+                return;
+            }
+            let (marker, highest) = (open.marker, sacked.end().unwrap_or(0));
+            if ack > marker || highest > marker && (open.new || sacked.covers(marker, marker + 1)) {
+                (open.ends, open.echo) = (Some(known), echo);
+            }
+        }
+    }
+
+    fn close(&mut self, now: Nanos) {
+        if let Some(open) = self.open.take() {
+            let ended = open.ends.unwrap_or(now).min(now);
+            let duration = ended.saturating_sub(open.round.start) as f64;
+            self.area += open.round.packets as f64 * duration;
+            self.duration += duration;
+            self.closed.push_back(open.round);
+            self.next_index += 1;
+        }
+    }
+
+    /// The slot in which this new byte was sent.
+    fn of(&mut self, byte: u64) -> Option<&mut Round> {
+        if let Some(open) = &mut self.open {
+            if byte >= open.round.first {
+                return Some(&mut open.round);
+            }
+        }
+        let at = self.closed.partition_point(|round| round.first <= byte);
+        self.closed.get_mut(at.checked_sub(1)?)
+    }
+
+    /// The number of the slot in which this new byte was sent, if it is still known.
+    pub(crate) fn index_of(&mut self, byte: u64) -> Option<u64> {
+        self.of(byte).map(|round| round.index)
+    }
+
+    /// The number of the slot under way.
+    pub(crate) fn current(&self) -> u64 {
+        self.next_index
+    }
+
+    /// So many packets of slot `index` were lost after all, or were not.
+    pub(crate) fn mark(&mut self, index: u64, packets: u64, lost: bool) {
+        let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+        let found = match &mut self.open {
+            Some(open) if open.round.index == index => Some(&mut open.round),
+            _ => {
+                let first = self.closed.front().map_or(0, |round| round.index);
+                index.checked_sub(first).and_then(|at| self.closed.get_mut(at as usize))
+            }
+        };
+        if let Some(round) = found {
+            round.lost =
+                if lost { round.lost.saturating_add(packets) } else { round.lost.saturating_sub(packets) };
+        }
+    }
+
+    /// The oldest slot if its losses are settled: all its data is acknowledged, for a while.
+    pub(crate) fn settled(&mut self, una: u64) -> Option<Round> {
+        let oldest = self.closed.front()?;
+        let settled = oldest.end <= una && oldest.index + SETTLING < self.next_index;
+        (settled || self.closed.len() > KEPT).then(|| self.closed.pop_front()).flatten()
+    }
+
+    /// All finished slots; the one under way is not.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Round> + '_ {
+        self.closed.drain(..)
+    }
+
+    /// Mean window over the time of the finished slots.
+    pub(crate) fn mean_window(&self) -> Option<f64> {
+        (self.duration > 0.0).then(|| self.area / self.duration)
+    }
+
+    /// Bytes of memory behind it.
+    pub(crate) fn footprint(&self) -> usize {
+        self.closed.capacity() * size_of::<Round>()
+    }
+}

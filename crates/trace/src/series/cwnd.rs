@@ -1,0 +1,292 @@
+//! A congestion window whenever it changed: CSV with the columns `t_s` and `cwnd_pkts`.
+//!
+//! The windows of consecutive round trips are the values at their beginnings. A round trip loses a packet if the window begins to
+//! fall in it, by a tenth at least until it rises again. The round-trip time is not in the series: it is given, or, for
+//! Reno in congestion avoidance, the time in which the window grows by one packet.
+
+use super::{refused, Source};
+use crate::error::TraceError;
+use crate::input::Input;
+use crate::observer::{Monitor, Options, Summary};
+use csv::StringRecord;
+use parshall_records::{FlowRow, FlowSampleRow, RoundRow, Tables};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub(super) const TIME: &[&str] = &["t_s", "time_s"];
+pub(super) const WINDOW: &[&str] = &["cwnd_pkts", "cwnd_packets"];
+
+/// A window that falls to this share of its peak was reduced in answer to a loss.
+const REDUCED: f64 = 0.9;
+
+/// Buckets of the histogram of slopes: [`BUCKETS`] of 1 % from [`SHORTEST_S`] on.
+const BUCKETS: usize = 1800;
+const SHORTEST_S: f64 = 1e-6;
+const STEP: f64 = 1.01;
+
+/// The middle half of the slopes of a Reno flow lies within this factor.
+const RENO_SPREAD: f64 = 1.6;
+
+/// With more rows that are no numbers, a file is no series.
+const MAX_ROWS_UNUSABLE: u64 = 1000;
+
+/// Reads rows as (time, window).
+struct Rows {
+    reader: csv::Reader<Input>,
+    record: StringRecord,
+    time: usize,
+    window: usize,
+    last_s: Option<f64>,
+    unusable: u64,
+}
+
+impl Rows {
+    fn new(path: &Path, input: Input) -> Result<Self, TraceError> {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+        let header = reader.headers().map_err(|error| refused(path, error.to_string()))?.clone();
+        let column = |names: &[&str]| {
+            header
+                .iter()
+                .position(|name| names.contains(&name.trim()))
+                .ok_or_else(|| refused(path, format!("line 1: no column {}", names.join(" or "))))
+        };
+        let (time, window) = (column(TIME)?, column(WINDOW)?);
+        Ok(Self { reader, record: StringRecord::new(), time, window, last_s: None, unusable: 0 })
+    }
+
+    /// The next row in order of time; rows that are not numbers, or go back in time, are counted and passed over.
+    fn next(&mut self) -> Option<(f64, f64)> {
+        while self.unusable < MAX_ROWS_UNUSABLE {
+            match self.reader.read_record(&mut self.record) {
+                Ok(false) => return None,
+                Ok(true) => {}
+                Err(_) => {
+                    self.unusable += 1;
+                    continue;
+                }
+            }
+            let number = |at: usize| self.record.get(at).and_then(|text| text.trim().parse::<f64>().ok());
+            match (number(self.time), number(self.window)) {
+                (Some(time), Some(window))
+                    if time.is_finite()
+                        && (0.0..1e9).contains(&window)
+                        && self.last_s.is_none_or(|last| time >= last) =>
+                {
+                    self.last_s = Some(time);
+                    return Some((time, window));
+                }
+                _ => self.unusable += 1,
+            }
+        }
+        None
+    }
+}
+
+pub(super) fn observe<F: FnOnce() -> io::Result<Input>>(
+    source: Source<'_, F>,
+    options: &Options,
+    tables: &mut Tables,
+    monitor: &Monitor,
+) -> Result<Summary, TraceError> {
+    let Source { path, input, again } = source;
+    let mut summary = Summary { format: "cwnd", ..Summary::default() };
+    let rtt_s = if options.rtt_s.is_some() { options.rtt_s } else { from_slope(path, again, &mut summary)? };
+    let mut rows = Rows::new(path, input)?;
+    let Some((origin, first)) = rows.next() else {
+        return Err(refused(path, "a series without a row of two numbers, time and window"));
+    };
+    let mut window = Window::new(first, rtt_s);
+    let mut sampled = f64::NEG_INFINITY;
+    window.row(tables, 0.0, first)?;
+    summary.frames = 1;
+    while let Some((time, value)) = rows.next() {
+        let now = time - origin;
+        summary.frames += 1;
+        if summary.frames.is_multiple_of(4096) {
+            monitor.frames.store(summary.frames, Relaxed);
+            if monitor.cancel.load(Relaxed) {
+                return Err(TraceError::Interrupted);
+            }
+        }
+        window.row(tables, now, value)?;
+        if options.sample_every_s.is_some_and(|every| now >= sampled + every) {
+            sampled = now;
+            tables.flow_samples.push(FlowSampleRow {
+                flow: 0,
+                time_s: now,
+                cwnd_packets: Some(value),
+                ssthresh_packets: None,
+                in_flight_packets: None,
+                srtt_s: None,
+                delivered_bytes: None,
+                retransmissions: None,
+            })?;
+        }
+    }
+    if rows.unusable > 0 {
+        summary
+            .remarks
+            .push(format!("{} rows are no numbers or go back in time; they were passed over", rows.unusable));
+    }
+    summary.duration_s = window.now;
+    let name = path.file_name().map_or_else(|| "series".into(), |name| name.to_string_lossy());
+    tables.flows.push(FlowRow {
+        group: (&*name).into(),
+        flow: 0,
+        congestion_control: "".into(),
+        rtt_base_s: None,
+        start_s: 0.0,
+        goodput_bps: None,
+        throughput_bps: None,
+        packets_sent: None,
+        retransmissions: None,
+        packets_dropped: None,
+        loss_rate: None,
+        loss_events: Some(window.reductions),
+        timeouts: None,
+        ecn_reductions: None,
+        mean_cwnd_packets: (window.now > 0.0).then(|| window.area / window.now),
+        mean_rtt_s: rtt_s,
+        min_rtt_s: None,
+        sent_in_packets: None,
+        sent_out_packets: None,
+        dropped_in_packets: None,
+        dropped_out_packets: None,
+        delivered_in_packets: None,
+        delivered_out_packets: None,
+    })?;
+    Ok(summary)
+}
+
+/// The round-trip time of a Reno flow, from a first reading of the file; a remark says so, or why there is none.
+fn from_slope(
+    path: &Path,
+    again: impl FnOnce() -> io::Result<Input>,
+    summary: &mut Summary,
+) -> Result<Option<f64>, TraceError> {
+    let input = again().map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+    let found = slope(&mut Rows::new(path, input)?);
+    summary.remarks.push(match &found {
+        Ok(rtt_s) => format!(
+            "the round-trip time, {:.1} ms, is the time in which the window grows by one packet, as Reno's does",
+            rtt_s * 1e3
+        ),
+        Err(reason) => format!("no windows per round trip: {reason}; give the round-trip time"),
+    });
+    Ok(found.ok())
+}
+
+/// Follows the window, and writes a row at each round trip.
+struct Window {
+    rtt_s: Option<f64>,
+    now: f64,
+    value: f64,
+    peak: f64,
+    /// When it began to fall from the peak, and whether that was counted.
+    falling_since: Option<f64>,
+    counted: bool,
+    reductions: u64,
+    area: f64,
+    round: u64,
+    /// Rounds that may still turn out to have lost something: index, window.
+    pending: Vec<(u64, f64, bool)>,
+}
+
+impl Window {
+    fn new(first: f64, rtt_s: Option<f64>) -> Self {
+        Self {
+            rtt_s,
+            now: 0.0,
+            value: first,
+            peak: first,
+            falling_since: None,
+            counted: false,
+            reductions: 0,
+            area: 0.0,
+            round: 0,
+            pending: Vec::new(),
+        }
+    }
+
+    fn row(&mut self, tables: &mut Tables, now: f64, value: f64) -> Result<(), TraceError> {
+        self.area += self.value * (now - self.now);
+        if let Some(rtt_s) = self.rtt_s {
+            while self.round as f64 * rtt_s < now {
+                self.pending.push((self.round, self.value, false));
+                self.round += 1;
+                if self.falling_since.is_none() || self.pending.len() > 256 {
+                    self.flush(tables, rtt_s, 1)?;
+                }
+            }
+        }
+        if value < self.value {
+            let since = *self.falling_since.get_or_insert(now);
+            if !self.counted && value <= REDUCED * self.peak {
+                self.counted = true;
+                self.reductions += 1;
+                if let Some(rtt_s) = self.rtt_s {
+                    let at = (since / rtt_s) as u64;
+                    if let Some(round) = self.pending.iter_mut().rev().find(|round| round.0 <= at) {
+                        round.2 = true;
+                    }
+                }
+            }
+        } else if value > self.value {
+            self.falling_since = None;
+            if self.counted || value > self.peak {
+                self.peak = value;
+            }
+            self.counted = false;
+        }
+        (self.now, self.value) = (now, value);
+        Ok(())
+    }
+
+    /// Writes all but the last `keep` rounds.
+    fn flush(&mut self, tables: &mut Tables, rtt_s: f64, keep: usize) -> Result<(), TraceError> {
+        let settled = self.pending.len().saturating_sub(keep);
+        for (round, window, lost) in self.pending.drain(..settled) {
+            tables.rounds.push(RoundRow {
+                flow: 0,
+                round,
+                start_s: round as f64 * rtt_s,
+                window_packets: window as u32,
+                lost,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The time in which the window grows by one packet: the median over time.
+fn slope(rows: &mut Rows) -> Result<f64, String> {
+    let mut weights = vec![0.0; BUCKETS];
+    let mut last: Option<(f64, f64)> = None;
+    while let Some((time, window)) = rows.next() {
+        if let Some((before, smaller)) = last {
+            let (took, grown) = (time - before, window - smaller);
+            if took > 0.0 && (1.0..=3.0).contains(&grown) {
+                let bucket = ((took / grown / SHORTEST_S).ln() / STEP.ln()).max(0.0) as usize;
+                weights[bucket.min(BUCKETS - 1)] += took;
+            }
+        }
+        last = Some((time, window));
+    }
+    let total: f64 = weights.iter().sum();
+    if total <= 0.0 {
+        return Err("the window never grows by a packet".into());
+    }
+    let quantile = |share: f64| {
+        let mut sum = 0.0;
+        let at = weights.iter().position(|weight| {
+            sum += weight;
+            sum >= share * total
+        });
+        SHORTEST_S * STEP.powf(at.unwrap_or(0) as f64 + 0.5)
+    };
+    if quantile(0.75) > RENO_SPREAD * quantile(0.25) {
+        return Err("the window does not grow evenly, as Reno's would".into());
+    }
+    Ok(quantile(0.5))
+}

@@ -1,0 +1,149 @@
+"""``parshall observe``: what the packets of a trace show."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from parshall.cli.console import FAILURE, Json, Quiet, console, fail, note, print_json, table, verb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from parshall.traces import Observation
+
+LISTED = 20
+
+
+@verb
+def observe(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Captures (pcap, pcapng) or series (cwnd, TCP_INFO), also compressed.", show_default=False),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A new directory for the tables and the page.", show_default="observe.html alone"
+        ),
+    ] = None,
+    flow: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Show this flow: its number, or a part of ADDRESS:PORT > ADDRESS:PORT; repeatable.", show_default=False
+        ),
+    ] = None,
+    rtt: Annotated[
+        str | None,
+        typer.Option(help='The round-trip time of a cwnd series, e.g. "78 ms".', show_default="from its slope"),
+    ] = None,
+    join: Annotated[bool, typer.Option("--join", help="The files are consecutive parts of one capture.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the observation that is in the output directory.")
+    ] = False,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page, observe.html.")] = True,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Read traces into the records, and write one page with windows, losses, round-trip times and variability."""
+    from parshall.traces import observe as read
+    from parshall.traces import write_page
+    from parshall.traces.observation import PAGE_FILE
+
+    chosen = flow or []
+    shown = not quiet and sys.stderr.isatty()
+    try:
+        with _progress(shown) as progress:
+            observation = read(
+                *files, output=output, join=join, overwrite=force, rtt_s=_seconds(rtt), progress=progress
+            )
+    except KeyboardInterrupt:
+        fail("interrupted; nothing was written", FAILURE)
+        raise
+    rows = observation.selected(chosen).head(LISTED).to_dicts()
+    path = (output or Path()) / PAGE_FILE
+    if page:
+        from parshall.runs.storage import guarded
+
+        guarded(lambda: write_page(observation, path, chosen))
+    if as_json:
+        print_json(result(observation, rows, str(path) if page else None))
+    elif not quiet:
+        _show(observation, rows)
+        if output is not None:
+            note(f"tables: {output}")
+        if page:
+            note(f"page:   {path.resolve()}")
+
+
+def result(observation: Observation, rows: Sequence[dict[str, Any]], path: str | None) -> dict[str, Any]:
+    """What ``--json`` prints; docs/json.md describes it."""
+    from parshall.errors import InputError
+
+    flows = []
+    for row in rows:
+        flow = observation.flow(row["flow"], row["repetition"])
+        try:
+            bins = [vars(each) for each in flow.loss_function()]
+        except InputError:
+            bins = None
+        changes = flow.changes()
+        flows.append(
+            {
+                **row,
+                **flow.facts,
+                "rounds": int(flow.windows.size),
+                "loss_function": bins,
+                "increase_packets": changes.increase,
+                "decrease_factor": changes.factor,
+            }
+        )
+    return {"captures": observation.captures, "flow_count": len(observation.flows), "flows": flows, "page": path}
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    from parshall import _core
+    from parshall.errors import InputError
+
+    try:
+        return _core.parse_quantity("duration", text) * 1e-12
+    except ValueError as error:
+        raise InputError(f"--rtt: {error}") from None
+
+
+def _progress(shown: bool) -> Any:
+    if not shown:
+        return nullcontext()
+    from parshall.cli.progress import frames_read
+
+    return frames_read()
+
+
+def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
+    from parshall.report.numbers import ABSENT, count, counted, quantity, significant
+    from parshall.traces.trust import of_capture
+
+    names = ("goodput", "packets", "lost", "loss rate", "events", "mean window", "mean RTT", "least RTT")
+    shown = table(counted(len(observation.flows), "flow"), "flow", *names)
+    for row in rows:
+        rate = row["loss_rate"]
+        shown.add_row(
+            f"{row['flow']}: {row['group']}",
+            quantity(row["goodput_bps"], "bit/s"),
+            *(ABSENT if row[key] is None else count(row[key]) for key in ("packets_sent", "packets_dropped")),
+            ABSENT if rate is None else f"{significant(100 * rate)} %",
+            ABSENT if row["loss_events"] is None else count(row["loss_events"]),
+            quantity(row["mean_cwnd_packets"], "packets"),
+            quantity(row["mean_rtt_s"], "s"),
+            quantity(row["min_rtt_s"], "s"),
+        )
+    console().print(shown)
+    for capture in observation.captures:
+        for sentence in of_capture(capture):
+            note(sentence)

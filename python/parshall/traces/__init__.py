@@ -1,0 +1,14 @@
+"""Traces that somebody else took: `observe` reads them into the records, and `write_page` shows them.
+
+| module | what |
+| --- | --- |
+| `observation` | files in, tables out |
+| `flow` | one flow's windows: loss function p(w), increase and decrease |
+| `page`, `figures` | the page |
+"""
+
+from parshall.traces.flow import Decrease, LossBin, TracedFlow
+from parshall.traces.observation import Observation, observe
+from parshall.traces.page import write_page
+
+__all__ = ["Decrease", "LossBin", "Observation", "TracedFlow", "observe", "write_page"]

@@ -1,0 +1,302 @@
+"""Files in, tables out.
+
+An observation is a directory laid out like a run's: ``observation.json``, and ``repetitions/0000/*.parquet`` for each
+trace. Without an output directory it is a temporary one, which goes when the observation does.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+
+from parshall import _core
+from parshall.errors import InputError, OutputExistsError, ParshallError, StorageError
+from parshall.traces.flow import TracedFlow
+
+OBSERVATION_FILE = "observation.json"
+PAGE_FILE = "observe.html"
+REPETITIONS = "repetitions"
+TABLES = ("flows", "rounds", "flow_samples", "trace_flows")
+SAMPLE_EVERY_S = 0.1
+_POLL_S = 0.1
+
+Progress = Callable[[int, int], None]
+"""Called with the frames read so far, and their bytes on the wire."""
+
+
+class Observation:
+    """What traces showed.
+
+    Tables are Polars frames (``observation.flows.to_pandas()`` for pandas); `repetition` numbers the traces. The
+    columns and their units: ``parshall list records``.
+
+    Attributes
+    ----------
+    directory
+        Where the tables are.
+    captures
+        What each trace held apart from its flows: counts of frames, where reading stopped, and so on.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        captures: Sequence[Mapping[str, Any]],
+        *,
+        temporary: bool = False,
+    ) -> None:
+        self.directory = directory
+        self.captures = [dict(capture) for capture in captures]
+        if temporary:
+            weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Self:
+        """Read an observation that was written before.
+
+        Raises
+        ------
+        InputError
+            The directory holds none.
+        """
+        path = Path(directory) / OBSERVATION_FILE
+        try:
+            return cls(Path(directory), json.loads(path.read_text(encoding="utf-8"))["captures"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InputError(f"{directory}: no observation; it has no readable {OBSERVATION_FILE}") from None
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row a flow: a direction of a connection that carries data."""
+        return self.table("flows")
+
+    @cached_property
+    def trace_flows(self) -> pl.DataFrame:
+        """One row a flow of a capture: its ends, where the capture was made, what was captured of it."""
+        return self.table("trace_flows")
+
+    @cached_property
+    def rounds(self) -> pl.DataFrame:
+        """One row a round trip of a flow: its window, and whether a packet of it was lost."""
+        return self.table("rounds")
+
+    @cached_property
+    def flow_samples(self) -> pl.DataFrame:
+        """Packets in flight, round-trip times and progress of each flow over time."""
+        return self.table("flow_samples")
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table by its name."""
+        return self.scan(name).collect()
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table as a lazy frame, for those that are larger than memory."""
+        return pl.scan_parquet(sorted((self.directory / REPETITIONS).glob(f"*/{name}.parquet")))
+
+    @property
+    def largest(self) -> pl.DataFrame:
+        """The flows, those that sent the most packets first."""
+        return self.flows.sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+
+    def selected(self, chosen: Sequence[str]) -> pl.DataFrame:
+        """The flows that are meant by their number, or by a part of ``address:port > address:port``; the largest first.
+
+        Raises
+        ------
+        InputError
+            One of `chosen` means none.
+        """
+        if not chosen:
+            return self.largest
+        number = pl.col("flow").cast(pl.String)
+        for text in chosen:
+            if self.flows.filter((number == text) | pl.col("group").str.contains(text, literal=True)).is_empty():
+                some = ", ".join(f"{row['flow']} ({row['group']})" for row in self.largest.head(3).to_dicts())
+                raise InputError(f'--flow: found "{text}", which no flow has; there are {len(self.flows)}: {some}, ...')
+        meant = [(number == text) | pl.col("group").str.contains(text, literal=True) for text in chosen]
+        return self.largest.filter(pl.any_horizontal(meant))
+
+    def flow(self, number: int, trace: int = 0) -> TracedFlow:
+        """One flow, by its number within a trace.
+
+        Raises
+        ------
+        InputError
+            There is no such flow.
+        """
+        own = (pl.col("flow") == number) & (pl.col("repetition") == trace)
+        row = self.flows.filter(own).to_dicts()
+        if not row:
+            raise InputError(f"flow: found {number} of trace {trace}, which is not there")
+        facts = self.trace_flows.filter(own).to_dicts()
+        rounds, samples = (self.scan(name).filter(own).collect() for name in ("rounds", "flow_samples"))
+        return TracedFlow(row[0], facts[0] if facts else {}, rounds, samples, self.captures[trace])
+
+    def __repr__(self) -> str:
+        return f"<Observation of {len(self.captures)} trace(s), {len(self.flows)} flow(s), in {self.directory}>"
+
+
+def observe(
+    *files: str | Path,
+    output: str | Path | None = None,
+    join: bool = False,
+    overwrite: bool = False,
+    sample_every_s: float | None = SAMPLE_EVERY_S,
+    rtt_s: float | None = None,
+    progress: Progress | None = None,
+) -> Observation:
+    r"""Read traces into tables: captures (pcap, pcapng), series of cwnd (CSV) or TCP_INFO (CSV, JSON).
+
+    Files may be compressed with gzip or zstd.
+
+    Parameters
+    ----------
+    files
+        Each is a trace of its own, unless `join`.
+    output
+        A new directory for the tables.
+    join
+        The files are consecutive parts of one capture.
+    overwrite
+        Replace the observation that is in `output`.
+    sample_every_s
+        Time between two rows of ``flow_samples`` of a flow; None: no such rows.
+    rtt_s
+        The round-trip time of cwnd series, which these do not hold; None: from their slope, as Reno's.
+    progress
+        Told how far it has come.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, is no trace, or holds no TCP data.
+    OutputExistsError
+        `output` is there, and is not to be replaced.
+    StorageError
+        The tables cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     series = Path(folder) / "series.csv"
+    ...     lines = [f"{0.1 * i:.1f},{10 + i % 8}" for i in range(200)]
+    ...     _ = series.write_text("t_s,cwnd_pkts\n" + "\n".join(lines))
+    ...     observation = observe(series)
+    >>> observation.rounds["window_packets"][:4].to_list()
+    [10, 11, 12, 13]
+    >>> observation.flows["loss_events"].to_list()
+    [24]
+    """
+    if not files:
+        raise InputError("files: found none; give at least one capture or series")
+    for name, value in (("sample_every_s", sample_every_s), ("rtt_s", rtt_s)):
+        if value is not None and not 0 < value < 1e6:
+            raise InputError(f"{name}: found {value}; accepted: seconds above 0")
+    paths = [Path(file) for file in files]
+    for path in paths:
+        if path.is_dir():
+            raise InputError(f"{path}: cannot be read: it is a directory")
+    groups = [paths] if join else [[path] for path in paths]
+    options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s})
+    if output is None:
+        directory = Path(tempfile.mkdtemp(prefix="parshall-observe-"))
+    else:
+        directory = _prepared(Path(output), overwrite)
+    try:
+        captures = [
+            _observed(group, number, directory / REPETITIONS / f"{number:04d}", options, progress)
+            for number, group in enumerate(groups)
+        ]
+        text = json.dumps({"format": 1, "captures": captures}, indent=1, ensure_ascii=False)
+        (directory / OBSERVATION_FILE).write_text(text + "\n", encoding="utf-8")
+    except BaseException as error:
+        shutil.rmtree(directory, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise StorageError(f"{directory}: the tables cannot be written: {error.strerror or error}") from None
+        raise
+    return Observation(directory, captures, temporary=output is None)
+
+
+def _prepared(directory: Path, overwrite: bool) -> Path:
+    """A new directory, or one whose observation may go."""
+    try:
+        if directory.is_dir() and any(directory.iterdir()):
+            if not (directory / OBSERVATION_FILE).is_file():
+                raise OutputExistsError(
+                    f"{directory} exists and holds no observation; write the name of a new directory"
+                )
+            if not overwrite:
+                raise OutputExistsError(
+                    f"{directory} holds an observation; write the name of a new directory, or --force"
+                )
+            shutil.rmtree(directory)
+        elif directory.exists() and not directory.is_dir():
+            raise OutputExistsError(f"{directory} is a file; write the name of a new directory")
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{directory}: cannot be made: {error.strerror or error}") from None
+    return directory
+
+
+def _observed(
+    files: Sequence[Path], number: int, directory: Path, options: str, progress: Progress | None
+) -> dict[str, Any]:
+    """Observe one trace in a thread of its own, so that it can be interrupted."""
+    monitor = _core.TraceMonitor()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(_core.observe, list(files), number, directory, options, monitor)
+        try:
+            summary = json.loads(_finished(future, monitor, progress))
+        except FileNotFoundError as error:
+            raise InputError(f"{error.filename}: no such file") from None
+        except OSError as error:
+            if error.filename and Path(error.filename) in files:
+                raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from None
+            raise
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        except RuntimeError as error:
+            raise ParshallError(str(error)) from None
+    _check_content(summary, files)
+    return dict(summary)
+
+
+def _finished(future: Future[str], monitor: _core.TraceMonitor, progress: Progress | None) -> str:
+    while True:
+        try:
+            return future.result(timeout=_POLL_S)
+        except NotYet:
+            if progress is not None:
+                progress(monitor.frames, monitor.wire_bytes)
+        except KeyboardInterrupt:
+            monitor.cancel()
+            raise
+
+
+def _check_content(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
+    """Refuse traces with nothing in them to look at."""
+    if summary["flows"]:
+        return
+    where = " + ".join(str(file) for file in files)
+    stopped = "".join(f"; reading stopped at byte {stop['byte']}: {stop['reason']}" for stop in summary["stopped"])
+    if not summary["frames"]:
+        raise InputError(f"{where}: a capture without a packet{stopped}")
+    if summary["tcp"]:
+        raise InputError(f"{where}: {summary['tcp']} TCP packets, but no data in them{stopped}")
+    reasons = {"other": "of other protocols", "fragments": "IP fragments", "unreadable": "unreadable"}
+    reasons["unknown_link"] = "of a link layer that is not understood"
+    found = ", ".join(f"{summary[key]} {words}" for key, words in reasons.items() if summary[key])
+    remarks = "".join(f"; {remark}" for remark in summary["remarks"])
+    raise InputError(f"{where}: no TCP among {summary['frames']} frames: {found}{remarks}{stopped}")

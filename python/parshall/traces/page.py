@@ -1,0 +1,169 @@
+"""The page of an observation: the flows, and the largest of them closely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from parshall.errors import InputError
+from parshall.report.document import Document, Drawn, Section, Table, write_document
+from parshall.report.numbers import ABSENT, count, counted, quantity, significant
+from parshall.traces import figures, trust
+from parshall.traces.flow import TracedFlow
+from parshall.traces.observation import Observation
+
+CLOSELY = 3
+"""Flows that are shown closely."""
+
+LISTED = 40
+"""Flows that are listed."""
+
+
+def write_page(observation: Observation, path: str | Path, chosen: Sequence[str] = ()) -> Path:
+    """Write the page of `observation` to `path`, all or nothing; with `chosen`, of these flows.
+
+    Raises
+    ------
+    InputError
+        One of `chosen` means no flow.
+    OSError
+        It cannot be written.
+    """
+    return write_document(document(observation, chosen), path)
+
+
+def document(observation: Observation, chosen: Sequence[str] = ()) -> Document:
+    """The page."""
+    rows = observation.selected(chosen).to_dicts()
+    flows = [observation.flow(row["flow"], row["repetition"]) for row in rows[: max(CLOSELY, len(chosen))]]
+    files = [file for capture in observation.captures for file in capture["files"]]
+    names = ", ".join(Path(file).name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+    return Document(
+        kind="observation",
+        title=names,
+        description="What traces show of their flows: windows, losses and round-trip times.",
+        byline=_byline(observation),
+        sections=[_listing(rows), _traces(observation), *(part for flow in flows for part in _closely(flow))],
+    )
+
+
+def _byline(observation: Observation) -> list[str]:
+    frames = sum(capture["frames"] for capture in observation.captures)
+    formats = sorted({capture["format"] for capture in observation.captures})
+    return [
+        ", ".join(formats),
+        f"{count(frames)} {'frames' if 'pcap' in formats[0] else 'rows'}",
+        counted(len(observation.flows), "flow"),
+        f"Parshall {metadata.version('parshall')}",
+    ]
+
+
+def _listing(rows: Sequence[dict[str, Any]]) -> Section:
+    header = ("flow", "goodput", "packets", "lost", "loss events", "timeouts", "mean window", "mean RTT", "least RTT")
+    table = Table("", header, [_listed(row) for row in rows[:LISTED]], numbers=range(1, len(header)))
+    left = len(rows) - LISTED
+    note = [f"The {LISTED} largest; {counted(left, 'more flow')} in the table `flows`."] if left > 0 else []
+    return Section("Flows", note, [table])
+
+
+def _listed(row: dict[str, Any]) -> tuple[str, ...]:
+    whole = [
+        ABSENT if row[key] is None else count(row[key])
+        for key in ("packets_sent", "packets_dropped", "loss_events", "timeouts")
+    ]
+    return (
+        f"{row['flow']}: {row['group']}",
+        quantity(row["goodput_bps"], "bit/s"),
+        *whole,
+        quantity(row["mean_cwnd_packets"], "packets"),
+        quantity(row["mean_rtt_s"], "s"),
+        quantity(row["min_rtt_s"], "s"),
+    )
+
+
+def _traces(observation: Observation) -> Section:
+    sentences = []
+    for capture in observation.captures:
+        name = ", ".join(Path(file).name for file in capture["files"])
+        lasted = quantity(capture["duration_s"], "s")
+        packed = f", compressed with {' in '.join(capture['compression'])}" if capture["compression"] else ""
+        sentences.append(
+            f"`{name}`: {capture['format']}{packed}, {count(capture['frames'])} frames or rows in {lasted}."
+        )
+        sentences += trust.of_capture(capture)
+    return Section("The traces, and how far they can be trusted", sentences)
+
+
+def _closely(flow: TracedFlow) -> list[Section]:
+    """A flow's sections; figures carry its number in their names."""
+    place = f"{flow.row['repetition']}-{flow.row['flow']}"
+    sentences = trust.of_flow(flow)
+    drawings = []
+    if flow.windows.size >= 2:
+        drawings.append(Drawn(f"windows-{place}", "Windows", figures.windows(flow)))
+    else:
+        sentences.append(f"{counted(flow.windows.size, 'round trip')}: too few for windows and losses by window.")
+    for name, title, plot in (
+        ("flight", "In flight", figures.in_flight(flow)),
+        ("rtt", "Round-trip time", figures.round_trips(flow)),
+    ):
+        if plot is not None and (name != "flight" or flow.windows.size < 2):
+            drawings.append(Drawn(f"{name}-{place}", title, plot))
+    tables = [_facts(flow)]
+    try:
+        bins = flow.loss_function()
+        drawings.append(Drawn(f"loss-{place}", "Losses by window", figures.loss_function(bins)))
+        tables.append(_changes(flow))
+    except InputError as error:
+        if flow.windows.size >= 2:
+            sentences.append(f"{error}.")
+    return [Section(f"Flow {flow.row['flow']}: {flow.name}", sentences, tables, drawings)]
+
+
+def _facts(flow: TracedFlow) -> Table:
+    facts, row = flow.facts, flow.row
+    rows = [("began", quantity(row["start_s"], "s")), ("loss rate", _share(row["loss_rate"]))]
+    if facts:
+        rows += [
+            ("delivered", f"{count(facts['delivered_bytes'])} bytes"),
+            ("full packet", f"{facts['segment_bytes']} bytes of payload"),
+            ("retransmissions", count(row["retransmissions"])),
+            ("of these not needed", count(facts["spurious_retransmissions"])),
+            ("tail loss probes", count(facts["tail_loss_probes"])),
+            ("overtaken packets", count(facts["out_of_order_packets"])),
+            ("lost before the capture point", count(facts["lost_before_capture_packets"])),
+            ("handshake RTT", quantity(facts["handshake_rtt_s"], "s")),
+            ("SACK, timestamps", f"{_yes(facts['sack_permitted'])}, {_yes(facts['timestamps'])}"),
+            ("largest receive window", quantity(facts["max_receive_window_bytes"], "B")),
+            ("end", facts["ending"]),
+        ]
+    return Table("", ("", "value"), rows)
+
+
+def _changes(flow: TracedFlow) -> Table:
+    found = flow.changes()
+    rows = []
+    for label, values, unit in (
+        ("increase a round trip", found.increase, "packets"),
+        ("window after a loss over before", found.factor, ""),
+    ):
+        if values is None:
+            rows.append((label, ABSENT, ""))
+        else:
+            low, middle, high = (significant(value, 3) for value in values)
+            rows.append((label, f"{middle} {unit}".strip(), f"half of them from {low} to {high}"))
+    reno = found.is_reno
+    if reno is not None:
+        verdict = "yes" if reno else "no"
+        rows.append(("as Reno's (+1, 1/2)", verdict, f"{counted(found.periods, 'period')} without loss"))
+    return Table("Increase and decrease", ("", "median", "range"), rows)
+
+
+def _share(value: float | None) -> str:
+    return ABSENT if value is None else f"{significant(100 * value)} %"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

@@ -1,0 +1,89 @@
+"""How far the numbers of a trace can be trusted, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parshall.report.numbers import counted, quantity, significant
+from parshall.traces.flow import TracedFlow
+
+_VANTAGE = {
+    "sender": "The capture was made at the sender: round-trip times are those that the sender measures, and a loss "
+    "shows when the packet is sent again.",
+    "receiver": "The capture was made at the receiver: losses show as holes that are filled later, but a lost packet "
+    "after which nothing else arrived until it was sent again cannot be seen.",
+    "middle": "The capture was made between the ends: a round-trip time is the sum of the times beyond and before "
+    "that point.",
+    "": "Where the capture was made does not show: acknowledgements, or the data, are not in it.",
+}
+
+
+def of_capture(capture: Mapping[str, Any]) -> list[str]:
+    """What there is to know of a trace as a whole."""
+    found = [
+        f"`{stop['file']}` could be read up to byte {stop['byte']} (after decompression): {stop['reason']}. What comes "
+        "before is used."
+        for stop in capture["stopped"]
+    ]
+    frames = capture["frames"]
+    notes = {
+        "clock_backwards": "have a time before the last one's (at most {clock_backwards_s:.3g} s), and get its time",
+        "copies": "were captured twice and count once",
+        "fragments": "are IP fragments, which are not put together",
+        "unreadable": "have headers that contradict themselves, or of which too little was captured",
+        "unknown_link": "have a link layer that is not understood",
+        "without_time": "have no time and are given that of the frame before",
+    }
+    for key, words in notes.items():
+        if capture[key]:
+            verb = "frames" if capture[key] != 1 else "frame"
+            found.append(f"{capture[key]} of {frames} {verb} {words.format(**capture)}.")
+    if capture["evicted"]:
+        found.append(
+            f"{counted(capture['evicted'], 'connection')} were let go before their end, to bound memory; what came "
+            "later of them is a flow of its own."
+        )
+    found += [remark[0].upper() + remark[1:] + "." for remark in capture["remarks"]]
+    return found
+
+
+def of_flow(flow: TracedFlow) -> list[str]:
+    """What there is to know of a flow."""
+    facts = flow.facts
+    if not facts:
+        return ["A series of the sender's own kernel: nothing had to be inferred from packets."]
+    found = [_VANTAGE[facts["vantage"]]]
+    found.append(_round_trip(flow))
+    missed, sent = facts["uncaptured_packets"], flow.row["packets_sent"] or 0
+    if missed:
+        share = significant(100 * missed / max(sent, 1), 2)
+        found.append(
+            f"{counted(missed, 'packet')} ({share} %) were acknowledged without having been captured: the capture "
+            "missed them."
+        )
+    if flow.row["retransmissions"] and not (facts["sack_permitted"] or facts["timestamps"]):
+        found.append(
+            "Without SACK and timestamps, retransmissions that were not needed are hard to tell from losses: the "
+            "losses are an upper bound."
+        )
+    if facts["merged_segments"]:
+        found.append(
+            f"{facts['merged_segments']} of {facts['segments_captured']} segments were several packets, merged by "
+            f"offload; windows count packets of {facts['segment_bytes']} bytes, of which the segments are multiples."
+        )
+    if facts["odd_segments"]:
+        found.append(f"{counted(facts['odd_segments'], 'segment')} had numbers that fit nothing and were passed over.")
+    if not facts["opened"]:
+        found.append("The capture does not hold the connection's beginning.")
+    return found
+
+
+def _round_trip(flow: TracedFlow) -> str:
+    source, samples = flow.facts["rtt_source"], flow.facts["rtt_samples"]
+    if not source:
+        return "No round-trip time could be measured; there are no windows per round trip."
+    if source == "handshake":
+        shown = quantity(flow.facts["handshake_rtt_s"], "s")
+        return f"The round-trip time is that of the handshake alone, {shown}: slots of that length were used."
+    return f"Round-trip times come from {source}: {counted(samples, 'sample')}."

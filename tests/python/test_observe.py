@@ -1,0 +1,299 @@
+"""Traces in Python: refusals, tables, what windows say, the page, the command line; real traces where they are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import struct
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import parshall as ps
+from parshall.errors import InputError, OutputExistsError
+from parshall.traces.flow import TracedFlow, clopper_pearson
+from parshall.traces.page import document
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(os.environ.get("PARSHALL_DATA", ROOT.parent / "shared" / "data"))
+CORPUS = ROOT / "fuzz" / "corpus"
+
+Cli = Callable[..., Any]
+
+
+def shared(name: str) -> Path:
+    """A file of the shared data, which the project does not contain."""
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there (PARSHALL_DATA names the folder)")
+    return path
+
+
+def udp_only(path: Path) -> Path:
+    """A capture of one datagram, raw IP."""
+    packet = bytes([0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]) + bytes(8)
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    path.write_bytes(header + struct.pack("<IIII", 1, 2, len(packet), len(packet)) + packet)
+    return path
+
+
+# --- refusals: one clear message each ---
+
+
+def refusals(folder: Path) -> Iterator[tuple[Path, str]]:
+    missing = folder / "missing.pcap"
+    yield missing, "missing.pcap: no such file"
+    text = folder / "notes.txt"
+    text.write_text("dear diary")
+    yield text, 'found text that begins with "dear diary"; accepted: pcap, pcapng'
+    empty = folder / "empty"
+    empty.touch()
+    yield empty, "found an empty file"
+    header = folder / "header.pcap"
+    header.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    yield header, "a capture without a packet"
+    yield udp_only(folder / "udp.pcap"), "no TCP among 1 frames: 1 of other protocols"
+    cut = folder / "cut.pcap"
+    cut.write_bytes((CORPUS / "ethernet.pcap").read_bytes()[:60])
+    yield cut, "a capture without a packet; reading stopped at byte 24"
+    yield folder, "cannot be read"
+
+
+def test_what_cannot_be_observed_is_refused_in_one_message(tmp_path: Path) -> None:
+    for path, words in refusals(tmp_path):
+        with pytest.raises(InputError) as caught:
+            ps.observe(path)
+        message = str(caught.value)
+        assert words in message, message
+        assert "\n" not in message
+    with pytest.raises(InputError, match="give at least one"):
+        ps.observe()
+    with pytest.raises(InputError, match="rtt_s: found -1"):
+        ps.observe(CORPUS / "cwnd.csv", rtt_s=-1)
+
+
+def test_output_is_not_overwritten_unless_told(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    first = ps.observe(CORPUS / "vlan.pcap", output=target)
+    assert ps.Observation.load(target).flows.equals(first.flows)
+    with pytest.raises(OutputExistsError, match="--force"):
+        ps.observe(CORPUS / "vlan.pcap", output=target)
+    ps.observe(CORPUS / "cwnd.csv", output=target, overwrite=True)
+    assert ps.Observation.load(target).captures[0]["format"] == "cwnd"
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").touch()
+    with pytest.raises(OutputExistsError, match="holds no observation"):
+        ps.observe(CORPUS / "vlan.pcap", output=other, overwrite=True)
+    with pytest.raises(InputError):
+        ps.observe(tmp_path / "missing", output=tmp_path / "new")
+    assert not (tmp_path / "new").exists(), "nothing half-written is left"
+    with pytest.raises(InputError, match="no observation"):
+        ps.Observation.load(other)
+
+
+# --- tables ---
+
+
+def test_every_file_of_the_corpus_has_its_flow() -> None:
+    for path in sorted(CORPUS.iterdir()):
+        observation = ps.observe(path)
+        assert len(observation.flows) == 1, path
+        if observation.captures[0]["format"].startswith("pcap"):
+            row = observation.flows.to_dicts()[0]
+            assert (row["packets_sent"], row["retransmissions"]) == (6, 2), path
+            assert observation.trace_flows["delivered_bytes"].to_list() == [4000], path
+            assert observation.trace_flows["ending"].to_list() == ["reset"], path
+
+
+def test_several_traces_are_numbered_and_parts_are_joined(tmp_path: Path) -> None:
+    both = ps.observe(CORPUS / "vlan.pcap", CORPUS / "little.pcapng")
+    assert both.flows["repetition"].to_list() == [0, 1]
+    assert both.flow(0, 1).capture["format"] == "pcapng"
+    whole = (CORPUS / "raw.pcap").read_bytes()
+    length = struct.unpack_from("<I", whole, 24 + 8)[0]
+    border = 24 + 16 + length
+    (tmp_path / "a").write_bytes(whole[:border])
+    (tmp_path / "b").write_bytes(whole[:24] + whole[border:])
+    joined = ps.observe(tmp_path / "a", tmp_path / "b", join=True)
+    assert joined.flows.drop("repetition").equals(ps.observe(CORPUS / "raw.pcap").flows.drop("repetition"))
+
+
+def test_flows_are_chosen_by_number_or_address() -> None:
+    observation = ps.observe(CORPUS / "vlan.pcap")
+    assert len(observation.selected(["10.0.0.1"])) == len(observation.selected(["0"])) == 1
+    with pytest.raises(InputError, match=r'found "10\.9"'):
+        observation.selected(["10.9"])
+    with pytest.raises(InputError, match="found 7"):
+        observation.flow(7)
+
+
+# --- what windows say ---
+
+
+def reno(p_packet: float, rounds: int, seed: int) -> TracedFlow:
+    """A flow whose windows are the chain's; a loss shows in its slot, and half of the time in the next one too."""
+    random = np.random.default_rng(seed)
+    window, windows, lost = 10, [], []
+    while len(windows) < rounds:
+        loses = random.random() < 1 - (1 - p_packet) ** window
+        windows.append(window)
+        lost.append(loses)
+        window = max(window // 2, 1) if loses else window + 1
+        if loses and random.random() < 0.5:
+            windows.append(window)
+            lost.append(True)
+    frame = pl.DataFrame({"window_packets": windows, "lost": lost, "start_s": np.arange(len(windows)) * 0.1})
+    return TracedFlow({"group": "chain", "repetition": 0, "flow": 0}, {}, frame, pl.DataFrame(), {})
+
+
+def test_the_loss_function_is_that_of_the_chain() -> None:
+    p = 0.002
+    flow = reno(p, 60_000, 1)
+    bins = flow.loss_function()
+    assert len(bins) > 12
+    assert sum(each.rounds for each in bins) == flow.steady.sum()
+    inside = [each.p_low <= 1 - (1 - p) ** each.window <= each.p_high for each in bins]
+    assert np.mean(inside) >= 0.85, "95 % intervals"
+    assert all(low.high <= high.low for low, high in pairwise(bins))
+
+
+def test_increase_and_decrease_are_those_of_reno() -> None:
+    changes = reno(0.001, 20_000, 2).changes()
+    assert changes.increase == pytest.approx((1, 1, 1))
+    assert changes.factor is not None
+    assert changes.factor[1] == pytest.approx(0.5, abs=0.03)
+    assert changes.is_reno
+
+
+def test_slow_start_does_not_count() -> None:
+    windows = [10, 20, 40, 80, 81, 82, 83, 84, 85, 86] * 3
+    lost = ([False] * 9 + [True]) * 3
+    frame = pl.DataFrame({"window_packets": windows, "lost": lost, "start_s": np.arange(30.0)})
+    flow = TracedFlow({"group": "x"}, {}, frame, pl.DataFrame(), {})
+    assert flow.steady.tolist() == ([False] * 3 + [True] * 7) * 3
+    assert [(each.rounds, each.losses) for each in flow.loss_function()] == [(21, 3)]
+    with pytest.raises(InputError, match="p\\(w\\) needs 20"):
+        TracedFlow({"group": "x"}, {}, frame.head(10), pl.DataFrame(), {}).loss_function()
+
+
+def test_clopper_pearson_covers() -> None:
+    random = np.random.default_rng(3)
+    drawn = random.binomial(40, 0.1, 2000)
+    intervals = np.array([clopper_pearson(int(k), 40) for k in drawn])
+    assert np.mean((intervals[:, 0] <= 0.1) & (intervals[:, 1] >= 0.1)) >= 0.95
+
+
+# --- the page and the command line ---
+
+
+def test_the_page_of_a_short_flow_says_what_it_has_not(tmp_path: Path) -> None:
+    observation = ps.observe(CORPUS / "ethernet.pcap.gz")
+    page = document(observation)
+    text = " ".join(sentence for section in page.sections for sentence in section.paragraphs)
+    assert "made at the sender" in text
+    assert "gzip" in text
+    ps.traces.write_page(observation, tmp_path / "page.html")
+    assert "10.0.0.1:40000" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_page_says_where_reading_stopped(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes((CORPUS / "ethernet.pcap").read_bytes()[:-10])
+    page = document(ps.observe(cut))
+    text = " ".join(sentence for section in page.sections for sentence in section.paragraphs)
+    assert "could be read up to byte" in text
+    assert "ends in the middle of a record" in text
+
+
+def test_observe_prints_json_and_writes_the_page(cli: Cli, tmp_path: Path) -> None:
+    made = cli("observe", CORPUS / "vlan.pcap", "-o", "out", "--json")
+    assert made.exit_code == 0, made.output
+    value = json.loads(made.stdout)
+    assert value["captures"][0]["tcp"] == 14
+    flow = value["flows"][0]
+    assert (flow["packets_sent"], flow["vantage"], flow["rounds"]) == (6, "sender", flow["rounds"])
+    assert flow["loss_function"] is None
+    assert (tmp_path / "out" / "observe.html").is_file()
+    assert (tmp_path / "out" / "repetitions" / "0000" / "flows.parquet").is_file()
+
+
+def test_observe_refuses_with_exit_code_2(cli: Cli, tmp_path: Path) -> None:
+    for path, words in refusals(tmp_path):
+        made = cli("observe", path)
+        assert made.exit_code == 2, path
+        assert words in made.stderr
+    assert cli("observe", CORPUS / "vlan.pcap", "--flow", "nobody", "--no-page").exit_code == 2
+    assert cli("observe", CORPUS / "cwnd.csv", "--rtt", "soon", "--no-page").exit_code == 2
+    made = cli("observe", CORPUS / "cwnd.csv", "--rtt", "50 ms", "--no-page")
+    assert made.exit_code == 0
+    assert "cwnd.csv" in made.stdout
+    assert not (tmp_path / "observe.html").exists()
+
+
+# --- real traces ---
+
+
+def test_an_ndt_download_is_as_tshark_sees_it() -> None:
+    """Reference: tshark 4.0.17, `-Y tcp.analysis.X | wc -l`, and `-e tcp.analysis.ack_rtt`, on the decompressed file.
+
+    tshark finds 4 fast retransmissions and 35 `out_of_order` segments of the server, where the capture was made: a
+    sender's packets overtake each other nowhere before that, so all 39 were sent again. Of its 7067 RTT samples of
+    that direction the least is 42.929 ms.
+    """
+    observation = ps.observe(shared("pcap/ndt-4c6fb_1625899199_000000000121C1A0.pcap.gz"))
+    row = observation.largest.to_dicts()[0]
+    assert row["retransmissions"] == 4 + 35
+    assert row["min_rtt_s"] == pytest.approx(0.042929, abs=1e-6)
+    facts = observation.flow(row["flow"]).facts
+    assert (facts["vantage"], facts["segment_bytes"], facts["uncaptured_packets"]) == ("sender", 1188, 0)
+    assert facts["handshake_rtt_s"] == pytest.approx(0.043082, abs=1e-6)
+    assert observation.captures[0]["tcp"] == 18_240
+
+
+def test_an_upload_with_merged_segments_is_as_tshark_sees_it() -> None:
+    """Reference: tshark 4.0.17 finds no retransmission, and a least RTT of 2.737 ms."""
+    observation = ps.observe(shared("pcap/mlab_large-ndt.pcap"))
+    row = observation.largest.to_dicts()[0]
+    assert (row["retransmissions"], row["packets_dropped"]) == (0, 0)
+    assert row["min_rtt_s"] == pytest.approx(0.002737, abs=1e-6)
+    facts = observation.flow(row["flow"]).facts
+    assert (facts["merged_segments"], facts["segment_bytes"], facts["delivered_bytes"]) == (123, 1368, 1_616_579)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_reno_over_a_wireless_network(number: int) -> None:
+    """An hour of Reno each; the round-trip time of 78.5 ms is the data's own description, from the slope."""
+    observation = ps.observe(shared(f"cwnd/wireless_reno_1_{number}_10000_cwnd.csv.gz"))
+    flow = observation.flow(0)
+    assert flow.row["mean_rtt_s"] == pytest.approx(0.0785, rel=0.02)
+    changes = flow.changes()
+    assert changes.is_reno
+    assert changes.factor is not None
+    assert changes.factor[1] == pytest.approx(0.5, abs=0.01)
+    # Periods of congestion avoidance as the data's authors cut them, which leave out short ones.
+    with gzip.open(shared(f"cwnd/wireless_reno_1_{number}_10000_ca.csv.gz"), "rt") as file:
+        periods = sum(1 for _ in file) - 1
+    assert periods <= int(flow.events.sum()) <= 1.15 * periods
+
+
+def test_cubic_needs_its_round_trip_time() -> None:
+    path = shared("cwnd/longDistance_cubic_5_1_53002_cwnd.csv.gz")
+    observation = ps.observe(path)
+    assert observation.rounds.is_empty()
+    assert "give the round-trip time" in observation.captures[0]["remarks"][0]
+    assert len(ps.observe(path, rtt_s=0.2).rounds) == pytest.approx(5000, rel=0.01)
+
+
+def test_kernel_samples_of_downloads() -> None:
+    paths = sorted(shared("ndt7").glob("*.csv.gz"))
+    observation = ps.observe(*paths)
+    assert len(observation.flows) == len(paths) == 57
+    assert observation.flow_samples["srtt_s"].is_not_null().all()
+    assert observation.flows["packets_dropped"].is_null().all(), "TCP_INFO as it is in these files does not say"
