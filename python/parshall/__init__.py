@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from parshall.campaign import Plan, Store, Sweep, sweep
     from parshall.errors import InputError, ParshallError, ScenarioError
     from parshall.runs import Run, run
     from parshall.scenario import FlowGroup, Scenario
@@ -27,11 +28,15 @@ __all__ = [
     "InputError",
     "Observation",
     "ParshallError",
+    "Plan",
     "Run",
     "Scenario",
     "ScenarioError",
+    "Store",
+    "Sweep",
     "observe",
     "run",
+    "sweep",
 ]
 
 _HOMES = {
@@ -39,11 +44,15 @@ _HOMES = {
     "InputError": "errors",
     "Observation": "traces",
     "ParshallError": "errors",
+    "Plan": "campaign",
     "Run": "runs",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "Store": "campaign",
+    "Sweep": "campaign",
     "observe": "traces",
     "run": "runs",
+    "sweep": "campaign",
 }
 
 _PACKAGES = {"models", "stats"}

@@ -9,6 +9,8 @@
 | `RunNotFoundError` | a directory holds no readable run | 2 |
 | `SimulationError` | a simulation failed | 1 |
 | `StorageError` | results cannot be written | 1 |
+| `StoreError` | a store of runs is damaged, or of another version | 1 |
+| `ClusterError` | a cluster cannot be reached, or runs other code | 1 |
 
 Messages say where (file, key path), what was found, and what is accepted.
 """
@@ -56,3 +58,11 @@ class SimulationError(ParshallError):
 
 class StorageError(ParshallError):
     """Results cannot be written: the disk is full, a permission is missing."""
+
+
+class StoreError(ParshallError):
+    """A store of runs cannot be used: it is damaged, or of another version."""
+
+
+class ClusterError(ParshallError):
+    """A cluster cannot be reached, or its workers run other code."""

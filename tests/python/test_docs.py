@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import parshall as ps
+from parshall.campaign.preparing import prepare
 from parshall.cli.run import result
 from parshall.documentation.__main__ import guides, stale
 from parshall.documentation.markdown import Block, anchors, blocks, broken_links, renew
@@ -42,8 +43,11 @@ BASE: dict[str, Any] = {"duration": "60 s", "bottleneck": {"rate": "48 Mbit/s"},
 
 
 def check_toml(text: str, folder: Path) -> None:
-    """Validate a scenario, or a part of one."""
+    """Validate a scenario, or a part of one; or a sweep."""
     document = tomllib.loads(text)
+    if "scenario" in document:
+        prepare(ps.Plan(**document))
+        return
     if "duration" not in document:
         document = {**copy.deepcopy(BASE), **document}
     ps.Scenario.from_document(document, folder)

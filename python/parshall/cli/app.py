@@ -12,10 +12,13 @@ from parshall.cli.doctor import doctor
 from parshall.cli.listing import list_
 from parshall.cli.observe import observe
 from parshall.cli.predict import predict
+from parshall.cli.query import query
 from parshall.cli.report import report
 from parshall.cli.run import run
 from parshall.cli.schema import schema
+from parshall.cli.store import store
 from parshall.cli.study import study
+from parshall.cli.sweep import sweep
 from parshall.cli.validate import validate
 
 app = typer.Typer(
@@ -35,6 +38,9 @@ app.command("validate")(validate)
 app.command("predict")(predict)
 app.command("report")(report)
 app.command("compare")(compare)
+app.command("sweep")(sweep)
+app.command("query")(query)
+app.add_typer(store, name="store")
 app.command("study")(study)
 app.add_typer(design, name="design")
 app.command("doctor")(doctor)

@@ -1,14 +1,18 @@
-"""Progress: simulated time and packets a second, or frames that were read."""
+"""Progress: simulated time of a run, runs of a sweep, packets a second; or frames that were read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from parshall import runs
+
+if TYPE_CHECKING:
+    from parshall.campaign.progress import Progress as SweepProgress
 
 
 @contextmanager
@@ -47,3 +51,37 @@ def frames_read() -> Iterator[Callable[[int, int], None]]:
             bar.update(task, description=f"{frames / 1e6:.1f} M frames, {wire_bytes / 1e9:.2f} GB on the wire")
 
         yield show
+
+
+@contextmanager
+def sweep_bar(name: str) -> Iterator[Callable[[SweepProgress], None]]:
+    """Show a bar on standard error while a sweep is done; gives what to call with its progress."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None, said="")
+
+        def show(progress: SweepProgress) -> None:
+            bar.update(task, total=progress.planned, completed=progress.done + progress.failed, said=said(progress))
+
+        yield show
+
+
+def said(progress: SweepProgress) -> str:
+    """A sweep's progress in words."""
+    counts = f"{progress.done}/{progress.planned} runs"
+    if progress.found:
+        counts += f" ({progress.found} found)"
+    failed = f", {progress.failed} failed" if progress.failed else ""
+    rate = f"{progress.packets_per_s / 1e6:.2f} M packets/s"
+    return f"{counts}, {progress.running} running{failed}, {rate}, {_left(progress)}"
+
+
+def _left(progress: SweepProgress) -> str:
+    """How long it may take: no more digits than such an estimate has."""
+    if progress.remaining_s is None:
+        return "time unknown"
+    bound = "about" if progress.bounded else "at least"
+    seconds = progress.remaining_s
+    if seconds < 90:
+        return f"{bound} {max(1, round(seconds))} s left"
+    return f"{bound} {seconds / 60:.0f} min left" if seconds < 5400 else f"{bound} {seconds / 3600:.1f} h left"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import resource
 import sys
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
+
+from parshall import _core
 
 _LIBRARIES = ("numpy", "polars", "pydantic", "scipy")
 
@@ -22,6 +27,13 @@ def versions() -> dict[str, str]:
     }
 
 
+@cache
+def code_version() -> str:
+    """Parshall's version, and a digest of the compiled simulator: what equal inputs give equal results with."""
+    content = Path(_core.__file__).read_bytes()
+    return f"{metadata.version('parshall')}+{hashlib.sha256(content).hexdigest()[:12]}"
+
+
 def host() -> dict[str, Any]:
     """The machine, as far as it says something about a result."""
     return {
@@ -30,6 +42,12 @@ def host() -> dict[str, Any]:
         "processor": processor(),
         "cores": cores(),
     }
+
+
+@cache
+def host_name() -> str:
+    """The machine's name."""
+    return platform.node()
 
 
 def cores() -> int:

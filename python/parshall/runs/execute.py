@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parshall import _core
-from parshall.errors import InputError, ParshallError, ScenarioError, SimulationError
+from parshall.errors import InputError, ParshallError
 from parshall.predict import flatten, predict
-from parshall.runs import about, storage
+from parshall.runs import about, single, storage
 from parshall.runs.result import Run
 from parshall.runs.summary import summarise
 from parshall.scenario import Scenario
@@ -111,7 +110,7 @@ class _Execution:
         self.resolved = resolved
         self.directory = directory
         self.progress = progress
-        self.monitors = [_core.Monitor() for _ in range(scenario.repetitions)]
+        self.monitors = [single.Monitor() for _ in range(scenario.repetitions)]
         self.finished: list[int] = []
         self.started = about.now()
         self.clock = time.monotonic()
@@ -161,14 +160,8 @@ class _Execution:
 
     def _repetition(self, number: int) -> None:
         partial = storage.partial_directory(self.directory, number)
-        try:
-            totals = _core.simulate(self.resolved, number, partial, self.monitors[number])
-        except ValueError as error:
-            key, problem = error.args
-            raise ScenarioError([f"{key}: {problem}" if key else problem], self.scenario.source) from None
-        except RuntimeError as error:
-            raise SimulationError(f"repetition {number}: {error}") from None
-        storage.publish(self.directory, number, totals)
+        totals = single.simulate(self.resolved, number, partial, self.monitors[number], self.scenario.source)
+        storage.publish(self.directory, number, json.dumps(totals))
 
     def _describe(self, status: str) -> Run:
         """Write ``run.json``: from then on it is a run."""

@@ -40,6 +40,15 @@ def parse(kind: str, text: str) -> int:
     return _core.parse_quantity(kind, text)
 
 
+def written(kind: str, value: int) -> str:
+    """`value`, in the base unit of `kind`, as a scenario writes it: what `parse` reads.
+
+    >>> written("duration", 10_000_000_000)
+    '10 ms'
+    """
+    return _core.format_quantity(kind, value)
+
+
 def in_packets(text: str) -> bool:
     """Whether a size is given in packets rather than in bytes."""
     return _ONLY_PACKETS.search(text) is not None

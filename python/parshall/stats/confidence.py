@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from parshall.errors import InputError
 
@@ -191,7 +191,7 @@ def batch_means(series: ArrayLike | Sequence[float], batches: int = 20, level: f
 
 
 def _around(mean: float, standard_error: float, freedom: float, n: int, level: float) -> Interval:
-    half = float(stats.t.ppf((1 + level) / 2, freedom) * standard_error)
+    half = float(stdtrit(freedom, (1 + level) / 2) * standard_error)
     return Interval(mean, mean - half, mean + half, n, level)
 
 

@@ -1,0 +1,41 @@
+"""Campaigns: thousands of runs, resumable, on one machine or many.
+
+| module | what |
+| --- | --- |
+| `plan` | a sweep as it is declared: the sweep file |
+| `values`, `axes`, `design` | lists, ranges, distributions; how they are combined to points |
+| `store` | runs, addressed by what makes them |
+| `segments`, `snapshot` | many small runs in few files; what a store holds at one moment |
+| `work` | one run, wherever it is done |
+| `pool`, `cluster` | processes of this machine; workers of a Dask cluster |
+| `stopping` | when a point has been repeated often enough |
+| `runner` | `sweep`: doing what is missing |
+| `progress` | how far it is, and how long it may take |
+| `query` | SQL over a store |
+| `maintenance` | verifying, cleaning, exporting |
+| `record`, `result` | what a store knows of a sweep; `Sweep`, to work with |
+| `page`, `figures`, `comparing` | the page of a sweep; two sweeps held against each other |
+| `metrics` | metrics that a sweep may name |
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from parshall.campaign.plan import Plan
+    from parshall.campaign.result import Sweep
+    from parshall.campaign.runner import sweep
+    from parshall.campaign.store import Store
+
+__all__ = ["Plan", "Store", "Sweep", "sweep"]
+
+_HOMES = {"Plan": "plan", "Store": "store", "Sweep": "result", "sweep": "runner"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: workers need one run only, and start fast."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

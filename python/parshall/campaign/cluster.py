@@ -1,0 +1,130 @@
+"""Runs on a cluster: the workers of a Dask scheduler do what processes of this machine would.
+
+Dask does a run again elsewhere when its worker is lost, and gives it up after as many losses as its configuration
+allows (``distributed.scheduler.allowed-failures``). Workers that see the store's directory write to it; others send
+files.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from parshall.campaign.work import Outcome, Task, execute
+from parshall.errors import ClusterError, InputError
+
+_AHEAD = 3
+"""Tasks for each place on a worker: the next ones are there when one is done."""
+
+_COUNT_S = 2.0
+"""Between two looks at how many workers there are."""
+
+_PATIENCE_S = 60.0
+"""How long a scheduler may have no worker at all."""
+
+
+class DaskPool:
+    """The workers of a Dask scheduler.
+
+    Parameters
+    ----------
+    address
+        ``tcp://host:port``.
+
+    Raises
+    ------
+    InputError
+        Dask is not installed.
+    ClusterError
+        The scheduler cannot be reached, or has no workers.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client  # noqa: PLC0415 - an extra
+        except ImportError:
+            raise InputError(
+                '--scheduler: Dask is not installed; install it with pip install "parshall[cluster]"'
+            ) from None
+        self._address = address
+        try:
+            make: Any = Client
+            self._client: Any = make(address, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ClusterError(f"--scheduler: {address} cannot be reached: {error}") from None
+        self._finished: SimpleQueue[Any] = SimpleQueue()
+        self._tasks: dict[str, tuple[Any, Task]] = {}
+        self._places = 0
+        self._counted = self._last_seen = time.monotonic()
+        self._wait_for_workers()
+
+    @property
+    def workers(self) -> int:
+        """Runs at a time."""
+        return max(1, self._places)
+
+    @property
+    def room(self) -> int:
+        """How many more tasks it takes now."""
+        return max(0, _AHEAD * self.workers - len(self._tasks))
+
+    def submit(self, task: Task) -> None:
+        """Have a run done."""
+        future = self._client.submit(execute, task, key=f"parshall-{task.run}", pure=False)
+        self._tasks[future.key] = (future, task)
+        future.add_done_callback(self._finished.put)
+
+    def outcomes(self, timeout_s: float) -> list[Outcome]:
+        """What was finished; waits for the first up to `timeout_s`."""
+        self._count()
+        found: list[Outcome] = []
+        with suppress(Empty):
+            found += self._outcome(self._finished.get(timeout=timeout_s))
+            while True:
+                found += self._outcome(self._finished.get_nowait())
+        return found
+
+    def live(self) -> tuple[float, int]:
+        """Nothing is known of runs that others do before they are done."""
+        return 0.0, 0
+
+    def close(self) -> None:
+        """Stop; what no worker has begun is not begun."""
+        with suppress(Exception):
+            self._client.cancel([future for future, _ in self._tasks.values()], force=True)
+        with suppress(Exception):
+            self._client.close()
+
+    def _outcome(self, future: Any) -> list[Outcome]:
+        if future.key not in self._tasks:
+            return []
+        _, task = self._tasks.pop(future.key)
+        if future.status == "finished":
+            return [future.result()]
+        if future.status in ("cancelled", "lost"):
+            return [Outcome(task.run, fatal=ClusterError(f"the scheduler at {self._address} was lost"))]
+        error = future.exception()
+        return [Outcome(task.run, error=f"{type(error).__name__}: {error}".strip())]
+
+    def _count(self) -> None:
+        now = time.monotonic()
+        if now - self._counted < _COUNT_S:
+            return
+        self._counted = now
+        if self._client.status != "running":
+            raise ClusterError(f"the scheduler at {self._address} was lost; the same command goes on when it is back")
+        self._places = sum(self._client.nthreads().values())
+        if self._places:
+            self._last_seen = now
+        elif now - self._last_seen > _PATIENCE_S:
+            raise ClusterError(f"the scheduler at {self._address} has had no worker for {_PATIENCE_S:.0f} s")
+
+    def _wait_for_workers(self) -> None:
+        with suppress(TimeoutError):
+            self._client.wait_for_workers(1, timeout=_PATIENCE_S)
+        self._places = sum(self._client.nthreads().values())
+        if not self._places:
+            self.close()
+            raise ClusterError(f"the scheduler at {self._address} has had no worker for {_PATIENCE_S:.0f} s")

@@ -1,0 +1,235 @@
+"""What a sweep's page draws: a metric against a parameter, one panel for each of the others' values; maps of two.
+
+The abscissa is the measured parameter with most values; series are the next parameter's values; panels stand for
+combinations of the rest. Where hardly a value occurs twice (a Latin hypercube), there is a scatter of points for each
+parameter instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from parshall.campaign.metrics import label as metric_label
+from parshall.campaign.metrics import unit as metric_unit
+from parshall.campaign.record import Parameter
+from parshall.campaign.result import Sweep
+from parshall.campaign.values import label, measured
+from parshall.report.document import Drawn
+from parshall.report.numbers import Scale, scale_for
+from parshall.report.palette import SERIES
+from parshall.report.plot import Axis, Grid, Line, Panel, Plot, Points, Style
+from parshall.stats.confidence import Interval
+
+_PANELS = 6
+"""Most panels of a figure: more cannot be read side by side."""
+
+_MAPS = 4
+_LOGARITHMIC = 30.0
+"""Values that span so much are drawn on a logarithmic axis."""
+
+_LAID_OUT = 12
+"""A value of a parameter that occurs at one point in so many is not one of a grid but of a scatter."""
+
+
+@dataclass(frozen=True)
+class _Abscissa:
+    """A parameter as an axis: its values' places, and the axis."""
+
+    index: int
+    places: dict[str, float]
+    axis: Axis
+    legend: str
+    """What the places of names mean."""
+
+
+def figures(sweep: Sweep) -> list[Drawn]:
+    """Every figure of a sweep's page."""
+    drawn: list[Drawn] = []
+    for metric in sweep.record.metrics:
+        if not any(sweep.interval(metric, number) for number in range(len(sweep.record.points))):
+            continue
+        drawn += _of_metric(sweep, metric)
+    return drawn
+
+
+def _of_metric(sweep: Sweep, metric: str) -> Iterator[Drawn]:
+    record, name = sweep.record, metric.replace("/", "-")
+    if not record.parameters or len(record.points) < 2:
+        return
+    title = metric_label(metric)
+    title = title[:1].upper() + title[1:]
+    if _scattered(sweep):
+        for index, parameter in enumerate(record.parameters):
+            yield Drawn(f"{name}-{parameter.name}", f"{title} against {parameter.key}", _scatter(sweep, metric, index))
+        return
+    order = _by_importance(sweep)
+    yield Drawn(name, f"{title} against {record.parameters[order[0]].key}", _curves(sweep, metric, order))
+    measurable = [index for index in order if record.parameters[index].kind is not None]
+    if len(measurable) >= 2 and all(len(_values(sweep, index)) >= 3 for index in measurable[:2]):
+        yield from _maps(sweep, metric, title, measurable[0], measurable[1])
+
+
+def _scattered(sweep: Sweep) -> bool:
+    points = len(sweep.record.points)
+    most = max(len(_values(sweep, index)) for index in range(len(sweep.record.parameters)))
+    return len(sweep.record.parameters) > 1 and most * _LAID_OUT > points * (_LAID_OUT - 1) and points > SERIES
+
+
+def _by_importance(sweep: Sweep) -> list[int]:
+    """Parameters: the measured one with most values first, then the others by their values' number."""
+    parameters = sweep.record.parameters
+    counts = [len(_values(sweep, index)) for index in range(len(parameters))]
+    order = sorted(range(len(parameters)), key=lambda index: (parameters[index].kind is None, -counts[index], index))
+    first, rest = order[0], order[1:]
+    # Series have a colour each: the parameter with most values that have one.
+    fitting = sorted(rest, key=lambda index: (counts[index] > SERIES, -counts[index], index))
+    return [first, *fitting]
+
+
+def _values(sweep: Sweep, index: int) -> list[Any]:
+    """The different values of a parameter, in the order of the sweep."""
+    found: dict[str, Any] = {}
+    for point in sweep.record.points:
+        found.setdefault(label(point.values[index]), point.values[index])
+    return list(found.values())
+
+
+def _abscissa(sweep: Sweep, index: int) -> _Abscissa:
+    parameter, values = sweep.record.parameters[index], _values(sweep, index)
+    if parameter.kind is None:
+        places = {label(value): float(number) for number, value in enumerate(values, 1)}
+        legend = "; ".join(f"{number}: {label(value)}" for number, value in enumerate(values, 1))
+        axis = Axis(parameter.key, minimum=0.5, maximum=len(values) + 0.5)
+        return _Abscissa(index, places, axis, f" Places on the abscissa are {legend}.")
+    numbers = [_number(value) for value in values]
+    scale = _scale(parameter, max(abs(number) for number in numbers))
+    places = {label(value): number * scale.factor for value, number in zip(values, numbers, strict=True)}
+    logarithmic = min(numbers) > 0 and max(numbers) / min(numbers) >= _LOGARITHMIC
+    return _Abscissa(index, places, Axis(parameter.key, scale.unit, log=logarithmic), "")
+
+
+def _curves(sweep: Sweep, metric: str, order: Sequence[int]) -> Plot:
+    record, across = sweep.record, _abscissa(sweep, order[0])
+    series = order[1] if len(order) > 1 else None
+    rest = list(order[2:])
+    if series is not None and len(_values(sweep, series)) > SERIES:
+        series, rest = None, list(order[1:])
+    combinations = list(itertools.product(*(_values(sweep, index) for index in rest)))
+    intervals = [sweep.interval(metric, number) for number in range(len(record.points))]
+    scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), metric_unit(metric))
+    panels = []
+    for combination in combinations[:_PANELS]:
+        wanted = {index: label(value) for index, value in zip(rest, combination, strict=True)}
+        marks: list[Line | Points] = []
+        for place, value in enumerate(_values(sweep, series) if series is not None else [None]):
+            chosen = dict(wanted) if series is None else {**wanted, series: label(value)}
+            numbers = [
+                number
+                for number, point in enumerate(record.points)
+                if all(label(point.values[index]) == text for index, text in chosen.items())
+            ]
+            named = "" if series is None else f"{record.parameters[series].name} = {label(value)}"
+            marks += _series(sweep, numbers, intervals, across, scale, named=named, place=place)
+        note = ", ".join(f"{record.parameters[index].key} = {text}" for index, text in wanted.items())
+        panels.append(Panel(marks, across.axis, Axis(metric_label(metric), scale.unit), note))
+    more = len(combinations) - _PANELS
+    left_out = f" {more} more combinations of values are in the table only." if more > 0 else ""
+    caption = "Means over repetitions; bars are 95 % confidence intervals." + across.legend + left_out
+    return Plot(panels, caption)
+
+
+def _series(
+    sweep: Sweep,
+    numbers: Sequence[int],
+    intervals: Sequence[Interval | None],
+    across: _Abscissa,
+    scale: Scale,
+    *,
+    named: str,
+    place: int,
+) -> list[Line | Points]:
+    """A curve through the points' means, and the means with their intervals."""
+    rows = []
+    for number in numbers:
+        found = intervals[number]
+        if found is not None:
+            x = across.places[label(sweep.record.points[number].values[across.index])]
+            ends = (found.mean if found.low is None else found.low, found.mean if found.high is None else found.high)
+            rows.append((x, found.mean * scale.factor, ends[0] * scale.factor, ends[1] * scale.factor))
+    if not rows:
+        return []
+    x, y, low, high = np.array(sorted(rows)).T
+    style = Style(series=place)
+    points = Points(x, y, named, style, low, high)
+    if sweep.record.parameters[across.index].kind is None:
+        return [points]  # names have no between
+    return [Line(x, y, "", Style(series=place, thin=True)), points]
+
+
+def _scatter(sweep: Sweep, metric: str, index: int) -> Plot:
+    across = _abscissa(sweep, index)
+    intervals = [sweep.interval(metric, number) for number in range(len(sweep.record.points))]
+    scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), metric_unit(metric))
+    marks = _series(sweep, range(len(sweep.record.points)), intervals, across, scale, named="", place=0)[-1:]
+    panel = Panel(marks, across.axis, Axis(metric_label(metric), scale.unit))
+    return Plot([panel], f"One point a combination; the other parameters vary from point to point.{across.legend}")
+
+
+def _maps(sweep: Sweep, metric: str, title: str, first: int, second: int) -> Iterator[Drawn]:
+    """Maps over two parameters, one for each combination of the others."""
+    record, name = sweep.record, metric.replace("/", "-")
+    x, y = _abscissa(sweep, first), _abscissa(sweep, second)
+    others = [index for index in range(len(record.parameters)) if index not in (first, second)]
+    for number, combination in enumerate(
+        itertools.islice(itertools.product(*(_values(sweep, i) for i in others)), _MAPS)
+    ):
+        wanted = {index: label(value) for index, value in zip(others, combination, strict=True)}
+        drawn = _map(sweep, metric, x, y, wanted)
+        if drawn is not None:
+            where = ", ".join(f"{record.parameters[index].key} = {text}" for index, text in wanted.items())
+            yield Drawn(f"{name}-map-{number}", f"{title}{': ' if where else ''}{where}, as a map", drawn)
+
+
+def _map(sweep: Sweep, metric: str, x: _Abscissa, y: _Abscissa, wanted: dict[int, str]) -> Plot | None:
+    columns, rows = sorted(x.places.values()), sorted(y.places.values())
+    z = np.full((len(rows), len(columns)), np.nan)
+    for number, point in enumerate(sweep.record.points):
+        found = sweep.interval(metric, number)
+        if found is not None and all(label(point.values[index]) == text for index, text in wanted.items()):
+            column = columns.index(x.places[label(point.values[x.index])])
+            z[rows.index(y.places[label(point.values[y.index])]), column] = found.mean
+    if np.isnan(z).all():
+        return None
+    scale = scale_for(float(np.nanmax(np.abs(z))), metric_unit(metric))
+    unit = f" ({scale.unit})" if scale.unit else ""
+    grid = Grid(
+        _edges(columns, log=x.axis.log), _edges(rows, log=y.axis.log), z * scale.factor, metric_label(metric) + unit
+    )
+    caption = "Means over repetitions; each cell is a point of the sweep."
+    return Plot([Panel([grid], x.axis, y.axis)], caption)
+
+
+def _edges(places: Sequence[float], *, log: bool) -> list[float]:
+    """The borders of cells around places.
+
+    >>> _edges([1.0, 2.0, 4.0], log=False)
+    [0.5, 1.5, 3.0, 5.0]
+    """
+    at = np.log(places) if log else np.asarray(places, dtype=float)
+    between = (at[1:] + at[:-1]) / 2
+    edges = np.concatenate([[at[0] - (between[0] - at[0])], between, [at[-1] + (at[-1] - between[-1])]])
+    return [float(edge) for edge in (np.exp(edges) if log else edges)]
+
+
+def _number(value: Any) -> float:
+    found = measured(value)
+    return 0.0 if found is None else found.number
+
+
+def _scale(parameter: Parameter, magnitude: float) -> Scale:
+    return scale_for(magnitude, parameter.unit)

@@ -1,0 +1,195 @@
+"""The page of a sweep: the metrics over the parameters, differences to the baseline, every point, how it was made."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from parshall.campaign.figures import figures
+from parshall.campaign.metrics import label as metric_label
+from parshall.campaign.metrics import unit as metric_unit
+from parshall.campaign.result import Sweep
+from parshall.campaign.values import label
+from parshall.report.document import Document, Section, Table, write_document
+from parshall.report.numbers import ABSENT, counted
+from parshall.report.uncertainty import with_unit
+from parshall.stats.confidence import Interval
+
+_MOST_ROWS = 500
+
+_ENDED = {
+    "fixed": "the number that was asked for",
+    "precise": "the interval is narrow enough",
+    "maximum": "the most repetitions that were allowed",
+    "budget": "the budget of runs",
+    "time": "the budget of time",
+    "going on": "not finished",
+}
+
+
+def document(sweep: Sweep) -> Document:
+    """The page's content."""
+    record = sweep.record
+    sections = [
+        Section("Results", _summary(sweep), tables=_failures(sweep), figures=figures(sweep)),
+        *_differences(sweep),
+        Section("Every point", _left_out(sweep), tables=[_points(sweep)]),
+        Section("How it was made", _made(sweep), tables=[_parameters(sweep)]),
+    ]
+    byline = (record.status, counted(record.runs, "run"), f"code {record.code}", record.started)
+    return Document("sweep", record.name, record.description, byline, sections)
+
+
+def write_page(sweep: Sweep) -> Path:
+    """Write the page into the store.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    directory = sweep.store.directory / "pages"
+    directory.mkdir(exist_ok=True)
+    return write_document(document(sweep), directory / f"{sweep.name}.html")
+
+
+def verdict(difference: Interval | None) -> str:
+    """What an interval of differences says."""
+    if difference is None:
+        return "no values"
+    if difference.low is None or difference.high is None:
+        return "one repetition: unknown"
+    if difference.low > 0:
+        return "higher"
+    if difference.high < 0:
+        return "lower"
+    return "equal" if difference.low == difference.high == 0 else "no difference shown"
+
+
+def interval_text(interval: Interval | None, unit: str) -> str:
+    """A mean and half its interval's width; a dash for nothing."""
+    return ABSENT if interval is None else " ".join(part for part in with_unit(interval, unit) if part)
+
+
+def _summary(sweep: Sweep) -> list[str]:
+    record = sweep.record
+    ends = Counter(point.reason for point in record.points)
+    said = [
+        f"{counted(len(record.points), 'point')}, {counted(record.runs, 'run')}. Repetitions ended because of: "
+        + "; ".join(f"{_ENDED.get(reason, reason)} ({counted(number, 'point')})" for reason, number in ends.items())
+        + "."
+    ]
+    if record.failed:
+        said.append(
+            f"{counted(len(record.failed), 'run')} failed and are missing below. The same command tries them again."
+        )
+    if record.status in ("interrupted", "running"):
+        said.append("The sweep is not finished: what follows is what is there. The same command goes on from there.")
+    return said
+
+
+def _failures(sweep: Sweep) -> list[Table]:
+    if not sweep.record.failed:
+        return []
+    where = {run: number for number, point in enumerate(sweep.record.points) for run in point.runs}
+    rows = [
+        (_values_text(sweep, where[run]) if run in where else ABSENT, run[:12], error)
+        for run, error in list(sweep.record.failed.items())[:_MOST_ROWS]
+    ]
+    return [Table("Runs that failed", ("Point", "Run", "Error"), rows)]
+
+
+def _differences(sweep: Sweep) -> list[Section]:
+    """Paired differences to the baseline, for each metric that the page shows."""
+    pairs = baselines(sweep)
+    if not pairs or sweep.record.compare is None:
+        return []
+    tables = []
+    for metric in sweep.record.metrics:
+        rows = []
+        for point, base in pairs[:_MOST_ROWS]:
+            found = sweep.difference(metric, point, base)
+            rows.append((*_values(sweep, point), interval_text(found, metric_unit(metric)), verdict(found)))
+        header = (*(each.key for each in sweep.record.parameters), "Difference", "")
+        tables.append(Table(metric_label(metric), header, rows, numbers=(len(header) - 2,)))
+    compare = sweep.record.compare
+    said = (
+        f"Differences to `{compare['parameter']} = {label(compare['baseline'])}`, all else being equal. Repetitions "
+        "draw the same random numbers at both points and are compared one by one; ± is half the 95 % interval of the "
+        "mean difference. "
+        "Each interval stands for itself: among 20 without any difference, one is expected to show one."
+    )
+    return [Section("Differences to the baseline", (said,), tables=tables)]
+
+
+def baselines(sweep: Sweep) -> list[tuple[int, int]]:
+    """Each point that is not at the baseline, with the point that differs from it in the baseline only."""
+    record = sweep.record
+    if record.compare is None:
+        return []
+    wanted = record.compare["parameter"]
+    index = next(i for i, each in enumerate(record.parameters) if wanted in (each.key, each.name))
+    base = label(record.compare["baseline"])
+    others = [
+        tuple(label(value) for place, value in enumerate(point.values) if place != index) for point in record.points
+    ]
+    at_base = {
+        others[number]: number for number, point in enumerate(record.points) if label(point.values[index]) == base
+    }
+    return [
+        (number, at_base[others[number]])
+        for number, point in enumerate(record.points)
+        if label(point.values[index]) != base and others[number] in at_base
+    ]
+
+
+def _points(sweep: Sweep) -> Table:
+    record = sweep.record
+    header = (*(each.key for each in record.parameters), "Runs", *(metric_label(metric) for metric in record.metrics))
+    rows = [
+        (
+            *_values(sweep, number),
+            str(len(point.runs)),
+            *(interval_text(sweep.interval(metric, number), metric_unit(metric)) for metric in record.metrics),
+        )
+        for number, point in enumerate(record.points[:_MOST_ROWS])
+    ]
+    return Table("", header, rows, numbers=range(len(record.parameters), len(header)))
+
+
+def _left_out(sweep: Sweep) -> list[str]:
+    more = len(sweep.record.points) - _MOST_ROWS
+    said = ["± is half the width of the 95 % confidence interval over repetitions (Student's t)."]
+    return said if more <= 0 else [*said, f"{more} more points are in the store: `parshall query` has them all."]
+
+
+def _parameters(sweep: Sweep) -> Table:
+    record = sweep.record
+    rows = []
+    for index, each in enumerate(record.parameters):
+        different = list(dict.fromkeys(label(point.values[index]) for point in record.points))
+        shown = ", ".join(different[:8]) + (f", ... ({len(different)})" if len(different) > 8 else "")
+        column = each.name if each.number_column in (None, each.name) else f"{each.name}, {each.number_column}"
+        rows.append((f"`{each.key}`", shown, column))
+    return Table("Parameters", ("Key path", "Values", "Columns"), rows)
+
+
+def _made(sweep: Sweep) -> list[str]:
+    record = sweep.record
+    seeds = "differ from point to point" if record.seed is None else f"follow from {record.seed} at every point"
+    return [
+        f"The last call took {record.wall_s:.1f} s. Seeds {seeds}; random numbers are {record.random_numbers}. Store: "
+        f"`{sweep.store.directory}`.",
+        f"The sweep, as it was given: `{json.dumps(dict(record.plan), ensure_ascii=False)}`",
+    ]
+
+
+def _values(sweep: Sweep, point: int) -> Sequence[str]:
+    return [label(value) for value in sweep.record.points[point].values]
+
+
+def _values_text(sweep: Sweep, point: int) -> str:
+    pairs = zip(sweep.record.parameters, _values(sweep, point), strict=True)
+    return ", ".join(f"{each.key} = {text}" for each, text in pairs)

@@ -1,0 +1,222 @@
+"""A sweep as it is declared: a scenario, what varies, and how often each point is repeated.
+
+Written in TOML (`Plan.load`) or made in Python:
+
+>>> plan = Plan(
+...     name="buffers",
+...     scenario={
+...         "duration": "2 s",
+...         "bottleneck": {"rate": "5 Mbit/s", "queue": "drop_tail"},
+...         "flows": [{"rtt": "50 ms"}],
+...     },
+...     parameters={"bottleneck.queue.limit": ["0.5 BDP", "1 BDP"], "flows.0.count": [1, 2, 4]},
+...     repetitions=3,
+... )
+>>> from parshall.campaign.design import points
+>>> len(points(plan))
+6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, PrivateAttr, Tag, ValidationError, model_validator
+
+from parshall.errors import ScenarioError
+from parshall.scenario import Scenario
+from parshall.schema import reading
+from parshall.schema.model import FormOf, Part
+from parshall.schema.problems import messages
+from parshall.schema.quantities import PS_PER_S, PositiveDuration, parse
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+
+MOST_REPETITIONS = 10_000
+
+
+class Stopping(Part):
+    """Repeat until a metric is known well enough."""
+
+    metric: str = Field(description="Which metric; docs/campaigns.md lists them", min_length=1)
+    relative_half_width: float | None = Field(
+        None, gt=0, lt=1, allow_inf_nan=False, description="Half the 95 % interval's width over the mean, at most"
+    )
+    half_width: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Or half the interval's width itself, in the metric's unit, at most",
+    )
+    minimum: int = Field(10, ge=3, le=MOST_REPETITIONS, strict=True, description="Repetitions before the first look")
+    maximum: int = Field(200, ge=3, le=MOST_REPETITIONS, strict=True, description="Repetitions at which it ends")
+    paired: bool = Field(
+        False, description="Whether the interval is that of the difference to the baseline of [compare]"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.half_width is None) == (self.relative_half_width is None):
+            found = "neither" if self.half_width is None else "both"
+            raise ValueError(f"found {found} of relative_half_width and half_width; write one of them")
+        if self.minimum > self.maximum:
+            raise ValueError(f"found minimum = {self.minimum}; accepted: the maximum, {self.maximum}, or less")
+        return self
+
+
+class Budget(Part):
+    """Where a sweep ends, however well its metric is known."""
+
+    runs: int | None = Field(None, ge=1, strict=True, description="Runs of all points together")
+    time: PositiveDuration | None = Field(None, description="Time that one call of `parshall sweep` takes")
+
+    @property
+    def time_s(self) -> float | None:
+        """The time in seconds."""
+        return None if self.time is None else parse("duration", self.time) / PS_PER_S
+
+
+class Compare(Part):
+    """Differences to a baseline, repetition by repetition on common random numbers."""
+
+    parameter: str = Field(description="The key path, or the name, of a parameter")
+    baseline: Any = Field(description="The value that the others are compared with")
+
+
+def _form(given: object) -> str | None:
+    if isinstance(given, Mapping | Stopping):
+        return "<rule>"
+    return "<number>" if isinstance(given, int) and not isinstance(given, bool) else None
+
+
+Repetitions = Annotated[
+    Annotated[int, Field(ge=1, le=MOST_REPETITIONS, strict=True), Tag("<number>")] | Annotated[Stopping, Tag("<rule>")],
+    FormOf(
+        _form,
+        custom_error_type="unknown_form",
+        custom_error_message="none of the accepted forms",
+        custom_error_context={"accepted": '3, or {metric = "goodput_bps", relative_half_width = 0.02}'},
+    ),
+]
+"""A number, or the rule that ends repetitions."""
+
+
+class Plan(Part):
+    """A sweep.
+
+    Raises
+    ------
+    ScenarioError
+        A value is not accepted; the message names the key path, what was found, and what is accepted.
+    """
+
+    name: str = Field("sweep", description="A short name: the sweep's in its store", pattern=NAME, max_length=100)
+    description: str = Field("", description="What it is for")
+    scenario: str | dict[str, Any] = Field(description="What is varied: a file, relative to this one, or a table")
+    changes: dict[str, Any] = Field(
+        default_factory=dict, alias="set", description="Values for all points, by key path, as with --set"
+    )
+    parameters: dict[str, Any] = Field(
+        default_factory=dict, description="Key paths and their values; every combination is a point"
+    )
+    together: list[dict[str, Any]] = Field(
+        default_factory=list, alias="zip", description="Parameters that take their values together"
+    )
+    latin_hypercube: dict[str, Any] | None = Field(
+        None, description="`samples`, `seed`, and distributions by key path, drawn as a Latin hypercube"
+    )
+    seed: int = Field(1, ge=0, le=2**64 - 1, strict=True, description="Root of the draws from distributions")
+    repetitions: Repetitions | None = Field(
+        None, description="How many, or until when; by default as the scenario says"
+    )
+    random_numbers: Literal["common", "independent"] = Field(
+        "common", description="Whether points share their random numbers (then differences are paired)"
+    )
+    budget: Budget = Field(default_factory=Budget, description="Where it ends in any case")
+    metrics: list[str] = Field(
+        default_factory=list, description="What the page shows first; metrics of groups and links are recorded if named"
+    )
+    compare: Compare | None = Field(None, description="Differences to a baseline")
+
+    _folder: Path = PrivateAttr(default=Path())
+    _source: str | None = PrivateAttr(default=None)
+    _base: Scenario | None = PrivateAttr(default=None)
+
+    def __init__(self, **data: Any) -> None:
+        if isinstance(data.get("scenario"), Scenario):
+            base: Scenario = data["scenario"]
+            data = {**data, "scenario": base.document()}
+        else:
+            base = None  # type: ignore[assignment]
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise ScenarioError(messages(error, type(self))) from None
+        self._base = base
+        if base is not None:
+            self._folder = base.folder
+
+    @model_validator(mode="after")
+    def _comparable(self) -> Self:
+        if isinstance(self.repetitions, Stopping) and self.repetitions.paired and self.compare is None:
+            raise ValueError("found repetitions.paired = true, but no baseline; write [compare]")
+        if self.compare is not None and self.random_numbers == "independent":
+            raise ValueError('found [compare] and random_numbers = "independent"; pairs need common random numbers')
+        return self
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: tuple[str, ...] = ()) -> Self:
+        """Read a sweep file.
+
+        Parameters
+        ----------
+        path
+            The file; the scenario that it names is relative to its folder.
+        overrides
+            Assignments to the sweep's own keys, such as ``repetitions=5``, applied in order.
+
+        Raises
+        ------
+        ScenarioError
+            It is refused; the message names the file and the key path.
+        """
+        path = Path(path)
+        document = reading.read_toml(path)
+        for assignment in overrides:
+            reading.override(document, assignment)
+        try:
+            plan = cls(**{"name": _slug(path.stem), **document})
+        except ScenarioError as error:
+            raise ScenarioError(error.problems, str(path)) from None
+        plan._folder, plan._source = path.parent, str(path)
+        return plan
+
+    @property
+    def source(self) -> str | None:
+        """The file it was read from."""
+        return self._source
+
+    def base(self) -> tuple[dict[str, Any], Path, str | None]:
+        """The scenario that is varied: its tables, the folder of its files, and where it comes from."""
+        if self._base is not None:
+            return self._base.document(), self._base.folder, self._base.source
+        if isinstance(self.scenario, str):
+            path = self._folder / Path(self.scenario).expanduser()
+            return {"name": path.stem, **reading.read_toml(path)}, path.parent, str(path)
+        return {"name": self.name, **self.scenario}, self._folder, self._source
+
+    def document(self) -> dict[str, Any]:
+        """The sweep as plain tables, as it was given."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema of a sweep file, for editors."""
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
+
+
+def _slug(stem: str) -> str:
+    kept = "".join(character if character.isalnum() or character in "-_" else "-" for character in stem)
+    return kept.strip("-_") or "sweep"

@@ -1,0 +1,235 @@
+"""Processes of this machine that do runs, and outlive none of their owner's ends.
+
+A run may take its process down (no memory, a fault, somebody's `kill`); then the runs that the process had are done
+again by another, up to `ATTEMPTS` times. Processes are started with the interpreter and not forked or re-imported, so
+that a script needs no ``if __name__ == "__main__"``. A process whose owner is gone ends at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Protocol
+
+from parshall.campaign.work import Outcome, Task, execute
+from parshall.runs.single import Monitor
+
+ATTEMPTS = 3
+_AHEAD = 2
+"""Tasks that a process holds: the next one is there when one is done."""
+
+_REPORT_S = 0.5
+
+
+class Pool(Protocol):
+    """What runs are handed to."""
+
+    @property
+    def room(self) -> int:
+        """How many more tasks it takes now."""
+
+    @property
+    def workers(self) -> int:
+        """Runs at a time."""
+
+    def submit(self, task: Task) -> None:
+        """Have a run done."""
+
+    def outcomes(self, timeout_s: float) -> list[Outcome]:
+        """What was finished; waits for the first up to `timeout_s`."""
+
+    def live(self) -> tuple[float, int]:
+        """Simulated seconds and packets of the runs that are being done."""
+
+    def close(self) -> None:
+        """Stop, whatever is being done."""
+
+
+@dataclass
+class _Process:
+    """A process, what it was given, and what it says of the run it does."""
+
+    process: subprocess.Popen[bytes]
+    connection: Connection
+    tasks: deque[Task] = field(default_factory=deque)
+    simulated_s: float = 0.0
+    packets: int = 0
+
+
+class LocalPool:
+    """Processes of this machine."""
+
+    def __init__(self, workers: int) -> None:
+        self._processes = [_start() for _ in range(workers)]
+        self._waiting: deque[Task] = deque()
+        self._attempts: dict[str, int] = {}
+        self._lost: list[Outcome] = []
+
+    @property
+    def workers(self) -> int:
+        """Runs at a time."""
+        return len(self._processes)
+
+    @property
+    def room(self) -> int:
+        """How many more tasks it takes now."""
+        held = sum(len(each.tasks) for each in self._processes) + len(self._waiting)
+        return max(0, _AHEAD * self.workers - held)
+
+    @property
+    def processes(self) -> list[int]:
+        """Their numbers."""
+        return [each.process.pid for each in self._processes]
+
+    def submit(self, task: Task) -> None:
+        """Have a run done."""
+        self._waiting.append(task)
+        self._hand_out()
+
+    def outcomes(self, timeout_s: float) -> list[Outcome]:
+        """What was finished; waits for the first up to `timeout_s`."""
+        found, self._lost = self._lost, []
+        ready = wait([each.connection for each in self._processes], 0 if found else timeout_s)
+        for process in [each for each in self._processes if each.connection in ready]:
+            found += self._received(process)
+        self._hand_out()
+        return found
+
+    def live(self) -> tuple[float, int]:
+        """Simulated seconds and packets of the runs that are being done."""
+        return sum(each.simulated_s for each in self._processes), sum(each.packets for each in self._processes)
+
+    def close(self) -> None:
+        """Stop, whatever is being done."""
+        for each in self._processes:
+            each.process.kill()
+        for each in self._processes:
+            each.process.wait()
+            each.connection.close()
+
+    def _received(self, process: _Process) -> list[Outcome]:
+        """Everything that a process has said."""
+        found = []
+        try:
+            while process.connection.poll():
+                message = process.connection.recv()
+                if isinstance(message, Outcome):
+                    process.tasks.popleft()
+                    process.simulated_s, process.packets = 0.0, 0
+                    self._attempts.pop(message.run, None)
+                    found.append(message)
+                else:
+                    process.simulated_s, process.packets = message
+        except (EOFError, OSError):
+            found += self._replace(process)
+        return found
+
+    def _hand_out(self) -> None:
+        while self._waiting:
+            process = min(self._processes, key=lambda each: len(each.tasks))
+            if len(process.tasks) >= _AHEAD:
+                return
+            task = self._waiting.popleft()
+            process.tasks.append(task)
+            try:
+                process.connection.send(task)
+            except OSError:
+                self._lost += self._replace(process)
+
+    def _replace(self, process: _Process) -> list[Outcome]:
+        """Start another process for one that ended; the run it did is tried again elsewhere, or given up."""
+        process.connection.close()
+        process.process.kill()
+        status = process.process.wait()
+        self._processes[self._processes.index(process)] = _start()
+        found, again = [], list(process.tasks)
+        if again:
+            task = again[0]
+            self._attempts[task.run] = self._attempts.get(task.run, 0) + 1
+            if self._attempts[task.run] >= ATTEMPTS:
+                again.pop(0)
+                error = f"its process ended {ATTEMPTS} times, the last time with {_words(status)}"
+                found.append(Outcome(task.run, error=error))
+        self._waiting.extendleft(reversed(again))
+        return found
+
+
+def _start() -> _Process:
+    ours, theirs = Pipe()
+    # Each process does one run at a time; threads of its libraries would take the cores from the others.
+    environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": _path()}
+    command = [sys.executable, "-c", "from parshall.campaign.pool import serve; serve()", str(theirs.fileno())]
+    process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL)  # noqa: S603
+    theirs.close()
+    return _Process(process, ours)
+
+
+def _path() -> str:
+    """Where the process finds this very package, and what the script's own path has."""
+    package = str(Path(__file__).parents[2])
+    return os.pathsep.join([package, *_others(sys.path, package)])
+
+
+def _others(paths: Iterable[str], package: str) -> Sequence[str]:
+    return [path for path in dict.fromkeys(paths) if path and path != package and not path.endswith(".zip")]
+
+
+def _words(status: int) -> str:
+    if status >= 0:
+        return f"exit code {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+
+
+# --- in the process ---
+
+
+def serve() -> None:
+    """Do what comes through the connection until its other end is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner decides
+    connection = Connection(int(sys.argv[1]))
+    tasks: SimpleQueue[Task] = SimpleQueue()
+    sending = threading.Lock()
+    current: list[Monitor] = []
+
+    def receive() -> None:
+        try:
+            while True:
+                tasks.put(connection.recv())
+        except (EOFError, OSError):
+            os._exit(1)
+
+    def report() -> None:
+        while not stopped.wait(_REPORT_S):
+            for monitor in current:
+                _send(connection, sending, (monitor.simulated_s, monitor.packets))
+
+    stopped = threading.Event()
+    for target in (receive, report):
+        threading.Thread(target=target, daemon=True).start()
+    while True:
+        task = tasks.get()
+        monitor = Monitor()
+        current[:] = [monitor]
+        outcome = execute(task, monitor)
+        current.clear()
+        _send(connection, sending, outcome)
+
+
+def _send(connection: Connection, lock: threading.Lock, message: object) -> None:
+    try:
+        with lock:
+            connection.send(message)
+    except OSError:
+        os._exit(1)

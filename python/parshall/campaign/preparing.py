@@ -1,0 +1,105 @@
+"""What a sweep comes to: its points, their scenarios, the rule that ends repetitions.
+
+All that can be refused is refused here, before anything is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from parshall.campaign import design
+from parshall.campaign.metrics import problem_with
+from parshall.campaign.plan import Plan, Stopping
+from parshall.campaign.record import Parameter
+from parshall.campaign.stopping import Cell
+from parshall.campaign.values import common_kind
+from parshall.errors import ScenarioError
+from parshall.runs.merit import METRICS
+from parshall.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A sweep that can be done.
+
+    Parameters
+    ----------
+    plan, parameters, points
+        What was declared, and what it comes to.
+    texts
+        The resolved scenario of each point, as canonical JSON.
+    rule
+        How many repetitions, or until when.
+    cells
+        The points that are repeated equally often.
+    extra
+        Metrics of groups and links that are recorded too.
+    seed
+        That of the scenario.
+    """
+
+    plan: Plan
+    parameters: tuple[Parameter, ...]
+    points: list[design.Point]
+    texts: list[str]
+    rule: int | Stopping
+    cells: list[Cell]
+    extra: tuple[str, ...]
+    seed: int
+
+
+def prepare(plan: Plan) -> Prepared:
+    """Everything that can be refused before anything is done."""
+    axes = design.parameters(plan)
+    points = design.points(plan)
+    texts: list[str] = []
+    first: Scenario | None = None
+    for _, scenario, text in design.resolved(plan, points):
+        first = first or scenario
+        texts.append(text)
+    if first is None:
+        raise ScenarioError(["parameters: found no point"], plan.source)
+    rule = plan.repetitions if plan.repetitions is not None else first.repetitions
+    named = [*plan.metrics, *([rule.metric] if isinstance(rule, Stopping) else [])]
+    groups = [str(group.name) for group in first.flows]
+    links = [link.name for link in first.links] if first.links else ["bottleneck"]
+    for index, key in enumerate(named):
+        problem = problem_with(key, groups, links)
+        if problem is not None:
+            where = f"metrics.{index}" if index < len(plan.metrics) else "repetitions.metric"
+            raise ScenarioError([f"{where}: {problem}"], plan.source)
+    parameters = tuple(
+        Parameter(axis.key, axis.name, common_kind([point.values[axis.key] for point in points])) for axis in axes
+    )
+    extra = tuple(dict.fromkeys(key for key in named if key not in METRICS))
+    return Prepared(plan, parameters, points, texts, rule, _cells(plan, parameters, points, rule), extra, first.seed)
+
+
+def _cells(
+    plan: Plan, parameters: Sequence[Parameter], points: Sequence[design.Point], rule: int | Stopping
+) -> list[Cell]:
+    """What is decided together: each point for itself, or with its baseline for differences."""
+    if plan.compare is None:
+        return [Cell((point.number,), ((point.number, None),)) for point in points]
+    key = next((each.key for each in parameters if plan.compare.parameter in (each.key, each.name)), None)
+    if key is None:
+        known = ", ".join(f'"{each.key}"' for each in parameters) or "there is no parameter"
+        problem = f'compare.parameter: found "{plan.compare.parameter}"; accepted: {known}'
+        raise ScenarioError([problem], plan.source)
+    if not any(point.values[key] == plan.compare.baseline for point in points):
+        problem = f"compare.baseline: found {plan.compare.baseline!r}, which {key} never is; write one of its values"
+        raise ScenarioError([problem], plan.source)
+    if not (isinstance(rule, Stopping) and rule.paired):
+        return [Cell((point.number,), ((point.number, None),)) for point in points]
+    together: dict[str, list[design.Point]] = {}
+    for point in points:
+        others = {name: value for name, value in point.values.items() if name != key}
+        together.setdefault(design.canonical(others), []).append(point)
+    cells = []
+    for members in together.values():
+        base = next((each.number for each in members if each.values[key] == plan.compare.baseline), None)
+        numbers = tuple(each.number for each in members)
+        series = tuple((number, base) for number in numbers if number != base)
+        cells.append(Cell(numbers, series or ((numbers[0], None),)))
+    return cells

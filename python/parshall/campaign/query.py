@@ -1,0 +1,145 @@
+"""Questions over many runs, in SQL: DuckDB over a store.
+
+| table | rows |
+| --- | --- |
+| ``flows``, ``links``, ``transfers``, ... | the records of all runs of the chosen sweeps |
+| ``runs`` | one a run: seed, figures of merit, totals, how it was made |
+| ``metrics`` | one a run and metric |
+| ``points`` | one a point |
+| ``failures`` | one a run that failed |
+
+All but the last two have the columns ``sweep``, ``point``, ``repetition``, ``run`` and the sweep's parameters in
+front: as the scenario has them (``bottleneck_rate``, text), and as numbers with the unit in the name
+(``bottleneck_rate_bps``). A column of the records wins over a parameter of the same name. Runs that no sweep refers
+to are in the schema ``store`` (``store.flows``), with all others, without parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from parshall.campaign import record
+from parshall.campaign.segments import OWN_TABLES, first_line, gather
+from parshall.campaign.snapshot import Snapshot, reading
+from parshall.campaign.store import Store
+from parshall.errors import InputError, StorageError, StoreError
+
+_GATHER_FROM = 512
+"""Runs with directories of their own are gathered first if there are so many: reading their files would take longer."""
+
+
+def query(store: Store | str | Path, sql: str, sweeps: Sequence[str] = ()) -> pl.DataFrame:
+    """The answer to a question.
+
+    Parameters
+    ----------
+    store
+        Where the runs are.
+    sql
+        One statement; DuckDB's dialect.
+    sweeps
+        The sweeps whose runs are asked for; by default the store's only one.
+
+    Raises
+    ------
+    InputError
+        The statement is refused, or the sweep is not there or not named.
+    StoreError
+        The store is damaged.
+    """
+    place = store if isinstance(store, Store) else Store(store)
+    chosen = record.chosen(place, sweeps)
+    with suppress(StorageError):  # a store that can only be read
+        gather(place, least=_GATHER_FROM)
+    return reading(place, lambda snapshot: _answer(snapshot, chosen, sql))
+
+
+def _answer(snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str) -> pl.DataFrame:
+    with duckdb.connect() as connection:
+        _views(connection, snapshot, chosen)
+        try:
+            relation: duckdb.DuckDBPyRelation | None = connection.sql(sql)
+            answer: pl.DataFrame = pl.DataFrame() if relation is None else relation.pl()
+        except (duckdb.IOException, duckdb.InvalidInputException) as error:
+            if "No such file" in str(error) or "does not exist" in str(error):
+                raise FileNotFoundError(str(error)) from None
+            raise _damage(snapshot, error) from None
+        except duckdb.Error as error:
+            raise InputError(f"query: {str(error).strip()}") from None
+    return answer
+
+
+def _damage(snapshot: Snapshot, error: Exception) -> StoreError:
+    return StoreError(
+        f"{snapshot.store.directory}: {first_line(error)}. `parshall store verify` lists what is damaged; "
+        "`parshall store gc` sets it aside, and `parshall sweep` does those runs again"
+    )
+
+
+def _views(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, chosen: Sequence[record.SweepRecord]) -> None:
+    """One view a table, in ``store`` and in ``main``."""
+    members = pl.concat([each.members() for each in chosen], how="diagonal_relaxed")
+    connection.register("_members", members.to_arrow())
+    points = [each.points_frame().select(pl.lit(each.name).alias("sweep"), pl.all()) for each in chosen]
+    connection.register("points", pl.concat(points, how="diagonal_relaxed").to_arrow())
+    connection.register("failures", _failures(chosen).to_arrow())
+    connection.execute("CREATE SCHEMA store")
+    for name in (*OWN_TABLES, *snapshot.tables()):
+        source = _source(connection, snapshot, name)
+        if source is None:
+            continue
+        connection.execute(f'CREATE VIEW store."{name}" AS {source}')
+        if name == "scenarios":
+            continue
+        own = [str(row[0]) for row in connection.execute(f'DESCRIBE store."{name}"').fetchall()]
+        left = [each for each in members.columns if each in ("sweep", "point", "repetition", "run") or each not in own]
+        front = ", ".join(f'm."{each}"' for each in left)
+        behind = ", ".join(f't."{each}"' for each in own if each not in left)
+        connection.execute(
+            f'CREATE VIEW main."{name}" AS SELECT {front}{", " if behind else ""}{behind} '  # noqa: S608 - our names
+            f'FROM _members m JOIN store."{name}" t ON m.run = t.run'
+        )
+
+
+def _source(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: str) -> str | None:
+    """What a table is made of: the segments' files, and the files of runs with directories of their own."""
+    parts = []
+    files = snapshot.files(name)
+    if files:
+        parts.append(f"SELECT * FROM read_parquet([{_quoted(files)}], union_by_name = true)")  # noqa: S608 - our files
+    if snapshot.directories:
+        if name in OWN_TABLES:
+            frame = snapshot.loose(name)
+            if frame is not None:
+                connection.register(f"_own_{name}", frame.collect().to_arrow())
+                parts.append(f'SELECT * FROM "_own_{name}"')  # noqa: S608 - our names
+        else:
+            own = [path for at in snapshot.directories.values() if (path := at / f"{name}.parquet").exists()]
+            if own:
+                parts.append(
+                    "SELECT string_split(filename, '/')[-2] AS run, * EXCLUDE (filename) "  # noqa: S608 - our files
+                    f"FROM read_parquet([{_quoted(own)}], filename = true, union_by_name = true)"
+                )
+    return " UNION ALL BY NAME ".join(parts) if parts else None
+
+
+def _failures(chosen: Sequence[record.SweepRecord]) -> pl.DataFrame:
+    rows = []
+    for each in chosen:
+        for number, point in enumerate(each.points):
+            rows += [
+                (each.name, number, repetition, run, each.failed[run])
+                for repetition, run in enumerate(point.runs)
+                if run in each.failed
+            ]
+    schema = {"sweep": pl.String, "point": pl.UInt32, "repetition": pl.UInt32, "run": pl.String, "error": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _quoted(paths: Sequence[Path]) -> str:
+    return ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)

@@ -1,0 +1,187 @@
+"""What a store knows of a sweep: its parameters, its points, and which runs are theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parshall.campaign.store import FORMAT, Store
+from parshall.campaign.values import SUFFIXES, UNITS, label, measured
+from parshall.errors import InputError, StoreError
+from parshall.runs.storage import storage_error, write_atomically
+from parshall.schema.problems import did_you_mean, quoted
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a sweep.
+
+    Parameters
+    ----------
+    key
+        Its key path in the scenario.
+    name
+        Its column in tables: text as the scenario has it, or the number.
+    kind
+        That of all its values (`parshall.campaign.values`), or None if they are names or tables.
+    """
+
+    key: str
+    name: str
+    kind: str | None
+
+    @property
+    def number_column(self) -> str | None:
+        """The column of its numbers; that of the name itself for plain numbers, None for names and tables."""
+        return None if self.kind is None else self.name + SUFFIXES.get(self.kind, "")
+
+    @property
+    def unit(self) -> str:
+        """The unit of its numbers."""
+        return UNITS.get(self.kind or "", "1")
+
+
+@dataclass(frozen=True)
+class PointRecord:
+    """A point of a sweep.
+
+    Parameters
+    ----------
+    values
+        One value a parameter, in their order.
+    runs
+        The keys of its runs, in the order of repetitions.
+    reason
+        Why its repetitions ended.
+    """
+
+    values: tuple[Any, ...]
+    runs: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class SweepRecord:
+    """A sweep in a store."""
+
+    name: str
+    description: str
+    status: str
+    """``complete``, ``failures`` (some runs failed), ``interrupted`` or ``running``."""
+    plan: Mapping[str, Any]
+    code: str
+    parameters: tuple[Parameter, ...]
+    points: tuple[PointRecord, ...]
+    failed: Mapping[str, str]
+    """Why, by the key of the run."""
+    metrics: tuple[str, ...]
+    """What the page shows first."""
+    compare: Mapping[str, Any] | None
+    started: str
+    wall_s: float
+    seed: int | None
+    """That of the scenario."""
+    random_numbers: str = "common"
+
+    @property
+    def runs(self) -> int:
+        """How many runs it has, failed ones not counted."""
+        return sum(len(point.runs) for point in self.points) - len(self.failed)
+
+    def members(self) -> pl.DataFrame:
+        """One row a run that did not fail: sweep, point, repetition, run, and the parameters."""
+        rows = [
+            (number, repetition, run)
+            for number, point in enumerate(self.points)
+            for repetition, run in enumerate(point.runs)
+            if run not in self.failed
+        ]
+        schema = {"point": pl.UInt32, "repetition": pl.UInt32, "run": pl.String}
+        members = pl.DataFrame(rows, schema=schema, orient="row")
+        joined = members.join(self.points_frame(), on="point", how="left", maintain_order="left")
+        return joined.select(pl.lit(self.name).alias("sweep"), pl.all())
+
+    def points_frame(self) -> pl.DataFrame:
+        """One row a point: its number and the parameters."""
+        columns: dict[str, pl.Series] = {"point": pl.Series(range(len(self.points)), dtype=pl.UInt32)}
+        for index, parameter in enumerate(self.parameters):
+            values = [point.values[index] for point in self.points]
+            if parameter.kind is None or parameter.kind in SUFFIXES:
+                columns[parameter.name] = pl.Series([label(value) for value in values], dtype=pl.String)
+            if parameter.kind is not None:
+                kind = pl.Int64 if parameter.kind == "integer" else pl.Float64
+                columns[str(parameter.number_column)] = pl.Series([_number(value) for value in values]).cast(kind)
+        return pl.DataFrame(columns)
+
+    def save(self, store: Store) -> None:
+        """Write it to the store."""
+        content = {"format": FORMAT, **asdict(self)}
+        try:
+            write_atomically(_path(store, self.name), json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n")
+        except OSError as error:
+            raise storage_error(error) from None
+
+
+def load(store: Store, name: str) -> SweepRecord:
+    """The sweep of that name.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    StoreError
+        It cannot be read.
+    """
+    path = _path(store, name)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("format") != FORMAT:
+            raise ValueError("it is of another format")
+        return SweepRecord(
+            **{
+                **content,
+                "parameters": tuple(Parameter(**each) for each in content["parameters"]),
+                "points": tuple(
+                    PointRecord(tuple(each["values"]), tuple(each["runs"]), each["reason"])
+                    for each in content["points"]
+                ),
+                "metrics": tuple(content["metrics"]),
+            }
+        )
+    except FileNotFoundError:
+        known = store.sweeps
+        accepted = f"accepted: {quoted(known)}{did_you_mean(name, known)}" if known else "the store has no sweep"
+        raise InputError(f'{store.directory}: found no sweep "{name}"; {accepted}') from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path} is damaged: {error}; run the sweep again, which writes it anew") from None
+
+
+def chosen(store: Store, wanted: Sequence[str]) -> list[SweepRecord]:
+    """The sweeps of these names; without names the only one.
+
+    Raises
+    ------
+    InputError
+        There is none, or there are several and none is named.
+    """
+    if wanted:
+        return [load(store, name) for name in wanted]
+    known = store.sweeps
+    if len(known) != 1:
+        found = f"{len(known)} sweeps: {quoted(known)}; name one or more of them" if known else "no sweep"
+        raise InputError(f"{store.directory}: found {found}")
+    return [load(store, known[0])]
+
+
+def _path(store: Store, name: str) -> Path:
+    return store.directory / "sweeps" / f"{name}.json"
+
+
+def _number(value: Any) -> float | None:
+    found = measured(value)
+    return None if found is None else found.number

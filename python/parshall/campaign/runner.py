@@ -1,0 +1,453 @@
+"""Doing a sweep: what is in the store is not done again, what fails is recorded, the rest goes on.
+
+One process decides (which run next, whether a point has enough); others do the runs. What decides is never the order in
+which runs finish, so 1, 2 or 8 workers, here or on a cluster, give the same tables.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from parshall.campaign.plan import Plan, Stopping
+from parshall.campaign.pool import LocalPool, Pool
+from parshall.campaign.preparing import Prepared, prepare
+from parshall.campaign.progress import Estimate, Progress
+from parshall.campaign.record import PointRecord, SweepRecord
+from parshall.campaign.result import Sweep
+from parshall.campaign.segments import GATHER, gather
+from parshall.campaign.snapshot import Snapshot, reading
+from parshall.campaign.stopping import Planner
+from parshall.campaign.store import Claim, Store
+from parshall.campaign.work import Outcome, Task, key_of, measure
+from parshall.errors import InputError
+from parshall.runs import about
+from parshall.runs.merit import METRICS, Value
+from parshall.runs.storage import storage_error
+
+POLL_S = 0.2
+_SAVE_S = 30.0
+"""Between two saves of the sweep's record while it goes on."""
+
+_LEFT = 256
+"""So many runs may keep their directories when a sweep ends."""
+
+
+def sweep(
+    plan: Plan | str | Path,
+    store: str | Path | Store = "store",
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Sweep:
+    """Do what is missing of a sweep, and give all of it.
+
+    Parameters
+    ----------
+    plan
+        What is varied, or the file that says so.
+    store
+        Where runs are kept; made if it is not there.
+    workers
+        Runs at a time on this machine; by default as many as it has cores. The results are the same.
+    scheduler
+        The address of a Dask scheduler (``tcp://host:port``), whose workers then do the runs.
+    progress
+        Called a few times a second.
+
+    Raises
+    ------
+    ScenarioError
+        The sweep, or a scenario of it, is refused; nothing was run.
+    StoreError
+        The store is damaged, or of another version.
+    StorageError
+        Results cannot be written; what was finished is kept, and the same call goes on from there.
+    ClusterError
+        The scheduler cannot be reached, or its workers run other code.
+    KeyboardInterrupt
+        After an interruption; what was finished is kept.
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"workers: found {workers}; accepted: 1 or more")
+    if workers is not None and scheduler is not None:
+        raise InputError("workers: found beside scheduler; a cluster has as many as it was started with")
+    read = plan if isinstance(plan, Plan) else Plan.load(plan)
+    prepared = prepare(read)
+    place = store if isinstance(store, Store) else Store(store, create=True)
+    place.check_writable()
+    place.sweep_litter()
+    return _Execution(prepared, place, progress).run(workers or about.cores(), scheduler)
+
+
+@dataclass
+class _Execution:
+    """A sweep while it is done."""
+
+    prepared: Prepared
+    store: Store
+    progress: Callable[[Progress], None] | None
+    code: str = field(init=False)
+    started: str = field(default_factory=about.now)
+    clock: float = field(default_factory=time.monotonic)
+    keys: dict[tuple[int, int], str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    claims: dict[str, Claim] = field(default_factory=dict)
+    waiting: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    """Runs that are being done, and for which points."""
+    elsewhere: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Runs that another process does."""
+    estimate: Estimate = field(default_factory=Estimate)
+    tasks: list[Task] = field(default_factory=list)
+    """What is to be done as soon as there is a pool."""
+    pool: Pool | None = None
+    gathering: _Gathering | None = None
+    known: set[str] = field(default_factory=set)
+    metric_of: dict[str, Value] = field(default_factory=dict)
+    segments: list[str] = field(default_factory=list)
+    done: int = 0
+    found: int = 0
+    packets: int = 0
+    fresh: int = 0
+    """Runs that were published since some were gathered."""
+
+    def __post_init__(self) -> None:
+        self.code = about.code_version()
+        self.plan, self.rule = self.prepared.plan, self.prepared.rule
+        self.points, self.texts = self.prepared.points, self.prepared.texts
+        self.planner = Planner(self.prepared.cells, self.rule, self.plan.budget.runs)
+
+    # --- from start to end ---
+
+    def run(self, workers: int, scheduler: str | None) -> Sweep:
+        status = "interrupted"
+        try:
+            self._look()
+            self._record("running").save(self.store)
+            self._fill()
+            if self.tasks or self.elsewhere:
+                self._work(_pool(workers, scheduler))
+            self._gather(_LEFT)
+            self._gathered()
+            status = "failures" if self.failed else "complete"
+        except OSError as error:
+            raise storage_error(error) from None
+        finally:
+            self._release()
+            self._end(status)
+        return Sweep(self.store, self._record(status))
+
+    def _end(self, status: str) -> None:
+        """Save the record; a disk that is full already has its error on the way."""
+        record = self._record(status)
+        if status == "interrupted":
+            with suppress(Exception):
+                record.save(self.store)
+        else:
+            record.save(self.store)
+
+    def _release(self) -> None:
+        if self.pool is not None:
+            self.pool.close()
+        if self.gathering is not None:
+            self.gathering.wait()
+        for claim in self.claims.values():
+            with suppress(OSError):
+                claim.release()
+        self.store.sweep_litter()
+
+    def _work(self, pool: Pool) -> None:
+        self.pool = pool
+        saved = looked = time.monotonic()
+        for task in self.tasks:
+            pool.submit(task)
+        self.tasks.clear()
+        while not self.planner.finished or self.waiting or self.elsewhere:
+            for outcome in pool.outcomes(POLL_S):
+                self._take(outcome)
+            self._fill()
+            now = time.monotonic()
+            if self.progress is not None and now - looked > POLL_S:
+                looked = now
+                self.progress(self._progress())
+            if now - saved > _SAVE_S:
+                saved = now
+                self._record("running").save(self.store)
+            self._limits(now)
+        if self.progress is not None:
+            self.progress(self._progress())
+
+    def _limits(self, now: float) -> None:
+        limit = self.plan.budget.time_s
+        if limit is not None and now - self.clock > limit and not self.planner.finished:
+            self.planner.end("time")
+        if self.gathering is not None and self.gathering.finished:
+            self._gathered()
+        if self.fresh >= GATHER:
+            self._gather(GATHER)
+
+    def _gather(self, least: int) -> None:
+        """Gather runs beside the work."""
+        self._gathered()
+        self.fresh = 0
+        self.gathering = _Gathering(self.store, least)
+
+    def _gathered(self) -> None:
+        """Wait until runs are gathered; an error of it becomes ours."""
+        if self.gathering is not None:
+            gathering, self.gathering = self.gathering, None
+            gathering.join()
+
+    # --- what is there already ---
+
+    def _look(self) -> None:
+        """Which runs the store has, and the deciding metric of each."""
+        self.segments = _segment_names(self.store)
+        self.known, self.metric_of = reading(self.store, self._read)
+
+    def _read(self, snapshot: Snapshot) -> tuple[set[str], dict[str, Value]]:
+        known = set(snapshot.gathered) | set(snapshot.directories)
+        table = snapshot.scan("metrics") if isinstance(self.rule, Stopping) and known else None
+        if table is None or not isinstance(self.rule, Stopping):
+            return known, {}
+        rows = table.filter(pl.col("metric") == self.rule.metric).select("run", "value").collect()
+        return known, dict(rows.iter_rows())
+
+    def _value(self, run: str) -> Value:
+        """The deciding metric of a run in the store."""
+        if not isinstance(self.rule, Stopping):
+            return None
+        if run not in self.metric_of:
+            self.metric_of[run] = self._measured(run, self.rule.metric)
+        return self.metric_of[run]
+
+    def _measured(self, run: str, metric: str) -> Value:
+        """A metric that was not recorded when the run was made, from its tables."""
+        if self.store.has_directory(run):
+            return measure(self.store.run_directory(run), (metric,) if metric not in METRICS else ())[metric]
+        from parshall.campaign.metrics import of_tables  # noqa: PLC0415 - rare
+
+        def of(snapshot: Snapshot) -> Value:
+            tables = {name: snapshot.scan(name) for name in ("flows", "links", "transfers")}
+            own = {
+                name: None if table is None else table.filter(pl.col("run") == run).drop("run").collect()
+                for name, table in tables.items()
+            }
+            if own["flows"] is None or own["links"] is None:
+                return None
+            return of_tables(own["flows"], own["links"], own["transfers"], [metric])[metric]
+
+        return reading(self.store, of)
+
+    # --- handing out and taking ---
+
+    def _fill(self) -> None:
+        """Hand out what there is room for; runs of the store are taken at once."""
+        self._elsewhere()
+        while self.pool is None or self.pool.room > 0:
+            following = self.planner.next()
+            if following is None:
+                return
+            task = self._task(*following)
+            if task is None:
+                continue
+            if self.pool is None:  # nothing is started before there is something to do
+                self.tasks.append(task)
+                return
+            self.pool.submit(task)
+
+    def _task(self, point: int, repetition: int) -> Task | None:
+        """What is to be done for a repetition; None if it is there, or somebody is at it."""
+        run = self._key(point, repetition)
+        if run in self.known:
+            self.found += 1
+            self._there(point, repetition, run)
+        elif run in self.failed:
+            self.planner.record(point, repetition, None)
+        elif run in self.waiting:
+            self.waiting[run].append((point, repetition))
+        else:
+            return self._claimed(run, point, repetition)
+        return None
+
+    def _claimed(self, run: str, point: int, repetition: int) -> Task | None:
+        claim = self.store.claim(run)
+        if claim is None:
+            self.elsewhere[run] = (point, repetition)
+            return None
+        if self._finished_by_others(run):
+            claim.release()
+            self.known.add(run)
+            self.found += 1
+            self._there(point, repetition, run)
+            return None
+        self.claims[run] = claim
+        self.waiting[run] = [(point, repetition)]
+        text = self.texts[point]
+        return Task(
+            run, text, repetition, self.prepared.extra, str(self.store.directory), self.store.identity, self.code
+        )
+
+    def _finished_by_others(self, run: str) -> bool:
+        """Whether a run came into the store since we looked."""
+        if self.store.has_directory(run):
+            return True
+        segments = _segment_names(self.store)
+        if segments == self.segments:
+            return False
+        self.segments = segments
+        known, values = reading(self.store, self._read)
+        self.known |= known
+        self.metric_of |= values
+        return run in self.known
+
+    def _elsewhere(self) -> None:
+        """Look after the runs that other processes had: done, or given up when the process ended."""
+        for run, (point, repetition) in list(self.elsewhere.items()):
+            if self.pool is not None and self.pool.room == 0:
+                return
+            del self.elsewhere[run]
+            task = self._claimed(run, point, repetition)
+            if task is not None and self.pool is not None:
+                self.pool.submit(task)
+            elif task is not None:
+                self.tasks.append(task)
+
+    def _there(self, point: int, repetition: int, run: str) -> None:
+        self.done += 1
+        self.planner.record(point, repetition, self._value(run))
+
+    def _take(self, outcome: Outcome) -> None:
+        """Take what a worker gives."""
+        if outcome.run not in self.waiting:
+            return  # a worker that was thought lost
+        if outcome.fatal is not None:
+            raise outcome.fatal
+        places = self.waiting.pop(outcome.run)
+        self.packets += outcome.packets
+        if outcome.error is not None:
+            self.failed[outcome.run] = outcome.error
+            where = {"point": str(self.points[places[0][0]]), "repetition": places[0][1], "when": about.now()}
+            self.store.record_failure(outcome.run, outcome.error, where)
+        else:
+            if outcome.files is not None:
+                self._receive(outcome.run, outcome.files)
+            self.known.add(outcome.run)
+            self.fresh += 1
+            if isinstance(self.rule, Stopping):
+                self.metric_of[outcome.run] = outcome.metrics.get(self.rule.metric)
+            self.estimate.learn(self.texts[places[0][0]], outcome)
+        self.claims.pop(outcome.run).release()
+        for point, repetition in places:
+            if outcome.error is not None:
+                self.planner.record(point, repetition, None)
+            else:
+                self._there(point, repetition, outcome.run)
+
+    def _receive(self, run: str, files: Mapping[str, bytes]) -> None:
+        """Write the files of a worker that does not see the store."""
+        partial = self.store.partial(run)
+        partial.mkdir()
+        for name, content in files.items():
+            (partial / Path(name).name).write_bytes(content)
+        self.store.publish(run, partial)
+
+    def _key(self, point: int, repetition: int) -> str:
+        place = (point, repetition)
+        if place not in self.keys:
+            self.keys[place] = key_of(self.texts[point], repetition, self.code)
+        return self.keys[place]
+
+    # --- what is told of it ---
+
+    def _progress(self) -> Progress:
+        left = [self.texts[point] for point, _ in self.planner.queued]
+        left += [self.texts[places[0][0]] for places in self.waiting.values()]
+        workers = self.pool.workers if self.pool is not None else 1
+        return Progress(
+            done=self.done,
+            found=self.found,
+            running=min(len(self.waiting), workers),
+            failed=len(self.failed),
+            planned=self.done + len(self.failed) + len(left) + len(self.elsewhere),
+            bounded=isinstance(self.rule, int),
+            packets=self.packets + (self.pool.live()[1] if self.pool is not None else 0),
+            elapsed_s=time.monotonic() - self.clock,
+            remaining_s=self.estimate.remaining_s(sum(self.estimate.size(text) for text in left), workers),
+            workers=workers,
+        )
+
+    def _record(self, status: str) -> SweepRecord:
+        points = []
+        for point in self.points:
+            runs = tuple(self._key(point.number, each) for each in range(self.planner.repetitions(point.number)))
+            values = tuple(point.values[each.key] for each in self.prepared.parameters)
+            points.append(PointRecord(values, runs, self.planner.reason(point.number)))
+        seeds = {point.values.get("seed", self.prepared.seed) for point in self.points}
+        return SweepRecord(
+            name=self.plan.name,
+            description=self.plan.description,
+            status=status,
+            plan=self.plan.document(),
+            code=self.code,
+            parameters=self.prepared.parameters,
+            points=tuple(points),
+            failed=dict(sorted(self.failed.items())),
+            metrics=tuple(dict.fromkeys([*self.plan.metrics, *self._deciding(), "goodput_bps"])),
+            compare=None if self.plan.compare is None else self.plan.compare.model_dump(),
+            started=self.started,
+            wall_s=round(time.monotonic() - self.clock, 3),
+            seed=seeds.pop() if len(seeds) == 1 and self.plan.random_numbers == "common" else None,
+            random_numbers=self.plan.random_numbers,
+        )
+
+    def _deciding(self) -> list[str]:
+        return [self.rule.metric] if isinstance(self.rule, Stopping) else []
+
+
+class _Gathering:
+    """Runs are gathered in a thread: reading and writing them holds no interpreter lock for long."""
+
+    def __init__(self, store: Store, least: int) -> None:
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, args=(store, least))
+        self._thread.start()
+
+    @property
+    def finished(self) -> bool:
+        return not self._thread.is_alive()
+
+    def wait(self) -> None:
+        self._thread.join()
+
+    def join(self) -> None:
+        """Wait for it; an error of it becomes ours."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _run(self, store: Store, least: int) -> None:
+        try:
+            gather(store, least=least)
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            self._error = error
+
+
+def _pool(workers: int, scheduler: str | None) -> Pool:
+    if scheduler is None:
+        return LocalPool(workers)
+    from parshall.campaign.cluster import DaskPool  # noqa: PLC0415 - an extra
+
+    return DaskPool(scheduler)
+
+
+def _segment_names(store: Store) -> list[str]:
+    folder = store.directory / "segments"
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []

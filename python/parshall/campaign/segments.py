@@ -1,0 +1,314 @@
+"""Segments: many small runs in one Parquet file a table.
+
+A hundred thousand runs are half a million files if each has its own; listing and opening them takes minutes. So runs
+with a directory of their own are gathered into segments, a few thousand at a time:
+
+| file of ``segments/ID/`` | rows |
+| --- | --- |
+| ``runs.parquet`` | one a run: key, code, scenario, seed, repetition, figures of merit, totals, how it was made |
+| ``metrics.parquet`` | one a run and metric |
+| ``scenarios.parquet`` | one a scenario: its digest and the resolved text |
+| ``TABLE.parquet`` | those of the runs' tables, with the key ``run`` in front |
+| ``segment.json`` | digests of the files, the runs' number, the segments that it replaces; written last |
+
+A segment is written aside and renamed; only then its runs' directories, and the segments it replaces, are removed. A
+kill between the two leaves both, which is why a reader drops what a segment has (`parshall.campaign.snapshot`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parshall.campaign.store import FORMAT, RUN_FILE, Store
+from parshall.campaign.work import digest
+from parshall.errors import StoreError
+from parshall.runs.merit import METRICS
+from parshall.runs.storage import storage_error
+
+SEGMENT_FILE = "segment.json"
+OWN_TABLES = ("runs", "metrics", "scenarios")
+"""Tables that describe runs; the others are records."""
+
+GATHER = 2000
+"""So many runs are gathered at a time."""
+
+LARGEST = 8_000_000
+"""Bytes of a run's tables; a larger run keeps its directory: gathering it would save nothing."""
+
+_SMALL = 1000
+_MANY = 8
+"""More than `_MANY` segments of fewer than `_SMALL` runs become one."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment that is complete."""
+
+    directory: Path
+    runs: int
+    files: Mapping[str, str]
+    """Digest by file name."""
+    replaces: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """Its identity."""
+        return self.directory.name
+
+    def table(self, name: str) -> Path | None:
+        """The file of a table, if its runs have that table."""
+        return self.directory / f"{name}.parquet" if f"{name}.parquet" in self.files else None
+
+
+def read_segments(store: Store) -> list[Segment]:
+    """The segments that count: those that no other replaces.
+
+    Raises
+    ------
+    StoreError
+        One is damaged.
+    """
+    folder = store.directory / "segments"
+    found = []
+    for directory in sorted(folder.iterdir()) if folder.is_dir() else []:
+        try:
+            found.append(read_segment(directory))
+        except FileNotFoundError:  # it was replaced while we looked
+            if directory.exists():
+                raise
+    replaced = frozenset[str]().union(*(segment.replaces for segment in found))
+    return [segment for segment in found if segment.name not in replaced]
+
+
+def read_segment(directory: Path) -> Segment:
+    """A segment as its description has it; FileNotFoundError if it vanished."""
+    path = directory / SEGMENT_FILE
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return Segment(directory, content["runs"], content["files"], frozenset(content["replaces"]))
+    except FileNotFoundError:
+        if directory.exists():
+            raise damaged(path, "it is missing") from None
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise damaged(path, str(error)) from None
+
+
+def damaged(path: Path, why: str) -> StoreError:
+    """The error for a file that cannot be read."""
+    return StoreError(
+        f"{path} is damaged: {why}. `parshall store verify` lists what is damaged; `parshall store gc` sets it aside, "
+        "and `parshall sweep` does those runs again"
+    )
+
+
+def gather(store: Store, *, least: int = 1) -> int:
+    """Gather runs with directories of their own into a segment, if there are at least `least`; returns how many.
+
+    Does nothing while another process is at it.
+
+    Raises
+    ------
+    StorageError
+        The segment cannot be written; the runs stay where they are.
+    """
+    with store.exclusive() as held:
+        if not held:
+            return 0
+        try:
+            return _gather(store, least)
+        except OSError as error:
+            raise storage_error(error) from None
+
+
+def _gather(store: Store, least: int) -> int:
+    segments = read_segments(store)
+    known = keys_of(segments)
+    loose: dict[str, dict[str, Any]] = {}
+    for run, directory in store.run_directories().items():
+        if run in known:
+            shutil.rmtree(directory, ignore_errors=True)  # a kill came between renaming and removing
+            continue
+        described = intact(directory)
+        if described is None:
+            store.set_aside(directory)
+        elif _size(directory) <= LARGEST:
+            loose[run] = described
+    if len(loose) < least:
+        return 0
+    small = [segment for segment in segments if segment.runs < _SMALL]
+    merged = small if len(small) >= _MANY else []
+    _write(store, loose, merged)
+    for run in loose:
+        shutil.rmtree(store.run_directory(run), ignore_errors=True)
+    for segment in merged:
+        shutil.rmtree(segment.directory, ignore_errors=True)
+    return len(loose)
+
+
+def keys_of(segments: Iterable[Segment]) -> set[str]:
+    """The keys of the runs in segments."""
+    found: set[str] = set()
+    for segment in segments:
+        path = segment.directory / "runs.parquet"
+        try:
+            found |= set(pl.read_parquet(path, columns=["run"])["run"].to_list())
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise damaged(path, first_line(error)) from None
+    return found
+
+
+def intact(directory: Path) -> dict[str, Any] | None:
+    """The description of a run whose files are what they were when it was published; None if they are not."""
+    try:
+        described: dict[str, Any] = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
+        if any(digest(directory / name) != wanted for name, wanted in described["files"].items()):
+            return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return described
+
+
+def first_line(error: Exception) -> str:
+    """What a library says, in one line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+def runs_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The table ``runs`` of these runs."""
+    rows = [
+        {
+            "run": each["run"],
+            "code": each["code"],
+            "scenario": each["scenario"],
+            "seed": each["seed"],
+            "repetition": each["repetition"],
+            **{key: each["metrics"].get(key) for key in METRICS},
+            "simulated_s": each["totals"]["simulated_s"],
+            "events": each["totals"]["events"],
+            "packets_forwarded": each["totals"]["packets_forwarded"],
+            "packets_dropped": each["totals"]["packets_dropped"],
+            **each["made"],
+        }
+        for each in described
+    ]
+    return pl.DataFrame(rows, schema=RUNS_SCHEMA)
+
+
+RUNS_SCHEMA: Mapping[str, Any] = {
+    "run": pl.String(),
+    "code": pl.String(),
+    "scenario": pl.String(),
+    "seed": pl.UInt64(),
+    "repetition": pl.UInt32(),
+    **dict.fromkeys(METRICS, pl.Float64()),
+    "simulated_s": pl.Float64(),
+    "events": pl.UInt64(),
+    "packets_forwarded": pl.UInt64(),
+    "packets_dropped": pl.UInt64(),
+    "host": pl.String(),
+    "started": pl.String(),
+    "wall_s": pl.Float64(),
+    "cpu_s": pl.Float64(),
+}
+HOW_MADE = ("host", "started", "wall_s", "cpu_s")
+"""Columns of ``runs`` that differ when a run is done again."""
+
+
+def metrics_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The table ``metrics`` of these runs."""
+    rows = [(each["run"], key, value) for each in described for key, value in each["metrics"].items()]
+    return pl.DataFrame(rows, schema={"run": pl.String, "metric": pl.String, "value": pl.Float64}, orient="row")
+
+
+def scenarios_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The table ``scenarios`` of these runs."""
+    texts = {each["scenario"]: each["resolved"] for each in described}
+    return pl.DataFrame(list(texts.items()), schema={"scenario": pl.String, "resolved": pl.String}, orient="row")
+
+
+def scan_runs(name: str, runs: Mapping[str, Path], described: Iterable[Mapping[str, Any]]) -> pl.LazyFrame | None:
+    """A record table of runs with directories of their own, the key in front; None if none has it.
+
+    Runs of other code may have other columns: a column that a run does not have is null.
+    """
+    by_code: dict[str, dict[str, Path]] = {}
+    for each in described:
+        if each["run"] in runs:
+            by_code.setdefault(each["code"], {})[each["run"]] = runs[each["run"]]
+    parts = [table for own in by_code.values() if (table := _scan_alike(name, own)) is not None]
+    return pl.concat(parts, how="diagonal") if parts else None
+
+
+def _scan_alike(name: str, runs: Mapping[str, Path]) -> pl.LazyFrame | None:
+    paths = {str(path): run for run, directory in runs.items() if (path := directory / f"{name}.parquet").exists()}
+    if not paths:
+        return None
+    table = pl.scan_parquet(list(paths), include_file_paths="_path")
+    # The key is the name of the directory: .../KEY/TABLE.parquet.
+    key = pl.col("_path").str.split("/").list.get(-2).alias("run")
+    return table.select(key, pl.exclude("_path"))
+
+
+def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[Segment]) -> None:
+    described = list(loose.values())
+    partial = store.partial("segment")
+    try:
+        partial.mkdir()
+        own = (runs_frame(described), metrics_frame(described), scenarios_frame(described))
+        for name, frame in zip(OWN_TABLES, own, strict=True):
+            before = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
+            whole = pl.concat([*before, frame.lazy()], how="diagonal")
+            if name == "scenarios":
+                whole = whole.unique("scenario", keep="first", maintain_order=True)
+            whole.collect().write_parquet(partial / f"{name}.parquet")
+        directories = {run: store.run_directory(run) for run in loose}
+        names = {name for each in described for name in each["files"]}
+        names |= {name for segment in merged for name in segment.files}
+        for name in sorted(name.removesuffix(".parquet") for name in names):
+            if name in OWN_TABLES:
+                continue
+            parts = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
+            own_part = scan_runs(name, directories, described)
+            parts += [own_part] if own_part is not None else []
+            pl.concat(parts, how="diagonal").sink_parquet(partial / f"{name}.parquet", maintain_order=True)
+        _seal(store, partial, sum(segment.runs for segment in merged) + len(loose), merged)
+    except BaseException as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        if isinstance(error, pl.exceptions.PolarsError):
+            raise StoreError(f"runs cannot be gathered: {first_line(error)}") from None
+        raise
+
+
+def _seal(store: Store, partial: Path, runs: int, merged: Sequence[Segment]) -> None:
+    """Force a segment to the disk, describe it, and give it its name."""
+    files = {path.name: digest(path) for path in sorted(partial.iterdir())}
+    content = {"format": FORMAT, "runs": runs, "files": files, "replaces": sorted(each.name for each in merged)}
+    (partial / SEGMENT_FILE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    for path in [*partial.iterdir(), partial]:
+        _force(path)
+    name = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    partial.rename(store.directory / "segments" / name)
+    _force(store.directory / "segments")
+
+
+def _force(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _size(directory: Path) -> int:
+    with os.scandir(directory) as entries:
+        return sum(entry.stat().st_size for entry in entries)

@@ -1,0 +1,207 @@
+"""When a point has been repeated often enough.
+
+A fixed number, or until the 95 % interval of a metric is narrower than asked. The interval is looked at after n_0 (the
+minimum) repetitions, and then each time their number has grown by 30 %, up to the maximum. A look at n uses
+the first n repetitions and nothing else, so where a point ends does not depend on how many workers there are, or on
+which run came first.
+
+Stopping when an interval happens to be narrow makes it cover the mean a little less often than 95 %: with n_0 = 10 and
+looks 30 % apart, 94 % for normal values, against 92 % with n_0 = 5. That is why the looks are few and the minimum is 10
+by default (Law 2015, §9.4.1, on the procedure with relative precision).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from parshall.campaign.plan import Stopping
+from parshall.runs.merit import Value
+from parshall.stats.confidence import Interval, mean_interval, paired_difference
+
+GROWTH = 1.3
+_LEAST = 3
+"""Values without which there is no telling."""
+
+Reason = Literal["fixed", "precise", "maximum", "budget", "time", "going on"]
+
+
+def looks(stopping: Stopping) -> list[int]:
+    """The numbers of repetitions after which the interval is looked at.
+
+    >>> looks(Stopping(metric="goodput_bps", half_width=1.0, minimum=10, maximum=30))
+    [10, 13, 17, 23, 30]
+    """
+    found, n = [], stopping.minimum
+    while n < stopping.maximum:
+        found.append(n)
+        n = math.ceil(n * GROWTH)
+    return [*found, stopping.maximum]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Points that are repeated equally often, and the series whose intervals decide.
+
+    Parameters
+    ----------
+    points
+        Their numbers.
+    series
+        A point each, and for a difference the point that is its baseline.
+    """
+
+    points: tuple[int, ...]
+    series: tuple[tuple[int, int | None], ...]
+
+
+@dataclass
+class _State:
+    """How far a cell is."""
+
+    cell: Cell
+    look: int = 0
+    """Index of the look that is being prepared."""
+    repetitions: int = 0
+    """Handed out, of each point."""
+    missing: int = 0
+    """Of these, how many results are not there yet."""
+    reason: Reason = "going on"
+
+
+@dataclass
+class Planner:
+    """Hands out repetitions, takes results, and says when there are enough.
+
+    Parameters
+    ----------
+    cells
+        What is decided together; their points are all points, each once.
+    rule
+        The number of repetitions, or the rule that ends them.
+    most
+        The budget of runs. With one, cells are looked at in rounds, so that the order of results changes nothing.
+    """
+
+    cells: Sequence[Cell]
+    rule: int | Stopping
+    most: int | None = None
+    _states: list[_State] = field(init=False)
+    _queue: deque[tuple[int, int]] = field(init=False, default_factory=deque)
+    _values: dict[int, dict[int, Value]] = field(init=False, default_factory=dict)
+    _round: list[_State] = field(init=False, default_factory=list)
+    _granted: int = 0
+
+    def __post_init__(self) -> None:
+        self._looks = looks(self.rule) if isinstance(self.rule, Stopping) else [self.rule]
+        self._states = [_State(cell) for cell in self.cells]
+        self._of = {point: state for state in self._states for point in state.cell.points}
+        self._values = {point: {} for point in self._of}
+        self._grant(self._states)
+
+    def next(self) -> tuple[int, int] | None:
+        """A point and a repetition to do, or None if there is none now."""
+        return self._queue.popleft() if self._queue else None
+
+    @property
+    def queued(self) -> Iterator[tuple[int, int]]:
+        """What was not handed out yet."""
+        return iter(self._queue)
+
+    def record(self, point: int, repetition: int, value: Value) -> None:
+        """Take a result: the metric's value, or None for a run that failed or does not have it."""
+        self._values[point][repetition] = value
+        state = self._of[point]
+        state.missing -= 1
+        if state.missing == 0 and state.reason == "going on":
+            self._decide(state)
+        if self.most is not None and not any(each.missing for each in self._states) and self._round:
+            waiting, self._round = sorted(self._round, key=lambda each: each.cell.points), []
+            self._grant(waiting)
+
+    def end(self, reason: Reason) -> None:
+        """Hand out nothing more: time is over."""
+        self._queue.clear()
+        for state in self._states:
+            if state.reason == "going on":
+                state.reason = reason
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will be handed out."""
+        return not self._queue and all(state.reason != "going on" for state in self._states)
+
+    def repetitions(self, point: int) -> int:
+        """How many repetitions of a point count: the first ones without a gap."""
+        values, there = self._values[point], 0
+        while there in values:
+            there += 1
+        return there
+
+    def reason(self, point: int) -> Reason:
+        """Why a point's repetitions ended."""
+        return self._of[point].reason
+
+    def _grant(self, states: Sequence[_State]) -> None:
+        """Hand out the repetitions of these cells' next look, the first of every point before the second of any."""
+        wanted: list[tuple[int, int, int]] = []
+        for order, state in enumerate(states):
+            target = self._looks[state.look]
+            runs = [
+                (number, order, point) for number in range(state.repetitions, target) for point in state.cell.points
+            ]
+            if isinstance(self.rule, Stopping) and self.most is not None and self._granted + len(runs) > self.most:
+                state.reason = "budget"
+                continue
+            self._granted += len(runs)
+            state.repetitions = target
+            wanted += runs
+        wanted.sort()
+        if not isinstance(self.rule, Stopping) and self.most is not None:
+            wanted = wanted[: self.most]
+        for number, _, point in wanted:
+            self._of[point].missing += 1
+            self._queue.append((point, number))
+        for state in states:
+            if state.missing == 0 and state.reason == "going on":
+                state.reason = "budget"
+
+    def _decide(self, state: _State) -> None:
+        if not isinstance(self.rule, Stopping):
+            full = sum(len(self._values[point]) for point in state.cell.points)
+            state.reason = "fixed" if full == self.rule * len(state.cell.points) else "budget"
+        elif self._precise(state, self.rule):
+            state.reason = "precise"
+        elif state.look + 1 == len(self._looks):
+            state.reason = "maximum"
+        else:
+            state.look += 1
+            if self.most is None:
+                self._grant([state])
+            else:
+                self._round.append(state)
+
+    def _precise(self, state: _State, rule: Stopping) -> bool:
+        return all(self._narrow(point, baseline, rule) for point, baseline in state.cell.series)
+
+    def _narrow(self, point: int, baseline: int | None, rule: Stopping) -> bool:
+        found = interval(self._values[point], None if baseline is None else self._values[baseline])
+        if found is None or found.n < _LEAST or found.half_width is None:
+            return False
+        if rule.half_width is not None:
+            return found.half_width <= rule.half_width
+        scale = found if baseline is None else interval(self._values[baseline])
+        return scale is not None and found.half_width <= (rule.relative_half_width or 0.0) * abs(scale.mean)
+
+
+def interval(values: Mapping[int, Value], baseline: Mapping[int, Value] | None = None) -> Interval | None:
+    """The 95 % interval of values by repetition, or of their differences to a baseline's; None without any."""
+    if baseline is None:
+        own = [value for _, value in sorted(values.items()) if value is not None]
+        return mean_interval(own) if own else None
+    pairs = [(value, other) for number, value in sorted(values.items()) if (other := baseline.get(number)) is not None]
+    kept = [(value, other) for value, other in pairs if value is not None]
+    return paired_difference([value for value, _ in kept], [other for _, other in kept]) if kept else None

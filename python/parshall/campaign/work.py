@@ -1,0 +1,177 @@
+"""One run of a sweep, wherever it is done: in a process of this machine, or by a worker of a cluster.
+
+The run is written to ``partial/`` of the store and renamed when it is complete. A worker that does not see the store
+writes to a directory of its own and sends the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from parshall.campaign.store import FORMAT, RUN_FILE, Store
+from parshall.errors import ClusterError, ParshallError
+from parshall.runs import about
+from parshall.runs.merit import METRICS, Repetition, Value, bottleneck_name
+from parshall.runs.single import Monitor, simulate
+from parshall.runs.storage import storage_error
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be done.
+
+    Parameters
+    ----------
+    run
+        The run's key.
+    scenario
+        The resolved scenario, as canonical JSON.
+    repetition
+        Its number.
+    metrics
+        Metrics of groups and links that are recorded too.
+    store, identity
+        Where the result goes.
+    code
+        The code version that the key speaks of.
+    """
+
+    run: str
+    scenario: str
+    repetition: int
+    metrics: tuple[str, ...]
+    store: str
+    identity: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it.
+
+    Parameters
+    ----------
+    run
+        The run's key.
+    metrics
+        Values by metric; empty for a run that failed.
+    wall_s, simulated_s, packets
+        What it took.
+    error
+        Why it failed; the rest of the sweep goes on.
+    fatal
+        Why nothing more can be done: no space, other code.
+    files
+        The run's files, of a worker that does not see the store.
+    """
+
+    run: str
+    metrics: Mapping[str, Value] = field(default_factory=dict)
+    wall_s: float = 0.0
+    simulated_s: float = 0.0
+    packets: int = 0
+    error: str | None = None
+    fatal: ParshallError | None = None
+    files: Mapping[str, bytes] | None = None
+
+
+def key_of(scenario: str, repetition: int, code: str) -> str:
+    """The key of a run: 128 bits of SHA-256 over all that decides its records."""
+    content = f"parshall run {FORMAT}\n{code}\n{repetition}\n{scenario}"
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+
+def scenario_digest(scenario: str) -> str:
+    """The name of a resolved scenario in the tables of a store."""
+    return hashlib.sha256(scenario.encode()).hexdigest()[:32]
+
+
+def execute(task: Task, monitor: Monitor | None = None) -> Outcome:
+    """Do a run, and publish it; what goes wrong is part of the outcome."""
+    if about.code_version() != task.code:
+        text = f"a worker on {about.host_name()} runs Parshall {about.code_version()}, this is {task.code}"
+        return Outcome(task.run, fatal=ClusterError(f"{text}; install the same one there"))
+    try:
+        store = Store.at(task.store, task.identity)
+        if store is None:
+            with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
+                outcome = _made(task, Path(folder) / task.run, monitor or Monitor())
+                files = {path.name: path.read_bytes() for path in (Path(folder) / task.run).iterdir()}
+                return Outcome(**{**outcome.__dict__, "files": files})
+        partial = store.partial(task.run)
+        try:
+            outcome = _made(task, partial, monitor or Monitor())
+            store.publish(task.run, partial)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+    except ParshallError as error:
+        return Outcome(task.run, error=str(error))
+    except OSError as error:
+        return Outcome(task.run, fatal=storage_error(error))
+    except Exception as error:  # noqa: BLE001 - whatever a run does, the rest of the sweep goes on
+        return Outcome(task.run, error=f"{type(error).__name__}: {error}")
+    return outcome
+
+
+def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
+    """Simulate, measure, and describe the run in its ``run.json``."""
+    started, clock = about.now(), time.monotonic()
+    totals = simulate(task.scenario, task.repetition, directory, monitor)
+    metrics = measure(directory, task.metrics)
+    wall_s = time.monotonic() - clock
+    cpu_s = totals.pop("cpu_s")
+    totals.pop("wall_s")
+    resolved = json.loads(task.scenario)
+    described = {
+        "format": FORMAT,
+        "run": task.run,
+        "code": task.code,
+        "scenario": scenario_digest(task.scenario),
+        "seed": resolved["seed"],
+        "repetition": task.repetition,
+        "metrics": metrics,
+        "totals": totals,
+        "made": {
+            "host": about.host_name(),
+            "started": started,
+            "wall_s": round(wall_s, 6),
+            "cpu_s": round(cpu_s, 6),
+        },
+        "files": {path.name: digest(path) for path in sorted(directory.iterdir())},
+        "resolved": task.scenario,
+    }
+    text = json.dumps(described, ensure_ascii=False, allow_nan=False)
+    (directory / RUN_FILE).write_text(text + "\n", encoding="utf-8")
+    packets = sum(link["arrivals"] for link in totals["links"])
+    return Outcome(task.run, metrics, wall_s, totals["simulated_s"], packets)
+
+
+def measure(directory: Path, wanted: tuple[str, ...] = ()) -> dict[str, Value]:
+    """The figures of merit of a run's tables, and the metrics of groups and links that are wanted."""
+    flows, links = pl.read_parquet(directory / "flows.parquet"), pl.read_parquet(directory / "links.parquet")
+    path = directory / "transfers.parquet"
+    transfers = pl.read_parquet(path) if path.exists() else None
+    name = bottleneck_name(links)
+    repetition = Repetition(flows, links.row(by_predicate=pl.col("link") == name, named=True), transfers)
+    values = {key: metric.of(repetition) for key, metric in METRICS.items()}
+    if wanted:
+        from parshall.campaign.metrics import of_tables  # noqa: PLC0415 - it takes a while to load
+
+        values |= of_tables(flows, links, transfers, wanted)
+    return values
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

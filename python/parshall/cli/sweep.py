@@ -1,0 +1,143 @@
+"""``parshall sweep``: do what is missing of a sweep, and write its page."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from parshall.cli.console import FAILURE, Json, Quiet, console, fail, note, print_json, table, verb
+
+if TYPE_CHECKING:
+    from parshall.campaign.progress import Progress
+    from parshall.campaign.result import Sweep
+
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY.PATH=VALUE",
+        help="Change a value of the sweep file, e.g. repetitions=5 or budget.runs=100; repeatable.",
+        show_default=False,
+    ),
+]
+
+_SHOWN_POINTS = 40
+
+
+@verb
+def sweep(
+    plan: Annotated[Path, typer.Argument(metavar="SWEEP", help="A sweep in TOML.", show_default=False)],
+    store: Annotated[
+        Path, typer.Option(help="Where runs are kept; several sweeps, and processes, may share it.")
+    ] = Path("store"),
+    changes: Changes = None,
+    workers: Annotated[int | None, typer.Option(help="Runs at a time.", show_default="one a core", min=1)] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Have the workers of a Dask scheduler do the runs.", show_default=False),
+    ] = None,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page.")] = True,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Do what is missing of a sweep: what its store has is not done again."""
+    from parshall.campaign.plan import Plan
+
+    made = _done(Plan.load(plan, tuple(changes or ())), store, workers, scheduler, quiet)
+    written = _page(made) if page else None
+    if as_json:
+        print_json(result(made, written))
+    elif not quiet:
+        _show(made, written)
+    if made.record.failed:
+        _tell_failures(made)
+        raise typer.Exit(FAILURE)
+
+
+def result(made: Sweep, page: Path | None) -> dict[str, Any]:
+    """What ``--json`` prints; docs/json.md describes it."""
+    kept = made.record
+    return {
+        "name": kept.name,
+        "status": kept.status,
+        "store": str(made.store.directory),
+        "page": None if page is None else str(page),
+        "code": kept.code,
+        "wall_s": kept.wall_s,
+        "runs": kept.runs,
+        "failed": [{"run": run, "error": error} for run, error in kept.failed.items()],
+        "points": made.points.to_dicts(),
+    }
+
+
+def _done(plan: Any, store: Path, workers: int | None, scheduler: str | None, quiet: bool) -> Sweep:
+    from parshall.campaign.runner import sweep as do
+
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with _bar(plan.name, shown=not quiet) as progress:
+            return do(plan, store, workers=workers, scheduler=scheduler, progress=progress)
+    except KeyboardInterrupt:
+        fail(f"interrupted; what was finished is in {store}, and the same command goes on from there", FAILURE)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _bar(name: str, *, shown: bool) -> AbstractContextManager[Callable[[Progress], None] | None]:
+    if not shown or not sys.stderr.isatty():
+        return nullcontext()
+    from parshall.cli.progress import sweep_bar
+
+    return sweep_bar(name)
+
+
+def _page(made: Sweep) -> Path:
+    from parshall.campaign.page import write_page
+    from parshall.runs import storage
+
+    return storage.guarded(lambda: write_page(made))
+
+
+def _show(made: Sweep, page: Path | None) -> None:
+    from parshall.campaign.metrics import label, unit
+    from parshall.cli.metrics import interval_text
+
+    shown = table(made.name, *(each.name for each in made.record.parameters), "runs", *map(label, made.record.metrics))
+    for number, point in enumerate(made.record.points[:_SHOWN_POINTS]):
+        intervals = [made.interval(metric, number) for metric in made.record.metrics]
+        texts = [
+            "" if each is None else interval_text(each, unit(metric))
+            for metric, each in zip(made.record.metrics, intervals, strict=True)
+        ]
+        shown.add_row(*_values(made, number), str(len(point.runs)), *texts)
+    console().print(shown)
+    if len(made.record.points) > _SHOWN_POINTS:
+        note(f"and {len(made.record.points) - _SHOWN_POINTS} more points")
+    note(f"{made.record.runs} runs of {len(made.record.points)} points in {made.record.wall_s:.1f} s: {made.status}")
+    note(f"store: {made.store.directory}")
+    if page is not None:
+        note(f"page:  {page.resolve()}")
+
+
+def _values(made: Sweep, point: int) -> list[str]:
+    from parshall.campaign.values import label
+
+    return [label(value) for value in made.record.points[point].values]
+
+
+def _tell_failures(made: Sweep) -> None:
+    failed = made.record.failed
+    first = next(iter(failed.values()))
+    note(f"parshall: {len(failed)} runs failed; the first: {first}. The same command tries them again")
