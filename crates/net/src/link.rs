@@ -148,11 +148,9 @@ impl Link {
         self.advance(now);
         self.counts.arrivals += 1;
         self.counts.arrivals_bytes += u64::from(bytes);
-        if class == Class::In {
-            self.counts.within.arrivals += 1;
-        }
         if self.loss.next(random) {
             self.counts.medium_losses += 1;
+            self.counts.within.arrivals += class.is_in();
             self.counts.within.medium_losses += class.is_in();
             return Outcome::LostOnMedium;
         }
@@ -168,6 +166,7 @@ impl Link {
         let verdict = self.queue.on_arrival(&arrival, &backlog, random);
         if verdict == Verdict::Drop {
             self.counts.dropped += 1;
+            self.counts.within.arrivals += class.is_in();
             self.counts.within.dropped += class.is_in();
             return Outcome::Dropped;
         }
@@ -184,6 +183,7 @@ impl Link {
         self.departures.push_back((departure, bytes, class));
         self.backlog_bytes += u64::from(bytes);
         if class == Class::In {
+            self.counts.within.arrivals += 1;
             self.backlog_in += 1;
         }
         Outcome::Forwarded { departure, waiting: waits, marked }
