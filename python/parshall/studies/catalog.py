@@ -31,7 +31,14 @@ class Study:
         return document(self.title, self.summary, self.reference, scale, findings)
 
 
-STUDIES: tuple[Study, ...] = ()
+STUDIES: tuple[Study, ...] = (
+    Study(
+        "large_deviations",
+        "Throughput variability by large deviations",
+        "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 5)",
+        "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
+    ),
+)
 
 
 def find(name: str) -> Study:

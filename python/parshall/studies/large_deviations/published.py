@@ -1,0 +1,29 @@
+"""What the source prints, and where.
+
+References: Loiseau 2010.
+"""
+
+from __future__ import annotations
+
+P_PACKET = 0.02
+W_MAX = 1000
+LENGTH = 2**18
+SCALES = (100, 200, 500, 1000)
+
+APEX = 8.6
+"""§4.1: apex of Fig. 1(a), packets per RTT."""
+F_AT_11 = -0.01
+"""§4.1: f(11), from 'e^(-0.01 x 100) = 0.37'; one digit."""
+CONSTANT_MEAN = 110.0
+"""§4.2: mean under constant cross traffic, packets per RTT (Fig. 3)."""
+CONSTANT_RANGE = (73.0, 147.0)
+"""§4.2: the window's range under constant cross traffic, packets."""
+ON_OFF_RANGE = (125.0, 190.0)
+"""§4.2: throughput averaged over 1000 RTTs under ON/OFF cross traffic, packets per RTT (Fig. 5).
+
+In the text.
+"""
+
+CAPACITY_BPS, RTT_S, PACKET_BYTES = 1e9, 0.012, 1500
+CROSS_MEAN_BPS, CROSS_STD_BPS = 580e6, 108e6
+"""§4.2 and caption of Fig. 4."""
