@@ -11,9 +11,15 @@ use crate::{
 use parshall_units::parameters::Entry;
 use serde::Deserialize;
 
+/// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for small ones.
+macro_rules! kept {
+    ($control:ident) => { Box<$control> };
+    ($control:ident inline) => { $control };
+}
+
 /// Dispatch is a `match`, not a virtual call: the hot path stays inlined.
 macro_rules! controls {
-    ($($name:literal => $control:ident($config:ident)),* $(,)?) => {
+    ($($name:literal => $control:ident($config:ident) $($inline:ident)?),* $(,)?) => {
         /// Which congestion control, and its parameters.
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         #[serde(tag = "name")]
@@ -30,7 +36,7 @@ macro_rules! controls {
         pub enum Control {
             $(
                 #[doc = concat!("`", $name, "`")]
-                $control($control),
+                $control(kept!($control $($inline)?)),
             )*
         }
 
@@ -38,7 +44,7 @@ macro_rules! controls {
             /// A control at the start of a connection.
             pub fn build(&self, start: Start) -> Control {
                 match self {
-                    $(Self::$control(config) => Control::$control($control::new(config, start)),)*
+                    $(Self::$control(config) => Control::$control($control::new(config, start).into()),)*
                 }
             }
 
@@ -91,12 +97,12 @@ macro_rules! controls {
 }
 
 controls! {
-    "reno" => Reno(RenoConfig),
+    "reno" => Reno(RenoConfig) inline,
     "cubic" => Cubic(CubicConfig),
     "cubic_2005" => Cubic2005(Cubic2005Config),
     "bic" => Bic(BicConfig),
     "highspeed" => HighSpeed(HighSpeedConfig),
-    "scalable" => Scalable(ScalableConfig),
+    "scalable" => Scalable(ScalableConfig) inline,
     "htcp" => Htcp(HtcpConfig),
     "vegas" => Vegas(VegasConfig),
     "fast" => Fast(FastConfig),

@@ -4,23 +4,24 @@ use crate::random::Stream;
 use parshall_units::Instant;
 use parshall_workload::{Transfer, TransferSource};
 
-/// The application of a flow.
+/// The application of a flow. What every packet looks at comes first (`parshall_tcp::Sender` says why).
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Application {
+    pub(crate) start: Instant,
+    /// Of the current transfer; `None`: endless.
+    pub(crate) bytes: Option<u64>,
+    pub(crate) active: bool,
+    pub(crate) index: u32,
+    pub(crate) begun: Instant,
+    /// The transfer that waits for its start.
+    pub(crate) pending: Option<u64>,
     /// `None`: an open-loop arrival process starts this flow's transfers.
     pub(crate) source: Option<TransferSource>,
     /// Absent where the source draws nothing.
     pub(crate) random: Option<Box<Stream>>,
     /// Which arrival process this flow goes back to when its transfer is done.
     pub(crate) arrivals: Option<u32>,
-    /// The transfer that waits for its start.
-    pub(crate) pending: Option<u64>,
-    pub(crate) start: Instant,
-    pub(crate) begun: Instant,
-    /// Of the current transfer; `None`: endless.
-    pub(crate) bytes: Option<u64>,
-    pub(crate) index: u32,
-    pub(crate) active: bool,
     pub(crate) sent_before: u64,
     pub(crate) retransmissions_before: u64,
     pub(crate) timeouts_before: u64,

@@ -75,40 +75,47 @@ pub(crate) struct Place {
 }
 
 /// A TCP flow.
+///
+/// What every packet touches stands together, in whole cache lines (`parshall_tcp::Sender` says why); what follows
+/// `receiver` is looked at when something special happens.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct TcpFlow {
     /// Packets on their way to the first link, when the first one arrives there (the event queue holds that one), and its
     /// class.
     line: VecDeque<Waiting>,
     first_at: Instant,
-    first_class: Class,
-    /// ACKs on their way to the first contended link of the way back.
-    /// The second number says where the SACK blocks are kept.
-    pub(crate) acks: VecDeque<(Packet, u32)>,
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    pub(crate) legs: Legs,
-    pub(crate) application: Application,
-    access_free: Instant,
-    slow_armed: Instant,
-    fast_armed: Instant,
-    /// Payload that arrived for the first time, bytes: in all, and before the warm-up ended.
-    delivered: u64,
-    delivered_before: u64,
-    /// All that arrived, bytes on the wire, since the warm-up.
-    pub(crate) received: u64,
-    /// Packets lost on links since the warm-up.
-    pub(crate) dropped: u64,
-    pub(crate) edge: Option<Box<Edge>>,
-    pub(crate) probe: Option<Box<FlowProbe>>,
-    pub(crate) started: Instant,
-    /// Its number in the records, and its place among the TCP flows.
-    pub(crate) id: u32,
     pub(crate) index: u32,
     pub(crate) group: u32,
     /// Number of the connection's first packet: what is left of an earlier connection has smaller ones.
     base: u64,
+    first_class: Class,
     measuring: bool,
+    // One cache line to here.
+    pub(crate) legs: Legs,
+    slow_armed: Instant,
+    fast_armed: Instant,
+    /// Payload that arrived for the first time, bytes.
+    delivered: u64,
+    /// All that arrived, bytes on the wire, since the warm-up.
+    pub(crate) received: u64,
+    // A second one.
+    pub(crate) sender: Sender,
+    access_free: Instant,
+    pub(crate) probe: Option<Box<FlowProbe>>,
+    pub(crate) edge: Option<Box<Edge>>,
+    pub(crate) application: Application,
+    pub(crate) receiver: Receiver,
+    /// ACKs on their way to the first contended link of the way back.
+    /// The second number says where the SACK blocks are kept.
+    pub(crate) acks: VecDeque<(Packet, u32)>,
+    /// `delivered` when the warm-up ended.
+    delivered_before: u64,
+    /// Packets lost on links since the warm-up.
+    pub(crate) dropped: u64,
+    pub(crate) started: Instant,
+    /// Its number in the records; `index` is its place among the TCP flows.
+    pub(crate) id: u32,
 }
 
 impl TcpFlow {

@@ -10,15 +10,20 @@ use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
 
 /// The receiving end of a connection.
+///
+/// What every segment in order needs comes first: see `Sender` on the order of fields.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     /// Next packet in order.
     next: u64,
     /// When a delayed ACK must go; [`Instant::MAX`] if none waits.
     deadline: Instant,
+    congestion_echo: bool,
+    /// Whether anything arrived out of order and still waits for what is missing before it.
+    has_holes: bool,
     /// `sent` of the segment whose ACK waits, and whether it was a retransmission.
     waiting: (Instant, bool),
-    congestion_echo: bool,
     /// Made when the first segment arrives out of order.
     out_of_order: Option<Box<OutOfOrder>>,
 }
@@ -45,8 +50,9 @@ impl Receiver {
         Self {
             next: base,
             deadline: Instant::MAX,
-            waiting: (Instant::ZERO, false),
             congestion_echo: false,
+            has_holes: false,
+            waiting: (Instant::ZERO, false),
             out_of_order: None,
         }
     }
@@ -94,7 +100,7 @@ impl Receiver {
         self.congestion_echo |= segment.congestion_experienced;
 
         let in_order = segment.seq == self.next;
-        if in_order && self.holes().is_none() {
+        if in_order && !self.has_holes {
             self.next += 1;
             return Reception { fresh: true, ack: self.maybe_delay(config, now, segment) };
         }
@@ -102,11 +108,6 @@ impl Receiver {
         let sack = self.blocks(config);
         let ack = self.acknowledge(segment.sent, segment.retransmission, sack);
         Reception { fresh, ack: Some(ack) }
-    }
-
-    #[inline]
-    fn holes(&self) -> Option<&OutOfOrder> {
-        self.out_of_order.as_deref().filter(|o| !o.received.is_empty())
     }
 
     /// Acknowledges every second segment in order, or this one after the configured delay.
@@ -137,6 +138,7 @@ impl Receiver {
         if let Some(end) = store.received.take_front_at(self.next) {
             self.next = end;
         }
+        self.has_holes = !store.received.is_empty();
         let block_start = |packet: u64| store.received.run_of(packet).map(|run| run.start);
         let changed = block_start(seq);
         let mut recent = [changed.map(|_| seq), None, None];
@@ -157,7 +159,7 @@ impl Receiver {
     fn blocks(&self, config: &TcpConfig) -> SackBlocks {
         let mut blocks = NO_SACK;
         if config.recovery.uses_sack() {
-            if let Some(store) = self.holes() {
+            if let Some(store) = self.out_of_order.as_deref().filter(|_| self.has_holes) {
                 let runs = store.recent.iter().flatten().filter_map(|&packet| store.received.run_of(packet));
                 for (block, run) in blocks.iter_mut().zip(runs) {
                     *block = run;

@@ -184,8 +184,7 @@ impl Sender {
     /// An ACK for a SACK sender, of new data or not; returns whether the window may grow by it.
     pub(crate) fn on_sack(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
         let has_blocks = !ack.sack[0].is_empty();
-        let nothing_known = self.sack.as_ref().is_none_or(|state| state.board.sacked_count() == 0);
-        if nothing_known && !has_blocks && self.phase == Phase::Open {
+        if !self.has_sacked && !has_blocks && self.phase == Phase::Open {
             return true; // the board catches up with the cumulative ACK when it is next needed
         }
         let una = self.una;
@@ -193,6 +192,7 @@ impl Sender {
         let delivered_before = state.board.floor() + state.board.sacked_count();
         state.board.update(una, &ack.sack);
         let delivered = state.board.floor() + state.board.sacked_count() - delivered_before;
+        self.has_sacked = state.board.sacked_count() > 0;
 
         if self.phase != Phase::Open && self.una >= self.recover {
             self.end_recovery();
@@ -299,6 +299,7 @@ impl Sender {
             let state = self.sack_state();
             state.board.update(una, &[]);
             state.board.mark_all_lost(max);
+            self.has_sacked = state.board.sacked_count() > 0;
         } else {
             self.nxt = self.una;
         }

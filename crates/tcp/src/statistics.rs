@@ -2,9 +2,19 @@
 
 use parshall_units::{Duration, Instant};
 
-/// Counts since [`Statistics::restart`].
+/// Counts since [`Statistics::restart`]. What every ACK changes comes first (`Sender` says why).
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Statistics {
+    updated: Instant,
+    /// Integral of the window over time, packets x ps, and that time, ps.
+    window_area: f64,
+    window_time: f64,
+    rtt_samples: u64,
+    /// Sum of the samples, ps.
+    rtt_sum: f64,
+    /// [`Duration::ZERO`] before the first sample.
+    min_rtt: Duration,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
     /// Of these, packets sent again.
@@ -15,15 +25,6 @@ pub struct Statistics {
     pub timeouts: u64,
     /// Window reductions answering an ECN echo.
     pub ecn_reductions: u64,
-    rtt_samples: u64,
-    /// Sum of the samples, ps.
-    rtt_sum: f64,
-    /// [`Duration::ZERO`] before the first sample.
-    min_rtt: Duration,
-    /// Integral of the window over time, packets x ps, and that time, ps.
-    window_area: f64,
-    window_time: f64,
-    updated: Instant,
 }
 
 impl Statistics {
