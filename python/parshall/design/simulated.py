@@ -1,18 +1,19 @@
 """The sessions and the RIO router of a model, simulated: the same numbers, with confidence intervals.
 
-One group of flows a session: bulk TCP Reno without delayed ACKs, behind an access link and a token bucket. The
+Bulk TCP Reno without delayed ACKs, behind an access link and a token bucket. The
 router's curves see all packets in the system, as they are at the moment, and each packet has a coin of its own: what
 the model assumes. Packets have one size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from parshall.errors import InputError
 from parshall.models.diffserv import Datagrams, Router, Sessions
@@ -51,22 +52,29 @@ class Simulated:
     """Offered by each session, shape (repetitions, sessions)."""
 
 
-def simulate(sessions: Sessions, router: Router, setting: Setting, datagrams: Datagrams | None = None) -> Simulated:
-    """Simulate one parameter set.
+def simulate(
+    sessions: Sessions,
+    router: Router,
+    setting: Setting,
+    datagrams: Datagrams | None = None,
+    others: Sequence[Mapping[str, Any]] = (),
+) -> Simulated:
+    """Simulate one parameter set; `others` are further groups of flows, as a scenario has them.
 
     Raises
     ------
     InputError
         If there is a batch of them, or several routers.
     """
-    made = run(Scenario(**scenario(sessions, router, setting, datagrams)))
+    tables = scenario(sessions, router, setting, datagrams)
+    tables["flows"] += list(others)
+    made = run(Scenario(**tables))
     span = setting.duration_s - setting.warm_up_s
     links = made.links.sort("repetition")
     arrivals = {name: _numbers(links, f"arrivals_{name}_packets") for name in ("in", "out")}
     dropped = {name: _numbers(links, f"dropped_{name}_packets") for name in ("in", "out")}
     used = _numbers(links, "utilisation")
-    flows = made.flows.filter(pl.col("group") != "datagrams").sort("repetition", "flow")
-    sent = (_numbers(flows, "sent_in_packets") + _numbers(flows, "sent_out_packets")) / span
+    order = np.concatenate(list(_groups(sessions).values()))
     return Simulated(
         mean_interval((arrivals["in"] + arrivals["out"]) / span),
         mean_interval(arrivals["in"] / span),
@@ -74,7 +82,7 @@ def simulate(sessions: Sessions, router: Router, setting: Setting, datagrams: Da
         _ratio(dropped["out"], arrivals["out"]),
         mean_interval(_numbers(links, "mean_queue_packets") + used),  # the one in transmission counts too
         mean_interval(used),
-        sent.reshape(links.height, sessions.count),
+        np.stack([_sent(made.flows, number, order, span) for number in made.repetitions]),
     )
 
 
@@ -100,7 +108,11 @@ def scenario(
         "coin": "independent",
     }
     size = {"packet_size": f"{setting.packet_bytes} B", "header_size": "40 B"}
-    flows = [{**size, **_session(setting, row)} for row in _rows(sessions)]
+    rtts_s = np.broadcast_to(np.asarray(sessions.rtt_s), sessions.shape)
+    flows = [
+        {**size, **_group(setting, f"sessions{number}", rtts_s[members].tolist(), row)}
+        for number, (row, members) in enumerate(_groups(sessions).items())
+    ]
     flows += [] if datagrams is None else [{**size, **each} for each in _loads(datagrams, bits)]
     return {
         "name": "rio",
@@ -117,25 +129,29 @@ def scenario(
     }
 
 
-def _rows(sessions: Sessions) -> Sequence[tuple[float, ...]]:
-    """RTT, access rate, receiver's window, reserved rate, burst of each session."""
+def _groups(sessions: Sessions) -> dict[tuple[float, ...], list[int]]:
+    """Which sessions have the same access rate, receiver's window, reserved rate and burst."""
     none = sessions.reserved_per_s is None
     fields = (
-        sessions.rtt_s,
         sessions.access_per_s,
         sessions.window_limit_packets,
         0.0 if none else sessions.reserved_per_s,
         0.0 if none else sessions.burst_packets,
     )
     columns = [np.broadcast_to(np.asarray(each, dtype=np.float64), sessions.shape).tolist() for each in fields]
-    return list(zip(*columns, strict=True))
+    groups: dict[tuple[float, ...], list[int]] = {}
+    for number, row in enumerate(zip(*columns, strict=True)):
+        groups.setdefault(row, []).append(number)
+    return groups
 
 
-def _session(setting: Setting, row: tuple[float, ...]) -> dict[str, Any]:
-    rtt_s, access, window, reserved, burst = row
+def _group(setting: Setting, name: str, rtts_s: Sequence[float], row: tuple[float, ...]) -> dict[str, Any]:
+    access, window, reserved, burst = row
     bits = 8 * setting.packet_bytes
     flow: dict[str, Any] = {
-        "rtt": f"{rtt_s * 1e6:.0f} us",
+        "name": name,
+        "count": len(rtts_s),
+        "rtt": {"list": [f"{rtt_s * 1e6:.0f} us" for rtt_s in rtts_s]},
         "start": {"uniform": f"{min(5.0, setting.warm_up_s / 2):g} s"},
         "congestion_control": "reno",
         "recovery": setting.recovery,
@@ -167,6 +183,14 @@ def _loads(datagrams: Datagrams, bits: int) -> Sequence[dict[str, Any]]:
             flow["marker"] = {"name": "token_bucket", "rate": rate, "burst": f"{bits // 4} B"}
         flows.append(flow)
     return flows
+
+
+def _sent(flows: pl.DataFrame, repetition: int, order: NDArray[np.intp], span_s: float) -> FloatArray:
+    """Packets/s offered by each session: flows come by groups, sessions in their own order."""
+    mine = flows.filter((pl.col("repetition") == repetition) & pl.col("group").str.starts_with("sessions"))
+    packets = np.zeros(order.size)
+    packets[order] = _numbers(mine, "packets_sent")
+    return packets / span_s
 
 
 def _whole(packets: Any) -> int:

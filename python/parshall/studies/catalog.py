@@ -38,6 +38,12 @@ STUDIES: tuple[Study, ...] = (
         "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 5)",
         "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
     ),
+    Study(
+        "rio",
+        "TCP sessions and RIO routers",
+        "TCP sessions with token buckets and a RIO router: fixed point, simulation, and how to set thresholds.",
+        "Malouch & Liu, INRIA RR-4469, 2002",
+    ),
 )
 
 

@@ -1,0 +1,76 @@
+"""The study of RIO routers: its checks on the source, and that its parts fit together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from parshall.design.simulated import Setting
+from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
+from parshall.studies.check import Check
+from parshall.studies.rio import analytic, beyond, comparison
+from parshall.studies.rio.simulated import ROUTERS, Measured
+
+
+@pytest.fixture(scope="module")
+def section5() -> list[Check]:
+    parts = (analytic.throughput(), analytic.delay(), analytic.losses())
+    assert [len(section.figures) for _, section in parts] == [2, 2, 4]
+    return [check for checks, _ in parts for check in checks]
+
+
+def test_statements_of_section_5(section5: list[Check]) -> None:
+    """All but one: the source counts four sessions at p_out^max = 1, where the fourth has 39.97 packets/s."""
+    missed = [check for check in section5 if check.verdict == "not_reproduced"]
+    assert {check.artefact for check in missed} == {"fig6"}
+    assert all("p_out^max = 1" in check.quantity and (check.published, check.ours) == (4, 3) for check in missed)
+    assert {check.artefact for check in section5} == {f"fig{number}" for number in range(6, 14)}
+
+
+def test_the_analytic_columns() -> None:
+    from parshall.stats.confidence import mean_interval
+
+    one = {name: mean_interval([1.0, 2.0]) for name in ("T", "T_in", "p_in", "p_out", "q")}
+    measured = {table: Measured(curves, one, [], 0.0) for table, curves in ROUTERS.items()}
+    checks, section = analytic.tables(measured)
+    assert len(checks) == 15
+    assert {check.verdict for check in checks} == {"reproduced"}
+    assert len(section.tables) == 3
+
+
+def test_least_out_probability_keeps_the_agreement() -> None:
+    least = analytic.least_out(0.006)
+    at = fixed_point(analytic.sessions(), analytic.overlapped(0.0, least))
+    assert at.loss_in[0] == pytest.approx(0.006, rel=1e-4)
+
+
+def test_beyond_the_source() -> None:
+    for part in (beyond.many, beyond.several, beyond.udp):
+        checks, _ = part()
+        assert checks
+        assert all(check.verdict == "extended" for check in checks)
+    across = [check.ours for check in beyond.several()[0]]
+    assert across == sorted(across, reverse=True)  # more routers, less
+
+
+def test_udp_takes_reservations_only_beyond_the_free_capacity() -> None:
+    few = fixed_point(analytic.sessions(), analytic.overlapped(0.01, 1.0), datagrams=Datagrams(0.0, 300.0))
+    assert np.all(few.session_per_s > 40)
+
+
+def test_random_networks_are_the_same_for_the_same_seed() -> None:
+    first, again = comparison.networks(5), comparison.networks(5)
+    for (a, b), (c, d) in zip(first, again, strict=True):
+        assert np.array_equal(np.asarray(a.rtt_s), np.asarray(c.rtt_s))
+        assert (b.capacity_per_s, b.in_max) == (d.capacity_per_s, d.in_max)
+        assert isinstance(a, Sessions)
+        assert isinstance(b, Router)
+
+
+def test_model_and_simulator_agree_on_random_networks() -> None:
+    pytest.importorskip("parshall._core")
+    cases = comparison.compare(6, Setting(60, 20, 1, recovery="sack"), lambda _: None)
+    median, worst = comparison.quantiles(cases, "load_error")
+    assert median < 0.06  # 0.03 over many and longer runs
+    assert worst < 0.12
+    assert all(case.session_error < 0.3 for case in cases)
