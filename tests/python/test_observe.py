@@ -17,8 +17,11 @@ import pytest
 
 import parshall as ps
 from parshall.errors import InputError, OutputExistsError
+from parshall.models.large_deviations import spectrum
+from parshall.models.loss import Bernoulli
 from parshall.traces.flow import TracedFlow, clopper_pearson
 from parshall.traces.page import document
+from parshall.traces.spectra import variability
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("PARSHALL_DATA", ROOT.parent / "shared" / "data"))
@@ -170,6 +173,25 @@ def test_increase_and_decrease_are_those_of_reno() -> None:
     assert changes.factor is not None
     assert changes.factor[1] == pytest.approx(0.5, abs=0.03)
     assert changes.is_reno
+
+
+def test_the_spectrum_is_that_of_the_fitted_chain() -> None:
+    flow = reno(0.002, 60_000, 4)
+    found = variability(flow)
+    assert [each.scale for each in found.empirical] == [100, 200, 500, 1000]
+    assert found.fitted is not None
+    exact = spectrum(Bernoulli(0.002))
+    # Losses in consecutive round trips are one event here and two in the chain: rare with windows of this size.
+    assert found.fitted.mean == pytest.approx(exact.mean, rel=0.02)
+    for each in found.empirical[2:]:
+        bounds = found.fitted.bounds(flow.windows.size, each.scale)
+        assert bounds == pytest.approx(exact.bounds(flow.windows.size, each.scale), rel=0.04), "what p(w) was fitted on"
+        assert (each.lowest, each.highest) == pytest.approx(bounds, rel=0.1), "one realisation"
+
+
+def test_a_flow_too_short_for_any_scale_says_so() -> None:
+    with pytest.raises(InputError, match="299 round trips are too few for any scale; 400 are needed"):
+        variability(reno(0.02, 299, 5))
 
 
 def test_slow_start_does_not_count() -> None:

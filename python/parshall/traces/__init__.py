@@ -4,7 +4,8 @@
 | --- | --- |
 | `observation` | files in, tables out |
 | `flow` | one flow's windows: loss function p(w), increase and decrease |
-| `page`, `figures` | the page |
+| `spectra` | how its throughput varies, against the chain fitted on its p(w) |
+| `page`, `figures`, `trust` | the page |
 """
 
 from parshall.traces.flow import Decrease, LossBin, TracedFlow

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall.report.plot import Axis, Band, Line, Panel, Plot, Points, Style
 from parshall.report.thinning import extremes
 from parshall.traces.flow import LossBin, TracedFlow
+from parshall.traces.spectra import Variability
 
 
 def windows(flow: TracedFlow) -> Plot:
@@ -56,4 +57,23 @@ def loss_function(bins: list[LossBin]) -> Plot:
     return Plot(
         [panel],
         "Share of the round trips with a window of about w that begin a loss event, with 95 % binomial intervals.",
+    )
+
+
+def spectra(found: Variability) -> Plot:
+    """Empirical spectra, their bootstrap bands, and the fitted chain's."""
+    marks: list[Line | Band | Points] = []
+    for index, each in enumerate(found.empirical):
+        bounded = np.isfinite(each.low)
+        style = Style(index + 1)
+        marks.append(Band(each.alpha[bounded], each.low[bounded], each.high[bounded], "", style))
+        marks.append(Points(each.alpha, each.f, f"n = {each.scale}", style))
+    if found.fitted is not None:
+        finite = np.isfinite(found.fitted.f)
+        marks.append(Line(found.fitted.alpha[finite], found.fitted.f[finite], "chain fitted on p(w)", Style(0)))
+    panel = Panel(marks, Axis("mean throughput", "packets per RTT"), Axis("f", "1/RTT"))
+    return Plot(
+        [panel],
+        "Logarithm, over n, of the share of intervals of n round trips with this mean; "
+        "bands are 95 % block-bootstrap intervals.",
     )

@@ -13,6 +13,7 @@ from parshall.report.numbers import ABSENT, count, counted, quantity, significan
 from parshall.traces import figures, trust
 from parshall.traces.flow import TracedFlow
 from parshall.traces.observation import Observation
+from parshall.traces.spectra import Variability, variability
 
 CLOSELY = 3
 """Flows that are shown closely."""
@@ -43,7 +44,7 @@ def document(observation: Observation, chosen: Sequence[str] = ()) -> Document:
     return Document(
         kind="observation",
         title=names,
-        description="What traces show of their flows: windows, losses and round-trip times.",
+        description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
         byline=_byline(observation),
         sections=[_listing(rows), _traces(observation), *(part for flow in flows for part in _closely(flow))],
     )
@@ -104,7 +105,9 @@ def _closely(flow: TracedFlow) -> list[Section]:
     if flow.windows.size >= 2:
         drawings.append(Drawn(f"windows-{place}", "Windows", figures.windows(flow)))
     else:
-        sentences.append(f"{counted(flow.windows.size, 'round trip')}: too few for windows and losses by window.")
+        sentences.append(
+            f"{counted(flow.windows.size, 'round trip')}: too few for windows, losses by window, or a spectrum."
+        )
     for name, title, plot in (
         ("flight", "In flight", figures.in_flight(flow)),
         ("rtt", "Round-trip time", figures.round_trips(flow)),
@@ -119,6 +122,12 @@ def _closely(flow: TracedFlow) -> list[Section]:
     except InputError as error:
         if flow.windows.size >= 2:
             sentences.append(f"{error}.")
+    try:
+        found = variability(flow)
+        drawings.append(Drawn(f"spectrum-{place}", "How throughput varies", figures.spectra(found)))
+        sentences.append(_spread(flow, found))
+    except InputError as error:
+        sentences.append(f"{error}.")
     return [Section(f"Flow {flow.row['flow']}: {flow.name}", sentences, tables, drawings)]
 
 
@@ -159,6 +168,30 @@ def _changes(flow: TracedFlow) -> Table:
         verdict = "yes" if reno else "no"
         rows.append(("as Reno's (+1, 1/2)", verdict, f"{counted(found.periods, 'period')} without loss"))
     return Table("Increase and decrease", ("", "median", "range"), rows)
+
+
+def _spread(flow: TracedFlow, found: Variability) -> str:
+    parts = []
+    for each in found.empirical:
+        observed = f"n = {each.scale}: {significant(each.lowest)} to {significant(each.highest)} packets"
+        if found.fitted is not None:
+            low, high = found.fitted.bounds(flow.windows.size, each.scale)
+            observed += f" (chain: {significant(float(low))} to {significant(float(high))})"
+        parts.append(observed)
+    text = "Means over n round trips lie within " + "; ".join(parts) + "."
+    if found.superposition is not None:
+        verdict = "are one" if found.superposition.superimposed else "differ by more than chance"
+        text += f" The spectra of the scales {verdict} (p = {significant(found.superposition.p_value, 2)})."
+    if found.fitted is None:
+        text += " No loss was seen, so there is no chain to compare with."
+    else:
+        text += (
+            f" The mean window is {significant(float(flow.windows.mean()))} packets, the fitted chain's "
+            f"{significant(found.fitted.mean)}."
+        )
+        if flow.changes().is_reno is False:
+            text += " The chain is Reno's, and this flow does not behave as Reno: the comparison shows by how much."
+    return text
 
 
 def _share(value: float | None) -> str:

@@ -1,0 +1,107 @@
+"""How a flow's throughput varies: its empirical spectrum at several scales, against the chain fitted on its p(w).
+
+The chain is that of Loiseau 2010: the window grows by one packet a round trip, and is halved with probability p(w), as
+measured (`models.measured_loss`, neighbouring windows pooled). Slow start and the later slots of a loss event do not
+count.
+
+References: P. Loiseau, P. Gonçalves, J. Barral, P. Vicat-Blanc Primet, Modeling TCP throughput: an elaborated
+large-deviations-based model and its empirical validation, Performance Evaluation 67, 2010, §3.2, §5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from parshall.errors import InputError
+from parshall.models import large_deviations
+from parshall.models.measured_loss import measured
+from parshall.stats.spectrum import Empirical, Superposition, empirical_spectra, superimpose
+from parshall.traces.flow import FloatArray, TracedFlow
+
+SCALES = (20, 50, 100, 200, 500, 1000)
+"""Scales n that are tried, in round trips."""
+
+LEAST_INTERVALS = 20
+"""The fewest intervals of n round trips that make a spectrum."""
+
+POINTS = 60
+"""Points of the fitted chain's curve."""
+
+MOST_SCALES = 4
+"""The most scales that are shown: the largest that the flow is long enough for."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A chain's spectrum as a curve: the mean, and f at throughputs `alpha` in ascending order, shape (points,)."""
+
+    mean: float
+    alpha: FloatArray
+    f: FloatArray
+
+    def bounds(self, n_rtts: int, scale: int) -> tuple[float, float]:
+        """(alpha_min, alpha_max), Loiseau 2010 eq. (10), interpolated on the curve; its ends where f stays above."""
+        level = -np.log(n_rtts // scale) / scale
+        apex = int(np.argmax(self.f))
+        rising, falling = slice(0, apex + 1), slice(apex, None)
+        low = np.interp(level, self.f[rising], self.alpha[rising])
+        high = np.interp(-level, -self.f[falling], self.alpha[falling])
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Variability:
+    """What `variability` found.
+
+    Attributes
+    ----------
+    empirical
+        The flow's own spectrum at each scale, ascending.
+    superposition
+        Whether they are one spectrum; None for one scale.
+    fitted
+        The fitted chain's spectrum; None where no loss was seen.
+    """
+
+    empirical: Sequence[Empirical]
+    superposition: Superposition | None
+    fitted: Fitted | None
+
+
+def scales_for(rounds: int) -> tuple[int, ...]:
+    """The scales that a flow of that many round trips is long enough for, ascending.
+
+    Examples
+    --------
+    >>> scales_for(300), scales_for(46_000)
+    ((), (100, 200, 500, 1000))
+    """
+    fitting = [scale for scale in SCALES if rounds >= LEAST_INTERVALS * scale]
+    return tuple(fitting[-MOST_SCALES:])
+
+
+def variability(flow: TracedFlow) -> Variability:
+    """The spectra of `flow`.
+
+    Raises
+    ------
+    InputError
+        It is too short for any scale.
+    """
+    scales = scales_for(flow.windows.size)
+    if not scales:
+        needed = LEAST_INTERVALS * SCALES[0]
+        raise InputError(f"{flow.name}: {flow.windows.size} round trips are too few for any scale; {needed} are needed")
+    empirical = empirical_spectra(flow.windows, scales)
+    superposition = superimpose(flow.windows, scales) if len(scales) > 1 else None
+    counted = flow.steady
+    if not flow.events[counted].any():
+        return Variability(empirical, superposition, None)
+    rounds = flow.windows[counted]
+    loss = measured(rounds, flow.events[counted])
+    chain = large_deviations.spectrum(loss, w_max=int(rounds.max()))
+    level = -np.log(flow.windows.size // scales[0]) / scales[0]
+    return Variability(empirical, superposition, Fitted(chain.mean, *chain.curve(POINTS, deepest=1.1 * float(level))))
