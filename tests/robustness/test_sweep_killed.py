@@ -1,0 +1,127 @@
+"""A sweep that is killed, or finds no space, and goes on: its tables are those of an undisturbed one, to the byte.
+
+``PARSHALL_KILLS=50`` kills fifty times instead of five.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import parshall as ps
+from parshall.campaign import maintenance
+
+SWEEP = """
+name = "killed"
+repetitions = 200
+
+[scenario]
+duration = "2 s"
+bottleneck = { rate = "5 Mbit/s", queue = "drop_tail" }
+flows = [{ name = "web", rtt = "50 ms", start = { uniform = "0.2 s" } }]
+probes = { flow_samples = false, link_samples = false }
+
+[parameters]
+flows.web.count = [1, 2]
+"""
+
+KILLS = int(os.environ.get("PARSHALL_KILLS", "5"))
+
+
+def command(*arguments: str | Path) -> list[str]:
+    start = "from parshall.cli import main; main()"
+    return [sys.executable, "-c", start, "sweep", *map(str, arguments), "--no-page", "--quiet", "--workers", "2"]
+
+
+def finish(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=300)
+
+
+def tables(store: Path, directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in maintenance.export(ps.Store(store), "killed", directory)}
+
+
+def runs_of(store: Path) -> int:
+    """How many runs have a directory of their own."""
+    return len(list((store / "runs").glob("*/*")))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "killed.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+def test_killed_at_random_moments_it_gives_the_same_bytes(file: Path, tmp_path: Path) -> None:
+    assert finish(command(file, "--store", tmp_path / "undisturbed")).returncode == 0
+    wanted = tables(tmp_path / "undisturbed", tmp_path / "wanted")
+    moments = random.Random(1)
+    done = [0]
+    for number in range(KILLS):
+        store = tmp_path / f"store{number // 5}"
+        process = subprocess.Popen(command(file, "--store", store), stderr=subprocess.PIPE, text=True)
+        # Five kills a store: the first at any moment of the start, the others among the runs.
+        before = runs_of(store)
+        while number % 5 and process.poll() is None and runs_of(store) == before:
+            time.sleep(0.01)
+        time.sleep(moments.uniform(0.0, 0.3 if number % 5 else 2.0))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        if (store / "store.json").exists():
+            time.sleep(0.3)  # its processes notice that it is gone
+            found = maintenance.verify(ps.Store(store))
+            assert found.damage == ()
+            done.append(found.runs)
+        if number % 5 == 4 or number == KILLS - 1:
+            again = finish(command(file, "--store", store))
+            assert again.returncode == 0, again.stderr
+            assert tables(store, tmp_path / f"tables{number}") == wanted
+            assert list((store / "partial").iterdir()) == []
+    assert any(0 < count < 400 for count in done), f"no kill came among the runs: {done}"
+
+
+def test_without_space_it_stops_and_goes_on_when_there_is(file: Path, tmp_path: Path) -> None:
+    """No file may grow beyond 2 kB: as good as a full disk."""
+    store = tmp_path / "store"
+    assert finish(command(file, "--store", store, "--set", "repetitions=3")).returncode == 0
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+    arguments: Any = command(file, "--store", store)
+    full = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=120, preexec_fn=limit)
+    assert full.returncode == 1
+    assert "results cannot be written" in full.stderr
+    assert "Traceback" not in full.stderr
+    assert maintenance.verify(ps.Store(store)).damage == ()
+    assert maintenance.verify(ps.Store(store)).runs == 6
+    assert finish(arguments).returncode == 0
+    assert ps.Sweep.load(store, "killed").record.runs == 400
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_store_that_can_only_be_read(file: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    assert finish(command(file, "--store", store, "--set", "repetitions=2")).returncode == 0
+    for path in [store, *store.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        refused = finish(command(file, "--store", store))
+        assert refused.returncode == 1
+        assert "results cannot be written" in refused.stderr
+        assert ps.Store(store).query("SELECT count(*) AS n FROM runs")["n"].item() == 4
+    finally:
+        for path in [store, *store.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    assert finish(command(file, "--store", store)).returncode == 0
