@@ -44,6 +44,12 @@ STUDIES: tuple[Study, ...] = (
         "TCP sessions with token buckets and a RIO router: fixed point, simulation, and how to set thresholds.",
         "Malouch & Liu, INRIA RR-4469, 2002",
     ),
+    Study(
+        "tail_index",
+        "The tail index of flow sizes and TCP",
+        "what heavy-tailed flow sizes do to loss, delay and throughput, and to the Hurst parameter",
+        "Goga, Loiseau & Gonçalves 2011; Park & Tuan 2000, §4",
+    ),
 )
 
 
