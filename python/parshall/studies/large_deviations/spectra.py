@@ -55,5 +55,16 @@ def bounds_check(artefact: str, series: FloatArray, theory: Spectrum, scales: Se
         predicted = theory.bounds(series.size, scale)
         for name, bound, seen in zip(("lowest", "highest"), predicted, (means.min(), means.max()), strict=True):
             quantity = f"{name} mean over {scale} RTTs, packets per RTT"
-            checks.append(Check(artefact, quantity, bound, float(seen), None, None, 0.05 * bound, "against eq. (10)"))
+            checks.append(
+                Check(
+                    artefact,
+                    quantity,
+                    bound,
+                    float(seen),
+                    None,
+                    None,
+                    0.05 * bound,
+                    "beside eq. (10), which the source plots",
+                )
+            )
     return checks
