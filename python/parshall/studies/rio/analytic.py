@@ -92,8 +92,9 @@ def tables(simulated: dict[str, Measured]) -> tuple[list[Check], Section]:
         "The analytic columns come out when the transmission of a packet on both access links, 16 ms, is part of each "
         "round trip; without it T is 0.3 % and p_in 14 % too high. Two details of the printed formulas are not what "
         "was computed. The window after a timeout falls back to that of an ordinary period, which jumps; with the "
-        "bucket full, as it is after a timeout, it does not. And packets sent during timeouts are not counted in T_in. With "
-        "both, all values come within 0.2 % of the printed ones; with the formulas taken literally T_in is 0.5 % off.",
+        "bucket full, as it is after a timeout, it does not. And packets sent during timeouts are not counted in "
+        "T_in. With both, all values come within 0.2 % of the printed ones; with the formulas taken literally "
+        "T_in is 0.5 % off.",
     )
     return checks, Section("Section 4: validation", prose, tables=shown)
 
