@@ -165,6 +165,8 @@ mod tests {
                     in_flight: bic.window() as u64,
                     window_limited: true,
                     round_ended: false,
+                    ecn_echo: false,
+                    sample: None,
                 });
             }
             windows.push(bic.window());

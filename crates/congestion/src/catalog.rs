@@ -4,9 +4,9 @@
 //! parameters, dispatch, docs and conformance tests follow from that line.
 
 use crate::{
-    AckEvent, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic, Cubic2005, Cubic2005Config,
-    CubicConfig, Fast, FastConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, Reno, RenoConfig, Scalable,
-    ScalableConfig, Start, Vegas, VegasConfig,
+    AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
+    Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
+    HighSpeedConfig, Htcp, HtcpConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, Vegas, VegasConfig,
 };
 use parshall_units::parameters::Entry;
 use serde::Deserialize;
@@ -106,4 +106,7 @@ controls! {
     "htcp" => Htcp(HtcpConfig),
     "vegas" => Vegas(VegasConfig),
     "fast" => Fast(FastConfig),
+    "dctcp" => Dctcp(DctcpConfig),
+    "bbr" => Bbr(BbrConfig),
+    "bbr3" => Bbr3(Bbr3Config),
 }

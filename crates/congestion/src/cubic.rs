@@ -181,6 +181,8 @@ mod tests {
                 in_flight: cubic.window() as u64,
                 window_limited: true,
                 round_ended: false,
+                ecn_echo: false,
+                sample: None,
             });
         }
         now
@@ -224,6 +226,8 @@ mod tests {
             in_flight: 1,
             window_limited: false,
             round_ended: false,
+            ecn_echo: false,
+            sample: None,
         };
         cubic.on_ack(&ack);
         ack.now = now + Duration::from_secs(100);

@@ -178,6 +178,8 @@ mod tests {
                 in_flight: cubic.window() as u64,
                 window_limited: true,
                 round_ended: false,
+                ecn_echo: false,
+                sample: None,
             });
         }
         cubic.window()

@@ -32,6 +32,36 @@ pub struct AckEvent {
     pub window_limited: bool,
     /// Whether this ACK covers the first packet sent after the previous such ACK: one a round trip.
     pub round_ended: bool,
+    /// Whether it echoes a mark: of its own packets, if the receiver echoes accurately (RFC 8257 §3.2).
+    pub ecn_echo: bool,
+    /// What it says of the path, for controls that set a pacing rate. These are told of ACKs in loss recovery too.
+    pub sample: Option<RateSample>,
+}
+
+/// What an ACK says of the path (draft-ietf-ccwg-bbr §4.1). The sampled packet is the one sent last of those that the
+/// ACK reports as delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct RateSample {
+    /// Packets delivered so far: acknowledged cumulatively or selectively.
+    pub delivered: u64,
+    /// Of these, when the sampled packet was sent.
+    pub prior_delivered: u64,
+    /// Packets/s delivered since then; `None` if that was less than the smallest RTT ago, as after a spurious retransmission.
+    pub rate: Option<f64>,
+    /// Packets that this ACK reports as delivered.
+    pub newly_delivered: u64,
+    /// Packets that it makes count as lost.
+    pub newly_lost: u64,
+    /// Packets that came to count as lost since the sampled packet was sent.
+    pub lost: u64,
+    /// Packets in the network, after this ACK, and just after the sampled packet was sent.
+    pub in_flight: u64,
+    /// See `in_flight`.
+    pub sent_in_flight: u64,
+    /// Whether the sender ran out of data while the packets of the sample were sent.
+    pub app_limited: bool,
+    /// Whether losses are being repaired.
+    pub recovering: bool,
 }
 
 /// How congestion was noticed.

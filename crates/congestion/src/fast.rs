@@ -134,6 +134,8 @@ mod tests {
                     in_flight: fast.window() as u64,
                     window_limited: true,
                     round_ended: i == 0,
+                    ecn_echo: false,
+                    sample: None,
                 });
             }
         }

@@ -184,6 +184,8 @@ mod tests {
             in_flight: 100,
             window_limited: true,
             round_ended: true,
+            ecn_echo: false,
+            sample: None,
         }
     }
 

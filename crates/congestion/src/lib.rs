@@ -13,23 +13,30 @@
 //! | ssthresh | window at which slow start ends |
 //! | congestion event | a loss found by duplicate ACKs or SACK, or an ECN echo: at most one a round trip |
 
+mod bbr;
+mod bbr3;
 mod bic;
 pub mod catalog;
 mod cubic;
 mod cubic_2005;
+mod dctcp;
 mod event;
 mod fast;
 mod highspeed;
 mod htcp;
+mod path_model;
 mod reno;
 mod scalable;
 mod vegas;
 
+pub use bbr::{Bbr, BbrConfig};
+pub use bbr3::{Bbr3, Bbr3Config};
 pub use bic::{Bic, BicConfig};
 pub use catalog::{Control, ControlConfig};
 pub use cubic::{Cubic, CubicConfig};
 pub use cubic_2005::{Cubic2005, Cubic2005Config};
-pub use event::{AckEvent, CongestionEvent, Signal, Start};
+pub use dctcp::{Dctcp, DctcpConfig};
+pub use event::{AckEvent, CongestionEvent, RateSample, Signal, Start};
 pub use fast::{Fast, FastConfig};
 pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};

@@ -4,7 +4,7 @@ mod common;
 
 use common::default_config;
 use parshall_congestion::catalog::CATALOG;
-use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, Signal, Start};
+use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 
@@ -33,6 +33,13 @@ fn happening() -> impl Strategy<Value = Happening> {
 struct Clock {
     now: Instant,
     min_rtt: Duration,
+    delivered: u64,
+}
+
+impl Clock {
+    fn new() -> Self {
+        Self { now: Instant::ZERO, min_rtt: Duration::MAX, delivered: 0 }
+    }
 }
 
 fn apply(control: &mut Control, clock: &mut Clock, what: Happening) {
@@ -41,6 +48,9 @@ fn apply(control: &mut Control, clock: &mut Clock, what: Happening) {
             clock.now += Duration::from_ps(u64::from(gap_us) * 1_000_000);
             let rtt = Duration::from_ps(u64::from(rtt_us) * 1_000_000);
             clock.min_rtt = clock.min_rtt.min(rtt);
+            clock.delivered += u64::from(acked);
+            let prior_delivered = clock.delivered.saturating_sub(u64::from(in_flight).max(u64::from(acked)));
+            let lost = u64::from(gap_us % 5 == 0);
             control.on_ack(&AckEvent {
                 now: clock.now,
                 acked: f64::from(acked),
@@ -50,6 +60,19 @@ fn apply(control: &mut Control, clock: &mut Clock, what: Happening) {
                 in_flight: u64::from(in_flight),
                 window_limited: limited,
                 round_ended: round,
+                ecn_echo: gap_us % 3 == 0,
+                sample: Some(RateSample {
+                    delivered: clock.delivered,
+                    prior_delivered,
+                    rate: (rtt_us > 10).then(|| f64::from(acked) / rtt.as_secs_f64()),
+                    newly_delivered: u64::from(acked),
+                    newly_lost: lost,
+                    lost: 3 * lost,
+                    in_flight: u64::from(in_flight),
+                    sent_in_flight: u64::from(in_flight) / 2 + 1,
+                    app_limited: !limited,
+                    recovering: gap_us % 11 == 0,
+                }),
             });
         }
         Happening::Congestion { in_flight, ecn } => control.on_congestion(&CongestionEvent {
@@ -76,14 +99,16 @@ proptest! {
             let config = default_config(entry);
             let begin = Start { window: start, ssthresh: f64::INFINITY };
             let (mut one, mut two) = (config.build(begin), config.build(begin));
-            let mut clock = Clock { now: Instant::ZERO, min_rtt: Duration::MAX };
-            let mut again = Clock { now: Instant::ZERO, min_rtt: Duration::MAX };
+            let mut clock = Clock::new();
+            let mut again = Clock::new();
             for &event in &events {
                 let before = one.window();
                 apply(&mut one, &mut clock, event);
                 apply(&mut two, &mut again, event);
                 let window = one.window();
                 prop_assert!(window.is_finite() && window >= 1.0, "{}: {window} after {event:?}", entry.name);
+                let rate = one.pacing_rate().unwrap_or(1.0);
+                prop_assert!(rate.is_finite() && rate > 0.0, "{}: paces at {rate}", entry.name);
                 prop_assert!(one.ssthresh() >= 2.0 || one.ssthresh() == f64::INFINITY, "{}", entry.name);
                 prop_assert_eq!(window.to_bits(), two.window().to_bits(), "{} is not deterministic", entry.name);
                 match event {
@@ -96,15 +121,17 @@ proptest! {
     }
 }
 
-/// ACKs a whole window, a round trip at a time.
-fn round_trips(control: &mut Control, now: &mut Instant, rounds: u32) {
+/// ACKs a whole window, a round trip at a time, on a path that takes 1000 packets a round trip.
+fn round_trips(control: &mut Control, clock: &mut Clock, rounds: u32) {
     let rtt = Duration::from_millis(50);
     for _ in 0..rounds {
-        *now += rtt;
-        let packets = control.window() as u64;
+        clock.now += rtt;
+        let packets = (control.window() as u64).min(1000);
+        let before = clock.delivered;
         for i in 0..packets {
+            clock.delivered += 1;
             control.on_ack(&AckEvent {
-                now: *now,
+                now: clock.now,
                 acked: 1.0,
                 rtt: Some(rtt),
                 srtt: rtt,
@@ -112,6 +139,19 @@ fn round_trips(control: &mut Control, now: &mut Instant, rounds: u32) {
                 in_flight: packets,
                 window_limited: true,
                 round_ended: i == 0,
+                ecn_echo: false,
+                sample: Some(RateSample {
+                    delivered: clock.delivered,
+                    prior_delivered: before,
+                    rate: Some(packets as f64 / rtt.as_secs_f64()),
+                    newly_delivered: 1,
+                    newly_lost: 0,
+                    lost: 0,
+                    in_flight: packets - i - 1,
+                    sent_in_flight: packets,
+                    app_limited: false,
+                    recovering: false,
+                }),
             });
         }
     }
@@ -121,12 +161,12 @@ fn round_trips(control: &mut Control, now: &mut Instant, rounds: u32) {
 fn every_control_recovers_after_a_timeout() {
     for entry in CATALOG {
         let mut control = default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY });
-        let mut now = Instant::ZERO;
-        round_trips(&mut control, &mut now, 8);
+        let mut clock = Clock::new();
+        round_trips(&mut control, &mut clock, 8);
         let in_flight = control.window() as u64;
-        control.on_timeout(&CongestionEvent { now, signal: Signal::Loss, in_flight });
+        control.on_timeout(&CongestionEvent { now: clock.now, signal: Signal::Loss, in_flight });
         assert_eq!(control.window(), 1.0, "{}", entry.name);
-        round_trips(&mut control, &mut now, 100);
+        round_trips(&mut control, &mut clock, 100);
         assert!(control.window() > 10.0, "{}: {}", entry.name, control.window());
     }
 }
@@ -135,9 +175,9 @@ fn every_control_recovers_after_a_timeout() {
 fn an_unused_window_does_not_grow() {
     for entry in CATALOG {
         let mut control = default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY });
-        let mut clock = Clock { now: Instant::ZERO, min_rtt: Duration::MAX };
+        let mut clock = Clock::new();
         for i in 0..1000 {
-            let (gap_us, rtt_us) = (1000, 10_000);
+            let (gap_us, rtt_us) = (1001, 10_000);
             let round = i % 10 == 0;
             let ack = Happening::Ack { gap_us, acked: 1, rtt_us, in_flight: 1, limited: false, round };
             apply(&mut control, &mut clock, ack);

@@ -71,6 +71,8 @@ fn round_trip(control: &mut Control, now: &mut Instant) {
             in_flight: packets,
             window_limited: true,
             round_ended: i == 0,
+            ecn_echo: false,
+            sample: None,
         });
     }
 }

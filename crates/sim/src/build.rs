@@ -264,7 +264,7 @@ impl GroupBuilder<'_> {
     ) -> Result<(), Problem> {
         let group = TcpGroup {
             name: self.name.clone(),
-            tcp: tcp.clone(),
+            tcp: with_marks(tcp, control),
             control: control.clone(),
             packet_bytes: self.spec.packet_bytes,
             header_bytes: self.spec.header_bytes,
@@ -380,4 +380,10 @@ impl<'a> SpreadValues<'a> {
             }
         }
     }
+}
+
+/// DCTCP is nothing without marks, and without an echo that tells how many there were.
+fn with_marks(tcp: &TcpConfig, control: &ControlConfig) -> TcpConfig {
+    let marks = matches!(control, ControlConfig::Dctcp(_));
+    TcpConfig { ecn: tcp.ecn || marks, accurate_ecn: tcp.accurate_ecn || marks, ..tcp.clone() }
 }

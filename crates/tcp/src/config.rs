@@ -31,6 +31,8 @@ parshall_units::configuration! {
         timestamps: bool => Boolean, default "true";
         /// Whether packets are ECN-capable and marks are answered (RFC 3168).
         ecn: bool => Boolean, default "false";
+        /// Whether an ACK echoes the marks of its own packets (RFC 8257 §3.2) instead of an echo that lasts until answered.
+        accurate_ecn: bool => Boolean, default "false";
         /// Whether packets are spaced over the RTT instead of being sent at once.
         pacing: bool => Boolean, default "false";
         /// Whether a connection opens with a SYN exchange.

@@ -16,10 +16,12 @@
 //! | [`scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
 //! | [`rto`] | RTT estimate and retransmission timeout | RFC 6298 |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
+//! | `rate` | delivery rate samples | draft-ietf-ccwg-bbr |
 //! | [`ranges`] | run-length sets of packet numbers | |
 
 pub mod config;
 pub mod ranges;
+mod rate;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;

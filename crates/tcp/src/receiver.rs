@@ -2,7 +2,8 @@
 //!
 //! A segment that fills or opens a hole is acknowledged at once (RFC 5681 §4.2); one in order may wait for a
 //! second one, if ACKs are delayed. SACK blocks: the one that holds the segment just received first, then the
-//! most recently changed others (RFC 2018 §4). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3).
+//! most recently changed others (RFC 2018 §4). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is
+//! echoed packet by packet (RFC 8257 §3.2). An ACK for two packets that differ in it echoes the second one's.
 
 use crate::ranges::{Range, RangeSet};
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
@@ -94,7 +95,7 @@ impl Receiver {
             ack.syn = true;
             return Reception { fresh: false, ack: Some(ack) };
         }
-        if segment.cwr {
+        if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
         }
         self.congestion_echo |= segment.congestion_experienced;

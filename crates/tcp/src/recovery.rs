@@ -198,9 +198,15 @@ impl Sender {
             self.end_recovery();
         }
         let Some(state) = &mut self.sack else { return true };
+        let lost_before = state.board.lost();
+        if matches!(self.phase, Phase::Open | Phase::Recovery) {
+            state.board.detect_losses();
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.lost += state.board.lost() - lost_before;
+        }
         match self.phase {
             Phase::Open => {
-                state.board.detect_losses();
                 if state.board.first_is_lost() && self.una >= self.recover {
                     self.start_sack_recovery(config, now);
                     return false;
@@ -208,7 +214,6 @@ impl Sender {
                 true
             }
             Phase::Recovery => {
-                state.board.detect_losses();
                 let pipe = state.board.pipe(self.max);
                 state.prr.on_ack(delivered, pipe, self.control.window() as u64);
                 false
@@ -245,7 +250,7 @@ impl Sender {
         let window = self.control.window() as u64;
         let room = if recovering && self.retransmit_first {
             true
-        } else if recovering && config.prr {
+        } else if recovering && config.prr && self.sampler.is_none() {
             state.prr.quota > 0
         } else if self.phase == Phase::Open && !config.limited_transmit {
             self.max - self.una < window
@@ -271,6 +276,9 @@ impl Sender {
             last
         } else {
             self.window_limited = false;
+            if let Some(sampler) = &mut self.sampler {
+                sampler.out_of_data(state.board.pipe(self.max));
+            }
             return None;
         };
         self.retransmit_first = false;
@@ -298,8 +306,13 @@ impl Sender {
             let (una, max) = (self.una, self.max);
             let state = self.sack_state();
             state.board.update(una, &[]);
+            let lost_before = state.board.lost();
             state.board.mark_all_lost(max);
+            let newly_lost = state.board.lost() - lost_before;
             self.has_sacked = state.board.sacked_count() > 0;
+            if let Some(sampler) = &mut self.sampler {
+                sampler.lost += newly_lost;
+            }
         } else {
             self.nxt = self.una;
         }

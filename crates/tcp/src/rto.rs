@@ -104,6 +104,7 @@ pub(crate) mod tests {
             rto_granularity: Duration::from_millis(1).as_ps(),
             timestamps: true,
             ecn: false,
+            accurate_ecn: false,
             pacing: false,
             handshake: false,
             ssthresh_cached: false,

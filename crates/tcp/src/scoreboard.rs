@@ -118,6 +118,11 @@ impl Scoreboard {
         self.rescued = false;
     }
 
+    /// Packets that count as lost and were not reported since.
+    pub fn lost(&self) -> u64 {
+        (self.lost_edge - self.floor) - self.sacked_below_edge
+    }
+
     /// Whether the first unacknowledged packet is lost.
     pub fn first_is_lost(&self) -> bool {
         self.lost_edge > self.floor

@@ -10,6 +10,7 @@
 //! cwnd and ssthresh belong to the congestion control; what a recovery adds to the window (`inflation`) is kept
 //! apart from it. How losses are found and repaired is in [`crate::recovery`].
 
+use crate::rate::{Progress, RateSampler};
 use crate::recovery::{Recovery, SackState};
 use crate::rto::RttEstimate;
 use crate::segment::{Ack, Segment};
@@ -67,6 +68,8 @@ pub struct Sender {
     pub(crate) has_sacked: bool,
     pub(crate) control: Control,
     pub(crate) rtt: RttEstimate,
+    /// For controls that set a pacing rate.
+    pub(crate) sampler: Option<Box<RateSampler>>,
     /// What happened so far.
     pub statistics: Statistics,
     pub(crate) recover: u64,
@@ -87,7 +90,9 @@ impl Sender {
         debug_assert!(base >= 1, "packet 0 is never data: recover = base - 1 must exist");
         let mut statistics = Statistics::default();
         statistics.restart(now);
+        let sampler = control.pacing_rate().is_some().then(|| Box::new(RateSampler::new(base)));
         Self {
+            sampler,
             control,
             una: base,
             nxt: base,
@@ -238,9 +243,22 @@ impl Sender {
         if ack.congestion_echo {
             self.on_congestion_echo(now, ack);
         }
-        if ack.cumulative > self.una {
-            return self.on_new_data(config, now, ack);
+        let before = self.una;
+        let round_ended = if ack.cumulative > self.una {
+            self.on_new_data(config, now, ack)
+        } else {
+            self.on_old_data(config, now, ack);
+            false
+        };
+        if self.sampler.is_some() {
+            self.on_ack_sampled(config, now, ack, (before, round_ended));
         }
+        round_ended
+    }
+
+    /// An ACK that acknowledges nothing new cumulatively.
+    #[inline]
+    fn on_old_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         if self.max > self.una && !ack.syn {
             if config.recovery.uses_sack() {
                 self.on_sack(config, now, ack);
@@ -248,7 +266,6 @@ impl Sender {
                 self.on_duplicate(config, now);
             }
         }
-        false
     }
 
     #[inline]
@@ -287,6 +304,9 @@ impl Sender {
         }
         if grow {
             self.dupacks = 0;
+            if self.sampler.is_some() {
+                return round_ended; // told of every ACK, with its sample
+            }
             // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
             let counted = if config.byte_counting && was_open { acked as f64 } else { 1.0 };
             self.control.on_ack(&AckEvent {
@@ -298,9 +318,54 @@ impl Sender {
                 in_flight,
                 window_limited: self.window_limited,
                 round_ended,
+                ecn_echo: ack.congestion_echo,
+                sample: None,
             });
         }
         round_ended
+    }
+
+    /// An ACK for a control that models the path: it is told of every one, in loss recovery too.
+    fn on_ack_sampled(
+        &mut self,
+        config: &TcpConfig,
+        now: Instant,
+        ack: &Ack,
+        (before, round_ended): (u64, bool),
+    ) {
+        let progress = Progress {
+            before,
+            una: self.una,
+            sacked: self.sack.as_ref().map_or(0, |state| state.board.sacked_count()),
+            block: ack.sack[0],
+            in_flight: self.in_network(config),
+            min_rtt: self.rtt.min(),
+            recovering: self.phase != Phase::Open,
+        };
+        let Some(sampler) = &mut self.sampler else { return };
+        let Some((sample, rtt)) = sampler.on_ack(now, &progress) else { return };
+        self.control.on_ack(&AckEvent {
+            now,
+            acked: (self.una - before) as f64,
+            rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            in_flight: progress.in_flight,
+            window_limited: self.window_limited,
+            round_ended,
+            ecn_echo: ack.congestion_echo,
+            sample: Some(sample),
+        });
+    }
+
+    /// Packets in the network, as far as the sender knows.
+    fn in_network(&self, config: &TcpConfig) -> u64 {
+        match &self.sack {
+            Some(state) if config.recovery.uses_sack() && state.board.floor() == self.una => {
+                state.board.pipe(self.max)
+            }
+            _ => self.flight(),
+        }
     }
 
     #[inline]
@@ -369,7 +434,7 @@ impl Sender {
             return self.next_syn(config, now);
         }
         self.paced = false;
-        if config.pacing && now < self.next_send {
+        if self.paces(config) && now < self.next_send {
             // Whether anything is due is found out at that time.
             self.paced = self.nxt < self.send_limit(config) || self.phase != Phase::Open;
             return None;
@@ -394,6 +459,12 @@ impl Sender {
         let no_room = self.flight() >= window;
         if no_data || no_room {
             self.window_limited = no_room;
+            if !no_room {
+                let in_flight = self.flight();
+                if let Some(sampler) = &mut self.sampler {
+                    sampler.out_of_data(in_flight);
+                }
+            }
             return None;
         }
         self.nxt += 1;
@@ -415,12 +486,24 @@ impl Sender {
         if self.rto_deadline == Instant::MAX {
             self.arm_timer(config, now);
         }
-        if config.pacing {
+        if self.sampler.is_some() {
+            let in_flight = self.in_network(config);
+            if let Some(sampler) = &mut self.sampler {
+                sampler.on_send(now, packet, in_flight);
+            }
+        }
+        if self.paces(config) {
             self.next_send = now + self.pacing_gap();
         }
         let cwr = self.send_cwr;
         self.send_cwr = false;
         Segment { seq: packet, sent: now, retransmission, syn: false, cwr, congestion_experienced: false }
+    }
+
+    /// Whether packets are spaced.
+    #[inline]
+    fn paces(&self, config: &TcpConfig) -> bool {
+        config.pacing || self.sampler.is_some()
     }
 
     /// Time between packets: the control's, or the RTT over the window with room to grow (twice the rate in slow

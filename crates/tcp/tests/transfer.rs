@@ -25,6 +25,7 @@ fn config(recovery: Recovery) -> TcpConfig {
         rto_granularity: Duration::from_millis(1).as_ps(),
         timestamps: true,
         ecn: false,
+        accurate_ecn: false,
         pacing: false,
         handshake: false,
         ssthresh_cached: false,

@@ -1,0 +1,314 @@
+//! BBR, version 1 (Cardwell et al., ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00).
+//!
+//! | symbol | field | unit |
+//! | --- | --- | --- |
+//! | BtlBw | `bandwidth` | packets/s, largest delivery rate of ten round trips |
+//! | RTprop | `min_rtt` | smallest RTT of ten seconds |
+//! | BDP | [`Bbr::inflight`] | packets: BtlBw RTprop |
+//! | pacing_gain, cwnd_gain | `pacing_gain`, `cwnd_gain` | |
+//! | full_bw | `full_bandwidth` | packets/s, BtlBw when it last grew by a quarter |
+//! | cwnd | `window` | packets |
+//!
+//! Sends at the bandwidth that it measured, and keeps no more than two BDP in flight. Startup doubles the rate until BtlBw
+//! has not grown by a quarter for three round trips; Drain empties the queue that this made; ProbeBW goes around eight phases of one
+//! RTprop, of gain 1.25, 0.75 and six times 1; every ten seconds without a new smallest RTT, ProbeRTT holds four packets
+//! in flight for 200 ms. Losses change the window only while they are repaired (packet conservation in the first round trip).
+//!
+//! Deviations: the phase in which ProbeBW begins is drawn from the time of the moment, since controls have no random
+//! numbers. There is no segmentation offload, so the three quanta above the BDP are three packets. The long-term
+//! bandwidth for token-bucket policers, which Linux has and the draft does not, is left out.
+
+use crate::path_model::{choice, Rounds, WindowedMax};
+use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
+use parshall_units::{Duration, Instant};
+
+parshall_units::configuration! {
+    /// Parameters of [`Bbr`].
+    pub struct BbrConfig {
+        /// Gain of the window over the bandwidth-delay product in steady state.
+        cwnd_gain: f64 => Number, default "2", min 1.0, max 10.0;
+        /// Time without a new smallest RTT after which the queue is emptied to measure it.
+        probe_rtt_interval: u64 => Duration, default "10 s", min 1e9;
+        /// Time for which the queue is emptied.
+        probe_rtt_duration: u64 => Duration, default "200 ms", min 0.0;
+    }
+}
+
+/// 2/ln 2: the smallest gain that doubles the rate each round trip.
+const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+const BANDWIDTH_ROUNDS: u64 = 10;
+/// Smallest window, which keeps ACKs coming in spite of delayed ones.
+const MIN_WINDOW: f64 = 4.0;
+/// RTT assumed for the first pacing rate.
+const FIRST_RTT_S: f64 = 1e-3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// Bottleneck bandwidth and round-trip propagation time.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    config: BbrConfig,
+    mode: Mode,
+    window: f64,
+    initial_window: f64,
+    /// Window before a recovery, a timeout or ProbeRTT.
+    prior_window: f64,
+    pacing_rate: f64,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    bandwidth: WindowedMax,
+    rounds: Rounds,
+    min_rtt: Duration,
+    min_rtt_at: Instant,
+    full_bandwidth: f64,
+    full_rounds: u32,
+    filled: bool,
+    phase: usize,
+    phase_start: Instant,
+    /// [`Instant::MAX`] until few enough packets are in flight.
+    probe_rtt_end: Instant,
+    probe_rtt_round: bool,
+    /// Whether recovery is in its first round trip.
+    conserving: bool,
+}
+
+impl Bbr {
+    pub(crate) const SUMMARY: &'static str =
+        "sends at the measured bandwidth, with two bandwidth-delay products at most";
+    pub(crate) const REFERENCE: &'static str = "Cardwell et al., ACM Queue 14(5), 2016";
+
+    /// A control at the start of a connection.
+    pub fn new(config: &BbrConfig, start: Start) -> Self {
+        Self {
+            config: config.clone(),
+            mode: Mode::Startup,
+            window: start.window,
+            initial_window: start.window,
+            prior_window: 0.0,
+            pacing_rate: HIGH_GAIN * start.window / FIRST_RTT_S,
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            bandwidth: WindowedMax::new(BANDWIDTH_ROUNDS),
+            rounds: Rounds::default(),
+            min_rtt: Duration::MAX,
+            min_rtt_at: Instant::ZERO,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            filled: false,
+            phase: 0,
+            phase_start: Instant::ZERO,
+            probe_rtt_end: Instant::MAX,
+            probe_rtt_round: false,
+            conserving: false,
+        }
+    }
+
+    /// Packets in flight at a gain, with room for ACKs that are on their way.
+    fn inflight(&self, gain: f64) -> f64 {
+        if self.min_rtt == Duration::MAX || self.bandwidth.max() == 0.0 {
+            return self.initial_window;
+        }
+        gain * self.bandwidth.max() * self.min_rtt.as_secs_f64() + 3.0
+    }
+
+    fn update_bandwidth(&mut self, sample: &RateSample) {
+        self.rounds.update(sample);
+        if self.rounds.started {
+            self.conserving = false;
+        }
+        if let Some(rate) = sample.rate {
+            if rate >= self.bandwidth.max() || !sample.app_limited {
+                self.bandwidth.update(self.rounds.count, rate);
+            }
+        }
+    }
+
+    fn check_full_pipe(&mut self, sample: &RateSample) {
+        if self.filled || !self.rounds.started || sample.app_limited {
+            return;
+        }
+        if self.bandwidth.max() >= 1.25 * self.full_bandwidth {
+            self.full_bandwidth = self.bandwidth.max();
+            self.full_rounds = 0;
+        } else {
+            self.full_rounds += 1;
+            self.filled = self.full_rounds >= 3;
+        }
+    }
+
+    fn check_drain(&mut self, now: Instant, sample: &RateSample) {
+        if self.mode == Mode::Startup && self.filled {
+            self.mode = Mode::Drain;
+            self.pacing_gain = 1.0 / HIGH_GAIN;
+            self.cwnd_gain = HIGH_GAIN;
+        }
+        if self.mode == Mode::Drain && sample.in_flight as f64 <= self.inflight(1.0) {
+            self.enter_probe_bw(now);
+        }
+    }
+
+    fn enter_probe_bw(&mut self, now: Instant) {
+        self.mode = Mode::ProbeBw;
+        self.cwnd_gain = self.config.cwnd_gain;
+        // Any phase but that of gain 0.75.
+        let drawn = choice(now, 7) as usize;
+        self.phase = if drawn == 0 { 0 } else { drawn + 1 };
+        self.phase_start = now;
+        self.pacing_gain = CYCLE[self.phase];
+    }
+
+    fn check_phase(&mut self, now: Instant, sample: &RateSample) {
+        if self.mode != Mode::ProbeBw {
+            return;
+        }
+        let whole = now.since(self.phase_start) > self.min_rtt;
+        let before = (sample.in_flight + sample.newly_delivered + sample.newly_lost) as f64;
+        let over = if self.pacing_gain > 1.0 {
+            whole && (sample.newly_lost > 0 || before >= self.inflight(self.pacing_gain))
+        } else if self.pacing_gain < 1.0 {
+            whole || before <= self.inflight(1.0)
+        } else {
+            whole
+        };
+        if over {
+            self.phase = (self.phase + 1) % CYCLE.len();
+            self.phase_start = now;
+            self.pacing_gain = CYCLE[self.phase];
+        }
+    }
+
+    fn update_min_rtt(&mut self, ack: &AckEvent, sample: &RateSample) {
+        let interval = Duration::from_ps(self.config.probe_rtt_interval);
+        let expired = ack.now > self.min_rtt_at + interval && self.min_rtt < Duration::MAX;
+        if let Some(rtt) = ack.rtt {
+            if rtt <= self.min_rtt || expired {
+                self.min_rtt = rtt;
+                self.min_rtt_at = ack.now;
+            }
+        }
+        if expired && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            (self.pacing_gain, self.cwnd_gain) = (1.0, 1.0);
+            self.save_window();
+            self.probe_rtt_end = Instant::MAX;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.probe_rtt(ack.now, sample);
+        }
+    }
+
+    fn probe_rtt(&mut self, now: Instant, sample: &RateSample) {
+        if self.probe_rtt_end == Instant::MAX {
+            if sample.in_flight as f64 <= MIN_WINDOW {
+                self.probe_rtt_end = now + Duration::from_ps(self.config.probe_rtt_duration);
+                self.probe_rtt_round = false;
+                self.rounds.restart(sample);
+            }
+            return;
+        }
+        self.probe_rtt_round |= self.rounds.started;
+        if self.probe_rtt_round && now > self.probe_rtt_end {
+            self.min_rtt_at = now;
+            self.window = self.window.max(self.prior_window);
+            if self.filled {
+                self.enter_probe_bw(now);
+            } else {
+                self.mode = Mode::Startup;
+                (self.pacing_gain, self.cwnd_gain) = (HIGH_GAIN, HIGH_GAIN);
+            }
+        }
+    }
+
+    fn set_pacing_rate(&mut self, ack: &AckEvent) {
+        let measured = self.bandwidth.max();
+        if measured == 0.0 {
+            if ack.srtt > Duration::ZERO {
+                self.pacing_rate = self.pacing_gain * self.initial_window / ack.srtt.as_secs_f64();
+            }
+            return;
+        }
+        let rate = self.pacing_gain * measured;
+        if self.filled || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    fn set_window(&mut self, sample: &RateSample) {
+        let target = self.inflight(self.cwnd_gain);
+        let delivered = sample.newly_delivered as f64;
+        if sample.newly_lost > 0 {
+            self.window = (self.window - sample.newly_lost as f64).max(1.0);
+        }
+        if self.conserving {
+            self.window = self.window.max(sample.in_flight as f64 + delivered);
+        } else if self.filled {
+            self.window = (self.window + delivered).min(target);
+        } else if self.window < target || (sample.delivered as f64) < self.initial_window {
+            self.window += delivered;
+        }
+        self.window = self.window.max(MIN_WINDOW);
+        if self.mode == Mode::ProbeRtt {
+            self.window = self.window.min(MIN_WINDOW);
+        }
+    }
+
+    fn save_window(&mut self) {
+        let kept = if self.conserving || self.mode == Mode::ProbeRtt { self.prior_window } else { 0.0 };
+        self.prior_window = self.window.max(kept);
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        let Some(sample) = &ack.sample else { return };
+        self.update_bandwidth(sample);
+        self.check_phase(ack.now, sample);
+        self.check_full_pipe(sample);
+        self.check_drain(ack.now, sample);
+        self.update_min_rtt(ack, sample);
+        self.set_pacing_rate(ack);
+        let before = self.window;
+        self.set_window(sample);
+        if sample.app_limited {
+            self.window = self.window.min(before); // what was not used was not tested
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        if event.signal == Signal::Loss {
+            self.save_window();
+            self.window = self.window.min(event.in_flight as f64 + 1.0).max(1.0);
+            self.conserving = true;
+        }
+    }
+
+    fn on_timeout(&mut self, _event: &CongestionEvent) {
+        self.save_window();
+        self.window = 1.0;
+        self.conserving = false;
+    }
+
+    fn on_recovered(&mut self) {
+        self.conserving = false;
+        self.window = self.window.max(self.prior_window);
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        Some(self.pacing_rate)
+    }
+}
