@@ -64,6 +64,17 @@ fn other_windows_do() {
     assert_eq!(observed.column("rounds", "round").len(), 199);
 }
 
+#[test]
+fn a_time_that_is_damaged_does_not_make_rows_without_end() {
+    for time in ["1e300", "1e11"] {
+        let (mut text, _) = reno();
+        text.push_str(time);
+        text.push_str(",21\n");
+        let rounds = observe_file(text.as_bytes()).column("rounds", "round").len();
+        assert!(rounds < 3000, "{rounds}");
+    }
+}
+
 const SAMPLES: [(u32, u32, u32); 3] = [(100_000, 10, 20_000), (350_000, 40, 25_000), (600_000, 80, 30_000)];
 
 #[test]

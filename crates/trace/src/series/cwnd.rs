@@ -20,6 +20,12 @@ pub(super) const WINDOW: &[&str] = &["cwnd_pkts", "cwnd_packets"];
 /// A window that falls to this share of its peak was reduced in answer to a loss.
 const REDUCED: f64 = 0.9;
 
+/// Times beyond, 30,000 years, are damage.
+const LATEST_S: f64 = 1e12;
+
+/// In a longer time without a row, in round trips, the window is not known: it has no rounds.
+const LONGEST_GAP: f64 = 10_000.0;
+
 /// Buckets of the histogram of slopes: [`BUCKETS`] of 1 % from [`SHORTEST_S`] on.
 const BUCKETS: usize = 1800;
 const SHORTEST_S: f64 = 1e-6;
@@ -69,7 +75,7 @@ impl Rows {
             let number = |at: usize| self.record.get(at).and_then(|text| text.trim().parse::<f64>().ok());
             match (number(self.time), number(self.window)) {
                 (Some(time), Some(window))
-                    if time.is_finite()
+                    if time.abs() < LATEST_S
                         && (0.0..1e9).contains(&window)
                         && self.last_s.is_none_or(|last| time >= last) =>
                 {
@@ -212,6 +218,10 @@ impl Window {
     fn row(&mut self, tables: &mut Tables, now: f64, value: f64) -> Result<(), TraceError> {
         self.area += self.value * (now - self.now);
         if let Some(rtt_s) = self.rtt_s {
+            if now - self.now > LONGEST_GAP * rtt_s {
+                self.flush(tables, rtt_s, 0)?;
+                self.round = (now / rtt_s) as u64;
+            }
             while self.round as f64 * rtt_s < now {
                 self.pending.push((self.round, self.value, false));
                 self.round += 1;
