@@ -110,6 +110,7 @@ fn config(setup: &Setup) -> TcpConfig {
         rto_granularity: Duration::from_millis(1).as_ps(),
         timestamps: setup.timestamps,
         ecn: false,
+        accurate_ecn: false,
         pacing: false,
         handshake: true,
         ssthresh_cached: false,
