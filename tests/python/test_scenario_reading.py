@@ -15,7 +15,8 @@ from parshall.errors import InputError
 from parshall.schema.catalog import families
 from parshall.schema.reading import override
 
-SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.toml"))
+FOLDER = Path(__file__).parents[2] / "scenarios"
+SCENARIOS = sorted(path for path in FOLDER.rglob("*.toml") if path.parent.name != "sweeps")
 
 
 @pytest.mark.parametrize(
