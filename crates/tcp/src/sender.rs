@@ -66,10 +66,11 @@ pub struct Sender {
     send_cwr: bool,
     /// Whether the scoreboard holds SACKed packets.
     pub(crate) has_sacked: bool,
-    pub(crate) control: Control,
-    pub(crate) rtt: RttEstimate,
+    pub(crate) sack: Option<Box<SackState>>,
     /// For controls that set a pacing rate.
     pub(crate) sampler: Option<Box<RateSampler>>,
+    pub(crate) control: Control,
+    pub(crate) rtt: RttEstimate,
     /// What happened so far.
     pub statistics: Statistics,
     pub(crate) recover: u64,
@@ -81,7 +82,6 @@ pub struct Sender {
     next_send: Instant,
     /// Without timestamps: the packet being timed, and when it was sent.
     pub(crate) timed: Option<(u64, Instant)>,
-    pub(crate) sack: Option<Box<SackState>>,
 }
 
 impl Sender {
@@ -132,7 +132,7 @@ impl Sender {
             state.board.reset(base);
             state
         });
-        *self = Self { statistics, sack, ..Self::new(config, control, base, now) };
+        *self = Self { sack, statistics, ..Self::new(config, control, base, now) };
         base
     }
 

@@ -24,6 +24,7 @@ References: M. Taqqu, V. Teverovsky, W. Willinger, Estimators for long-range dep
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -100,8 +101,8 @@ def scaling_estimate(
     h = at + (raw - at - bias) / (1 + growth)
     error = deviation / (1 + growth)
     log2_m = np.log2(m)
-    intercept = float(np.log2(np.e) * y.mean() - (raw + law.offset) * log2_m.mean())
-    points = Diagram(log2_m, np.log2(np.e) * y, np.ones(m.size, np.bool_), raw + law.offset, intercept, law.name)
+    intercept = float(y.mean() / math.log(2.0) - (raw + law.offset) * log2_m.mean())
+    points = Diagram(log2_m, y / math.log(2.0), np.ones(m.size, np.bool_), raw + law.offset, intercept, law.name)
     warnings = (*contradictions(z), *not_stationary(h)) if diagnose else not_stationary(h)
     used = Scales(float(m[0]), float(m[-1]), m.size, chosen)
     return Estimate(law.method, h, error, level, z.size, used, warnings, points)
