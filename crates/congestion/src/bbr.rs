@@ -18,7 +18,7 @@
 //! numbers. There is no segmentation offload, so the three quanta above the BDP are three packets. The long-term
 //! bandwidth for token-bucket policers, which Linux has and the draft does not, is left out.
 
-use crate::path_model::{choice, Rounds, WindowedMax};
+use crate::path_model::{choice, Conservation, Rounds, WindowedMax};
 use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
 
@@ -58,8 +58,6 @@ pub struct Bbr {
     mode: Mode,
     window: f64,
     initial_window: f64,
-    /// Window before a recovery, a timeout or ProbeRTT.
-    prior_window: f64,
     pacing_rate: f64,
     pacing_gain: f64,
     cwnd_gain: f64,
@@ -75,8 +73,8 @@ pub struct Bbr {
     /// [`Instant::MAX`] until few enough packets are in flight.
     probe_rtt_end: Instant,
     probe_rtt_round: bool,
-    /// Whether recovery is in its first round trip.
-    conserving: bool,
+    /// Active while recovery is in its first round trip.
+    conservation: Conservation,
 }
 
 impl Bbr {
@@ -91,7 +89,6 @@ impl Bbr {
             mode: Mode::Startup,
             window: start.window,
             initial_window: start.window,
-            prior_window: 0.0,
             pacing_rate: HIGH_GAIN * start.window / FIRST_RTT_S,
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
@@ -106,7 +103,7 @@ impl Bbr {
             phase_start: Instant::ZERO,
             probe_rtt_end: Instant::MAX,
             probe_rtt_round: false,
-            conserving: false,
+            conservation: Conservation::default(),
         }
     }
 
@@ -121,7 +118,7 @@ impl Bbr {
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.rounds.update(sample);
         if self.rounds.started {
-            self.conserving = false;
+            self.conservation.active = false;
         }
         if let Some(rate) = sample.rate {
             if rate >= self.bandwidth.max() || !sample.app_limited {
@@ -196,7 +193,7 @@ impl Bbr {
         if expired && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             (self.pacing_gain, self.cwnd_gain) = (1.0, 1.0);
-            self.save_window();
+            self.conservation.save(self.window, true);
             self.probe_rtt_end = Instant::MAX;
         }
         if self.mode == Mode::ProbeRtt {
@@ -216,7 +213,7 @@ impl Bbr {
         self.probe_rtt_round |= self.rounds.started;
         if self.probe_rtt_round && now > self.probe_rtt_end {
             self.min_rtt_at = now;
-            self.window = self.window.max(self.prior_window);
+            self.window = self.conservation.restored(self.window);
             if self.filled {
                 self.enter_probe_bw(now);
             } else {
@@ -246,7 +243,7 @@ impl Bbr {
         if sample.newly_lost > 0 {
             self.window = (self.window - sample.newly_lost as f64).max(1.0);
         }
-        if self.conserving {
+        if self.conservation.active {
             self.window = self.window.max(sample.in_flight as f64 + delivered);
         } else if self.filled {
             self.window = (self.window + delivered).min(target);
@@ -257,11 +254,6 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt {
             self.window = self.window.min(MIN_WINDOW);
         }
-    }
-
-    fn save_window(&mut self) {
-        let kept = if self.conserving || self.mode == Mode::ProbeRtt { self.prior_window } else { 0.0 };
-        self.prior_window = self.window.max(kept);
     }
 }
 
@@ -291,21 +283,18 @@ impl CongestionControl for Bbr {
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         if event.signal == Signal::Loss {
-            self.save_window();
-            self.window = self.window.min(event.in_flight as f64 + 1.0).max(1.0);
-            self.conserving = true;
+            let probing = self.mode == Mode::ProbeRtt;
+            self.window = self.conservation.on_loss(self.window, event.in_flight, probing);
         }
     }
 
     fn on_timeout(&mut self, _event: &CongestionEvent) {
-        self.save_window();
-        self.window = 1.0;
-        self.conserving = false;
+        let probing = self.mode == Mode::ProbeRtt;
+        self.window = self.conservation.on_timeout(self.window, probing);
     }
 
     fn on_recovered(&mut self) {
-        self.conserving = false;
-        self.window = self.window.max(self.prior_window);
+        self.window = self.conservation.on_recovered(self.window);
     }
 
     fn pacing_rate(&self) -> Option<f64> {

@@ -19,7 +19,7 @@
 //! losses if more than 2 % of a round trip's packets were lost; the draft's further condition, six separate ranges, is asked of packets.
 //! ACK aggregation is not estimated and there is no segmentation offload. ECN is not used (as in the draft).
 
-use crate::path_model::{choice, Rounds};
+use crate::path_model::{choice, Conservation, Rounds};
 use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
 
@@ -83,7 +83,6 @@ pub struct Bbr3 {
     feedback: Feedback,
     window: f64,
     initial_window: f64,
-    prior_window: f64,
     pacing_rate: f64,
     pacing_gain: f64,
     cwnd_gain: f64,
@@ -118,7 +117,7 @@ pub struct Bbr3 {
     up_rounds: u32,
     up_acks: f64,
     up_per_packet: f64,
-    conserving: bool,
+    conservation: Conservation,
 }
 
 impl Bbr3 {
@@ -133,7 +132,6 @@ impl Bbr3 {
             feedback: Feedback::None,
             window: start.window,
             initial_window: start.window,
-            prior_window: 0.0,
             pacing_rate: STARTUP_GAIN * start.window / FIRST_RTT_S,
             pacing_gain: STARTUP_GAIN,
             cwnd_gain: CWND_GAIN,
@@ -165,7 +163,7 @@ impl Bbr3 {
             up_rounds: 0,
             up_acks: 0.0,
             up_per_packet: f64::INFINITY,
-            conserving: false,
+            conservation: Conservation::default(),
         }
     }
 
@@ -218,7 +216,7 @@ impl Bbr3 {
         self.rounds.update(sample);
         if self.rounds.started {
             self.rounds_since_probe += 1;
-            self.conserving = false;
+            self.conservation.active = false;
         }
         if let Some(rate) = sample.rate {
             if rate >= self.largest_bw() || !sample.app_limited {
@@ -466,7 +464,7 @@ impl Bbr3 {
         if expired && self.state != State::ProbeRtt {
             self.state = State::ProbeRtt;
             (self.pacing_gain, self.cwnd_gain) = (1.0, PROBE_RTT_GAIN);
-            self.save_window();
+            self.conservation.save(self.window, true);
             self.probe_rtt_end = Instant::MAX;
             self.feedback = Feedback::Stopping;
             self.rounds.restart(sample);
@@ -492,7 +490,7 @@ impl Bbr3 {
         self.probe_rtt_round |= self.rounds.started;
         if self.probe_rtt_round && now > self.probe_rtt_end {
             self.probe_rtt_min_at = now;
-            self.window = self.window.max(self.prior_window);
+            self.window = self.conservation.restored(self.window);
             self.reset_lower_bounds();
             if self.filled {
                 self.start_down(now, sample);
@@ -526,7 +524,7 @@ impl Bbr3 {
         if sample.newly_lost > 0 {
             self.window = (self.window - sample.newly_lost as f64).max(1.0);
         }
-        if self.conserving {
+        if self.conservation.active {
             self.window = self.window.max(sample.in_flight as f64 + delivered);
         } else if self.filled {
             self.window = (self.window + delivered).min(most);
@@ -548,11 +546,6 @@ impl Bbr3 {
             State::Startup | State::Drain => f64::INFINITY,
         };
         long_term.min(self.inflight_lo).max(MIN_WINDOW)
-    }
-
-    fn save_window(&mut self) {
-        let kept = if self.conserving || self.state == State::ProbeRtt { self.prior_window } else { 0.0 };
-        self.prior_window = self.window.max(kept);
     }
 }
 
@@ -584,21 +577,18 @@ impl CongestionControl for Bbr3 {
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         if event.signal == Signal::Loss {
-            self.save_window();
-            self.window = self.window.min(event.in_flight as f64 + 1.0).max(1.0);
-            self.conserving = true;
+            let probing = self.state == State::ProbeRtt;
+            self.window = self.conservation.on_loss(self.window, event.in_flight, probing);
         }
     }
 
     fn on_timeout(&mut self, _event: &CongestionEvent) {
-        self.save_window();
-        self.window = 1.0;
-        self.conserving = false;
+        let probing = self.state == State::ProbeRtt;
+        self.window = self.conservation.on_timeout(self.window, probing);
     }
 
     fn on_recovered(&mut self) {
-        self.conserving = false;
-        self.window = self.window.max(self.prior_window).min(self.model_bound());
+        self.window = self.conservation.on_recovered(self.window).min(self.model_bound());
     }
 
     fn pacing_rate(&self) -> Option<f64> {

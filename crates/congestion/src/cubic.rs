@@ -14,6 +14,7 @@
 //! Time during which the application, not the window, limits the sender does not count (§5.8):
 //! the epoch is moved forward by it. Slow start is standard; HyStart++ is a matter of the endpoint.
 
+use crate::epoch::Epoch;
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::Instant;
 
@@ -46,10 +47,8 @@ pub struct Cubic {
     prior: f64,
     k_s: f64,
     w_est: f64,
-    /// [`Instant::MAX`] until the first ACK in congestion avoidance.
-    epoch: Instant,
-    /// Since when the sender has not used its window; [`Instant::MAX`] if it does.
-    unused_since: Instant,
+    /// Begins with the first ACK in congestion avoidance.
+    epoch: Epoch,
 }
 
 impl Cubic {
@@ -70,13 +69,12 @@ impl Cubic {
             prior: 0.0,
             k_s: 0.0,
             w_est: 0.0,
-            epoch: Instant::MAX,
-            unused_since: Instant::MAX,
+            epoch: Epoch::default(),
         }
     }
 
     fn start_epoch(&mut self, now: Instant) {
-        self.epoch = now;
+        self.epoch.begin(now);
         self.w_est = self.window;
         if self.timed_out || self.window >= self.w_max {
             self.w_max = self.window;
@@ -94,14 +92,10 @@ impl Cubic {
     }
 
     fn avoid_congestion(&mut self, ack: &AckEvent) {
-        if self.epoch == Instant::MAX {
+        if !self.epoch.resume(ack.now) {
             self.start_epoch(ack.now);
-        } else if self.unused_since != Instant::MAX {
-            self.epoch += ack.now.since(self.unused_since);
         }
-        self.unused_since = Instant::MAX;
-
-        let t = ack.now.since(self.epoch).as_secs_f64();
+        let t = self.epoch.elapsed_s(ack.now);
         let ahead = self.w_cubic(t + ack.srtt.as_secs_f64());
         let target = ahead.clamp(self.window, 1.5 * self.window);
         let grown = self.window + (target - self.window) / self.window * ack.acked;
@@ -120,8 +114,7 @@ impl Cubic {
         let early = self.fast_convergence && window < self.w_max;
         self.w_max = if early { window * (1.0 + self.beta) / 2.0 } else { window }; // §4.7
         self.ssthresh = (window * self.beta).max(MIN_SSTHRESH); // §4.6
-        self.epoch = Instant::MAX;
-        self.unused_since = Instant::MAX;
+        self.epoch.end();
     }
 }
 
@@ -136,7 +129,7 @@ impl CongestionControl for Cubic {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         if !ack.window_limited {
-            self.unused_since = self.unused_since.min(ack.now);
+            self.epoch.pause(ack.now);
         } else if self.window < self.ssthresh {
             self.window += ack.acked;
         } else {

@@ -16,6 +16,7 @@
 //! reduction, not from the end of the recovery; and W_tcp counts round trips by t/RTT instead of by ACKs, and keeps its
 //! slope above W_max. Fast convergence is that of BIC.
 
+use crate::epoch::Epoch;
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::Instant;
 
@@ -47,10 +48,8 @@ pub struct Cubic2005 {
     origin: f64,
     /// Packets a round trip of a Reno flow with this decrease.
     friendly_increase: f64,
-    /// [`Instant::MAX`] in slow start.
-    epoch: Instant,
-    /// Since when the sender has not used its window; [`Instant::MAX`] if it does.
-    unused_since: Instant,
+    /// Begins at a reduction, or where slow start ends.
+    epoch: Epoch,
 }
 
 impl Cubic2005 {
@@ -67,14 +66,13 @@ impl Cubic2005 {
             k_s: 0.0,
             origin: start.window,
             friendly_increase: 3.0 * (1.0 - config.decrease) / (1.0 + config.decrease),
-            epoch: Instant::MAX,
-            unused_since: Instant::MAX,
+            epoch: Epoch::default(),
         }
     }
 
     /// At the reduction, or where slow start ends.
     fn start_epoch(&mut self, now: Instant) {
-        self.epoch = now;
+        self.epoch.begin(now);
         self.origin = self.window;
         self.w_max = self.w_max.max(self.window);
         self.k_s = libm::cbrt((self.w_max - self.window) / self.config.c);
@@ -91,14 +89,10 @@ impl Cubic2005 {
     }
 
     fn avoid_congestion(&mut self, ack: &AckEvent) {
-        if self.epoch == Instant::MAX {
+        if !self.epoch.resume(ack.now) {
             self.start_epoch(ack.now);
-        } else if self.unused_since != Instant::MAX {
-            self.epoch += ack.now.since(self.unused_since);
         }
-        self.unused_since = Instant::MAX;
-
-        let t = ack.now.since(self.epoch).as_secs_f64();
+        let t = self.epoch.elapsed_s(ack.now);
         let rtt = ack.srtt.as_secs_f64();
         let step = (self.w_cubic(t + rtt) - self.window).clamp(0.0, self.config.s_max * rtt);
         self.window += step * ack.acked / self.window;
@@ -113,8 +107,7 @@ impl Cubic2005 {
         let early = self.config.fast_convergence && used < self.w_max;
         self.w_max = if early { used * (1.0 + self.config.decrease) / 2.0 } else { used };
         self.ssthresh = (used * self.config.decrease).max(MIN_SSTHRESH);
-        self.epoch = Instant::MAX;
-        self.unused_since = Instant::MAX;
+        self.epoch.end();
     }
 }
 
@@ -129,7 +122,7 @@ impl CongestionControl for Cubic2005 {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         if !ack.window_limited {
-            self.unused_since = self.unused_since.min(ack.now);
+            self.epoch.pause(ack.now);
         } else if self.window < self.ssthresh {
             self.window += ack.acked;
         } else {

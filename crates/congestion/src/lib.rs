@@ -20,6 +20,7 @@ pub mod catalog;
 mod cubic;
 mod cubic_2005;
 mod dctcp;
+mod epoch;
 mod event;
 mod fast;
 mod highspeed;

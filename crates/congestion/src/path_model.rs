@@ -1,4 +1,5 @@
-//! What both versions of BBR measure in the same way: rounds, the largest rate of late, and small choices.
+//! What both versions of BBR do in the same way: rounds, the largest rate of late, the window around losses, and small
+//! choices.
 
 use crate::RateSample;
 use parshall_units::Instant;
@@ -65,6 +66,47 @@ impl WindowedMax {
         } else if self.best[2].0 == self.best[1].0 && age > self.length / 2 {
             self.best[2] = new;
         }
+    }
+}
+
+/// The window around a recovery, a timeout or ProbeRTT: what it was before comes back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Conservation {
+    saved: f64,
+    /// Whether packets are conserved: what is sent is no more than what was delivered.
+    pub(crate) active: bool,
+}
+
+impl Conservation {
+    /// Remembers `window`, or the larger one saved before if it is still owed: in a recovery, or `in_probe_rtt`.
+    pub(crate) fn save(&mut self, window: f64, in_probe_rtt: bool) {
+        let kept = if self.active || in_probe_rtt { self.saved } else { 0.0 };
+        self.saved = window.max(kept);
+    }
+
+    /// The window after a loss with `in_flight` packets under way.
+    pub(crate) fn on_loss(&mut self, window: f64, in_flight: u64, in_probe_rtt: bool) -> f64 {
+        self.save(window, in_probe_rtt);
+        self.active = true;
+        window.min(in_flight as f64 + 1.0).max(1.0)
+    }
+
+    /// The window after a timeout.
+    pub(crate) fn on_timeout(&mut self, window: f64, in_probe_rtt: bool) -> f64 {
+        self.save(window, in_probe_rtt);
+        self.active = false;
+        1.0
+    }
+
+    /// The window after the recovery.
+    pub(crate) fn on_recovered(&mut self, window: f64) -> f64 {
+        self.active = false;
+        self.restored(window)
+    }
+
+    /// No less than the one saved.
+    pub(crate) fn restored(&self, window: f64) -> f64 {
+        window.max(self.saved)
     }
 }
 

@@ -82,6 +82,11 @@ def not_stationary(h: float) -> tuple[str, ...]:
     return (f"not stationary: H = {h:.2f} is not below 1, as it is of every stationary series",)
 
 
+def warnings_about(z: FloatArray, h: float, *, diagnose: bool) -> tuple[str, ...]:
+    """What an estimate `h` of `z` is warned of: contradictions, if they are to be looked for, and `not_stationary`."""
+    return (*contradictions(z), *not_stationary(h)) if diagnose else not_stationary(h)
+
+
 def level_shift(z: FloatArray) -> float:
     """The level-shift statistic of a series. Larger: rather two levels than one."""
     return float(_shift(z))

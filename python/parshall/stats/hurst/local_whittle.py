@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from parshall.stats.confidence import StatisticsError
-from parshall.stats.hurst.diagnostics import contradictions, not_stationary
+from parshall.stats.hurst.diagnostics import warnings_about
 from parshall.stats.hurst.estimate import Estimate, Scales
 from parshall.stats.hurst.low_frequencies import bandwidth, lowest_powers, semiparametric_error, semiparametric_h
 from parshall.stats.hurst.series import check_level, standardised
@@ -74,6 +74,6 @@ def local_whittle(
     if power.max() <= 1e-24 * z.size:
         raise StatisticsError("series: found no power at low frequencies, accepted is a series that is not periodic")
     h = semiparametric_h(power)
-    warnings = (*contradictions(z), *not_stationary(h)) if diagnose else not_stationary(h)
+    warnings = warnings_about(z, h, diagnose=diagnose)
     scales = Scales(z.size / m, z.size, m, chosen)
     return Estimate("local_whittle", h, semiparametric_error(m), level, z.size, scales, warnings)

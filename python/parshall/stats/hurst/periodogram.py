@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.stats.confidence import StatisticsError
-from parshall.stats.hurst.diagnostics import contradictions, not_stationary
+from parshall.stats.hurst.diagnostics import warnings_about
 from parshall.stats.hurst.estimate import Diagram, Estimate, FloatArray, Scales
 from parshall.stats.hurst.low_frequencies import bandwidth, lowest_powers
 from parshall.stats.hurst.series import check_level, standardised
@@ -78,7 +78,7 @@ def periodogram(
     d = float(centred @ np.log(power) / (centred @ centred))
     error = float(np.pi / np.sqrt(6 * (centred @ centred)))
     h = d + 0.5
-    warnings = (*contradictions(z), *not_stationary(h)) if diagnose else not_stationary(h)
+    warnings = warnings_about(z, h, diagnose=diagnose)
     scales = Scales(z.size / m, z.size, m, chosen)
     return Estimate("periodogram", h, error, level, z.size, scales, warnings, _diagram(j, power, z.size, d))
 

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.stats.confidence import StatisticsError
-from parshall.stats.hurst.diagnostics import contradictions, not_stationary
+from parshall.stats.hurst.diagnostics import warnings_about
 from parshall.stats.hurst.estimate import Diagram, Estimate, FloatArray, Scales
 from parshall.stats.synthesis.gaussian import fgn
 
@@ -103,7 +103,7 @@ def scaling_estimate(
     log2_m = np.log2(m)
     intercept = float(y.mean() / math.log(2.0) - (raw + law.offset) * log2_m.mean())
     points = Diagram(log2_m, y / math.log(2.0), np.ones(m.size, np.bool_), raw + law.offset, intercept, law.name)
-    warnings = (*contradictions(z), *not_stationary(h)) if diagnose else not_stationary(h)
+    warnings = warnings_about(z, h, diagnose=diagnose)
     used = Scales(float(m[0]), float(m[-1]), m.size, chosen)
     return Estimate(law.method, h, error, level, z.size, used, warnings, points)
 

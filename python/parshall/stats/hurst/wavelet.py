@@ -39,7 +39,7 @@ from scipy.special import digamma, zeta
 from scipy.stats import chi2
 
 from parshall.stats.confidence import StatisticsError
-from parshall.stats.hurst.diagnostics import contradictions, not_stationary
+from parshall.stats.hurst.diagnostics import warnings_about
 from parshall.stats.hurst.estimate import Diagram, Estimate, FloatArray, Scales
 from parshall.stats.hurst.series import check_level, standardised
 
@@ -103,9 +103,7 @@ def wavelet(
     used = (octave >= first) & (octave <= last)
     slope, intercept, error, _ = _line(octave[used], y[used], variance[used])
     h = (slope + 1) / 2
-    warnings = [*not_stationary(h)]
-    if diagnose:
-        warnings[:0] = contradictions(z)
+    warnings = [*warnings_about(z, h, diagnose=diagnose)]
     if not fits:
         warnings.append("no straight line: the logscale diagram is not straight at any range of octaves")
     return Estimate(
