@@ -29,7 +29,7 @@ test-rust:
 	cargo test --workspace --locked --quiet
 
 test-python: setup
-	$(BIN)/pytest --quiet
+	$(BIN)/pytest --quiet --numprocesses auto --dist worksteal
 
 check: lint types docs-check test ## What CI runs
 

@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from typer.testing import Result
 import parshall as ps
 from parshall.campaign import maintenance, pool
 from parshall.campaign.metrics import GROUP, LINK, of_tables
+from parshall.campaign.page import write_page
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.progress import Progress, size_of
 from parshall.campaign.work import Outcome
@@ -198,6 +200,21 @@ def test_two_processes_share_a_store_and_its_work(tmp_path: Path, monkeypatch: p
     assert counting.count == 60
     assert found[0].status == found[1].status == "complete"
     assert found[0].runs.equals(found[1].runs)
+
+
+def test_many_write_what_a_store_knows_of_one_sweep(tmp_path: Path) -> None:
+    """The record and the page of a sweep have several writers at a time, and stay readable."""
+    swept = ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)
+
+    def write(_: int) -> ps.Sweep:
+        swept.record.save(swept.store)
+        write_page(swept)
+        return ps.Sweep.load(tmp_path / "store", "counts")
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(write, range(40)))
+    assert all(each.record == swept.record for each in found)
+    assert list((tmp_path / "store" / "partial").iterdir()) == []
 
 
 def test_a_budget_of_time_ends_a_sweep_that_goes_on_later(tmp_path: Path) -> None:

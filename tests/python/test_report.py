@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 import parshall as ps
+from parshall import files
 from parshall.errors import InputError
-from parshall.report import compare, compare_html, page_html, summary_html, write_figures, write_page, writing
+from parshall.report import compare, compare_html, page_html, summary_html, write_figures, write_page
 from parshall.report.compare import Verdict
 from parshall.report.figures import CATALOG
 from parshall.report.interactive import plotly
@@ -215,7 +216,7 @@ def test_the_page_replaces_the_old_one_whole(bulk: Run, tmp_path: Path, monkeypa
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(writing.os, "fsync", full)
+        patched.setattr(files.os, "fsync", full)
         with pytest.raises(OSError, match="No space left"):
             write_page(bulk, target)
     assert target.read_text() == "old"

@@ -52,7 +52,7 @@ def write_page(sweep: Sweep) -> Path:
     """
     directory = sweep.store.directory / "pages"
     directory.mkdir(exist_ok=True)
-    return write_document(document(sweep), directory / f"{sweep.name}.html")
+    return write_document(document(sweep), directory / f"{sweep.name}.html", sweep.store.partial("page"))
 
 
 def verdict(difference: Interval | None) -> str:

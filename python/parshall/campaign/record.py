@@ -13,7 +13,8 @@ import polars as pl
 from parshall.campaign.store import FORMAT, Store
 from parshall.campaign.values import SUFFIXES, UNITS, label, measured
 from parshall.errors import InputError, StoreError
-from parshall.runs.storage import storage_error, write_atomically
+from parshall.files import write_atomically
+from parshall.runs.storage import storage_error
 from parshall.schema.problems import did_you_mean, quoted
 
 
@@ -122,7 +123,8 @@ class SweepRecord:
         """Write it to the store."""
         content = {"format": FORMAT, **asdict(self)}
         try:
-            write_atomically(_path(store, self.name), json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n")
+            text = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
+            write_atomically(_path(store, self.name), text, store.partial("sweep"))
         except OSError as error:
             raise storage_error(error) from None
 

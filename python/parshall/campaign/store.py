@@ -5,9 +5,9 @@
 | ``store.json`` | format, and the store's identity | once, by whoever comes first |
 | ``runs/ab/KEY/`` | a run that was finished: its tables and ``run.json`` | in ``partial/``, then renamed |
 | ``segments/ID/`` | many small runs in one: a Parquet file a table | in ``partial/``, then renamed |
-| ``failures/KEY.json`` | why a run failed | aside, then renamed |
-| ``sweeps/NAME.json`` | a sweep: its parameters, points and runs | aside, then renamed |
-| ``pages/NAME.html`` | the page of a sweep | aside, then renamed |
+| ``failures/KEY.json`` | why a run failed | in ``partial/``, then renamed |
+| ``sweeps/NAME.json`` | a sweep: its parameters, points and runs | in ``partial/``, then renamed |
+| ``pages/NAME.html`` | the page of a sweep | in ``partial/``, then renamed |
 | ``partial/`` | what is being written, or was when its writer was killed | |
 | ``claims/KEY`` | locked by the process that does the run | |
 | ``damaged/`` | what was found damaged, set aside | |
@@ -35,7 +35,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from parshall.errors import InputError, StorageError, StoreError
-from parshall.runs.storage import storage_error, write_atomically
+from parshall.files import write_atomically
+from parshall.runs.storage import storage_error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -135,7 +136,7 @@ class Store:
 
     def partial(self, name: str) -> Path:
         """A path below ``partial/`` that nobody else uses; it says who does."""
-        return self.directory / "partial" / f"{name}.{_host()}.{os.getpid()}.{next(_COUNTER)}"
+        return self.directory / "partial" / f"{name}.{_writer()}"
 
     def publish(self, run: str, partial: Path) -> None:
         """Make a run that was written completely one of the store."""
@@ -173,7 +174,8 @@ class Store:
     def record_failure(self, run: str, error: str, made: Mapping[str, Any]) -> None:
         """Say why a run failed."""
         content = {"format": FORMAT, "run": run, "error": error, **made}
-        write_atomically(self._failure(run), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        write_atomically(self._failure(run), text, self.partial("failure"))
 
     def failures(self) -> dict[str, dict[str, Any]]:
         """The failed runs and what is known of each."""
@@ -248,7 +250,7 @@ def _make(path: Path, shown: str) -> None:
             raise InputError(f"{shown} holds {foreign[0]} and is no store of runs; write the name of a new directory")
         for name in _FOLDERS:
             (path / name).mkdir(exist_ok=True)
-        aside = path / f".{STORE_FILE}.{_host()}.{os.getpid()}"
+        aside = path / f".{STORE_FILE}.{_writer()}"
         aside.write_text(json.dumps({"format": FORMAT, "identity": uuid.uuid4().hex}) + "\n", encoding="utf-8")
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(aside, path / STORE_FILE)
@@ -293,6 +295,11 @@ def _same_file(path: Path, descriptor: int) -> bool:
 
 def _host() -> str:
     return socket.gethostname().replace(".", "-")
+
+
+def _writer() -> str:
+    """A name for what is being written, by whom; nobody else has it."""
+    return f"{_host()}.{os.getpid()}.{next(_COUNTER)}"
 
 
 def _alive(process: int) -> bool:

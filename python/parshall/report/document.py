@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from parshall.files import write_atomically
 from parshall.report.html import drawing, frame, template
 from parshall.report.plot import Plot
-from parshall.report.writing import write_atomically
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,12 @@ def document_html(document: Document) -> str:
     )
 
 
-def write_document(document: Document, path: str | Path) -> Path:
-    """Write the page to `path`, all or nothing.
+def write_document(document: Document, path: str | Path, aside: Path | None = None) -> Path:
+    """Write the page to `path`, all or nothing; `aside` as in `write_atomically`.
 
     Raises
     ------
     OSError
         It cannot be written.
     """
-    return write_atomically(Path(path), document_html(document).encode())
+    return write_atomically(Path(path), document_html(document), aside)

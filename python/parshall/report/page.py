@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from parshall.files import write_atomically
 from parshall.report import predicted, words
 from parshall.report.figures import CATALOG
 from parshall.report.headline import headline
@@ -16,7 +17,6 @@ from parshall.report.numbers import count, counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.source import RunLike
 from parshall.report.tables import groups_table, links_table, transfers_table
-from parshall.report.writing import write_atomically
 
 
 def write_page(run: RunLike, path: str | Path) -> Path:
@@ -27,7 +27,7 @@ def write_page(run: RunLike, path: str | Path) -> Path:
     OSError
         It cannot be written.
     """
-    return write_atomically(Path(path), page_html(run).encode())
+    return write_atomically(Path(path), page_html(run))
 
 
 def page_html(run: RunLike) -> str:

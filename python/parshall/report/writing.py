@@ -1,12 +1,12 @@
-"""Files that are there completely or not at all."""
+"""Figures as files."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from parshall.errors import InputError
+from parshall.files import write_atomically
 from parshall.report.figures import CATALOG
 from parshall.report.plot import Plot
 from parshall.report.source import RunLike
@@ -48,17 +48,3 @@ def write_plots(
         for name, plot in plots.items()
         for file_format in formats
     ]
-
-
-def write_atomically(path: Path, content: bytes) -> Path:
-    """Write `path` so that it has its old content or the new one, whatever happens."""
-    aside = path.with_name(f".{path.name}.partial")
-    try:
-        with aside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-    return path

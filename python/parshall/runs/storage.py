@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from parshall.errors import OutputExistsError, RunNotFoundError, StorageError
+from parshall.files import sync, write_atomically
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ def publish(directory: Path, repetition: int, totals: str) -> None:
     partial = partial_directory(directory, repetition)
     write_atomically(partial / TOTALS_FILE, totals)
     partial.rename(partial.with_name(f"{repetition:04d}"))
-    _sync(partial.parent)
+    sync(partial.parent)
 
 
 def discard_partial(directory: Path) -> None:
@@ -128,17 +128,6 @@ def read_run(directory: Path) -> dict[str, Any]:
     return metadata
 
 
-def write_atomically(path: Path, content: str) -> None:
-    """Write a file so that it has its old content or the new one, whatever happens."""
-    aside = path.with_name(f".{path.name}.partial")
-    with aside.open("w", encoding="utf-8") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
-    _sync(path.parent)
-
-
 def guarded(action: Callable[[], T]) -> T:
     """What `action` returns; errors of the file system become a `StorageError`."""
     try:
@@ -170,12 +159,3 @@ def _why_no_run(directory: Path) -> str:
     if (directory / REPETITIONS).is_dir():
         return f"{directory} has no {RUN_FILE}: the run is still going on, or was killed"
     return f"{directory} is not the directory of a run: it has no {RUN_FILE}"
-
-
-def _sync(directory: Path) -> None:
-    """Make sure that a directory's entries are on the disk."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

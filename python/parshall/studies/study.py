@@ -10,9 +10,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from parshall.files import write_atomically
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import counted
-from parshall.report.writing import write_atomically, write_plots
+from parshall.report.writing import write_plots
 from parshall.studies.check import Check
 
 Scale = Literal["quick", "paper"]
@@ -55,7 +56,7 @@ def write(page: Document, checks: Sequence[Check], directory: Path, *, figures: 
     """
     directory.mkdir(parents=True, exist_ok=True)
     listed = json.dumps([check.as_json() for check in checks], indent=2, ensure_ascii=False, allow_nan=False)
-    written = [write_atomically(directory / "checks.json", listed.encode() + b"\n")]
+    written = [write_atomically(directory / "checks.json", listed + "\n")]
     if figures:
         written += write_plots(page.plots, directory / "figures")
     return [*written, write_document(page, directory / "study.html")]

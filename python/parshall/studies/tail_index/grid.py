@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from parshall.report.writing import write_atomically
+from parshall.files import write_atomically
 from parshall.scenario import Scenario
 from parshall.studies.study import Progress, Scale
 from parshall.studies.tail_index.measure import Measured, measured
