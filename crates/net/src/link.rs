@@ -11,7 +11,7 @@
 use crate::loss::{Loss, LossConfig};
 use crate::markers::Class;
 use crate::occupancy::Occupancy;
-use crate::queues::{Arrival, Backlog, Queue, QueueConfig, QueueDiscipline, Verdict};
+use crate::queues::{Arrival, Backlog, Limit, Queue, QueueConfig, QueueDiscipline, Verdict};
 use crate::rate::Transmitter;
 use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
@@ -101,17 +101,28 @@ impl Counts {
     }
 }
 
+/// A packet that a link holds.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    /// When it will have left.
+    at: Instant,
+    bytes: u32,
+    class: Class,
+}
+
 /// A link in operation.
 #[derive(Clone, Debug)]
 pub struct Link {
     transmitter: Transmitter,
     delay: Duration,
     queue: Queue,
-    loss: Loss,
+    /// What its queue does, if it is drop-tail.
+    tail: Option<Limit>,
+    loss: Option<Loss>,
     /// When the last accepted packet leaves.
     free: Instant,
-    /// Departures still ahead, with sizes and classes.
-    departures: VecDeque<(Instant, u32, Class)>,
+    /// Departures still ahead.
+    departures: VecDeque<Departure>,
     backlog_bytes: u64,
     backlog_in: u64,
     occupancy: Occupancy,
@@ -121,10 +132,12 @@ pub struct Link {
 impl Link {
     /// An idle link.
     pub fn new(transmitter: Transmitter, delay: Duration, queue: &QueueConfig, loss: &LossConfig) -> Self {
+        let queue = queue.build();
         Self {
             transmitter,
             delay,
-            queue: queue.build(),
+            tail: queue.tail(),
+            queue,
             loss: loss.build(),
             free: Instant::ZERO,
             departures: VecDeque::new(),
@@ -144,11 +157,11 @@ impl Link {
     /// A packet arrives.
     #[inline]
     pub fn offer<R: RngCore>(&mut self, now: Instant, packet: Offered, random: &mut R) -> Outcome {
-        let Offered { bytes, ecn_capable, class } = packet;
+        let Offered { bytes, class, .. } = packet;
         self.advance(now);
         self.counts.arrivals += 1;
         self.counts.arrivals_bytes += u64::from(bytes);
-        if self.loss.next(random) {
+        if self.loss.as_mut().is_some_and(|loss| loss.next(random)) {
             self.counts.medium_losses += 1;
             self.counts.within.arrivals += class.is_in();
             self.counts.within.medium_losses += class.is_in();
@@ -157,13 +170,11 @@ impl Link {
         let packets = self.departures.len() as u64;
         let waiting = packets.saturating_sub(1);
         self.counts.waiting_found += waiting;
-        let idle_since = (packets == 0).then_some(self.free);
-        let delay = self.free.since(now);
-        let backlog =
-            Backlog { packets, packets_in: self.backlog_in, bytes: self.backlog_bytes, idle_since, delay };
-        let transmission = self.transmitter.transmission(bytes);
-        let arrival = Arrival { now, bytes, ecn_capable, class, transmission };
-        let verdict = self.queue.on_arrival(&arrival, &backlog, random);
+        let verdict = match self.tail {
+            Some(limit) if limit.has_room(packets, self.backlog_bytes, bytes) => Verdict::Accept,
+            Some(_) => Verdict::Drop,
+            None => self.ask_queue(now, packet, random),
+        };
         if verdict == Verdict::Drop {
             self.counts.dropped += 1;
             self.counts.within.arrivals += class.is_in();
@@ -174,13 +185,9 @@ impl Link {
         self.counts.marked += u64::from(marked);
         self.occupancy.held(waiting, now);
 
-        let departure = self.transmitter.departure(now, self.free, bytes);
-        let waits = match self.transmitter {
-            Transmitter::Constant { .. } => self.free.since(now),
-            Transmitter::Trace(_) => departure.since(now),
-        };
+        let (departure, waits) = self.transmitter.serve(now, self.free, bytes);
         self.free = departure;
-        self.departures.push_back((departure, bytes, class));
+        self.departures.push_back(Departure { at: departure, bytes, class });
         self.backlog_bytes += u64::from(bytes);
         if class == Class::In {
             self.counts.within.arrivals += 1;
@@ -189,14 +196,31 @@ impl Link {
         Outcome::Forwarded { departure, waiting: waits, marked }
     }
 
+    /// What the queue says about an arriving packet.
+    #[inline(never)]
+    fn ask_queue<R: RngCore>(&mut self, now: Instant, packet: Offered, random: &mut R) -> Verdict {
+        let Offered { bytes, ecn_capable, class } = packet;
+        let packets = self.departures.len() as u64;
+        let backlog = Backlog {
+            packets,
+            packets_in: self.backlog_in,
+            bytes: self.backlog_bytes,
+            idle_since: (packets == 0).then_some(self.free),
+            delay: self.free.since(now),
+        };
+        let transmission = self.transmitter.transmission(bytes);
+        let arrival = Arrival { now, bytes, ecn_capable, class, transmission };
+        self.queue.on_arrival(&arrival, &backlog, random)
+    }
+
     /// Brings the books up to `now`: packets whose departure has passed have left (one that leaves at `now` has not).
     #[inline]
     pub fn advance(&mut self, now: Instant) {
-        while let Some(&(departure, bytes, class)) = self.departures.front() {
-            if departure >= now {
+        while let Some(&Departure { at, bytes, class }) = self.departures.front() {
+            if at >= now {
                 break;
             }
-            self.occupancy.held(self.departures.len() as u64 - 1, departure);
+            self.occupancy.held(self.departures.len() as u64 - 1, at);
             self.departures.pop_front();
             self.backlog_bytes -= u64::from(bytes);
             self.counts.forwarded += 1;

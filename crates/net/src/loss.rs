@@ -85,8 +85,6 @@ pub const CATALOG: &[Entry] = &[
 /// The state of a medium.
 #[derive(Clone, Debug)]
 pub enum Loss {
-    /// Loses nothing.
-    None,
     /// Loses independently: the packets until the next loss are drawn at once (geometric), so that rare losses
     /// cost nothing in between.
     Bernoulli {
@@ -112,26 +110,22 @@ pub enum Loss {
 }
 
 impl LossConfig {
-    /// The medium in its first state: good.
-    pub fn build(&self) -> Loss {
+    /// The medium in its first state: good. `None` if it never loses anything.
+    pub fn build(&self) -> Option<Loss> {
         match self {
-            Self::None(_) => Loss::None,
-            Self::Bernoulli(config) if config.probability <= 0.0 => Loss::None,
-            Self::Bernoulli(config) => {
-                Loss::Bernoulli { log_survival: libm::log1p(-config.probability), passing: None }
-            }
-            Self::Periodic(config) => Loss::Periodic { every: config.every, passed: 0 },
-            Self::GilbertElliott(config) => Loss::GilbertElliott { config: config.clone(), bad: false },
+            Self::None(_) => None,
+            Self::Bernoulli(config) => (config.probability > 0.0)
+                .then(|| Loss::Bernoulli { log_survival: libm::log1p(-config.probability), passing: None }),
+            Self::Periodic(config) => Some(Loss::Periodic { every: config.every, passed: 0 }),
+            Self::GilbertElliott(config) => Some(Loss::GilbertElliott { config: config.clone(), bad: false }),
         }
     }
 }
 
 impl Loss {
     /// Whether the next packet is lost.
-    #[inline]
     pub fn next<R: RngCore>(&mut self, random: &mut R) -> bool {
         match self {
-            Self::None => false,
             Self::Bernoulli { log_survival, passing } => {
                 let left = passing.unwrap_or_else(|| geometric(*log_survival, random));
                 let lost = left == 0;
@@ -169,7 +163,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     fn share(config: &LossConfig, packets: u32) -> f64 {
-        let mut loss = config.build();
+        let Some(mut loss) = config.build() else { return 0.0 };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let hits = (0..packets).filter(|_| loss.next(&mut random)).count();
         hits as f64 / f64::from(packets)
@@ -184,7 +178,7 @@ mod tests {
             assert!((observed - p).abs() <= 4.0 * sd, "{p}: {observed}");
         }
         // Independence: a loss follows a loss with the same probability.
-        let mut loss = LossConfig::Bernoulli(BernoulliConfig { probability: 0.3 }).build();
+        let mut loss = LossConfig::Bernoulli(BernoulliConfig { probability: 0.3 }).build().unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let draws: Vec<bool> = (0..300_000).map(|_| loss.next(&mut random)).collect();
         let after: Vec<bool> = draws.windows(2).filter(|w| w[0]).map(|w| w[1]).collect();
@@ -194,7 +188,7 @@ mod tests {
 
     #[test]
     fn periodic_loses_every_nth() {
-        let mut loss = LossConfig::Periodic(PeriodicConfig { every: 3 }).build();
+        let mut loss = LossConfig::Periodic(PeriodicConfig { every: 3 }).build().unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let draws: Vec<bool> = (0..7).map(|_| loss.next(&mut random)).collect();
         assert_eq!(draws, [false, false, true, false, false, true, false]);
@@ -211,7 +205,7 @@ mod tests {
         let expected = 0.01 / 0.26;
         let observed = share(&config, 2_000_000);
         assert!((observed - expected).abs() < 0.03 * expected, "{observed}");
-        let mut loss = config.build();
+        let mut loss = config.build().unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let draws: Vec<bool> = (0..1_000_000).map(|_| loss.next(&mut random)).collect();
         let hits = draws.iter().filter(|&&l| l).count();

@@ -123,12 +123,19 @@ impl Transmitter {
         }))
     }
 
-    /// When a packet that arrives at `now` has left, if the one before it leaves at `free`.
+    /// When a packet that arrives at `now` has left, if the one before it leaves at `free`, and how long it waits before
+    /// its transmission begins (on a trace: before it leaves).
     #[inline]
-    pub fn departure(&mut self, now: Instant, free: Instant, bytes: u32) -> Instant {
+    pub fn serve(&mut self, now: Instant, free: Instant, bytes: u32) -> (Instant, Duration) {
         match self {
-            Self::Constant { .. } => now.max(free) + self.transmission(bytes),
-            Self::Trace(trace) => trace.departure(now, bytes),
+            Self::Constant { .. } => {
+                let waiting = free.since(now);
+                (now + waiting + self.transmission(bytes), waiting)
+            }
+            Self::Trace(trace) => {
+                let departure = trace.departure(now, bytes);
+                (departure, departure.since(now))
+            }
         }
     }
 
@@ -217,7 +224,7 @@ mod tests {
     #[test]
     fn packets_leave_at_opportunities() {
         let mut link = Transmitter::trace(vec![2, 5, 5, 10]).unwrap();
-        let mut leave = |now, bytes| link.departure(at_ms(now), Instant::ZERO, bytes);
+        let mut leave = |now, bytes| link.serve(at_ms(now), Instant::ZERO, bytes).0;
         assert_eq!(leave(0, 1500), at_ms(2));
         assert_eq!(leave(0, 1500), at_ms(5));
         assert_eq!(leave(1, 700), at_ms(5));
@@ -267,7 +274,7 @@ mod tests {
             let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
             for (gap, bytes) in packets {
                 now += Duration::from_millis(gap);
-                let departure = link.departure(now, last, bytes);
+                let departure = link.serve(now, last, bytes).0;
                 prop_assert!(departure >= now && departure >= last);
                 last = departure;
             }

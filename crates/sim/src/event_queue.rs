@@ -100,19 +100,22 @@ impl EventQueue {
 
     #[inline]
     fn sift_down(&mut self, key: u128) {
-        let mut node = 0;
-        while let Some(Family(children)) = self.families.get(node + 1) {
-            let left = usize::from(children[1] < children[0]);
-            let right = 2 + usize::from(children[3] < children[2]);
-            let best = if children[right] < children[left] { right } else { left };
-            let smallest = children[best];
+        // The place to fill, as family and member; its children are family `below`.
+        let (mut family, mut member) = (0, 3);
+        let mut below = 1;
+        while let Some(Family(children)) = self.families.get(below) {
+            let [a, b, c, d] = *children;
+            let (left, at_left) = if b < a { (b, 1) } else { (a, 0) };
+            let (right, at_right) = if d < c { (d, 3) } else { (c, 2) };
+            let (smallest, best) = if right < left { (right, at_right) } else { (left, at_left) };
             if key <= smallest {
                 break;
             }
-            self.set(node, smallest);
-            node = 4 * node + 1 + best;
+            self.families[family].0[member] = smallest;
+            (family, member) = (below, best);
+            below = 4 * below + best - 2; // node 4n + 1 + best, where n + 1 = below
         }
-        self.set(node, key);
+        self.families[family].0[member] = key;
     }
 }
 

@@ -33,6 +33,37 @@ impl LinkState {
         let classed = link.differentiates();
         Self { name, link, classed, random, line: VecDeque::new(), probe }
     }
+
+    /// A packet is offered. If it is taken: when it will have propagated to the link's end.
+    #[inline]
+    fn pass(
+        &mut self,
+        now: Instant,
+        packet: &mut Packet,
+        ecn_capable: bool,
+        warm_up: Instant,
+    ) -> Option<Instant> {
+        let offered = Offered { bytes: packet.bytes(), ecn_capable, class: packet.class() };
+        match self.link.offer(now, offered, &mut self.random) {
+            Outcome::Forwarded { departure, waiting, marked } => {
+                self.probe.waited(waiting, now >= warm_up);
+                if marked {
+                    packet.mark();
+                }
+                Some(departure + self.link.delay())
+            }
+            Outcome::Dropped | Outcome::LostOnMedium => None,
+        }
+    }
+
+    /// A packet propagates towards the next contended link and will be there `at`.
+    fn propagate(&mut self, core: &mut Core, index: u32, at: Instant, mut transit: Transit) {
+        transit.packet.at = at;
+        if self.line.is_empty() {
+            core.queue.push(at, Entity::Link(index));
+        }
+        self.line.push_back(transit);
+    }
 }
 
 /// Transfers that arrive on their own; each takes a connection that is idle, or a new one.
@@ -141,12 +172,25 @@ impl Network {
     /// place in the event queue) taken.
     #[inline]
     fn on_data(&mut self, now: Instant, index: u32) {
-        let packet = self.tcp_flows[index as usize].first_in_line();
-        self.offer(now, Owner::Data(index), 0, packet);
-        let flow = &mut self.tcp_flows[index as usize];
-        match flow.next_in_line(&self.tcp_groups[flow.group as usize], self.core.warm_up) {
-            Some(at) => self.core.queue.replace_top(at, Entity::Data(index)),
-            None => self.core.queue.pop(),
+        let Self { core, links, tcp_groups, tcp_flows, .. } = self;
+        let flow = &mut tcp_flows[index as usize];
+        let group = &tcp_groups[flow.group as usize];
+        let mut packet = flow.first_in_line();
+        let link = group.path[0];
+        let state = &mut links[link as usize];
+        match state.pass(now, &mut packet, group.tcp.ecn, core.warm_up) {
+            Some(at) if group.path.len() == 1 => {
+                flow.receive(group, core, at + flow.legs.to_receiver, &packet);
+                flow.arm(core);
+            }
+            Some(at) => {
+                state.propagate(core, link, at, Transit { packet, owner: Owner::Data(index), hop: 1 });
+            }
+            None => flow.on_drop(now >= core.warm_up, &packet),
+        }
+        match flow.next_in_line(group, core.warm_up) {
+            Some(at) => core.queue.replace_top(at, Entity::Data(index)),
+            None => core.queue.pop(),
         }
     }
 
@@ -182,8 +226,7 @@ impl Network {
         self.core.queue.replace_top(flow.next.at, Entity::Datagram(index));
     }
 
-    /// A packet reaches the next contended link of its path.
-    #[inline]
+    /// A packet reaches the next contended link of its path. (Data at its first link: [`on_data`](Self::on_data) itself.)
     fn offer(&mut self, now: Instant, owner: Owner, hop: u8, mut packet: Packet) {
         let (path, ecn_capable) = match owner {
             Owner::Data(index) => {
@@ -202,31 +245,16 @@ impl Network {
         let link_index = path[hop as usize];
         let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
-        let offered = Offered { bytes: packet.bytes(), ecn_capable, class: packet.class() };
-        match state.link.offer(now, offered, &mut state.random) {
-            Outcome::Forwarded { departure, waiting, marked } => {
-                let measured = now >= self.core.warm_up;
-                state.probe.waited(waiting, measured);
-                if marked {
-                    packet.mark();
-                }
-                let at = departure + state.link.delay();
-                if is_last {
-                    self.deliver(owner, at, &packet);
-                } else {
-                    packet.at = at;
-                    if state.line.is_empty() {
-                        self.core.queue.push(at, Entity::Link(link_index));
-                    }
-                    state.line.push_back(Transit { packet, owner, hop: hop + 1 });
-                }
+        match state.pass(now, &mut packet, ecn_capable, self.core.warm_up) {
+            Some(at) if is_last => self.deliver(owner, at, &packet),
+            Some(at) => {
+                state.propagate(&mut self.core, link_index, at, Transit { packet, owner, hop: hop + 1 });
             }
-            Outcome::Dropped | Outcome::LostOnMedium => self.lose(now, owner, &packet),
+            None => self.lose(now, owner, &packet),
         }
     }
 
     /// A packet has passed its last contended link and will leave the propagation line `at`.
-    #[inline]
     fn deliver(&mut self, owner: Owner, at: Instant, packet: &Packet) {
         match owner {
             Owner::Data(index) => {

@@ -16,7 +16,7 @@ use parshall_congestion::{CongestionControl, ControlConfig, Start};
 use parshall_net::markers::{Class, MarkerConfig};
 use parshall_records::{RecordsError, TransferRow};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Sender, TcpConfig};
+use parshall_tcp::{Ack, Receiver, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -197,8 +197,14 @@ impl TcpFlow {
         let arrives = at + self.legs.back;
         if group.reverse_path.is_empty() {
             self.on_ack(group, core, arrives, ack);
-            return;
+        } else {
+            self.queue_ack(group, core, arrives, ack);
         }
+    }
+
+    /// An ACK joins the line to the first link of the way back.
+    #[inline(never)]
+    fn queue_ack(&mut self, group: &TcpGroup, core: &mut Core, arrives: Instant, ack: &Ack) {
         let mut flags = Flags::default();
         flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
         flags.set_if(ack.syn, Flags::SYN);
@@ -316,18 +322,49 @@ impl TcpFlow {
     /// Sends what may be sent at `now`.
     #[inline]
     fn pump(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
-        while let Some(segment) = self.sender.poll_transmit(&group.tcp, now) {
-            let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
-            let packet = Waiting::of_segment(&segment, bytes);
-            if self.line.is_empty() {
-                let at = self.reaches_link(group, packet, core.warm_up);
-                core.queue.push(at, Entity::Data(self.index));
+        match self.sender.burst(&group.tcp) {
+            Some(packets) => {
+                for _ in 0..packets {
+                    let segment = self.sender.transmit_next(&group.tcp, now);
+                    self.send(group, core, &segment);
+                }
             }
-            if self.line.len() == self.line.capacity() {
-                self.line.reserve_exact(self.line.len() / 2 + 4); // half more, not twice
-            }
-            self.line.push_back(packet);
+            None => self.pump_one_by_one(group, core, now),
         }
+    }
+
+    #[inline(never)]
+    fn pump_one_by_one(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        while let Some(segment) = self.sender.poll_transmit(&group.tcp, now) {
+            self.send(group, core, &segment);
+        }
+    }
+
+    /// A segment joins the line to the first link.
+    #[allow(clippy::inline_always)] // a call costs as much as what it does
+    #[inline(always)]
+    fn send(&mut self, group: &TcpGroup, core: &mut Core, segment: &Segment) {
+        let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
+        let packet = Waiting::of_segment(segment, bytes);
+        if self.line.is_empty() {
+            self.begin_line(group, core, packet);
+        }
+        if self.line.len() == self.line.capacity() {
+            self.widen_line();
+        }
+        self.line.push_back(packet);
+    }
+
+    #[cold]
+    fn widen_line(&mut self) {
+        self.line.reserve_exact(self.line.len() / 2 + 4); // half more, not twice
+    }
+
+    /// A packet is the first one in line.
+    #[inline(never)]
+    fn begin_line(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
+        let at = self.reaches_link(group, packet, core.warm_up);
+        core.queue.push(at, Entity::Data(self.index));
     }
 
     /// The packet first in line.
@@ -366,11 +403,7 @@ impl TcpFlow {
     #[inline]
     fn wire_bytes(&self, group: &TcpGroup, seq: u64) -> u32 {
         match self.application.bytes {
-            Some(bytes) if self.sender.is_last(seq) => {
-                let payload = u64::from(group.payload_bytes());
-                let rest = bytes % payload;
-                group.header_bytes + if rest == 0 { payload } else { rest } as u32
-            }
+            Some(bytes) if self.sender.is_last(seq) => last_bytes(group, bytes),
             _ => group.packet_bytes,
         }
     }
@@ -557,6 +590,14 @@ impl TcpFlow {
             self.advance(group, core, after(now));
         }
     }
+}
+
+/// Size on the wire of the last packet of a transfer of `bytes`.
+#[cold]
+fn last_bytes(group: &TcpGroup, bytes: u64) -> u32 {
+    let payload = u64::from(group.payload_bytes());
+    let rest = bytes % payload;
+    group.header_bytes + if rest == 0 { payload } else { rest } as u32
 }
 
 /// The next representable moment: "up to and including `now`" for functions that run what is strictly before.

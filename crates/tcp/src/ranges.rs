@@ -118,6 +118,12 @@ impl RangeSet {
             self.origin = range.start;
         }
         debug_assert!(range.end - self.origin < 1 << 32, "a window of 2^32 packets");
+        // Nearly always it is the next packet after all others.
+        if let Some(last) = self.runs.back_mut().filter(|last| range.start as u32 == last.end) {
+            last.end = range.end as u32;
+            added(range);
+            return;
+        }
         // First run that touches the range: its end is at or after the start.
         let first = if range.start == 0 { 0 } else { self.position(range.start - 1) };
         let mut merged = range;

@@ -36,6 +36,26 @@ struct OutOfOrder {
     recent: [Option<u64>; 3],
 }
 
+impl OutOfOrder {
+    /// The block that holds `packet` was changed last. RFC 2018 §4
+    fn remember(&mut self, packet: u64) {
+        let block_start = |packet: u64| self.received.run_of(packet).map(|run| run.start);
+        let changed = block_start(packet);
+        let mut recent = [changed.map(|_| packet), None, None];
+        let mut kept = 1;
+        let mut listed = [changed, None, None];
+        for packet in self.recent.into_iter().flatten() {
+            let start = block_start(packet);
+            if kept < 3 && start.is_some() && !listed.contains(&start) {
+                listed[kept] = start;
+                recent[kept] = Some(packet);
+                kept += 1;
+            }
+        }
+        self.recent = recent;
+    }
+}
+
 /// What a segment led to.
 #[derive(Clone, Copy, Debug)]
 pub struct Reception {
@@ -105,8 +125,9 @@ impl Receiver {
             self.next += 1;
             return Reception { fresh: true, ack: self.maybe_delay(config, now, segment) };
         }
-        let fresh = self.accept(segment.seq);
-        let sack = self.blocks(config);
+        let reports_blocks = config.recovery.uses_sack();
+        let fresh = self.accept(segment.seq, reports_blocks);
+        let sack = if reports_blocks { self.blocks() } else { NO_SACK };
         let ack = self.acknowledge(segment.sent, segment.retransmission, sack);
         Reception { fresh, ack: Some(ack) }
     }
@@ -129,42 +150,30 @@ impl Receiver {
     }
 
     /// Takes a packet into the out-of-order store; whether it is new.
-    fn accept(&mut self, seq: u64) -> bool {
+    fn accept(&mut self, seq: u64, reports_blocks: bool) -> bool {
         if seq < self.next {
             return false;
         }
         let store = self.out_of_order.get_or_insert_default();
-        let mut fresh = false;
-        store.received.insert(Range { start: seq, end: seq + 1 }, |_| fresh = true);
-        if let Some(end) = store.received.take_front_at(self.next) {
-            self.next = end;
+        let mut fresh = seq == self.next;
+        if fresh {
+            self.next = store.received.take_front_at(seq + 1).unwrap_or(seq + 1);
+        } else {
+            store.received.insert(Range { start: seq, end: seq + 1 }, |_| fresh = true);
         }
         self.has_holes = !store.received.is_empty();
-        let block_start = |packet: u64| store.received.run_of(packet).map(|run| run.start);
-        let changed = block_start(seq);
-        let mut recent = [changed.map(|_| seq), None, None];
-        let mut kept = 1;
-        let mut listed = [changed, None, None];
-        for packet in store.recent.into_iter().flatten() {
-            let start = block_start(packet);
-            if kept < 3 && start.is_some() && !listed.contains(&start) {
-                listed[kept] = start;
-                recent[kept] = Some(packet);
-                kept += 1;
-            }
+        if reports_blocks {
+            store.remember(seq);
         }
-        store.recent = recent;
         fresh
     }
 
-    fn blocks(&self, config: &TcpConfig) -> SackBlocks {
+    fn blocks(&self) -> SackBlocks {
         let mut blocks = NO_SACK;
-        if config.recovery.uses_sack() {
-            if let Some(store) = self.out_of_order.as_deref().filter(|_| self.has_holes) {
-                let runs = store.recent.iter().flatten().filter_map(|&packet| store.received.run_of(packet));
-                for (block, run) in blocks.iter_mut().zip(runs) {
-                    *block = run;
-                }
+        if let Some(store) = self.out_of_order.as_deref().filter(|_| self.has_holes) {
+            let runs = store.recent.iter().flatten().filter_map(|&packet| store.received.run_of(packet));
+            for (block, run) in blocks.iter_mut().zip(runs) {
+                *block = run;
             }
         }
         blocks

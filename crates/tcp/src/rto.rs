@@ -56,6 +56,7 @@ impl RttEstimate {
     }
 
     /// The timeout to arm now, backed off as often as it expired. RFC 6298 (2.1)-(2.5), (5.5)
+    #[inline]
     pub fn timeout(&self, config: &TcpConfig) -> Duration {
         let base = if self.srtt == 0 {
             config.initial_rto.max(if self.syn_lost { AFTER_LOST_SYN.as_ps() } else { 0 })

@@ -1,7 +1,7 @@
 //! The one list of queues. A new one is a file beside this and a line in the call of `queues!`.
 
 use super::{
-    Arrival, Backlog, DropTail, DropTailConfig, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Rio,
+    Arrival, Backlog, DropTail, DropTailConfig, Limit, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Rio,
     RioConfig, Step, StepConfig, Verdict,
 };
 use parshall_units::parameters::Entry;
@@ -48,7 +48,6 @@ macro_rules! queues {
         }
 
         impl QueueDiscipline for Queue {
-            #[inline]
             fn on_arrival<R: RngCore>(
                 &mut self,
                 arrival: &Arrival,
@@ -64,6 +63,10 @@ macro_rules! queues {
 
             fn differentiates(&self) -> bool {
                 match self { $(Self::$queue(queue) => queue.differentiates(),)* }
+            }
+
+            fn tail(&self) -> Option<Limit> {
+                match self { $(Self::$queue(queue) => queue.tail(),)* }
             }
         }
 

@@ -30,10 +30,14 @@ impl DropTail {
 impl QueueDiscipline for DropTail {
     #[inline]
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, _random: &mut R) -> Verdict {
-        if self.limit.has_room(backlog, arrival.bytes) {
+        if self.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes) {
             Verdict::Accept
         } else {
             Verdict::Drop
         }
+    }
+
+    fn tail(&self) -> Option<Limit> {
+        Some(self.limit)
     }
 }

@@ -81,6 +81,11 @@ pub trait QueueDiscipline {
     fn differentiates(&self) -> bool {
         false
     }
+
+    /// The limit, if all it ever does is drop what does not fit: then nobody needs to ask it.
+    fn tail(&self) -> Option<Limit> {
+        None
+    }
 }
 
 /// How much a queue holds, the packet being transmitted included.
@@ -94,12 +99,12 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a packet of `bytes` still fits.
+    /// Whether a packet of `bytes` fits beside what is held.
     #[inline]
-    pub fn has_room(self, backlog: &Backlog, bytes: u32) -> bool {
+    pub fn has_room(self, held_packets: u64, held_bytes: u64, bytes: u32) -> bool {
         match self {
-            Self::Packets(limit) => backlog.packets < limit,
-            Self::Bytes(limit) => backlog.bytes + u64::from(bytes) <= limit,
+            Self::Packets(limit) => held_packets < limit,
+            Self::Bytes(limit) => held_bytes + u64::from(bytes) <= limit,
         }
     }
 }

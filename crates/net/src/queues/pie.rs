@@ -158,7 +158,7 @@ impl QueueDiscipline for Pie {
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
         let free = backlog.idle_since.unwrap_or(arrival.now + backlog.delay);
         self.catch_up(arrival.now, free);
-        if !self.config.limit.has_room(backlog, arrival.bytes) {
+        if !self.config.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes) {
             return Verdict::Drop;
         }
         if !self.is_hit(arrival, backlog, random) {

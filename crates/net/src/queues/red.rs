@@ -97,7 +97,7 @@ impl QueueDiscipline for Red {
         let weight = self.config.weight;
         self.average.decay(weight, arrival, backlog);
         self.average.sample(weight, backlog.packets);
-        if !self.config.limit.has_room(backlog, arrival.bytes) {
+        if !self.config.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes) {
             return Verdict::Drop;
         }
         let probability = self.probability();

@@ -135,7 +135,7 @@ impl QueueDiscipline for Rio {
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
         let state = &mut *self.0;
         state.update_averages(arrival, backlog);
-        if !state.config.limit.has_room(backlog, arrival.bytes) {
+        if !state.config.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes) {
             return Verdict::Drop;
         }
         let (curve, length) = match arrival.class {

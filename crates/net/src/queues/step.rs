@@ -41,7 +41,7 @@ impl Step {
 impl QueueDiscipline for Step {
     #[inline]
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, _random: &mut R) -> Verdict {
-        if !self.limit.has_room(backlog, arrival.bytes) {
+        if !self.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes) {
             Verdict::Drop
         } else if arrival.ecn_capable && backlog.packets >= self.threshold {
             Verdict::Mark
