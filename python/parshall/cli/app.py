@@ -9,6 +9,7 @@ import typer
 from parshall.cli.compare import compare
 from parshall.cli.design import design
 from parshall.cli.doctor import doctor
+from parshall.cli.itb import itb
 from parshall.cli.listing import list_
 from parshall.cli.observe import observe
 from parshall.cli.predict import predict
@@ -42,6 +43,7 @@ app.command("sweep")(sweep)
 app.command("query")(query)
 app.add_typer(store, name="store")
 app.command("study")(study)
+app.command("itb")(itb)
 app.add_typer(design, name="design")
 app.command("doctor")(doctor)
 

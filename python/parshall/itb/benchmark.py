@@ -1,0 +1,177 @@
+"""What the benchmark runs: each case as a sweep in a store, and what came of it.
+
+A case (an application in a class) is one sweep. Its points: every control alone; every control beside each rival
+(Reno, CUBIC); and what the rivals have among themselves, the reference for harm. All points share their random
+numbers, repetition by repetition, so differences are paired. What the store has is not done again; an interrupted
+benchmark goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from parshall.campaign import Plan, Store, sweep
+from parshall.campaign.result import Sweep
+from parshall.errors import SimulationError
+from parshall.itb import fairness
+from parshall.itb.building import Case
+from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
+
+DEFAULT_CONTROLS = ("reno", "bic", "cubic", "highspeed", "htcp", "scalable", "vegas", "bbr3")
+RIVALS = ("reno", "cubic")
+"""Whose completion time beside a control is measured: the usual TCPs (RFC 9743)."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A point of a case: a control alone, or beside a rival."""
+
+    control: str
+    beside: str | None = None
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """What a case gave.
+
+    Parameters
+    ----------
+    alone
+        One row a control and repetition: `control`, `repetition`, the metrics.
+    harm
+        One row a control, rival and repetition: `parshall.itb.fairness`.
+    files
+        One row a timed file of controls alone.
+    shares
+        By control: how often the goodput is k % of C_a; empty where sources idle.
+    """
+
+    case: Case
+    alone: pl.DataFrame
+    harm: pl.DataFrame
+    files: pl.DataFrame
+    shares: dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the benchmark gave: every case, for these controls."""
+
+    controls: tuple[str, ...]
+    cases: tuple[CaseResult, ...]
+    scale: str
+    repetitions: int
+    wall_s: float = 0.0
+
+
+def entries(case: Case, controls: Sequence[str], rivals: Sequence[str] = RIVALS) -> list[Entry]:
+    """The points of a case."""
+    found = [Entry(control) for control in controls]
+    for rival in rivals:
+        found.append(reference(case, rival))
+        found += [Entry(control, rival) for control in controls if control != rival]
+    return list(dict.fromkeys(found))
+
+
+def reference(case: Case, rival: str) -> Entry:
+    """Where half ``b`` is the rival among its own kind."""
+    return Entry(rival, rival) if case.application.pair else Entry(rival)
+
+
+def plan(case: Case, points: Sequence[Entry]) -> Plan:
+    """The sweep of a case."""
+    base = case.document(points[0].control, points[0].beside)
+    base["name"] = f"itb-{case.name}"
+    content = repr((case.scale, case.factors))
+    digest = f"-{hashlib.sha256(content.encode()).hexdigest()[:8]}" if case.changes else ""
+    return Plan(
+        name=f"itb-{case.name}-{case.scale.name}{digest}",
+        description=base["description"],
+        scenario=base,
+        parameters={"flows": {"values": [case.flows(each.control, each.beside) for each in points], "name": "groups"}},
+        repetitions=case.scale.repetitions,
+    )
+
+
+def run_case(
+    case: Case,
+    controls: Sequence[str],
+    store: str | Path | Store,
+    *,
+    rivals: Sequence[str] = RIVALS,
+    workers: int | None = None,
+) -> CaseResult:
+    """Do what is missing of a case, and measure it.
+
+    Raises
+    ------
+    SimulationError
+        A run failed.
+    ParshallError
+        As `parshall.campaign.sweep`.
+    """
+    points = entries(case, controls, rivals)
+    made = sweep(plan(case, points), store, workers=workers)
+    if made.record.failed:
+        raise SimulationError(
+            f"{case.name}: {len(made.record.failed)} runs failed: {next(iter(made.record.failed.values()))}"
+        )
+    tables = _tables(made)
+    number = {entry: index for index, entry in enumerate(points)}
+    names = pl.DataFrame(
+        {"point": [number[Entry(each)] for each in controls], "control": list(controls)},
+        schema={"point": pl.UInt32, "control": pl.String},
+    )
+    alone = names.join(measured(case, tables, "all"), on="point", how="inner", maintain_order="left").drop("point")
+    second = measured(case, tables, "b")
+    harm = fairness.harm(
+        second,
+        {
+            (control, rival): (number[Entry(control, rival)], number[reference(case, rival)])
+            for rival in rivals
+            for control in controls
+            if control != rival
+        },
+    )
+    files = names.join(completion_times(case, tables, "all"), on="point", how="inner", maintain_order="left")
+    shares = {}
+    if not case.application.periodic:
+        found = goodput_shares(case, tables, "all")
+        shares = {
+            control: found[number[Entry(control)]].tolist() for control in controls if number[Entry(control)] in found
+        }
+    return CaseResult(case, alone, harm, files.drop("point"), shares)
+
+
+def run(
+    cases: Sequence[Case],
+    controls: Sequence[str],
+    store: str | Path | Store,
+    *,
+    rivals: Sequence[str] = RIVALS,
+    workers: int | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Result:
+    """Do what is missing of all cases, and measure them."""
+    import time  # noqa: PLC0415 - only the wall time
+
+    began = time.monotonic()
+    found = []
+    for index, case in enumerate(cases, 1):
+        progress(f"{case.name} ({index}/{len(cases)})")
+        found.append(run_case(case, controls, store, rivals=rivals, workers=workers))
+    scale = cases[0].scale
+    return Result(tuple(controls), tuple(found), scale.name, scale.repetitions, time.monotonic() - began)
+
+
+def _tables(made: Sweep) -> Tables:
+    found = {name: made.table(name) for name in ("flows", "links", "transfers", "flow_samples")}
+    missing = [name for name, table in found.items() if table is None]
+    if missing:
+        raise SimulationError(f"{made.name}: the runs have no table {missing[0]}")
+    return Tables(**found)  # type: ignore[arg-type]

@@ -1,0 +1,137 @@
+"""Memory and time of a benchmark, before anything starts.
+
+| quantity | estimate |
+| --- | --- |
+| packets of a run | what links forward: all the time, where traffic never ends; else as long as files take |
+| time | packets at `PACKETS_PER_S`, and `RUN_S` a run, over the workers |
+| memory of a run | `BASE_BYTES`, `FLOW_BYTES` a flow, `PACKET_BYTES` a packet on the way or queued |
+
+The constants were measured on a 2-core virtual machine; they say whether it is minutes or days, not more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from parshall.errors import InputError
+from parshall.itb.benchmark import entries
+from parshall.itb.building import Case
+
+PACKETS_PER_S = 2e6
+RUN_S = 0.05
+BASE_BYTES = 150e6
+"""Of a worker process with its libraries."""
+FLOW_BYTES = 3e3
+PACKET_BYTES = 64.0
+_PACKET_BITS = 12_000.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a benchmark takes.
+
+    Parameters
+    ----------
+    runs, packets
+        In all.
+    seconds
+        On so many workers.
+    peak_bytes
+        Largest memory of a run.
+    largest
+        The case that needs it.
+    """
+
+    runs: int
+    packets: float
+    seconds: float
+    peak_bytes: float
+    largest: str
+
+    def words(self) -> str:
+        """One sentence."""
+        return (
+            f"{self.runs} runs, about {self.packets / 1e6:.0f} million packets: about {duration(self.seconds)}, "
+            f"{self.peak_bytes / 1e6:.0f} MB a run"
+        )
+
+
+def estimate(cases: Sequence[Case], controls: Sequence[str], workers: int) -> Estimate:
+    """What these cases take."""
+    runs, packets, peak, largest = 0, 0.0, 0.0, ""
+    for case in cases:
+        count = len(entries(case, controls)) * case.scale.repetitions
+        runs += count
+        packets += count * packets_of(case)
+        needed = memory_of(case)
+        if needed > peak:
+            peak, largest = needed, case.name
+    seconds = (packets / PACKETS_PER_S + runs * RUN_S) / workers
+    return Estimate(runs, packets, seconds, peak, largest)
+
+
+def packets_of(case: Case) -> float:
+    """Packets of one run, both ways."""
+    factors = case.factors
+    per_s = factors.capacity_bps / _PACKET_BITS
+    endless = case.application.periodic or (case.application.contended and factors.source_count > 1)
+    load = min(1.0, (1 if case.application.pair and not endless else factors.source_count) / factors.aggregation)
+    useful_s = case.duration_s if endless else case.ideal_s
+    back = min(1.0, factors.reverse + load * case.application.back)
+    return per_s * (load * useful_s + back * (case.duration_s if factors.reverse else useful_s))
+
+
+def memory_of(case: Case) -> float:
+    """Memory of one run, bytes: processes, flows, and packets on the way and queued, both ways."""
+    factors = case.factors
+    flows = factors.streams * (factors.source_count * (1 + case.application.back) + factors.reverse_count)
+    under_way = 2 * 2 * factors.capacity_bps * factors.mean_rtt_s / _PACKET_BITS
+    return BASE_BYTES + FLOW_BYTES * flows + PACKET_BYTES * under_way
+
+
+def check_memory(cases: Sequence[Case], workers: int, available: float | None = None) -> None:
+    """Refuse what does not fit.
+
+    Raises
+    ------
+    InputError
+        A case needs more memory than there is.
+    """
+    there = available_bytes() if available is None else available
+    if there is None:
+        return
+    for case in cases:
+        needed = memory_of(case) * workers
+        if needed > there:
+            raise InputError(
+                f"{case.name} at scale {case.scale.name}: needs about {needed / 1e9:.1f} GB for {workers} runs at a "
+                f"time, and {there / 1e9:.1f} GB are free; accepted: fewer --workers, a smaller K or C_a "
+                "(--factor), --scale quick"
+            )
+
+
+def available_bytes() -> float | None:
+    """Memory that is free for us, bytes; None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024.0 * float(line.split()[1])
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def duration(seconds: float) -> str:
+    """A time for people: no more digits than an estimate has.
+
+    >>> duration(20), duration(400), duration(20_000), duration(1e6)
+    ('20 s', '7 min', '5.6 h', '12 days')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86_400 else f"{seconds / 86_400:.0f} days"

@@ -1,0 +1,197 @@
+"""The factors of the benchmark: infrastructure, useful workload, adverse workload.
+
+| symbol | field | unit | standard values (Table 5) |
+| --- | --- | --- | --- |
+| RTT | `rtt_s` | s | 1, 20, 200 ms, or a mix of them |
+| C_a | `access_bps` | bit/s | 100, 1000, 10000 Mbit/s |
+| K = C/C_a | `aggregation` | 1 | 1, 10, 1000 |
+| M | `sources` | 1 | 1, about K, much more than K |
+| C_g = M C_a/C | `congestion` | 1 | 0.8, 1.0, 2.0 |
+| N_s | `streams` | 1 | 1, 5, 10 |
+| R | `reverse` | 1 | 0, 0.8, 1.5 |
+| B | `background` | | 0, WMI, WMII |
+
+M and C_g are one factor: M = C_g K, or C_g = M/K where M is given. Other values than these are accepted, and named on
+the page as non-standard: results with them are not comparable with those of others.
+
+References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3, §4.4, Table 5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Literal, cast
+
+from parshall.errors import InputError
+from parshall.schema.problems import did_you_mean, quoted
+from parshall.schema.quantities import PS_PER_S, parse
+
+Background = Literal["0", "WMI", "WMII"]
+MIX_S = (0.001, 0.020, 0.200)
+"""RTTs of a mix: each value of Table 5 as often as the others."""
+
+STANDARD: dict[str, tuple[float, ...]] = {
+    "rtt_s": MIX_S,
+    "access_bps": (100e6, 1000e6, 10000e6),
+    "aggregation": (1, 10, 1000),
+    "congestion": (0.8, 1.0, 2.0),
+    "streams": (1, 5, 10),
+    "reverse": (0.0, 0.8, 1.5),
+}
+"""Table 5; M follows from C_g and K."""
+
+SYMBOLS = {
+    "rtt_s": "RTT",
+    "access_bps": "C_a",
+    "aggregation": "K",
+    "sources": "M",
+    "congestion": "C_g",
+    "streams": "N_s",
+    "reverse": "R",
+    "background": "B",
+}
+BACKGROUNDS = ("0", "WMI", "WMII")
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Where and under what load an application runs; the table above says what each field is.
+
+    `rtt_s` is None for a mix. `sources` is None where it follows from `congestion`.
+    """
+
+    rtt_s: float | None
+    access_bps: float
+    aggregation: float
+    congestion: float
+    reverse: float
+    streams: int = 1
+    background: Background = "0"
+    sources: int | None = None
+
+    @property
+    def capacity_bps(self) -> float:
+        """C = K C_a, bit/s."""
+        return self.aggregation * self.access_bps
+
+    @property
+    def source_count(self) -> int:
+        """M, at least 1."""
+        return self.sources if self.sources is not None else max(1, round(self.congestion * self.aggregation))
+
+    @property
+    def level(self) -> float:
+        """C_g of the sources there are: M/K."""
+        return self.source_count / self.aggregation
+
+    @property
+    def reverse_count(self) -> int:
+        """N_r = R K: how many nodes send against the useful traffic."""
+        return 0 if self.reverse == 0 else max(1, round(self.reverse * self.aggregation))
+
+    @property
+    def mean_rtt_s(self) -> float:
+        """Mean RTT, s."""
+        return sum(MIX_S) / len(MIX_S) if self.rtt_s is None else self.rtt_s
+
+
+def non_standard(factors: Factors) -> list[str]:
+    """What of it is not in Table 5.
+
+    >>> non_standard(Factors(0.1, 1e9, 10, 0.8, 0.0))
+    ['RTT = 100 ms']
+    """
+    found = []
+    for name, standard in STANDARD.items():
+        value = getattr(factors, name)
+        if name == "congestion" and factors.sources is not None:
+            value = factors.level
+        if value is not None and not any(math.isclose(value, each, rel_tol=1e-9) for each in standard):
+            found.append(f"{SYMBOLS[name]} = {shown(name, value)}")
+    return found
+
+
+def shown(name: str, value: float | str | None) -> str:
+    """A factor's value for people."""
+    match name:
+        case "rtt_s":
+            return "mix" if value is None else f"{1000 * float(value):g} ms"
+        case "access_bps":
+            return f"{float(cast('float', value)) / 1e6:g} Mbit/s"
+        case "background" | "sources":
+            return str(value)
+    return f"{float(cast('float', value)):g}"
+
+
+def changed(factors: Factors, assignments: list[str]) -> Factors:
+    """The factors with ``SYMBOL=VALUE`` applied, such as ``RTT=100 ms`` or ``N_s=5``.
+
+    Raises
+    ------
+    InputError
+        The symbol or the value is not accepted.
+    """
+    for assignment in assignments:
+        symbol, equals, text = (part.strip() for part in assignment.partition("="))
+        names = {each.lower(): field for field, each in SYMBOLS.items()}
+        name = names.get(symbol.lower())
+        if name is None or not equals:
+            hint = did_you_mean(symbol, SYMBOLS.values())
+            raise InputError(f'--factor: found "{assignment}"; accepted: {quoted(SYMBOLS.values())} with =VALUE{hint}')
+        values = {name: _value(name, symbol, text)}
+        if name == "congestion":
+            values["sources"] = None
+        factors = replace(factors, **values)  # type: ignore[arg-type]
+    if factors.sources is not None:
+        factors = replace(factors, congestion=factors.level)
+    return factors
+
+
+def _value(name: str, symbol: str, text: str) -> float | int | str | None:
+    try:
+        match name:
+            case "rtt_s":
+                return None if text.lower() == "mix" else _positive(parse("duration", text) / PS_PER_S)
+            case "access_bps":
+                return _positive(float(parse("rate", text)))
+            case "background":
+                if text.upper() not in BACKGROUNDS:
+                    raise ValueError(
+                        f'found "{text}"; accepted: {quoted(BACKGROUNDS)}{did_you_mean(text, BACKGROUNDS)}'
+                    )
+                return text.upper()
+            case "sources" | "streams":
+                return _whole(text)
+            case "reverse":
+                return _number(text, least=0.0)
+        return _positive(_number(text, least=0.0))
+    except ValueError as error:
+        raise InputError(f"--factor {symbol}: {error}") from None
+
+
+def _number(text: str, least: float) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(f'found "{text}"; accepted: a number') from None
+    if not (math.isfinite(number) and number >= least):
+        raise ValueError(f'found "{text}"; accepted: a number, {least:g} or more')
+    return number
+
+
+def _positive(number: float) -> float:
+    if number <= 0:
+        raise ValueError(f"found {number:g}; accepted: values above zero")
+    return number
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f'found "{text}"; accepted: a whole number, 1 or more')
+    return int(text)
+
+
+def names() -> list[str]:
+    """The fields, in the order of Table 5."""
+    return [field.name for field in fields(Factors) if field.name in SYMBOLS]
