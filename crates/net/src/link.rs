@@ -1,18 +1,27 @@
 //! A link: losses on the medium, a queue, a transmitter, a propagation delay.
 //!
 //! Service is in order of arrival, so a packet's departure is known when it arrives and no 'transmission complete'
-//! event is needed: the backlog is the list of departures that are still ahead.
+//! event is needed: the backlog is the list of departures that are still ahead. The exception are queues that decide at
+//! departure: their packets are held, and the link is asked for the next one when it falls free ([`Link::hold`],
+//! [`Link::transmit`]).
 //!
 //! A packet that arrives at the very moment of a departure finds the place still taken. That moment is common, not rare:
 //! an ACK-clocked sender answers a departure exactly one RTT later, so with equal RTTs every arrival falls on one. Were the place
 //! free, a sender that has filled the buffer would keep its slots for ever and others would starve (the phase effects of
 //! Floyd & Jacobson 1991 at their extreme); event-driven simulators serve the arrival first too, as it was scheduled earlier.
 
+mod held;
+
+pub use held::Transmission;
+
 use crate::loss::{Loss, LossConfig};
 use crate::markers::Class;
 use crate::occupancy::Occupancy;
-use crate::queues::{Arrival, Backlog, Limit, Queue, QueueConfig, QueueDiscipline, Verdict};
+use crate::queues::{
+    Arrival, Backlog, DepartureDiscipline, Discipline, Limit, Queue, QueueConfig, QueueDiscipline, Verdict,
+};
 use crate::rate::Transmitter;
+use held::WaitingRoom;
 use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
 use std::collections::VecDeque;
@@ -51,6 +60,8 @@ pub enum Outcome {
     Dropped,
     /// The medium lost it.
     LostOnMedium,
+    /// It waits for its turn: the queue decides at departure. It must be handed over, [`Link::hold`].
+    Waits,
 }
 
 /// Counts since the last [`Link::restart_counts`].
@@ -110,12 +121,21 @@ struct Departure {
     class: Class,
 }
 
+/// How a link serves.
+#[derive(Clone, Debug)]
+enum Service {
+    /// In order of arrival, with a queue that decides at arrival.
+    Known(Queue),
+    /// As a queue decides that is asked at each departure.
+    Asked(Box<WaitingRoom>),
+}
+
 /// A link in operation.
 #[derive(Clone, Debug)]
 pub struct Link {
     transmitter: Transmitter,
     delay: Duration,
-    queue: Queue,
+    service: Service,
     /// What its queue does, if it is drop-tail.
     tail: Option<Limit>,
     loss: Option<Loss>,
@@ -132,12 +152,15 @@ pub struct Link {
 impl Link {
     /// An idle link.
     pub fn new(transmitter: Transmitter, delay: Duration, queue: &QueueConfig, loss: &LossConfig) -> Self {
-        let queue = queue.build();
+        let (tail, service) = match queue.build() {
+            Discipline::AtArrival(queue) => (queue.tail(), Service::Known(queue)),
+            Discipline::AtDeparture(queue) => (None, Service::Asked(Box::new(WaitingRoom::new(queue)))),
+        };
         Self {
             transmitter,
             delay,
-            tail: queue.tail(),
-            queue,
+            tail,
+            service,
             loss: loss.build(),
             free: Instant::ZERO,
             departures: VecDeque::new(),
@@ -173,7 +196,10 @@ impl Link {
         let verdict = match self.tail {
             Some(limit) if limit.has_room(packets, self.backlog_bytes, bytes) => Verdict::Accept,
             Some(_) => Verdict::Drop,
-            None => self.ask_queue(now, packet, random),
+            None => match self.ask_queue(now, packet, random) {
+                Some(verdict) => verdict,
+                None => return Outcome::Waits,
+            },
         };
         if verdict == Verdict::Drop {
             self.counts.dropped += 1;
@@ -196,9 +222,10 @@ impl Link {
         Outcome::Forwarded { departure, waiting: waits, marked }
     }
 
-    /// What the queue says about an arriving packet.
+    /// What the queue says about an arriving packet; `None`: nothing yet.
     #[inline(never)]
-    fn ask_queue<R: RngCore>(&mut self, now: Instant, packet: Offered, random: &mut R) -> Verdict {
+    fn ask_queue<R: RngCore>(&mut self, now: Instant, packet: Offered, random: &mut R) -> Option<Verdict> {
+        let Service::Known(queue) = &mut self.service else { return None };
         let Offered { bytes, ecn_capable, class } = packet;
         let packets = self.departures.len() as u64;
         let backlog = Backlog {
@@ -210,7 +237,7 @@ impl Link {
         };
         let transmission = self.transmitter.transmission(bytes);
         let arrival = Arrival { now, bytes, ecn_capable, class, transmission };
-        self.queue.on_arrival(&arrival, &backlog, random)
+        Some(queue.on_arrival(&arrival, &backlog, random))
     }
 
     /// Brings the books up to `now`: packets whose departure has passed have left (one that leaves at `now` has not).
@@ -234,7 +261,18 @@ impl Link {
 
     /// Packets held at the last [`advance`](Self::advance), the one being transmitted included.
     pub fn queued(&self) -> u64 {
-        self.departures.len() as u64
+        match &self.service {
+            Service::Known(_) => self.departures.len() as u64,
+            Service::Asked(room) => room.packets(),
+        }
+    }
+
+    /// The same without the one being transmitted.
+    fn waiting(&self) -> u64 {
+        match &self.service {
+            Service::Known(_) => (self.departures.len() as u64).saturating_sub(1),
+            Service::Asked(room) => room.queue.packets(),
+        }
     }
 
     /// Of these, the ones within their flow's profile.
@@ -244,7 +282,7 @@ impl Link {
 
     /// Whether its queue treats packets within their flow's profile differently.
     pub fn differentiates(&self) -> bool {
-        self.queue.differentiates()
+        matches!(&self.service, Service::Known(queue) if queue.differentiates())
     }
 
     /// Counts start anew at `now` (the end of the warm-up).
@@ -257,7 +295,7 @@ impl Link {
     /// Counts and queue moments up to `now`.
     pub fn measured(&mut self, now: Instant) -> (&Counts, &Occupancy) {
         self.advance(now);
-        self.occupancy.held((self.departures.len() as u64).saturating_sub(1), now);
+        self.occupancy.lasted(self.waiting(), now);
         (&self.counts, &self.occupancy)
     }
 

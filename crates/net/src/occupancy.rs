@@ -29,6 +29,13 @@ impl Occupancy {
         self.updated = now;
     }
 
+    /// The same, where several things may happen at one moment: what did not last is not seen.
+    pub fn lasted(&mut self, waiting: u64, now: Instant) {
+        if now > self.updated {
+            self.held(waiting, now);
+        }
+    }
+
     fn span_ps(&self) -> f64 {
         self.updated.since(self.started).as_ps_f64()
     }

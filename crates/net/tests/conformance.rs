@@ -4,7 +4,10 @@ use parshall_net::link::{Link, Offered, Outcome};
 use parshall_net::loss::{LossConfig, NoLossConfig};
 use parshall_net::markers::Class;
 use parshall_net::queues::catalog::CATALOG;
-use parshall_net::queues::{Arrival, Backlog, QueueConfig, QueueDiscipline, Verdict};
+use parshall_net::queues::{
+    Arrival, Backlog, DepartureDiscipline, DepartureQueue, Discipline, Held, Queue, QueueConfig,
+    QueueDiscipline, Verdict,
+};
 use parshall_net::rate::Transmitter;
 use parshall_units::parameters::{Entry, Kind};
 use parshall_units::{Duration, Instant, Rate};
@@ -12,6 +15,7 @@ use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{json, Map, Value};
+use std::collections::{BTreeMap, VecDeque};
 
 const LIMIT: u64 = 20;
 
@@ -45,6 +49,22 @@ fn link(entry: &Entry) -> Link {
     Link::new(transmitter, Duration::ZERO, &config(entry), &LossConfig::None(NoLossConfig {}))
 }
 
+/// The queues that decide at arrival.
+fn at_arrival() -> impl Iterator<Item = (&'static Entry, Queue)> {
+    CATALOG.iter().filter_map(|entry| match config(entry).build() {
+        Discipline::AtArrival(queue) => Some((entry, queue)),
+        Discipline::AtDeparture(_) => None,
+    })
+}
+
+/// The queues that decide at departure.
+fn at_departure() -> impl Iterator<Item = (&'static Entry, DepartureQueue)> {
+    CATALOG.iter().filter_map(|entry| match config(entry).build() {
+        Discipline::AtArrival(_) => None,
+        Discipline::AtDeparture(queue) => Some((entry, queue)),
+    })
+}
+
 fn random(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
@@ -55,7 +75,7 @@ proptest! {
         arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1501, any::<bool>(), any::<bool>()), 1..400),
         seed: u64,
     ) {
-        for entry in CATALOG {
+        for (entry, _) in at_arrival() {
             let (mut one, mut two) = (link(entry), link(entry));
             let (mut draws, mut again) = (random(seed), random(seed));
             let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
@@ -84,8 +104,7 @@ proptest! {
 
 #[test]
 fn a_full_buffer_drops_even_what_could_be_marked() {
-    for entry in CATALOG {
-        let mut queue = config(entry).build();
+    for (entry, mut queue) in at_arrival() {
         let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, ..Backlog::default() };
         for class in [Class::In, Class::Out] {
             let transmission = Duration::from_millis(1);
@@ -98,13 +117,66 @@ fn a_full_buffer_drops_even_what_could_be_marked() {
 
 #[test]
 fn a_light_load_loses_nothing() {
-    for entry in CATALOG {
+    for (entry, _) in at_arrival() {
         let mut link = link(entry);
         let mut draws = random(1);
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
             let outcome = link.offer(now, Offered::plain(1500), &mut draws);
             assert!(matches!(outcome, Outcome::Forwarded { .. }), "{}: {outcome:?}", entry.name);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_held_leaves_once_in_the_order_of_its_flow(
+        steps in prop::collection::vec((0u64..20_000_000_000, 40u32..1501, any::<bool>(), any::<bool>(), 0u32..5), 1..400),
+    ) {
+        for (entry, mut queue) in at_departure() {
+            let mut again = queue.clone();
+            let (mut now, mut lost, mut lost_again) = (Instant::ZERO, VecDeque::new(), VecDeque::new());
+            let (mut entered, mut left, mut last) = (0, 0, BTreeMap::new());
+            for &(gap, bytes, ecn_capable, arrives, flow) in &steps {
+                now += Duration::from_ps(gap);
+                if arrives {
+                    let packet = Held { arrived: now, bytes, ecn_capable, class: Class::Out, flow, ticket: entered };
+                    queue.enqueue(packet, (1, 1500), &mut lost);
+                    again.enqueue(packet, (1, 1500), &mut lost_again);
+                    entered += 1;
+                } else {
+                    let turn = queue.dequeue(now, &mut lost);
+                    prop_assert_eq!(turn, again.dequeue(now, &mut lost_again), "{}", entry.name);
+                    if let Some(turn) = turn {
+                        let packet = turn.packet;
+                        left += 1;
+                        prop_assert!(packet.ecn_capable || !turn.marked, "{}: marks what cannot be marked", entry.name);
+                        let before = last.insert(packet.flow, packet.ticket);
+                        prop_assert!(before < Some(packet.ticket), "{}: out of order", entry.name);
+                    } else {
+                        prop_assert_eq!(queue.packets(), 0, "{}: idle while packets wait", entry.name);
+                    }
+                }
+                prop_assert_eq!(&lost, &lost_again, "{}", entry.name);
+                prop_assert!(queue.packets() < LIMIT, "{}: holds {} and one", entry.name, queue.packets());
+                let gone = left + lost.len() as u64;
+                prop_assert_eq!(u64::from(entered), gone + queue.packets(), "{}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_served_at_once_is_neither_dropped_nor_marked() {
+    for (entry, mut queue) in at_departure() {
+        let mut lost = VecDeque::new();
+        for millisecond in 0..10_000 {
+            let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
+            let class = Class::Out;
+            let packet = Held { arrived: now, bytes: 1500, ecn_capable: true, class, flow: 0, ticket: 0 };
+            queue.enqueue(packet, (0, 0), &mut lost);
+            let turn = queue.dequeue(now, &mut lost).expect("one waits");
+            assert!(!turn.marked && lost.is_empty(), "{}", entry.name);
         }
     }
 }

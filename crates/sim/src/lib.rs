@@ -9,7 +9,7 @@
 //! the global clock:
 //!
 //! * a link tells at a packet's arrival when it will have left (first come, first served), so there is no
-//!   'transmission complete' event;
+//!   'transmission complete' event (but where the queue decides at departure);
 //! * after its last contended link a packet's arrival at the receiver, the ACK's arrival at the sender and
 //!   the sender's answer follow without anybody else's say, so they are computed at once ([`tcp_flow`]);
 //! * packets of a flow reach the first link in order, so only the first of each [`line`](tcp_flow::TcpFlow) is in the event queue.
@@ -28,6 +28,7 @@
 //! | [`network`] | the event loop, links and paths |
 //! | [`tcp_flow`], [`datagram_flow`] | the ends, in their own time |
 //! | [`application`], [`access`], [`edge`] | what drives a TCP flow, its own first link, and the marker behind that |
+//! | [`waiting_packets`] | packets whose link has not decided on them |
 //! | [`shared`], [`sack_slots`] | what all parts use: event queue, limits of time, records |
 //! | [`build`] | from scenario to network |
 //! | [`probe`] | what is sampled while it runs |
@@ -48,6 +49,7 @@ mod sack_slots;
 pub mod scenario;
 mod shared;
 mod tcp_flow;
+mod waiting_packets;
 
 pub use results::{LinkTotals, Summary};
 pub use scenario::Scenario;

@@ -7,8 +7,9 @@ use crate::probe::LinkProbe;
 use crate::random::Stream;
 use crate::shared::Core;
 use crate::tcp_flow::{Legs, Place, TcpFlow, TcpGroup};
+use crate::waiting_packets::WaitingPackets;
 use crate::{Monitor, SimError};
-use parshall_net::link::{Link, Offered, Outcome};
+use parshall_net::link::{Link, Offered, Outcome, Transmission};
 use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 use parshall_workload::ArrivalSource;
@@ -25,16 +26,26 @@ pub(crate) struct LinkState {
     pub(crate) random: Stream,
     /// Packets that propagate towards another contended link.
     line: VecDeque<Transit>,
+    /// Packets that wait for their turn, if the queue decides at departure.
+    waiting: WaitingPackets,
     pub(crate) probe: LinkProbe,
+}
+
+/// Why a packet does not go on at once.
+enum Stopped {
+    /// The link dropped or lost it.
+    Lost,
+    /// The queue decides when its turn comes.
+    Waits,
 }
 
 impl LinkState {
     pub(crate) fn new(name: Arc<str>, link: Link, random: Stream, probe: LinkProbe) -> Self {
         let classed = link.differentiates();
-        Self { name, link, classed, random, line: VecDeque::new(), probe }
+        Self { name, link, classed, random, line: VecDeque::new(), waiting: WaitingPackets::default(), probe }
     }
 
-    /// A packet is offered. If it is taken: when it will have propagated to the link's end.
+    /// A packet is offered. If it goes on: when it will have propagated to the link's end.
     #[inline]
     fn pass(
         &mut self,
@@ -42,7 +53,7 @@ impl LinkState {
         packet: &mut Packet,
         ecn_capable: bool,
         warm_up: Instant,
-    ) -> Option<Instant> {
+    ) -> Result<Instant, Stopped> {
         let offered = Offered { bytes: packet.bytes(), ecn_capable, class: packet.class() };
         match self.link.offer(now, offered, &mut self.random) {
             Outcome::Forwarded { departure, waiting, marked } => {
@@ -50,9 +61,10 @@ impl LinkState {
                 if marked {
                     packet.mark();
                 }
-                Some(departure + self.link.delay())
+                Ok(departure + self.link.delay())
             }
-            Outcome::Dropped | Outcome::LostOnMedium => None,
+            Outcome::Dropped | Outcome::LostOnMedium => Err(Stopped::Lost),
+            Outcome::Waits => Err(Stopped::Waits),
         }
     }
 
@@ -153,6 +165,7 @@ impl Network {
                 flow.arm(&mut self.core);
             }
             Entity::Link(index) => self.on_link(now, index),
+            Entity::Transmission(index) => self.on_transmission(now, index),
             Entity::Datagram(index) => self.on_datagram(now, index),
             Entity::Arrival(index) => self.on_arrival(now, index),
             Entity::Bin => self.on_bin(now),
@@ -179,18 +192,31 @@ impl Network {
         let link = group.path[0];
         let state = &mut links[link as usize];
         match state.pass(now, &mut packet, group.tcp.ecn, core.warm_up) {
-            Some(at) if group.path.len() == 1 => {
+            Ok(at) if group.path.len() == 1 => {
                 flow.receive(group, core, at + flow.legs.to_receiver, &packet);
                 flow.arm(core);
             }
-            Some(at) => {
+            Ok(at) => {
                 state.propagate(core, link, at, Transit { packet, owner: Owner::Data(index), hop: 1 });
             }
-            None => flow.on_drop(now >= core.warm_up, &packet),
+            Err(Stopped::Lost) => flow.on_drop(now >= core.warm_up, &packet),
+            Err(Stopped::Waits) => return self.on_waiting_data(now, index, packet),
         }
         match flow.next_in_line(group, core.warm_up) {
             Some(at) => core.queue.replace_top(at, Entity::Data(index)),
             None => core.queue.pop(),
+        }
+    }
+
+    /// The rest of [`on_data`](Self::on_data) where the first link's queue decides at departure.
+    #[inline(never)]
+    fn on_waiting_data(&mut self, now: Instant, index: u32, packet: Packet) {
+        let group = self.tcp_flows[index as usize].group as usize;
+        let (link, ecn_capable) = (self.tcp_groups[group].path[0], self.tcp_groups[group].tcp.ecn);
+        self.hold(now, link, ecn_capable, Transit { packet, owner: Owner::Data(index), hop: 1 });
+        match self.tcp_flows[index as usize].next_in_line(&self.tcp_groups[group], self.core.warm_up) {
+            Some(at) => self.core.queue.replace_top(at, Entity::Data(index)),
+            None => self.core.queue.pop(),
         }
     }
 
@@ -246,11 +272,80 @@ impl Network {
         let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
         match state.pass(now, &mut packet, ecn_capable, self.core.warm_up) {
-            Some(at) if is_last => self.deliver(owner, at, &packet),
-            Some(at) => {
+            Ok(at) if is_last => self.deliver(owner, at, &packet),
+            Ok(at) => {
                 state.propagate(&mut self.core, link_index, at, Transit { packet, owner, hop: hop + 1 });
             }
-            None => self.lose(now, owner, &packet),
+            Err(Stopped::Lost) => self.lose(now, owner, &packet),
+            Err(Stopped::Waits) => {
+                self.hold(now, link_index, ecn_capable, Transit { packet, owner, hop: hop + 1 });
+            }
+        }
+    }
+
+    /// A packet waits at a link whose queue decides at departure; if the link is idle, the next transmission begins.
+    #[inline(never)]
+    fn hold(&mut self, now: Instant, index: u32, ecn_capable: bool, transit: Transit) {
+        let LinkState { link, waiting, .. } = &mut self.links[index as usize];
+        let Transit { packet, owner, .. } = transit;
+        let offered = Offered { bytes: packet.bytes(), ecn_capable, class: packet.class() };
+        let ticket = waiting.store(transit);
+        link.hold(now, offered, owner.flow_number(), ticket);
+        if link.is_transmitting() {
+            self.lose_dropped(now, index);
+        } else if let Some(departure) = self.transmit(now, index) {
+            self.core.queue.push(departure, Entity::Transmission(index));
+        }
+    }
+
+    /// A packet has left a link whose queue decides at departure.
+    #[inline(never)]
+    fn on_transmission(&mut self, now: Instant, index: u32) {
+        match self.transmit(now, index) {
+            Some(departure) => self.core.queue.replace_top(departure, Entity::Transmission(index)),
+            None => self.core.queue.pop(),
+        }
+    }
+
+    /// A link is free: the packet whose turn it is leaves at the moment returned, and what follows from that is done.
+    fn transmit(&mut self, now: Instant, index: u32) -> Option<Instant> {
+        let transmission = self.links[index as usize].link.transmit(now);
+        self.lose_dropped(now, index);
+        let Transmission { ticket, departure, waiting, marked } = transmission?;
+        let state = &mut self.links[index as usize];
+        let Transit { mut packet, owner, hop } = state.waiting.take(ticket);
+        let arrived = now.as_ps().saturating_sub(waiting.as_ps());
+        state.probe.waited(waiting, arrived >= self.core.warm_up.as_ps());
+        if marked {
+            packet.mark();
+        }
+        let at = departure + state.link.delay();
+        if hop as usize == self.path(owner).len() {
+            self.deliver(owner, at, &packet);
+        } else {
+            let state = &mut self.links[index as usize];
+            state.propagate(&mut self.core, index, at, Transit { packet, owner, hop });
+        }
+        Some(departure)
+    }
+
+    /// What the queue of a link has dropped is lost.
+    fn lose_dropped(&mut self, now: Instant, index: u32) {
+        while let Some(ticket) = self.links[index as usize].link.take_dropped() {
+            let Transit { packet, owner, .. } = self.links[index as usize].waiting.take(ticket);
+            self.lose(now, owner, &packet);
+        }
+    }
+
+    fn path(&self, owner: Owner) -> &[u32] {
+        match owner {
+            Owner::Data(index) => &self.tcp_groups[self.tcp_flows[index as usize].group as usize].path,
+            Owner::Ack(index, _) => {
+                &self.tcp_groups[self.tcp_flows[index as usize].group as usize].reverse_path
+            }
+            Owner::Datagram(index) => {
+                &self.datagram_groups[self.datagram_flows[index as usize].group as usize].path
+            }
         }
     }
 

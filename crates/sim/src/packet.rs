@@ -50,6 +50,17 @@ pub(crate) enum Owner {
     Datagram(u32),
 }
 
+impl Owner {
+    /// A number for the packets of one flow in one direction.
+    pub(crate) fn flow_number(self) -> u32 {
+        match self {
+            Self::Data(index) => index << 2,
+            Self::Ack(index, _) => index << 2 | 1,
+            Self::Datagram(index) => index << 2 | 2,
+        }
+    }
+}
+
 /// Yes or no about a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
@@ -180,6 +191,8 @@ pub(crate) enum Entity {
     Bin,
     /// The warm-up ends.
     WarmUp,
+    /// A link whose queue decides at departure has transmitted a packet.
+    Transmission(u32),
 }
 
 /// Largest index an entity can have.
@@ -198,6 +211,7 @@ impl Entity {
             Self::Link(index) => (6, index),
             Self::Bin => (7, 0),
             Self::WarmUp => (8, 0),
+            Self::Transmission(index) => (9, index),
         };
         debug_assert!(index <= MAX_INDEX);
         kind << 24 | index
@@ -215,7 +229,8 @@ impl Entity {
             5 => Self::Arrival(index),
             6 => Self::Link(index),
             7 => Self::Bin,
-            _ => Self::WarmUp,
+            8 => Self::WarmUp,
+            _ => Self::Transmission(index),
         }
     }
 }
@@ -239,7 +254,7 @@ mod tests {
         }
 
         #[test]
-        fn entities_survive_their_bits(kind in 0u32..9, index in 0..=MAX_INDEX) {
+        fn entities_survive_their_bits(kind in 0u32..10, index in 0..=MAX_INDEX) {
             let entity = Entity::from_bits(kind << 24 | index);
             prop_assert_eq!(Entity::from_bits(entity.bits()), entity);
         }

@@ -36,11 +36,18 @@ fn sound() -> Value {
                     "out_min": 2, "out_max": 8, "out_probability": 0.1, "in_length": "in", "out_length": "total",
                     "averaging": 0.1, "coin": "spaced"
                 }, "loss": {"name": "none"}
+            },
+            {
+                "name": "late", "rate": {"constant": 5_000_000}, "delay_ps": 1_000_000_000,
+                "queue": {
+                    "name": "codel", "limit": {"packets": 20}, "target": 1_000_000_000, "interval": 10_000_000_000_u64,
+                    "ecn": true
+                }, "loss": {"name": "none"}
             }
         ],
         "flows": [
             {
-                "name": "transfers", "count": 3, "path": [0], "reverse_path": [1],
+                "name": "transfers", "count": 3, "path": [2, 0], "reverse_path": [1],
                 "rtt_ps": {"linear": {"first": 20_000_000_000_u64, "step": 1_000_000_000}}, "access_bps": 100_000_000,
                 "marker": {"name": "token_bucket", "rate": 1_000_000, "burst": 6000},
                 "start_ps": {"uniform": {"low": 0, "high": 10_000_000_000_u64}}, "packet_bytes": 1500, "header_bytes": 40,
@@ -48,7 +55,7 @@ fn sound() -> Value {
                 "workload": {"name": "transfer", "sizes": [3000, 0, 50_000]}
             },
             {
-                "name": "datagrams", "count": 1, "path": [0, 1], "reverse_path": [],
+                "name": "datagrams", "count": 1, "path": [0, 2, 1], "reverse_path": [],
                 "rtt_ps": {"constant": 20_000_000_000_u64}, "access_bps": null,
                 "marker": {"name": "none"}, "start_ps": {"list": [0]},
                 "packet_bytes": 500, "header_bytes": 28, "tcp": null, "congestion_control": null,
@@ -181,7 +188,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn damaged_scenarios_are_refused_or_run(strikes in prop::collection::vec((0_usize..150, damage()), 1..4)) {
+    fn damaged_scenarios_are_refused_or_run(strikes in prop::collection::vec((0_usize..160, damage()), 1..4)) {
         let mut value = sound();
         for (mut place, damage) in strikes {
             strike(&mut value, &mut place, &damage);

@@ -164,7 +164,7 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
 
 def _name(choice: Any) -> str:
     name = choice.get("name", "") if isinstance(choice, Mapping) else choice
-    return {"drop_tail": "drop-tail", "red": "RED", "rio": "RIO"}.get(str(name), str(name))
+    return {"drop_tail": "drop-tail", "red": "RED", "rio": "RIO", "codel": "CoDel"}.get(str(name), str(name))
 
 
 def _spaced(key: str) -> str:

@@ -1,17 +1,22 @@
-//! The one list of queues. A new one is a file beside this and a line in the call of `queues!`.
+//! The one list of queues. A new one is a file beside this and a line in the call of `queues!`: before the semicolon if it
+//! decides at arrival, behind it if it decides at departure.
 
 use super::{
-    Arrival, Backlog, DropTail, DropTailConfig, Limit, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Rio,
-    RioConfig, Step, StepConfig, Verdict,
+    Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail, DropTailConfig, Held, Limit, Pie,
+    PieConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step, StepConfig, Turn, Verdict,
 };
 use parshall_units::parameters::Entry;
-use parshall_units::ConfigError;
+use parshall_units::{ConfigError, Instant};
 use rand_core::RngCore;
 use serde::Deserialize;
+use std::collections::VecDeque;
 
 /// Dispatch is a `match`, not a virtual call.
 macro_rules! queues {
-    ($($name:literal => $queue:ident($config:ident)),* $(,)?) => {
+    (
+        $($name:literal => $queue:ident($config:ident)),*;
+        $($late_name:literal => $late:ident($late_config:ident)),* $(,)?
+    ) => {
         /// Which queue, and its parameters.
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         #[serde(tag = "name")]
@@ -21,9 +26,23 @@ macro_rules! queues {
                 #[serde(rename = $name)]
                 $queue($config),
             )*
+            $(
+                #[doc = concat!("`", $late_name, "`")]
+                #[serde(rename = $late_name)]
+                $late($late_config),
+            )*
         }
 
         /// A queue of any kind.
+        #[derive(Clone, Debug)]
+        pub enum Discipline {
+            /// It decides at arrival.
+            AtArrival(Queue),
+            /// It decides at departure.
+            AtDeparture(DepartureQueue),
+        }
+
+        /// A queue that decides at arrival.
         #[derive(Clone, Debug)]
         pub enum Queue {
             $(
@@ -32,10 +51,24 @@ macro_rules! queues {
             )*
         }
 
+        /// A queue that decides at departure.
+        #[derive(Clone, Debug)]
+        pub enum DepartureQueue {
+            $(
+                #[doc = concat!("`", $late_name, "`")]
+                $late($late),
+            )*
+        }
+
         impl QueueConfig {
             /// An empty queue.
-            pub fn build(&self) -> Queue {
-                match self { $(Self::$queue(config) => Queue::$queue($queue::new(config)),)* }
+            pub fn build(&self) -> Discipline {
+                match self {
+                    $(Self::$queue(config) => Discipline::AtArrival(Queue::$queue($queue::new(config))),)*
+                    $(Self::$late(config) => {
+                        Discipline::AtDeparture(DepartureQueue::$late($late::new(config)))
+                    })*
+                }
             }
 
             /// Refuses a configuration that contradicts itself.
@@ -43,7 +76,10 @@ macro_rules! queues {
             /// # Errors
             /// [`ConfigError`]: which key, what was found, what is accepted.
             pub fn check(&self) -> Result<(), ConfigError> {
-                self.build().check()
+                match self.build() {
+                    Discipline::AtArrival(queue) => queue.check(),
+                    Discipline::AtDeparture(queue) => queue.check(),
+                }
             }
         }
 
@@ -70,6 +106,24 @@ macro_rules! queues {
             }
         }
 
+        impl DepartureDiscipline for DepartureQueue {
+            fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>) {
+                match self { $(Self::$late(queue) => queue.enqueue(packet, beside, lost),)* }
+            }
+
+            fn dequeue(&mut self, now: Instant, lost: &mut VecDeque<Held>) -> Option<Turn> {
+                match self { $(Self::$late(queue) => queue.dequeue(now, lost),)* }
+            }
+
+            fn packets(&self) -> u64 {
+                match self { $(Self::$late(queue) => queue.packets(),)* }
+            }
+
+            fn check(&self) -> Result<(), ConfigError> {
+                match self { $(Self::$late(queue) => queue.check(),)* }
+            }
+        }
+
         /// Every queue.
         pub const CATALOG: &[Entry] = &[
             $(Entry {
@@ -77,6 +131,12 @@ macro_rules! queues {
                 summary: $queue::SUMMARY,
                 reference: $queue::REFERENCE,
                 parameters: $config::PARAMETERS,
+            },)*
+            $(Entry {
+                name: $late_name,
+                summary: $late::SUMMARY,
+                reference: $late::REFERENCE,
+                parameters: $late_config::PARAMETERS,
             },)*
         ];
     };
@@ -87,5 +147,6 @@ queues! {
     "red" => Red(RedConfig),
     "rio" => Rio(RioConfig),
     "pie" => Pie(PieConfig),
-    "step" => Step(StepConfig),
+    "step" => Step(StepConfig);
+    "codel" => Codel(CodelConfig),
 }

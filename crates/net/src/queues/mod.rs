@@ -1,9 +1,12 @@
 //! Queue management: which packets a link accepts, marks or drops.
 //!
-//! These are the disciplines that decide at a packet's arrival and serve in order of arrival; when an accepted
-//! packet leaves is then known at once, which is what makes a simulated link cheap (one event a packet).
+//! Most disciplines decide at a packet's arrival and serve in order of arrival; when an accepted packet leaves is
+//! then known at once, which is what makes a simulated link cheap (one event a packet): [`QueueDiscipline`]. Others decide when a packet's
+//! turn comes: [`DepartureDiscipline`].
 
 pub mod catalog;
+mod codel;
+mod departure;
 mod drop_tail;
 mod early_drop;
 mod pie;
@@ -11,7 +14,9 @@ mod red;
 mod rio;
 mod step;
 
-pub use catalog::{Queue, QueueConfig};
+pub use catalog::{DepartureQueue, Discipline, Queue, QueueConfig};
+pub use codel::{Codel, CodelConfig};
+pub use departure::{DepartureDiscipline, Held, Turn};
 pub use drop_tail::{DropTail, DropTailConfig};
 pub use pie::{Pie, PieConfig};
 pub use red::{Red, RedConfig};

@@ -1,0 +1,121 @@
+//! Service by a queue that decides at departure: packets are held until their turn comes.
+//!
+//! Who drives the link
+//! 1. hands over each packet that [`Link::offer`] lets wait: [`Link::hold`];
+//! 2. asks for the next packet when one was handed over to an idle link, and at each departure: [`Link::transmit`];
+//! 3. takes the packets that the queue has dropped after either: [`Link::take_dropped`].
+//!
+//! A packet has left when `transmit` is called at its departure. One that arrives at that very moment finds the place taken or free,
+//! as the two events are ordered.
+
+use super::{Link, Offered, Service};
+use crate::queues::{DepartureDiscipline, DepartureQueue, Held};
+use parshall_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// A packet's transmission begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// Which packet.
+    pub ticket: u32,
+    /// When its last bit is transmitted.
+    pub departure: Instant,
+    /// How long it waited before its transmission began (on a trace: before it leaves).
+    pub waiting: Duration,
+    /// Whether the queue marked it.
+    pub marked: bool,
+}
+
+/// The packets of a link whose queue decides at departure.
+#[derive(Clone, Debug)]
+pub(super) struct WaitingRoom {
+    pub(super) queue: DepartureQueue,
+    /// The packet being transmitted, and when it has left.
+    transmitting: Option<(Instant, Held)>,
+    /// Dropped, and not yet taken.
+    dropped: VecDeque<Held>,
+}
+
+impl WaitingRoom {
+    pub(super) fn new(queue: DepartureQueue) -> Self {
+        Self { queue, transmitting: None, dropped: VecDeque::new() }
+    }
+
+    /// Packets held, the one being transmitted included.
+    pub(super) fn packets(&self) -> u64 {
+        self.queue.packets() + u64::from(self.transmitting.is_some())
+    }
+}
+
+impl Link {
+    /// A packet of flow `flow` waits from `now` on; it is called `ticket` when its turn comes.
+    pub fn hold(&mut self, now: Instant, packet: Offered, flow: u32, ticket: u32) {
+        let Service::Asked(room) = &mut self.service else { return };
+        let Offered { bytes, ecn_capable, class } = packet;
+        let waiting = room.queue.packets();
+        self.occupancy.lasted(waiting, now);
+        self.counts.waiting_found += waiting;
+        self.counts.within.arrivals += class.is_in();
+        self.backlog_bytes += u64::from(bytes);
+        self.backlog_in += class.is_in();
+        let beside = room.transmitting.map_or((0, 0), |(_, packet)| (1, u64::from(packet.bytes)));
+        let before = room.dropped.len();
+        let held = Held { arrived: now, bytes, ecn_capable, class, flow, ticket };
+        room.queue.enqueue(held, beside, &mut room.dropped);
+        self.count_dropped(before);
+    }
+
+    /// Whether a packet is being transmitted.
+    pub fn is_transmitting(&self) -> bool {
+        matches!(&self.service, Service::Asked(room) if room.transmitting.is_some())
+    }
+
+    /// The packet being transmitted has left, if there is one; the next one begins, if one waits.
+    pub fn transmit(&mut self, now: Instant) -> Option<Transmission> {
+        let Service::Asked(room) = &mut self.service else { return None };
+        debug_assert!(room.transmitting.is_none_or(|(departure, _)| departure <= now), "it is not free");
+        self.occupancy.lasted(room.queue.packets(), now);
+        if let Some((_, packet)) = room.transmitting.take() {
+            self.counts.forwarded += 1;
+            self.counts.forwarded_bytes += u64::from(packet.bytes);
+            self.counts.within.forwarded += packet.class.is_in();
+            self.backlog_bytes -= u64::from(packet.bytes);
+            self.backlog_in -= packet.class.is_in();
+        }
+        let before = room.dropped.len();
+        let turn = room.queue.dequeue(now, &mut room.dropped);
+        self.count_dropped(before);
+        let turn = turn?;
+        let (departure, on_trace) = self.transmitter.serve(now, now, turn.packet.bytes);
+        self.counts.marked += u64::from(turn.marked);
+        if let Service::Asked(room) = &mut self.service {
+            room.transmitting = Some((departure, turn.packet));
+        }
+        Some(Transmission {
+            ticket: turn.packet.ticket,
+            departure,
+            waiting: now.since(turn.packet.arrived) + on_trace,
+            marked: turn.marked,
+        })
+    }
+
+    /// A packet that the queue has dropped.
+    pub fn take_dropped(&mut self) -> Option<u32> {
+        let Service::Asked(room) = &mut self.service else { return None };
+        room.dropped.pop_front().map(|packet| packet.ticket)
+    }
+
+    /// The books of what was dropped since there were `before` packets in that list.
+    fn count_dropped(&mut self, before: usize) {
+        let Service::Asked(room) = &self.service else { return };
+        for packet in room.dropped.iter().skip(before) {
+            self.counts.dropped += 1;
+            self.counts.within.dropped += packet.class.is_in();
+            self.backlog_bytes -= u64::from(packet.bytes);
+            self.backlog_in -= packet.class.is_in();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Conservation, classes and Little's law where packets are held.
+
+use super::*;
+use crate::link::Outcome;
+use crate::loss::{BernoulliConfig, LossConfig};
+use crate::markers::Class;
+use crate::queues::{CodelConfig, Limit, QueueConfig};
+use crate::rate::Transmitter;
+use parshall_units::Rate;
+use proptest::prelude::*;
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
+
+/// 1500 bytes last 1 ms.
+fn link(queue: &QueueConfig, loss: f64) -> Link {
+    let transmitter = Transmitter::constant(Rate::from_bps(12_000_000).unwrap());
+    let loss = LossConfig::Bernoulli(BernoulliConfig { probability: loss });
+    Link::new(transmitter, Duration::from_millis(5), queue, &loss)
+}
+
+fn codel(limit: u64, target_ms: u64, interval_ms: u64) -> QueueConfig {
+    QueueConfig::Codel(CodelConfig {
+        limit: Limit::Packets(limit),
+        target: Duration::from_millis(target_ms).as_ps(),
+        interval: Duration::from_millis(interval_ms).as_ps(),
+        ecn: true,
+    })
+}
+
+/// Queues so quick to act that short tests see it.
+fn hasty(limit: u64) -> Vec<QueueConfig> {
+    vec![codel(limit, 1, 2)]
+}
+
+/// Runs the transmissions due up to `now`; adds up what happened.
+#[derive(Default)]
+struct Driven {
+    departure: Option<Instant>,
+    /// Arrivals of the packets that wait, by ticket.
+    waiting: BTreeMap<u32, Instant>,
+    waited_s: f64,
+    departures: Vec<Instant>,
+}
+
+impl Driven {
+    fn begin(&mut self, link: &mut Link, now: Instant) {
+        let transmission = link.transmit(now);
+        self.drop(link, now);
+        self.departure = transmission.map(|t| t.departure);
+        if let Some(t) = transmission {
+            let arrived = self.waiting.remove(&t.ticket).unwrap();
+            assert_eq!(t.waiting, now.since(arrived));
+            self.waited_s += t.waiting.as_secs_f64();
+            self.departures.push(t.departure);
+        }
+    }
+
+    fn drop(&mut self, link: &mut Link, now: Instant) {
+        while let Some(ticket) = link.take_dropped() {
+            let arrived = self.waiting.remove(&ticket).unwrap();
+            self.waited_s += now.since(arrived).as_secs_f64();
+        }
+    }
+
+    fn until(&mut self, link: &mut Link, now: Instant) {
+        while let Some(departure) = self.departure.filter(|&departure| departure < now) {
+            self.begin(link, departure);
+        }
+    }
+}
+
+#[test]
+fn a_packet_waits_for_the_one_before_it_and_leaves_when_asked() {
+    let mut link = link(&codel(10, 5, 100), 0.0);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+    for ticket in 0..2 {
+        assert_eq!(link.offer(at(0), Offered::plain(1500), &mut random), Outcome::Waits);
+        link.hold(at(0), Offered::plain(1500), 0, ticket);
+    }
+    let transmission = |ticket, departure, waiting| Transmission {
+        ticket,
+        departure: at(departure),
+        waiting: Duration::from_millis(waiting),
+        marked: false,
+    };
+    assert_eq!(link.transmit(at(0)), Some(transmission(0, 1, 0)));
+    assert!(link.is_transmitting());
+    assert_eq!(link.queued(), 2);
+    assert_eq!(link.transmit(at(1)), Some(transmission(1, 2, 1)));
+    assert_eq!(link.transmit(at(2)), None);
+    assert!(!link.is_transmitting());
+    let (counts, occupancy) = link.measured(at(4));
+    assert_eq!((counts.arrivals, counts.forwarded, counts.forwarded_bytes), (2, 2, 3000));
+    assert_eq!(counts.waiting_found, 1);
+    // One packet waits during [0, 1).
+    assert_eq!((occupancy.mean(), occupancy.max()), (Some(0.25), 1));
+}
+
+proptest! {
+    #[test]
+    fn packets_are_conserved_at_any_moment(
+        arrivals in prop::collection::vec((0u64..1_500_000_000, 40u32..3000, any::<bool>(), any::<bool>(), 0u32..4), 1..300),
+        limit in 2u64..20,
+        loss in 0.0f64..0.3,
+        seed: u64,
+    ) {
+        for queue in hasty(limit) {
+            let mut link = link(&queue, loss);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut now = Instant::ZERO;
+            let mut driven = Driven::default();
+            for (ticket, &(gap, bytes, ecn_capable, within, flow)) in arrivals.iter().enumerate() {
+                now += Duration::from_ps(gap);
+                driven.until(&mut link, now);
+                let packet = Offered { bytes, ecn_capable, class: Class::within(within) };
+                if link.offer(now, packet, &mut random) == Outcome::Waits {
+                    driven.waiting.insert(ticket as u32, now);
+                    link.hold(now, packet, flow, ticket as u32);
+                    driven.drop(&mut link, now);
+                    if !link.is_transmitting() {
+                        driven.begin(&mut link, now);
+                    }
+                }
+                prop_assert!(link.queued() <= limit);
+                prop_assert_eq!(link.queued(), driven.waiting.len() as u64 + u64::from(link.is_transmitting()));
+                let (queued, queued_in) = (link.queued(), link.queued_in());
+                let (counts, _) = link.measured(now);
+                prop_assert_eq!(counts.arrivals, counts.forwarded + counts.dropped + counts.medium_losses + queued);
+                for (class, queued) in [(counts.within, queued_in), (counts.beyond(), queued - queued_in)] {
+                    prop_assert_eq!(class.arrivals, class.forwarded + class.dropped + class.medium_losses + queued);
+                }
+            }
+            let last = now + Duration::from_secs(2);
+            driven.until(&mut link, last);
+            prop_assert_eq!((link.queued(), link.queued_in()), (0, 0));
+            prop_assert!(driven.departures.windows(2).all(|pair| pair[0] < pair[1]));
+            // Little's law, exactly: the area under the queue is the sum of the waits, of what was dropped too.
+            let (_, occupancy) = link.measured(last);
+            let waited = driven.waited_s;
+            prop_assert!((occupancy.packet_seconds() - waited).abs() <= 1e-9 + 1e-9 * waited);
+        }
+    }
+}

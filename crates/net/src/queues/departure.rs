@@ -1,0 +1,83 @@
+//! Queues that decide at a packet's departure: what is transmitted next, and what is dropped instead.
+//!
+//! When an accepted packet leaves is not known at its arrival, so a link with such a queue holds its packets and has to be asked
+//! for the next one whenever it falls free ([`crate::link::Link::transmit`]): one event a packet more than the queues
+//! that decide at arrival. What they cost is paid on their links only.
+
+use crate::markers::Class;
+use parshall_units::{ConfigError, Instant};
+use std::collections::VecDeque;
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// When it came.
+    pub arrived: Instant,
+    /// Its size on the wire.
+    pub bytes: u32,
+    /// Whether it may be marked instead of dropped (ECT).
+    pub ecn_capable: bool,
+    /// Whether it is within its flow's profile.
+    pub class: Class,
+    /// Which flow it is of: the same number for the packets of one flow in one direction.
+    pub flow: u32,
+    /// Whoever drives the link knows the packet by this number.
+    pub ticket: u32,
+}
+
+/// The packet that is transmitted next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The packet.
+    pub packet: Held,
+    /// Whether the queue marks it (CE).
+    pub marked: bool,
+}
+
+/// A queue discipline that decides at departure. Packets it drops, at either call, go to the end of `lost`.
+pub trait DepartureDiscipline {
+    /// A packet arrives. `beside` is what the link holds besides the queue: packets and bytes in transmission.
+    fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>);
+
+    /// The link is free: the packet to transmit now, if any waits.
+    fn dequeue(&mut self, now: Instant, lost: &mut VecDeque<Held>) -> Option<Turn>;
+
+    /// How many packets wait.
+    fn packets(&self) -> u64;
+
+    /// Refuses a configuration that contradicts itself.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: which key, what was found, what is accepted.
+    fn check(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+}
+
+/// Packets that wait in order of arrival.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fifo {
+    packets: VecDeque<Held>,
+    bytes: u64,
+}
+
+impl Fifo {
+    pub(super) fn push(&mut self, packet: Held) {
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back(packet);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Held> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.packets.len() as u64
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
