@@ -38,7 +38,7 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Bic {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
     s_max: f64,
     s_min: f64,
     decrease: f64,

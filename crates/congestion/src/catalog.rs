@@ -6,9 +6,11 @@
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
     Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
-    HighSpeedConfig, Htcp, HtcpConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, Vegas, VegasConfig,
+    HighSpeedConfig, Htcp, HtcpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Reno, RenoConfig,
+    Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig, Vegas, VegasConfig,
 };
 use parshall_units::parameters::Entry;
+use parshall_units::{ConfigError, Duration};
 use serde::Deserialize;
 
 /// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for small ones.
@@ -109,4 +111,19 @@ controls! {
     "dctcp" => Dctcp(DctcpConfig),
     "bbr" => Bbr(BbrConfig),
     "bbr3" => Bbr3(Bbr3Config),
+    "tcp_rate" => TcpRate(TcpRateConfig),
+    "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
+}
+
+impl ControlConfig {
+    /// Refuses a configuration that contradicts itself, or a path of this RTT.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: what is accepted.
+    pub fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
+        match self {
+            Self::MultipleTimeScale(config) => config.check(rtt),
+            _ => Ok(()),
+        }
+    }
 }

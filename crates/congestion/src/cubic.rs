@@ -36,7 +36,7 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
     c: f64,
     beta: f64,
     fast_convergence: bool,

@@ -41,7 +41,7 @@ parshall_units::configuration! {
 pub struct Cubic2005 {
     config: Cubic2005Config,
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
     w_max: f64,
     k_s: f64,
     /// Window at the start of the epoch.

@@ -37,7 +37,7 @@ const LOW_P: f64 = 1e-3;
 #[derive(Clone, Debug)]
 pub struct HighSpeed {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
     increase: f64,
     low_window: f64,
     log_low: f64,

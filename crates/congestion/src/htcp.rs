@@ -42,7 +42,7 @@ const REFERENCE_RTT_S: f64 = 0.1;
 #[derive(Clone, Debug)]
 pub struct Htcp {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
     delta_low_s: f64,
     adaptive_backoff: bool,
     rtt_scaling: bool,

@@ -25,9 +25,11 @@ mod event;
 mod fast;
 mod highspeed;
 mod htcp;
+mod multiple_time_scale;
 mod path_model;
 mod reno;
 mod scalable;
+mod tcp_rate;
 mod vegas;
 
 pub use bbr::{Bbr, BbrConfig};
@@ -41,8 +43,10 @@ pub use event::{AckEvent, CongestionEvent, RateSample, Signal, Start};
 pub use fast::{Fast, FastConfig};
 pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};
+pub use multiple_time_scale::{MultipleTimeScale, MultipleTimeScaleConfig};
 pub use reno::{Reno, RenoConfig};
 pub use scalable::{Scalable, ScalableConfig};
+pub use tcp_rate::{TcpRate, TcpRateConfig};
 pub use vegas::{Vegas, VegasConfig};
 
 /// Smallest ssthresh after a congestion event (RFC 5681 eq. (4)), in packets.

@@ -25,7 +25,7 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Reno {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
     increase: f64,
     decrease: f64,
 }

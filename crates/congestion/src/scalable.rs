@@ -28,7 +28,7 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Scalable {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
     increase: f64,
     decrease: f64,
     legacy_window: f64,

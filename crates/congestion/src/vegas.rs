@@ -35,10 +35,12 @@ const MIN_SAMPLES: u32 = 3;
 #[derive(Clone, Debug)]
 pub struct Vegas {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
     alpha: f64,
     beta: f64,
     gamma: f64,
+    /// Packets added in a round trip of congestion avoidance; 1 but for the large time scale.
+    pub(crate) increase: f64,
     round_rtt: Duration,
     samples: u32,
     /// In slow start: whether the window grows in this round.
@@ -57,6 +59,7 @@ impl Vegas {
             alpha: config.alpha,
             beta: config.beta.max(config.alpha),
             gamma: config.gamma,
+            increase: 1.0,
             round_rtt: Duration::MAX,
             samples: 0,
             doubling: true,
@@ -77,7 +80,7 @@ impl Vegas {
             self.window = (self.window - 1.0).max(MIN_SSTHRESH);
             self.ssthresh = self.window;
         } else if queued < self.alpha {
-            self.window += 1.0;
+            self.window += self.increase;
         }
     }
 
@@ -114,7 +117,7 @@ impl CongestionControl for Vegas {
         } else if ack.round_ended && judged {
             self.end_round(ack.min_rtt);
         } else if ack.round_ended {
-            self.window += 1.0; // as Reno: one packet a round trip
+            self.window += self.increase; // as Reno
         }
         if ack.round_ended {
             self.start_round();

@@ -2,11 +2,15 @@
 
 mod common;
 
-use common::default_config;
+use common::{default_config, default_object};
 use parshall_congestion::catalog::CATALOG;
-use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, RateSample, Signal, Start};
+use parshall_congestion::{
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, RateSample, Signal, Start,
+};
+use parshall_units::parameters::Entry;
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
+use serde_json::json;
 
 #[derive(Clone, Copy, Debug)]
 enum Happening {
@@ -111,6 +115,82 @@ proptest! {
                 prop_assert!(rate.is_finite() && rate > 0.0, "{}: paces at {rate}", entry.name);
                 prop_assert!(one.ssthresh() >= 2.0 || one.ssthresh() == f64::INFINITY, "{}", entry.name);
                 prop_assert_eq!(window.to_bits(), two.window().to_bits(), "{} is not deterministic", entry.name);
+                match event {
+                    Happening::Congestion { .. } => prop_assert!(window <= before.max(2.0), "{}", entry.name),
+                    Happening::Timeout { .. } => prop_assert_eq!(window, 1.0, "{}", entry.name),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The entries that the large time scale can steer.
+fn steerable() -> impl Iterator<Item = &'static Entry> {
+    let module = CATALOG.iter().find(|entry| entry.name == "multiple_time_scale").unwrap();
+    CATALOG.iter().filter(|entry| module.parameters[0].choices.contains(&entry.name))
+}
+
+/// `entry` steered by the large time scale, with these parameters.
+fn steered(entry: &Entry, parameters: &serde_json::Value) -> ControlConfig {
+    let module = CATALOG.iter().find(|entry| entry.name == "multiple_time_scale").unwrap();
+    let mut object = default_object(module);
+    object["control"] = default_object(entry);
+    for (key, value) in parameters.as_object().unwrap() {
+        object[key] = value.clone();
+    }
+    serde_json::from_value(object).unwrap()
+}
+
+proptest! {
+    /// A = a, and T_L without end.
+    #[test]
+    fn steered_with_nothing_to_gain_a_control_is_itself(
+        events in prop::collection::vec(happening(), 1..400),
+        quantiser in prop_oneof![Just("quantile"), Just("running_range"), Just("fixed_range")],
+        schedule in prop_oneof![Just("inverse_linear"), Just("threshold")],
+    ) {
+        let begin = Start { window: 4.0, ssthresh: f64::INFINITY };
+        let none = json!({"aggressiveness": 1.0, "quantiser": quantiser, "schedule": schedule, "peak": 100.0});
+        let never = json!({"aggressiveness": 9.0, "quantiser": quantiser, "interval": 1_000_000_000_000_000_000_u64});
+        for entry in steerable() {
+            let plain = default_config(entry).build(begin);
+            let all = [plain, steered(entry, &none).build(begin), steered(entry, &never).build(begin)];
+            let [mut plain, mut none, mut never] = all;
+            let mut clocks = [Clock::new(), Clock::new(), Clock::new()];
+            for &event in &events {
+                apply(&mut plain, &mut clocks[0], event);
+                for (control, clock) in [(&mut none, 1), (&mut never, 2)] {
+                    apply(control, &mut clocks[clock], event);
+                    prop_assert_eq!(control.window().to_bits(), plain.window().to_bits(), "{}", entry.name);
+                    prop_assert_eq!(control.ssthresh().to_bits(), plain.ssthresh().to_bits(), "{}", entry.name);
+                }
+            }
+        }
+    }
+
+    /// The conformance of `window_stays_sane`, for every control that can be steered and every kind of steering.
+    #[test]
+    fn steered_a_control_stays_sane(
+        events in prop::collection::vec(happening(), 1..300),
+        schedule in prop_oneof![Just("inverse_linear"), Just("threshold"), Just("inverse"), Just("generalised")],
+        coupling in prop_oneof![Just("congestion_avoidance"), Just("slow_start"), Just("both")],
+        metacontrol in any::<bool>(),
+    ) {
+        let metacontrol = metacontrol && schedule != "inverse" || schedule == "generalised";
+        let parameters = json!({"schedule": schedule, "coupling": coupling, "metacontrol": metacontrol,
+            "conservativeness": 0.5, "adjustment": 5.0});
+        for entry in steerable() {
+            let config = steered(entry, &parameters);
+            prop_assert_eq!(config.check(Duration::ZERO), Ok(()));
+            let mut control = config.build(Start { window: 4.0, ssthresh: f64::INFINITY });
+            let mut clock = Clock::new();
+            for &event in &events {
+                let before = control.window();
+                apply(&mut control, &mut clock, event);
+                let window = control.window();
+                prop_assert!(window.is_finite() && window >= 1.0, "{}: {window} after {event:?}", entry.name);
+                prop_assert!(control.ssthresh() >= 2.0, "{}", entry.name);
                 match event {
                     Happening::Congestion { .. } => prop_assert!(window <= before.max(2.0), "{}", entry.name),
                     Happening::Timeout { .. } => prop_assert_eq!(window, 1.0, "{}", entry.name),

@@ -1,8 +1,9 @@
 //! Files and parts of a scenario, read and checked by the crates that will use them.
 
+use parshall_congestion::ControlConfig;
 use parshall_net::markers::{Edge, MarkerConfig};
 use parshall_net::queues::QueueConfig;
-use parshall_units::{ConfigError, Rate};
+use parshall_units::{ConfigError, Duration, Rate};
 use parshall_workload::{CdfFile, DistributionConfig, WorkloadConfig};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -51,6 +52,13 @@ pub fn check_marker(config: &str, packet_bytes: u32, access_bps: Option<u64>) ->
     let config: MarkerConfig = read(config)?;
     let edge = Edge { packet_bytes, access: access_bps.and_then(Rate::from_bps) };
     config.check(edge).map_err(|error| refused(&error))
+}
+
+/// Whether a resolved congestion control contradicts itself, or does not fit an RTT. Errors as [`check_distribution`].
+#[pyfunction]
+pub fn check_control(config: &str, rtt_ps: u64) -> PyResult<()> {
+    let config: ControlConfig = read(config)?;
+    config.check(Duration::from_ps(rtt_ps)).map_err(|error| refused(&error))
 }
 
 fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {

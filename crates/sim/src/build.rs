@@ -273,6 +273,8 @@ impl GroupBuilder<'_> {
             path: self.spec.path.clone().into(),
             reverse_path: self.spec.reverse_path.clone().into(),
         };
+        let rtt = Duration::from_ps(self.rtts()?.get(0));
+        control.check(rtt).map_err(|error| at_key("congestion_control", &error))?;
         let group_index = self.network.tcp_groups.len() as u32;
         self.network.tcp_groups.push(group);
         self.network.tcp_flows.reserve(self.spec.count as usize);

@@ -28,6 +28,10 @@ pub enum Kind {
     Size,
     /// One of the parameter's choices, by name.
     Choice,
+    /// A list of real numbers.
+    Numbers,
+    /// A congestion control (the congestion crate's catalog), one of the parameter's choices.
+    Control,
     /// The weight of the newest sample in a moving average, or `"instantaneous"`; resolved to a number, 1 for the latter.
     Weight,
     /// A queue limit: `"100 packets"`, `"150 kB"` or `"1 BDP"`; resolved to `{"packets": n}` or

@@ -28,6 +28,8 @@ _KINDS = {
     "packets": "packets or size",
     "size": "size or packets",
     "choice": "name",
+    "numbers": "list of numbers",
+    "control": "[congestion control](#congestion-controls)",
     "weight": 'number, or `"instantaneous"`',
     "buffer": "queue limit",
     "size_distribution": "[distribution](#distributions) of sizes",

@@ -89,9 +89,9 @@ class _Choice:
 
 
 @cache
-def choice(family_name: str, what: str, role: str | None = None) -> Any:
-    """The type of a field that holds one entry of a family."""
-    entries = family(family_name)
+def choice(family_name: str, what: str, role: str | None = None, only: tuple[str, ...] | None = None) -> Any:
+    """The type of a field that holds one entry of a family, or one of those that are named."""
+    entries = [entry for entry in family(family_name) if only is None or entry.name in only]
     names = tuple(entry.name for entry in entries)
     reader = _Choice(what, names)
     tagged = tuple(Annotated[_model(entry, role), Tag(f"<{entry.name}>")] for entry in entries)
@@ -115,6 +115,7 @@ def fields(parameters: Sequence[Parameter], role: str | None = None) -> dict[str
     return made
 
 
+@cache
 def _model(entry: Entry, role: str | None) -> type[BaseModel]:
     bases: tuple[type[Any], ...] = (Configuration,)
     if any(parameter.kind == "cdf_points" for parameter in entry.parameters):
@@ -147,12 +148,12 @@ def _field(parameter: Parameter) -> Any:
 
 
 def _default(parameter: Parameter) -> Any:
-    if parameter.kind in {"number", "integer", "boolean"}:
+    if parameter.kind in {"number", "integer", "boolean", "numbers"}:
         return json.loads(parameter.default or "null")
     return parameter.default
 
 
-def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901 - one line a kind
+def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, PLR0912 - one line a kind
     match parameter.kind:
         case "number":
             kind: Any = float
@@ -164,6 +165,10 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901 - 
             kind = Literal[tuple(entry.name for entry in family("recoveries"))]
         case "choice":
             kind = Literal[parameter.choices]
+        case "control":
+            kind = choice("congestion_controls", "a congestion control that can be steered", only=parameter.choices)
+        case "numbers":
+            kind = list[Annotated[float, Field(strict=True, allow_inf_nan=False)]]
         case "weight":
             kind = Annotated[
                 Any, BeforeValidator(_Weight(parameter).validate), WithJsonSchema(_Weight(parameter).schema)

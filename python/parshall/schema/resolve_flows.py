@@ -32,7 +32,8 @@ def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Contex
     context = replace(context, packet_bytes=packet_bytes - header_bytes)
     workload, datagrams = _workload(group, packet_bytes, context)
     access = group.access_rate
-    rtt, _ = rtt_spread(group, route.delay_ps, context)
+    rtt, rtt_s = rtt_spread(group, route.delay_ps, context)
+    rtt_ps = round(rtt_s * quantities.PS_PER_S)
     return {
         "name": group.name,
         "count": group.count,
@@ -45,7 +46,7 @@ def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Contex
         "packet_bytes": packet_bytes,
         "header_bytes": header_bytes,
         "tcp": None if datagrams else parameters(group, TCP_PARAMETERS, context),
-        "congestion_control": None if datagrams else _congestion_control(group, context),
+        "congestion_control": None if datagrams else _congestion_control(group, rtt_ps, context),
         "workload": workload,
     }
 
@@ -168,8 +169,13 @@ def _refuse_tcp(group: FlowGroup) -> None:
         raise Problem((), f'"{group.workload.name}" sends datagrams, without TCP: leave out {quoted(given)}')
 
 
-def _congestion_control(group: FlowGroup, context: Context) -> dict[str, Any]:
+def _congestion_control(group: FlowGroup, rtt_ps: int, context: Context) -> dict[str, Any]:
+    """The control as Rust reads it; `rtt_ps` is the mean RTT."""
     try:
-        return configuration(group.congestion_control, context)
+        resolved = configuration(group.congestion_control, context)
+        _core.check_control(json.dumps(resolved), rtt_ps)
     except Problem as problem:
         raise problem.within("congestion_control") from None
+    except ValueError as error:
+        raise refused(error, "congestion_control") from None
+    return resolved

@@ -102,7 +102,7 @@ def _value(value: Any, parameter: Parameter, context: Context, role: str | None)
             return _in_range(quantities.parse_size(value, context.packet_bytes), value, parameter)
         case "sizes":
             return [quantities.parse_size(text, context.packet_bytes) for text in value]
-        case "size_distribution" | "time_distribution":
+        case "size_distribution" | "time_distribution" | "control":
             try:
                 return configuration(value, context)
             except Problem as problem:

@@ -1,23 +1,17 @@
 """Figs 1 and 2: every setting at every tail index, and what becomes of them: checks, figures, tables.
 
-At ``paper`` scale a finished point is kept below the user's cache (``XDG_CACHE_HOME``), under a digest of its resolved
-scenario and of Parshall's version, so that an interrupted study goes on where it was.
+At ``paper`` scale a finished point is kept (`keeping`), so that an interrupted study goes on where it was.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import pickle
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
 
-from parshall.files import write_atomically
 from parshall.scenario import Scenario
+from parshall.studies import keeping
 from parshall.studies.study import Progress, Scale
 from parshall.studies.tail_index.measure import Measured, measured
 from parshall.studies.tail_index.network import butterfly, pareto
@@ -73,16 +67,7 @@ def simulated(size: Size, progress: Progress) -> dict[Setting, tuple[Measured, .
 
 def kept(scenario: Scenario) -> Measured:
     """What was measured of a scenario before, or now."""
-    text = json.dumps([metadata.version("parshall"), scenario.resolve()], sort_keys=True)
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / "tail_index"
-    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.pickle"
-    if path.exists():
-        found: Measured = pickle.loads(path.read_bytes())  # noqa: S301 (written by us, below the user's own cache)
-        return found
-    made = measured(scenario)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, pickle.dumps(made))
-    return made
+    return keeping.kept("tail_index", scenario, measured)
 
 
 def off_load(

@@ -1,0 +1,69 @@
+//! How the module acts on the control it steers (Table I).
+//!
+//! *Congestion avoidance.* Controls that grow by the ACK need nothing here: each ACK counts for epsilon. Those that grow by
+//! the round trip are told the slope. *Slow start* (§3.6.1): a timeout associates the window at that time with the
+//! contention of then, and slow start ends at the window associated with the contention predicted. The source keeps "the
+//! empirical association"; here it is the mean over the timeouts of a level.
+
+use super::MultipleTimeScaleConfig;
+use crate::Control;
+
+/// What is steered, and the windows at timeouts by level.
+#[derive(Clone, Debug)]
+pub(super) struct Coupling {
+    pub(super) avoidance: bool,
+    slow_start: bool,
+    /// By level: sum of the windows at timeouts, and their number.
+    at_timeouts: Box<[(f64, f64)]>,
+}
+
+impl Coupling {
+    pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
+        Self {
+            avoidance: config.coupling != "slow_start",
+            slow_start: config.coupling != "congestion_avoidance",
+            at_timeouts: vec![(0.0, 0.0); config.levels as usize].into(),
+        }
+    }
+
+    /// A timeout at a window; the window at which slow start ends, if this is steered and the level is known.
+    pub(super) fn on_timeout(
+        &mut self,
+        window: f64,
+        level: Option<usize>,
+        predicted: Option<f64>,
+    ) -> Option<f64> {
+        if !self.slow_start {
+            return None;
+        }
+        let (sum, number) = &mut self.at_timeouts[level? - 1];
+        *sum += window;
+        *number += 1.0;
+        let (sum, number) = self.at_timeouts[libm::round(predicted?) as usize - 1];
+        (number > 0.0).then(|| sum / number)
+    }
+}
+
+/// Tells the slope to controls that grow by the round trip.
+pub(super) fn set_slope(control: &mut Control, slope: f64) {
+    if let Control::Vegas(vegas) = control {
+        vegas.increase = slope;
+    }
+}
+
+/// Slow start ends at this window.
+pub(super) fn set_ssthresh(control: &mut Control, ssthresh: f64) {
+    let field = match control {
+        Control::Reno(c) => &mut c.ssthresh,
+        Control::Cubic(c) => &mut c.ssthresh,
+        Control::Cubic2005(c) => &mut c.ssthresh,
+        Control::Bic(c) => &mut c.ssthresh,
+        Control::HighSpeed(c) => &mut c.ssthresh,
+        Control::Scalable(c) => &mut c.ssthresh,
+        Control::Htcp(c) => &mut c.ssthresh,
+        Control::Vegas(c) => &mut c.ssthresh,
+        Control::TcpRate(c) => &mut c.ssthresh,
+        _ => return, // these cannot be wrapped
+    };
+    *field = ssthresh;
+}

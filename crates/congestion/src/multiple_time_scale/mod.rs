@@ -1,0 +1,286 @@
+//! Multiple time scale TCP: a module that steers the slope of any window control by what it predicts of the next
+//! seconds (Park & Tuan, ACM TOMACS 10(2), 2000).
+//!
+//! | symbol | here | unit |
+//! | --- | --- | --- |
+//! | T_L | `interval` | the large time scale |
+//! | X | `delivered` | packets delivered in an interval |
+//! | h | `levels` | levels of contention, 1 (none) to h |
+//! | L_1, L_2 | [`quantiser`] | levels of two consecutive intervals |
+//! | E\[L_2 given L_1\] | [`predictor`] | level, a real number |
+//! | epsilon | [`schedule`] | slope at a predicted level |
+//! | a | 1 | slope of the wrapped control, the unit of the slopes |
+//! | A | `aggressiveness` | largest slope |
+//! | nu | `adjustment` | what the metacontrol adds to A or takes, an interval |
+//!
+//! The wrapped control stays as it is; between two congestion events, each ACK counts for epsilon ACKs ([`coupling`]),
+//! which is the source's cwnd + epsilon / cwnd. With A = a it is the wrapped control, bit by bit.
+//!
+//! Readings, where the source leaves a choice:
+//! - *Level.* The source's L is a level of contention, and its X grows where contention is low (§3.3): level h + 1 - l of the
+//!   quantised throughput. The quantiser's range is not said: [`quantiser`].
+//! - *Bits transmitted* are packets delivered, as far as a control can know: those that ACKs bring outside loss recovery,
+//!   and at a recovery's end the flight at its beginning.
+//! - *Silence* of more than one interval says nothing of the network (the application may have paused): the chain of
+//!   levels begins anew, with the wrapped control's own slope.
+//! - *dA/dt* is by interval, not by second: [`metacontrol`].
+//!
+//! Beyond the source: slopes below a (`conservativeness`), and a table known beforehand (`prior`, Case I of Table II).
+//! Controls that have no linear increase (FAST, BBR) cannot be wrapped.
+
+mod coupling;
+mod large_time_scale;
+mod metacontrol;
+mod predictor;
+mod quantiser;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Signal, Start, MIN_SSTHRESH,
+};
+use coupling::Coupling;
+use large_time_scale::LargeTimeScale;
+use parshall_units::{in_range, ConfigError, Duration, Instant};
+
+parshall_units::configuration! {
+    /// Parameters of [`MultipleTimeScale`].
+    pub struct MultipleTimeScaleConfig {
+        /// The control that is steered.
+        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "vegas", "tcp_rate"), default "reno";
+        /// The large time scale T_L: how long a slope stays; not below the RTT.
+        interval: u64 => Duration, default "2 s", min 1e9, max 1e18;
+        /// Levels of contention, h.
+        levels: u64 => Integer, default "8", min 2.0, max 64.0;
+        /// How throughput becomes a level: by its rank among the last ones, by its place between the extremes so far, or between 0 and `peak`.
+        quantiser: String => Choice("quantile", "running_range", "fixed_range"), default "quantile";
+        /// Throughput in packets/s at the upper end of a fixed range.
+        peak: f64 => Number, default "0", min 0.0, max 1e12;
+        /// Intervals among which a quantile is taken.
+        memory: u64 => Integer, default "256", min 2.0, max 65536.0;
+        /// Slope at a predicted level: linear from A to a, A up to a threshold, h/level, or the listed slopes.
+        schedule: String => Choice("inverse_linear", "threshold", "inverse", "generalised"), default "inverse_linear";
+        /// Largest slope A, in slopes of the wrapped control.
+        aggressiveness: f64 => Number, default "6", min 1.0, max 1000.0;
+        /// Slope at the highest contention; below 1 the wrapped control is held back there.
+        conservativeness: f64 => Number, default "1", min 0.01, max 1.0;
+        /// Highest predicted level at which the threshold schedule is aggressive.
+        threshold: f64 => Number, default "4", min 1.0, max 64.0;
+        /// Slopes of the generalised schedule at the levels 1 to h, none larger than the one before; none listed: the metacontrol finds them.
+        slopes: Vec<f64> => Numbers, default "[]";
+        /// What is steered: the slope of congestion avoidance, the window at which slow start ends after a timeout, or both.
+        coupling: String => Choice("congestion_avoidance", "slow_start", "both"), default "congestion_avoidance";
+        /// Whether A is found while running, from 1, rather than fixed.
+        metacontrol: bool => Boolean, default "false";
+        /// What the metacontrol adds to A or takes from it, each interval.
+        adjustment: f64 => Number, default "0.05", min 1e-6, max 100.0;
+        /// How long is only observed before anything is steered.
+        learning: u64 => Duration, default "0 s", max 1e18;
+        /// Counts of pairs of levels known beforehand, h rows of h, row by row; needs a fixed range.
+        prior: Vec<f64> => Numbers, default "[]";
+    }
+}
+
+impl MultipleTimeScaleConfig {
+    /// Refuses what contradicts itself, and an interval below the RTT of the path.
+    pub(crate) fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
+        self.check_ranges()?;
+        let wrapped = Self::PARAMETERS[0].choices;
+        if !wrapped.contains(&self.control.name()) {
+            let accepted = format!("one of {}", wrapped.join(", "));
+            return Err(ConfigError::new("control", self.control.name(), accepted));
+        }
+        if self.interval < rtt.as_ps() {
+            let found = Duration::from_ps(self.interval);
+            return Err(ConfigError::new("interval", found, format!("the RTT, {rtt}, or more")));
+        }
+        if self.quantiser == "fixed_range" && self.peak <= 0.0 {
+            let accepted = "the packets/s of the highest level, e.g. 1250: the quantiser has a fixed range";
+            return Err(ConfigError::new("peak", self.peak, accepted));
+        }
+        let levels = self.levels as usize;
+        if self.schedule == "threshold" && self.threshold > levels as f64 {
+            let accepted = format!("{levels}, the number of levels, or less");
+            return Err(ConfigError::new("threshold", self.threshold, accepted));
+        }
+        if self.schedule == "inverse" && self.metacontrol {
+            let accepted = "false: the schedule \"inverse\" has no A to find";
+            return Err(ConfigError::new("metacontrol", true, accepted));
+        }
+        self.check_slopes(levels)?;
+        self.check_prior(levels)
+    }
+
+    fn check_ranges(&self) -> Result<(), ConfigError> {
+        for (key, value) in [
+            ("interval", self.interval as f64),
+            ("levels", self.levels as f64),
+            ("peak", self.peak),
+            ("memory", self.memory as f64),
+            ("aggressiveness", self.aggressiveness),
+            ("conservativeness", self.conservativeness),
+            ("threshold", self.threshold),
+            ("adjustment", self.adjustment),
+        ] {
+            in_range(Self::PARAMETERS, key, value)?;
+        }
+        Ok(())
+    }
+
+    fn check_slopes(&self, levels: usize) -> Result<(), ConfigError> {
+        let generalised = self.schedule == "generalised";
+        let found =
+            |what: &str| Err(ConfigError::new("slopes", format!("{:?}", self.slopes), what.to_owned()));
+        if !generalised && !self.slopes.is_empty() {
+            return found("nothing: they belong to the schedule \"generalised\"");
+        }
+        if generalised && self.slopes.is_empty() && !self.metacontrol {
+            return found("the slopes of all levels, or metacontrol = true, which finds them");
+        }
+        if !self.slopes.is_empty() && self.slopes.len() != levels {
+            return found(&format!("one slope for each of the {levels} levels"));
+        }
+        if self.slopes.iter().any(|slope| !(0.01..=1000.0).contains(slope)) {
+            return found("slopes from 0.01 to 1000");
+        }
+        if self.slopes.windows(2).any(|pair| pair[1] > pair[0]) {
+            return found("slopes that do not grow with contention");
+        }
+        Ok(())
+    }
+
+    fn check_prior(&self, levels: usize) -> Result<(), ConfigError> {
+        if self.prior.is_empty() {
+            return Ok(());
+        }
+        let found =
+            |what: String| Err(ConfigError::new("prior", format!("{} numbers", self.prior.len()), what));
+        if self.quantiser != "fixed_range" {
+            return found(
+                "it with quantiser = \"fixed_range\": levels mean something else in each connection".into(),
+            );
+        }
+        if self.prior.len() != levels * levels {
+            return found(format!("{levels} times {levels} counts"));
+        }
+        if self.prior.iter().any(|count| !(0.0..=1e15).contains(count)) {
+            return found("counts of 0 or more".into());
+        }
+        Ok(())
+    }
+}
+
+/// A control with a slope that follows the predicted contention.
+#[derive(Clone, Debug)]
+pub struct MultipleTimeScale {
+    wrapped: Control,
+    /// Slope now, in slopes of the wrapped control.
+    slope: f64,
+    /// Packets delivered since the interval began.
+    delivered: f64,
+    /// In flight when the loss was found that is being recovered.
+    recovering: f64,
+    /// When the interval ends; zero before the first ACK.
+    end: Instant,
+    interval: Duration,
+    coupling: Coupling,
+    module: LargeTimeScale,
+}
+
+impl MultipleTimeScale {
+    pub(crate) const SUMMARY: &'static str =
+        "steers the slope of another control by the contention it predicts";
+    pub(crate) const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
+
+    /// A control at the start of a connection.
+    pub fn new(config: &MultipleTimeScaleConfig, start: Start) -> Self {
+        Self {
+            wrapped: config.control.build(start),
+            slope: 1.0,
+            delivered: 0.0,
+            recovering: 0.0,
+            end: Instant::ZERO,
+            interval: Duration::from_ps(config.interval),
+            coupling: Coupling::new(config),
+            module: LargeTimeScale::new(config),
+        }
+    }
+
+    /// What the ACK says of the throughput; the interval ends if its time has come.
+    #[inline]
+    fn observe(&mut self, ack: &AckEvent) {
+        if ack.now >= self.end {
+            self.end_interval(ack.now);
+        }
+        self.delivered += match &ack.sample {
+            Some(sample) => sample.newly_delivered as f64, // told in loss recovery too
+            None => ack.acked,
+        };
+    }
+
+    #[cold]
+    fn end_interval(&mut self, now: Instant) {
+        let first = self.end == Instant::ZERO;
+        let silent = now.since(self.end) >= self.interval;
+        let slope = if first || silent {
+            self.end = now + self.interval;
+            self.module.forget();
+            1.0
+        } else {
+            self.end += self.interval;
+            self.module.on_interval(self.delivered)
+        };
+        self.slope = if self.coupling.avoidance { slope } else { 1.0 };
+        coupling::set_slope(&mut self.wrapped, self.slope);
+        self.delivered = 0.0;
+    }
+}
+
+impl CongestionControl for MultipleTimeScale {
+    fn window(&self) -> f64 {
+        self.wrapped.window()
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.wrapped.ssthresh()
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &AckEvent) {
+        self.observe(ack);
+        if self.slope == 1.0 || self.wrapped.window() < self.wrapped.ssthresh() {
+            self.wrapped.on_ack(ack);
+        } else {
+            // Table I: cwnd + epsilon / cwnd
+            self.wrapped.on_ack(&AckEvent { acked: self.slope * ack.acked, ..*ack });
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.recovering = if event.signal == Signal::Loss { event.in_flight as f64 } else { 0.0 };
+        self.wrapped.on_congestion(event);
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.recovering = 0.0; // what is sent again is acknowledged outside recovery
+        let window = self.wrapped.window();
+        self.wrapped.on_timeout(event);
+        let found = self.coupling.on_timeout(window, self.module.level(), self.module.predicted());
+        if let Some(ssthresh) = found {
+            coupling::set_ssthresh(&mut self.wrapped, ssthresh.max(MIN_SSTHRESH));
+        }
+    }
+
+    fn on_recovered(&mut self) {
+        if self.wrapped.pacing_rate().is_none() {
+            self.delivered += self.recovering;
+        }
+        self.recovering = 0.0;
+        self.wrapped.on_recovered();
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.wrapped.pacing_rate()
+    }
+}

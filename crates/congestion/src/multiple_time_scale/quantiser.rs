@@ -1,0 +1,62 @@
+//! Throughput as a level of contention: 1 where throughput is high, h where it is low (§2.2, §3.3).
+//!
+//! The source only says that the map is monotone. It matters: between the extremes so far, one lucky interval pins
+//! everything after it at high contention; a fixed range needs to be known; ranks use all levels equally.
+
+use super::MultipleTimeScaleConfig;
+
+/// The map L, with what it must remember.
+#[derive(Clone, Debug)]
+pub(super) struct Quantiser {
+    levels: usize,
+    range: Range,
+}
+
+#[derive(Clone, Debug)]
+enum Range {
+    /// From 0 to this many packets.
+    Fixed(f64),
+    /// Between the extremes so far.
+    Running { low: f64, high: f64 },
+    /// The rank among the last values, which are kept in a ring; `next` is the oldest once it is full.
+    Quantile { ring: Box<[f64]>, next: usize, filled: usize },
+}
+
+impl Quantiser {
+    pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
+        let range = match config.quantiser.as_str() {
+            "fixed_range" => Range::Fixed(config.peak * config.interval as f64 / 1e12),
+            "running_range" => Range::Running { low: f64::INFINITY, high: f64::NEG_INFINITY },
+            _ => Range::Quantile { ring: vec![0.0; config.memory as usize].into(), next: 0, filled: 0 },
+        };
+        Self { levels: config.levels as usize, range }
+    }
+
+    /// The level of contention of an interval that brought so many packets.
+    pub(super) fn level(&mut self, delivered: f64) -> usize {
+        let share = match &mut self.range {
+            Range::Fixed(peak) => delivered / *peak,
+            Range::Running { low, high } => {
+                *low = low.min(delivered);
+                *high = high.max(delivered);
+                // The first values are neither high nor low.
+                if *high > *low {
+                    (delivered - *low) / (*high - *low)
+                } else {
+                    0.5
+                }
+            }
+            Range::Quantile { ring, next, filled } => {
+                ring[*next] = delivered;
+                *next = (*next + 1) % ring.len();
+                *filled = (*filled + 1).min(ring.len());
+                let known = &ring[..*filled];
+                let below = known.iter().filter(|&&other| other < delivered).count() as f64;
+                let equal = known.iter().filter(|&&other| other == delivered).count() as f64;
+                (below + 0.5 * equal) / *filled as f64
+            }
+        };
+        let above = ((share * self.levels as f64) as usize).min(self.levels - 1);
+        self.levels - above
+    }
+}

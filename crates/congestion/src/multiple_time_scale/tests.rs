@@ -1,0 +1,396 @@
+//! The parts against what they are defined by; the predictor against fractional Gaussian noise, whose conditional
+//! expectations are known.
+
+use super::large_time_scale::LargeTimeScale;
+use super::predictor::Predictor;
+use super::quantiser::Quantiser;
+use super::schedule::Schedule;
+use super::{MultipleTimeScale, MultipleTimeScaleConfig};
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, ControlConfig, RenoConfig, Signal, Start, Vegas,
+    VegasConfig,
+};
+use parshall_units::{Duration, Instant};
+use proptest::prelude::*;
+
+fn config() -> MultipleTimeScaleConfig {
+    MultipleTimeScaleConfig {
+        control: Box::new(ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 })),
+        interval: 2_000_000_000_000,
+        levels: 8,
+        quantiser: "quantile".into(),
+        peak: 0.0,
+        memory: 256,
+        schedule: "inverse_linear".into(),
+        aggressiveness: 6.0,
+        conservativeness: 1.0,
+        threshold: 4.0,
+        slopes: Vec::new(),
+        coupling: "congestion_avoidance".into(),
+        metacontrol: false,
+        adjustment: 0.05,
+        learning: 0,
+        prior: Vec::new(),
+    }
+}
+
+/// A generator of normal values: SplitMix64 and Box & Muller.
+struct Normal(u64);
+
+impl Normal {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn draw(&mut self) -> f64 {
+        libm::sqrt(-2.0 * libm::log(1.0 - self.unit())) * libm::cos(std::f64::consts::TAU * self.unit())
+    }
+}
+
+/// Correlation of fractional Gaussian noise at a lag; the source's eq. (1).
+fn correlation(lag: usize, h: f64) -> f64 {
+    let power = |k: f64| libm::pow(libm::fabs(k), 2.0 * h);
+    let k = lag as f64;
+    0.5 * (power(k + 1.0) - 2.0 * power(k) + power(k - 1.0))
+}
+
+/// Exact fractional Gaussian noise, by Hosking's recursion.
+fn fgn(n: usize, h: f64, seed: u64) -> Vec<f64> {
+    let mut normal = Normal(seed);
+    let rho: Vec<f64> = (0..n).map(|lag| correlation(lag, h)).collect();
+    let (mut phi, mut before) = (vec![0.0; n], vec![0.0; n]);
+    let mut x = vec![normal.draw()];
+    let mut variance = 1.0;
+    for i in 1..n {
+        let sum: f64 = (0..i - 1).map(|j| before[j] * rho[i - 1 - j]).sum();
+        let last = (rho[i] - sum) / variance;
+        for j in 0..i - 1 {
+            phi[j] = before[j] - last * before[i - 2 - j];
+        }
+        phi[i - 1] = last;
+        variance *= 1.0 - last * last;
+        before[..i].copy_from_slice(&phi[..i]);
+        let mean: f64 = (0..i).map(|j| phi[j] * x[i - 1 - j]).sum();
+        x.push(mean + libm::sqrt(variance) * normal.draw());
+    }
+    x
+}
+
+fn below(x: f64) -> f64 {
+    0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
+}
+
+/// E[L_2 given L_1 = level] of two normal values with correlation rho, where level l of contention is between the edges
+/// h - l and h - l + 1; and its variance.
+fn exact(edges: &[f64], rho: f64, level: usize) -> (f64, f64) {
+    let h = edges.len() - 1;
+    let (low, high) = (edges[h - level], edges[h - level + 1]);
+    let (mut weight, mut mean, mut square) = (0.0, 0.0, 0.0);
+    let steps = 2000;
+    let (from, to) = (low.max(-7.0), high.min(7.0));
+    for step in 0..steps {
+        let x = from + (to - from) * (f64::from(step) + 0.5) / f64::from(steps);
+        let density = libm::exp(-0.5 * x * x);
+        let spread = libm::sqrt(1.0 - rho * rho);
+        weight += density;
+        for after in 1..=h {
+            let inside = below((edges[h - after + 1] - rho * x) / spread)
+                - below((edges[h - after] - rho * x) / spread);
+            mean += density * inside * after as f64;
+            square += density * inside * (after * after) as f64;
+        }
+    }
+    mean /= weight;
+    (mean, square / weight - mean * mean)
+}
+
+/// Levels of a fixed range, for values that are centred at half of it and 6 standard deviations wide.
+#[test]
+fn the_predictor_finds_the_exact_conditional_expectation_of_fgn() {
+    let n = 6000;
+    for (h, seed) in [(0.5, 1), (0.7, 2), (0.85, 3)] {
+        let config = MultipleTimeScaleConfig { quantiser: "fixed_range".into(), peak: 3000.0, ..config() };
+        let (mut quantiser, mut predictor) = (Quantiser::new(&config), Predictor::new(8, &[]));
+        let mut visits = [0.0; 9];
+        let mut before = None;
+        for x in fgn(n, h, seed) {
+            let level = quantiser.level(3000.0 + 1000.0 * x); // 3000 packets/s for 2 s is the top of the range
+            if let Some(before) = before {
+                predictor.observe(before, level);
+                visits[before] += 1.0;
+            }
+            before = Some(level);
+        }
+        // What is beyond the range belongs to the outermost levels.
+        let edges: Vec<f64> = (0..=8).map(|i| -3.0 + 0.75 * f64::from(i)).collect();
+        let mut open = edges.clone();
+        (open[0], open[8]) = (f64::NEG_INFINITY, f64::INFINITY);
+        let rho = correlation(1, h);
+        for (level, &visits) in visits.iter().enumerate().skip(1) {
+            if visits < 50.0 {
+                continue;
+            }
+            let (mean, variance) = exact(&open, rho, level);
+            // 4 standard errors of as many values; those of a level are spread over the series, and the residuals of a
+            // prediction from one value of fGn keep correlations of at most 0.2 between neighbours: a factor of 2.
+            let tolerance = 2.0 * 4.0 * libm::sqrt(variance / visits);
+            let found = predictor.expected(level);
+            assert!(
+                (found - mean).abs() < tolerance,
+                "H {h}, level {level}: {found}, exactly {mean} ± {tolerance}"
+            );
+            if h == 0.85 && (level == 2 || level == 7) {
+                assert!((mean - 4.5).abs() > 2.0 * tolerance, "a predictor that ignores L_1 would pass");
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_use_all_levels_equally_and_a_running_maximum_does_not() {
+    let mut normal = Normal(5);
+    let values: Vec<f64> =
+        (0..20_000).map(|i| if i == 10 { 1e4 } else { 100.0 + 10.0 * normal.draw() }).collect();
+    let shares = |quantiser: &str| {
+        let mut map = Quantiser::new(&MultipleTimeScaleConfig { quantiser: quantiser.into(), ..config() });
+        let mut counts = [0.0; 8];
+        for &value in &values {
+            counts[map.level(value) - 1] += 1.0;
+        }
+        counts.map(|count| count / values.len() as f64)
+    };
+    for share in shares("quantile") {
+        // Standard error of a share of 1/8: 0.0023; a rank among 256 is coarser by 1/256.
+        assert!((share - 0.125).abs() < 0.01, "{share}");
+    }
+    assert!(
+        shares("running_range")[7] > 0.99,
+        "one value of 100 times the others makes all others contention"
+    );
+}
+
+#[test]
+fn what_was_never_seen_predicts_itself() {
+    let mut predictor = Predictor::new(8, &[]);
+    assert_eq!(predictor.expected(3), 3.0);
+    predictor.observe(3, 8);
+    predictor.observe(3, 4);
+    assert_eq!(predictor.expected(3), 6.0);
+    assert_eq!(predictor.expected(4), 4.0);
+    let prior: Vec<f64> = (0..4).map(f64::from).collect(); // (1,1): 0, (1,2): 1, (2,1): 2, (2,2): 3
+    let predictor = Predictor::new(2, &prior);
+    assert_eq!((predictor.expected(1), predictor.expected(2)), (2.0, 1.6));
+}
+
+#[test]
+fn schedules_are_those_of_the_source() {
+    let of =
+        |schedule: &str| Schedule::new(&MultipleTimeScaleConfig { schedule: schedule.into(), ..config() });
+    let linear = of("inverse_linear");
+    assert_eq!((linear.slope(1.0), linear.slope(8.0), linear.slope(4.5)), (6.0, 1.0, 3.5));
+    let threshold = of("threshold");
+    assert_eq!((threshold.slope(4.0), threshold.slope(4.01)), (6.0, 1.0));
+    let inverse = of("inverse");
+    assert_eq!((inverse.slope(1.0), inverse.slope(4.0), inverse.slope(8.0)), (8.0, 2.0, 1.0));
+    let slopes = vec![9.0, 7.0, 5.0, 5.0, 3.0, 2.0, 1.0, 0.5];
+    let listed =
+        Schedule::new(&MultipleTimeScaleConfig { schedule: "generalised".into(), slopes, ..config() });
+    assert_eq!((listed.slope(1.0), listed.slope(1.5), listed.slope(8.0)), (9.0, 8.0, 0.5));
+}
+
+proptest! {
+    #[test]
+    fn no_schedule_grows_with_contention(
+        schedule in prop_oneof![Just("inverse_linear"), Just("threshold"), Just("inverse"), Just("generalised")],
+        mut slopes in prop::collection::vec(0.01f64..1000.0, 8),
+        largest in 1.0f64..1000.0,
+        smallest in 0.01f64..=1.0,
+        (a, b) in (1.0f64..=8.0, 1.0f64..=8.0),
+    ) {
+        slopes.sort_by(|a, b| b.total_cmp(a));
+        let slopes = if schedule == "generalised" { slopes } else { Vec::new() };
+        let config = MultipleTimeScaleConfig {
+            schedule: schedule.into(), slopes, aggressiveness: largest, conservativeness: smallest, ..config()
+        };
+        prop_assert_eq!(config.check(Duration::ZERO), Ok(()));
+        let schedule = Schedule::new(&config);
+        let (low, high) = (schedule.slope(a.min(b)), schedule.slope(a.max(b)));
+        prop_assert!(low >= high * (1.0 - 1e-12), "{low} at {}, {high} at {}", a.min(b), a.max(b));
+    }
+
+    #[test]
+    fn levels_are_monotone_in_throughput(
+        quantiser in prop_oneof![Just("quantile"), Just("running_range"), Just("fixed_range")],
+        before in prop::collection::vec(0.0f64..1000.0, 0..600),
+        (a, b) in (0.0f64..1000.0, 0.0f64..1000.0),
+    ) {
+        let mut map = Quantiser::new(&MultipleTimeScaleConfig { quantiser: quantiser.into(), peak: 250.0, ..config() });
+        for value in before {
+            prop_assert!((1..=8).contains(&map.level(value)));
+        }
+        let (low, high) = (map.clone().level(a.min(b)), map.level(a.max(b)));
+        prop_assert!(low >= high);
+    }
+}
+
+/// A network whose throughput is largest at A = 6, and falls on both sides: dA/dt must settle there.
+#[test]
+fn the_metacontrol_settles_at_the_peak_of_a_unimodal_curve() {
+    for adjustment in [0.01, 0.05, 0.25] {
+        let config = MultipleTimeScaleConfig { metacontrol: true, adjustment, ..config() };
+        let mut module = LargeTimeScale::new(&config);
+        let mut settled = Vec::new();
+        let mut a: f64 = 1.0;
+        for interval in 0..4000_i32 {
+            // Contention comes and goes in cycles: what follows a level differs by nothing but A.
+            module.on_interval(1000.0 * f64::from(interval % 8) - (a - 6.0) * (a - 6.0));
+            a = module.aggressiveness();
+            if interval >= 3000 {
+                settled.push(a);
+            }
+        }
+        let mean = settled.iter().sum::<f64>() / settled.len() as f64;
+        // A level comes back after 8 intervals, in which A moves by at most 8 nu.
+        assert!((mean - 6.0).abs() < 8.0 * adjustment, "nu = {adjustment}: {mean}");
+    }
+}
+
+fn ack(now: Instant, window: f64) -> AckEvent {
+    let rtt = Duration::from_millis(100);
+    AckEvent {
+        now,
+        acked: 1.0,
+        rtt: Some(rtt),
+        srtt: rtt,
+        min_rtt: rtt,
+        in_flight: window as u64,
+        window_limited: true,
+        round_ended: false,
+        ecn_echo: false,
+        sample: None,
+    }
+}
+
+/// Packets added by round trip in the tenth second; throughput that only grows is the lowest contention there is.
+fn growth_in_a_round_trip(config: &MultipleTimeScaleConfig) -> f64 {
+    let mut control = MultipleTimeScale::new(config, Start { window: 10.0, ssthresh: 10.0 });
+    let mut now = Instant::ZERO;
+    let (mut at_nine, mut rounds) = (0.0, 0.0);
+    while now < Instant::from_ps(10_000_000_000_000) {
+        let packets = control.window() as u64;
+        for i in 0..packets {
+            now += Duration::from_secs_f64(0.1 / packets as f64);
+            control.on_ack(&AckEvent { round_ended: i == 0, ..ack(now, control.window()) });
+        }
+        rounds += 1.0;
+        if at_nine == 0.0 && now >= Instant::from_ps(9_000_000_000_000) {
+            (at_nine, rounds) = (control.window(), 0.0);
+        }
+    }
+    (control.window() - at_nine) / rounds
+}
+
+#[test]
+fn growing_throughput_is_met_with_the_largest_slope() {
+    let plain = MultipleTimeScaleConfig { aggressiveness: 1.0, ..config() };
+    // cwnd + 1 / cwnd: a packet a round trip, less a bit as cwnd grows during it.
+    assert!((growth_in_a_round_trip(&plain) - 1.0).abs() < 0.05);
+    let steered =
+        growth_in_a_round_trip(&MultipleTimeScaleConfig { schedule: "threshold".into(), ..config() });
+    assert!((steered - 6.0).abs() < 0.4, "{steered}");
+    let learning = MultipleTimeScaleConfig { learning: 20_000_000_000_000, ..config() };
+    assert!((growth_in_a_round_trip(&learning) - 1.0).abs() < 0.05);
+    let vegas = ControlConfig::Vegas(VegasConfig { alpha: 2.0, beta: 4.0, gamma: 1.0 });
+    let vegas =
+        MultipleTimeScaleConfig { control: Box::new(vegas), schedule: "threshold".into(), ..config() };
+    assert!((growth_in_a_round_trip(&vegas) - 6.0).abs() < 0.4);
+    let reference = Vegas::new(
+        &VegasConfig { alpha: 2.0, beta: 4.0, gamma: 1.0 },
+        Start { window: 10.0, ssthresh: 10.0 },
+    );
+    assert_eq!(reference.increase, 1.0);
+}
+
+#[test]
+fn a_recovery_delivers_its_flight_and_silence_begins_anew() {
+    let mut control = MultipleTimeScale::new(&config(), Start { window: 50.0, ssthresh: 10.0 });
+    control.on_ack(&ack(Instant::from_ps(1), 50.0));
+    assert_eq!(control.delivered, 1.0);
+    control.on_congestion(&CongestionEvent { now: Instant::from_ps(2), signal: Signal::Loss, in_flight: 40 });
+    control.on_recovered();
+    assert_eq!(control.delivered, 41.0);
+    control.on_timeout(&CongestionEvent { now: Instant::from_ps(3), signal: Signal::Loss, in_flight: 40 });
+    control.on_recovered();
+    assert_eq!(control.delivered, 41.0, "after a timeout, what is sent again is acknowledged by the packet");
+    control.on_ack(&ack(Instant::from_ps(2_500_000_000_000), 50.0));
+    assert_eq!(
+        (control.delivered, control.module.level()),
+        (1.0, Some(4)),
+        "the first value has the middle rank"
+    );
+    control.on_ack(&ack(Instant::from_ps(9_000_000_000_000), 50.0));
+    assert_eq!((control.module.level(), control.slope), (None, 1.0));
+}
+
+#[test]
+fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
+    let config = MultipleTimeScaleConfig { coupling: "slow_start".into(), ..config() };
+    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0 });
+    let event = CongestionEvent { now: Instant::from_ps(3), signal: Signal::Loss, in_flight: 50 };
+    control.on_timeout(&event);
+    assert_eq!(control.ssthresh(), 25.0, "no level yet: the control's own");
+    control.on_ack(&ack(Instant::from_ps(1_000_000_000_000), 1.0));
+    control.on_ack(&ack(Instant::from_ps(3_500_000_000_000), 1.0));
+    let window = control.window();
+    control.on_timeout(&event);
+    assert_eq!(control.ssthresh(), window.max(2.0), "not half of it");
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let rtt = Duration::from_millis(100);
+    assert_eq!(config().check(rtt), Ok(()));
+    let refused: [(&str, MultipleTimeScaleConfig); 13] = [
+        (
+            "control",
+            MultipleTimeScaleConfig {
+                control: Box::new(ControlConfig::MultipleTimeScale(config())),
+                ..config()
+            },
+        ),
+        ("interval", MultipleTimeScaleConfig { interval: 50_000_000_000, ..config() }),
+        ("levels", MultipleTimeScaleConfig { levels: 1, ..config() }),
+        ("adjustment", MultipleTimeScaleConfig { adjustment: 0.0, ..config() }),
+        ("aggressiveness", MultipleTimeScaleConfig { aggressiveness: 0.5, ..config() }),
+        ("peak", MultipleTimeScaleConfig { quantiser: "fixed_range".into(), ..config() }),
+        ("threshold", MultipleTimeScaleConfig { schedule: "threshold".into(), threshold: 9.0, ..config() }),
+        (
+            "metacontrol",
+            MultipleTimeScaleConfig { schedule: "inverse".into(), metacontrol: true, ..config() },
+        ),
+        ("slopes", MultipleTimeScaleConfig { slopes: vec![1.0; 8], ..config() }),
+        ("slopes", MultipleTimeScaleConfig { schedule: "generalised".into(), ..config() }),
+        (
+            "slopes",
+            MultipleTimeScaleConfig {
+                schedule: "generalised".into(),
+                slopes: vec![1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0],
+                ..config()
+            },
+        ),
+        (
+            "slopes",
+            MultipleTimeScaleConfig { schedule: "generalised".into(), slopes: vec![1.0; 7], ..config() },
+        ),
+        ("prior", MultipleTimeScaleConfig { prior: vec![1.0; 64], ..config() }),
+    ];
+    for (key, config) in refused {
+        let error = config.check(rtt).expect_err(key);
+        assert_eq!(error.key, key);
+        assert!(!error.accepted.is_empty());
+    }
+}

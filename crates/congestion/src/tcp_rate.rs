@@ -1,0 +1,180 @@
+//! TCP Rate: Reno whose congestion avoidance follows the RTT's changes, with paced packets (Park & Tuan, ACM TOMACS 10(2), 2000,
+//! §3.6.3 and Table I).
+//!
+//! | symbol | here | unit |
+//! | --- | --- | --- |
+//! | cwnd | `window` | packets |
+//! | a | `increase` | packets a round trip |
+//! | b | `decrease` | packets a round trip, at a gradient of 1 |
+//! | Delta RTT | `rtt - self.rtt_s` | s, between two consecutive ACKs |
+//! | tau | `now - self.acked_at` | s, spacing of these ACKs |
+//!
+//! An ACK whose RTT is shorter than the one before adds a / cwnd; one whose RTT is longer takes
+//! (b / cwnd) (Delta RTT / tau): what the queue grew by while the ACKs' packets were sent.
+//!
+//! Readings. Table I prints the decrease as a quotient times b in which tau, which the text defines for it, does not occur, and
+//! which depends on the unit of time; the reading here is the one that uses tau and has no unit. It is divided by cwnd, as the
+//! increase is: taken by the ACK, b packets at a gradient of 1 would keep cwnd at a / b times a few packets whatever the path.
+//! An unchanged RTT counts as shorter (the table says longer, with a decrease of 0): else an empty network would never
+//! be tried. Losses, timeouts and slow start are Reno's. The pacing rate is cwnd / SRTT, twice that in slow start.
+
+use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use parshall_units::Instant;
+
+parshall_units::configuration! {
+    /// Parameters of [`TcpRate`].
+    pub struct TcpRateConfig {
+        /// Packets added by round trip while the RTT shrinks.
+        increase: f64 => Number, default "1", min 1e-6, max 1000.0;
+        /// Packets taken by round trip while the RTT grows, times its growth over the time in which it grew; the source wants it above `increase`.
+        decrease: f64 => Number, default "2", min 1e-6, max 1000.0;
+    }
+}
+
+/// Taken for the RTT before there is one: the initial window goes at once.
+const UNKNOWN_RTT_S: f64 = 1e-3;
+
+/// AIMD on the RTT's gradient.
+#[derive(Clone, Debug)]
+pub struct TcpRate {
+    window: f64,
+    pub(crate) ssthresh: f64,
+    increase: f64,
+    decrease: f64,
+    srtt_s: f64,
+    /// Of the ACK before: its RTT, and when it came. Zero: there was none.
+    rtt_s: f64,
+    acked_at: Instant,
+}
+
+impl TcpRate {
+    pub(crate) const SUMMARY: &'static str =
+        "Reno whose congestion avoidance follows the RTT's changes, paced";
+    pub(crate) const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
+
+    /// A control at the start of a connection.
+    pub fn new(config: &TcpRateConfig, start: Start) -> Self {
+        Self {
+            window: start.window,
+            ssthresh: start.ssthresh,
+            increase: config.increase,
+            decrease: config.decrease,
+            srtt_s: UNKNOWN_RTT_S,
+            rtt_s: 0.0,
+            acked_at: Instant::ZERO,
+        }
+    }
+
+    /// By how much the RTT grew by second since the ACK before; `None` if that is not known.
+    fn gradient(&mut self, ack: &AckEvent) -> Option<f64> {
+        let rtt_s = ack.rtt?.as_secs_f64();
+        let (before_s, spacing_s) = (self.rtt_s, ack.now.since(self.acked_at).as_secs_f64());
+        self.rtt_s = rtt_s;
+        self.acked_at = ack.now;
+        if before_s == 0.0 {
+            None
+        } else if rtt_s <= before_s {
+            Some(0.0)
+        } else {
+            // An RTT cannot grow by more than the time that passed, unless ACKs were held back.
+            Some(if spacing_s > 0.0 { ((rtt_s - before_s) / spacing_s).min(1.0) } else { 1.0 })
+        }
+    }
+}
+
+impl CongestionControl for TcpRate {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        if ack.srtt.as_ps() > 0 {
+            self.srtt_s = ack.srtt.as_secs_f64();
+        }
+        let gradient = self.gradient(ack);
+        if !ack.window_limited || ack.sample.as_ref().is_some_and(|sample| sample.recovering) {
+            return;
+        }
+        if self.window < self.ssthresh {
+            self.window += ack.acked; // RFC 5681 eq. (2)
+            return;
+        }
+        match gradient {
+            Some(growth) if growth > 0.0 => {
+                self.window = (self.window - self.decrease * growth / self.window).max(MIN_SSTHRESH);
+            }
+            _ => self.window += self.increase * ack.acked / self.window,
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
+        self.window = self.ssthresh;
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.on_congestion(event);
+        self.window = 1.0;
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        let gain = if self.window < self.ssthresh { 2.0 } else { 1.0 };
+        Some(gain * self.window / self.srtt_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parshall_units::Duration;
+
+    fn ack(at_ms: f64, rtt_ms: f64) -> AckEvent {
+        AckEvent {
+            now: Instant::ZERO + Duration::from_secs_f64(at_ms / 1e3),
+            acked: 1.0,
+            rtt: Some(Duration::from_secs_f64(rtt_ms / 1e3)),
+            srtt: Duration::from_millis(100),
+            min_rtt: Duration::from_millis(100),
+            in_flight: 50,
+            window_limited: true,
+            round_ended: false,
+            ecn_echo: false,
+            sample: None,
+        }
+    }
+
+    #[test]
+    fn follows_the_gradient_of_the_rtt() {
+        let config = TcpRateConfig { increase: 1.0, decrease: 2.0 };
+        let mut rate = TcpRate::new(&config, Start { window: 50.0, ssthresh: 10.0 });
+        rate.on_ack(&ack(1.0, 110.0));
+        rate.on_ack(&ack(2.0, 109.0));
+        let grown = 50.0 + 1.0 / 50.0;
+        assert!((rate.window() - (grown + 1.0 / grown)).abs() < 1e-12, "two ACKs without growth of the RTT");
+        let before = rate.window();
+        rate.on_ack(&ack(4.0, 109.5)); // 0.5 ms in 2 ms
+        assert!((rate.window() - (before - 2.0 * 0.25 / before)).abs() < 1e-9);
+        assert_eq!(rate.pacing_rate(), Some(rate.window() / 0.1));
+    }
+
+    /// A link of `capacity` packets/s whose queue is what the rate leaves: the window must fill it without losses.
+    #[test]
+    fn settles_where_the_path_is_full() {
+        let config = TcpRateConfig { increase: 1.0, decrease: 2.0 };
+        let mut rate = TcpRate::new(&config, Start { window: 5.0, ssthresh: 1.0 });
+        let (capacity, base_s) = (1000.0, 0.1);
+        let (mut now, mut queue) = (0.0, 0.0_f64);
+        for _ in 0..200_000 {
+            let pace = rate.window() / (base_s + queue / capacity);
+            let gap = (1.0 / pace).max(1.0 / capacity);
+            queue = (queue + 1.0 - capacity / pace).max(0.0);
+            now += gap;
+            rate.on_ack(&ack(now * 1e3, (base_s + queue / capacity) * 1e3));
+        }
+        assert!(rate.window() > 95.0 && rate.window() < 130.0, "{}", rate.window());
+    }
+}
