@@ -28,7 +28,7 @@ def test_names_are_unique_and_entries_complete() -> None:
     assert len({entry.name for entry in CATALOG}) == len(CATALOG)
     for entry in CATALOG:
         assert all((entry.summary, entry.formula, entry.reference, entry.validity)), entry.name
-        assert entry.family in {"throughput", "latency", "queue", "network"}
+        assert entry.family in {"throughput", "variability", "latency", "queue", "network"}
     json.dumps(catalog())
 
 

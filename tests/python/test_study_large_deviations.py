@@ -9,7 +9,7 @@ import pytest
 from parshall.models import large_deviations as ld
 from parshall.models.loss import Bernoulli
 from parshall.stats.spectrum import interval_means
-from parshall.studies.large_deviations import published, simulated, theory
+from parshall.studies.large_deviations import network, published, theory
 
 
 def test_packets_are_counted_per_rtt() -> None:
@@ -18,7 +18,7 @@ def test_packets_are_counted_per_rtt() -> None:
     rounds = pl.DataFrame(
         {"start_s": [0.0, rtt, 3 * rtt], "length_s": [rtt, 2 * rtt, rtt], "window_packets": [10, 16, 5]}
     )
-    assert simulated.per_rtt(rounds)[:3].tolist() == pytest.approx([10, 8, 8])
+    assert network.per_rtt(rounds)[:3].tolist() == pytest.approx([10, 8, 8])
 
 
 def test_figure_1_of_the_chain() -> None:
@@ -31,8 +31,8 @@ def test_figure_1_of_the_chain() -> None:
 
 
 def test_the_packet_simulator_shows_the_chains_spectrum() -> None:
-    link = {**simulated.LINK, "loss": {"name": "bernoulli", "probability": 0.002}}
-    series = simulated.per_rtt(simulated._rounds(link, [simulated.TCP], 1560))
+    link = {**network.LINK, "loss": {"name": "bernoulli", "probability": 0.002}}
+    series = network.per_rtt(network.rounds(link, [network.TCP], 1560))
     s = ld.spectrum(Bernoulli(0.002))
     assert float(series.mean()) == pytest.approx(s.mean, rel=0.02)
     means = interval_means(series, 200)

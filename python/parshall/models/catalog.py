@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from parshall.models import diffserv, latency, queues, throughput
+from parshall.models import competing, diffserv, large_deviations, latency, queues, throughput, variants
 from parshall.models.entry import Entry
 
 CATALOG: tuple[Entry, ...] = (
     *(model.entry for model in throughput.MODELS),
+    *large_deviations.ENTRIES,
+    *variants.ENTRIES,
+    *competing.ENTRIES,
     *latency.ENTRIES,
     *queues.ENTRIES,
     *diffserv.ENTRIES,

@@ -14,7 +14,7 @@ class Entry:
     name
         What users write, and what results carry.
     family
-        `throughput`, `latency`, `queue` or `network`.
+        `throughput`, `variability`, `latency`, `queue` or `network`.
     summary, formula, reference
         One line each.
     validity

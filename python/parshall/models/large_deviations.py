@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
+from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, ModelInputError, positive
 from parshall.models.legendre import Nodes, Tilting, interpolated, solved, transform
 from parshall.models.loss import LossFunction
@@ -45,8 +46,20 @@ from parshall.models.markov import chain as window_chain
 from parshall.models.skip_free import SkipFree
 from parshall.models.sparse_tilt import SparseTilt
 
-LARGE, MANY = 5000, 16
-"""Chains of more states interpolate f, where it is wanted at more throughputs: each solution takes some 0.1 s."""
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        name="large_deviations",
+        family="variability",
+        summary="how much throughput varies at each time scale: spectrum, range, probabilities, buffers",
+        formula="f(alpha) = inf_q Lambda(q) - alpha q, Lambda(q) = log rho(exp(q j) P_ij)",
+        reference="Loiseau et al., Performance Evaluation 67, 2010",
+        validity="scales of ten loss cycles and more; windows at which timeouts are rare",
+        controls=("reno",),
+    ),
+)
+
+MANY = 16
+"""Costly chains interpolate f, where it is wanted at more throughputs than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +100,8 @@ class Spectrum:
         self.lowest, self.highest = tilting.lowest, tilting.highest
         self.cycle_rtts = 1 / loss_rate if loss_rate > 0 else np.inf
         self._tilting, self._loss_rate, self._top = tilting, loss_rate, top
-        self.large = isinstance(tilting, SkipFree) and tilting.states > LARGE
-        self.exact_everywhere = not isinstance(tilting, SparseTilt)
+        self.large = tilting.costly
+        self.exact_everywhere = tilting.limits is None
 
     @property
     def degenerate(self) -> bool:
@@ -306,10 +319,10 @@ class Spectrum:
     def _nodes(self) -> Nodes:
         """Solutions on both sides of 0, in steps that grow with q: 100 times the loss rate is where few RTTs matter."""
         unit = self._loss_rate / self.mean
-        steps = unit * np.geomspace(0.05, 30, 24)
-        if isinstance(self._tilting, SparseTilt):
-            steps = np.geomspace(0.02 * unit, self._tilting.largest_q, 24)
-        return solved(self._tilting, np.concatenate([-steps[::-1], [0.0], steps]))
+        below = above = unit * np.geomspace(0.05, 30, 24)
+        if self._tilting.limits is not None:
+            below, above = (np.geomspace(0.02 * unit, abs(limit), 24) for limit in self._tilting.limits)
+        return solved(self._tilting, np.concatenate([-below[::-1], [0.0], above]))
 
     def _reaching(self, alpha: FloatArray) -> Nodes:
         """Nodes around all of `alpha`, which are within the spectrum."""
@@ -336,6 +349,10 @@ class Spectrum:
             f[here], at[here] = 0.0, 0.0
             return f, at
         span = self.highest - self.lowest
+        if not self.exact_everywhere:
+            # The ends are solutions themselves, to some 1e-7.
+            alpha = np.where(np.abs(alpha - self.lowest) < 1e-6 * span, self.lowest, alpha)
+            alpha = np.where(np.abs(alpha - self.highest) < 1e-6 * span, self.highest, alpha)
         outside = (alpha < self.lowest - 1e-12 * span) | (alpha > self.highest + 1e-12 * span)
         if np.any(outside) and not self.exact_everywhere:
             raise ModelInputError(
@@ -382,8 +399,10 @@ class Spectrum:
         near, far = float(alpha[inner]), float(alpha[outer]) if 0 <= outer < alpha.size else end
         # f is concave: Newton's method from outside never passes the root. A straight part takes one step.
         guess = far
+        between = self.large and not self.exact_everywhere
         for _ in range(50):
-            value, at = (float(each[0]) for each in self._legendre(np.array([guess])))
+            here = np.array([guess])
+            value, at = (float(each[0]) for each in (interpolated(nodes, here) if between else self._legendre(here)))
             if not np.isfinite(at) or at == 0:
                 guess = (near + guess) / 2
                 continue

@@ -23,10 +23,22 @@ from parshall.models.skip_free import IntArray, Tilted
 
 
 class Tilting(Protocol):
-    """A chain whose tilted spectral radius can be computed."""
+    """A chain whose tilted spectral radius can be computed.
+
+    Attributes
+    ----------
+    lowest, highest
+        The ends of the spectrum, or of its known part.
+    limits
+        The tilts between which it is known; None: all of them.
+    costly
+        Whether a solution takes so long (some 0.1 s) that f is better interpolated.
+    """
 
     lowest: float
     highest: float
+    limits: tuple[float, float] | None
+    costly: bool
 
     def solve(self, q: FloatArray, guess: FloatArray | None = None) -> Tilted:
         """Lambda and its derivative at each q."""

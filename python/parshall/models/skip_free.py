@@ -43,6 +43,8 @@ IntArray = NDArray[np.int64]
 
 _CHUNK = 200_000
 """States times values of q that are worked on at a time: what fits the processor's cache."""
+_COSTLY = 5000
+"""States from which a solution takes some 0.1 s."""
 _NEGLIGIBLE = -46.0
 """Cycles with a smaller log-weight (1e-20) change no y."""
 
@@ -70,6 +72,8 @@ class SkipFree:
 
     def __init__(self, rewards: FloatArray, log_loss: FloatArray, log_climb: FloatArray, down: IntArray) -> None:
         states = self.states = rewards.size
+        self.limits: tuple[float, float] | None = None
+        self.costly = states > _COSTLY
         index = np.arange(states)
         climbed = _running(log_climb)
         collected = _running(rewards)

@@ -38,6 +38,8 @@ class SparseTilt:
         self._middle = float(rewards.max() + rewards.min()) / 2
         spread = float(np.ptp(rewards))
         self.largest_q = _RANGE / spread if spread > 0 else np.inf
+        self.limits: tuple[float, float] | None = (-self.largest_q, self.largest_q)
+        self.costly = False
         if spread == 0:
             self.lowest = self.highest = float(rewards[0])
         else:

@@ -35,7 +35,7 @@ STUDIES: tuple[Study, ...] = (
     Study(
         "large_deviations",
         "Throughput variability by large deviations",
-        "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 5)",
+        "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 9)",
         "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
     ),
     Study(

@@ -24,6 +24,15 @@ ON_OFF_RANGE = (125.0, 190.0)
 In the text.
 """
 
-CAPACITY_BPS, RTT_S, PACKET_BYTES = 1e9, 0.012, 1500
-CROSS_MEAN_BPS, CROSS_STD_BPS = 580e6, 108e6
-"""§4.2 and caption of Fig. 4."""
+CAPACITY_BPS, RTT_S, PACKET_BYTES, BUFFER_PACKETS = 1e9, 0.012, 1500, 96
+"""§4.2."""
+CONSTANT_BPS = 833e6
+"""§4.2: the constant cross traffic."""
+CROSS_MEAN_BPS, CROSS_STD_BPS, CROSS_BIN_S = 580e6, 108e6, 0.0012
+"""§4.2 and caption of Fig. 4: the ON/OFF cross traffic, at the buffer's time scale."""
+ON_S, OFF_S, SOURCE_BPS, SOURCES = 0.12, 0.1, 40e6, 32
+"""§4.2: mean ON and OFF times, a source's rate. They make a mean of 698 Mbit/s; exchanged, of 582 Mbit/s."""
+LONG_RANGE_LOSS = 0.006
+"""§5.1, caption of Fig. 6: packet loss rate of the flow among 45 TCP sources."""
+LONG_RANGE_S, LONG_RANGE_TAIL, LONG_RANGE_SOURCES = 0.48, 1.1, 45
+"""§5.1: mean ON and OFF times, tail index of ON times, sources."""
