@@ -39,6 +39,12 @@ STUDIES: tuple[Study, ...] = (
         "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
     ),
     Study(
+        "multiple_time_scale",
+        "Multiple time scale TCP",
+        "what a slope that follows predicted contention gains under self-similar traffic (Figs 1, 6 to 10, 12, 13)",
+        "Park & Tuan, ACM TOMACS 10(2), 2000",
+    ),
+    Study(
         "rio",
         "TCP sessions and RIO routers",
         "TCP sessions with token buckets and a RIO router: fixed point, simulation, and how to set thresholds.",

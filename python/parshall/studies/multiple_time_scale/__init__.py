@@ -1,0 +1,69 @@
+"""Park & Tuan 2000: what multiple time scale TCP gains under self-similar traffic.
+
+| artefact | here |
+| --- | --- |
+| Figs 8 and 9, what the others lose, CUBIC | `rtt` |
+| Figs 1 and 10 | `tails` |
+| Figs 6 and 7 | `thresholds` |
+| Fig. 12 | `metacontrol` |
+| Fig. 13, Table III | `fairness` |
+| buffer, quantiser, T_L, couplings | `sensitivity` |
+| 1 Gbit/s, CUBIC, SACK | `today` |
+| the network, equal loads | `network`, `background` |
+
+Fig. 4(a) is in the study `tail_index`. Missing: Fig. 11 (the course of A) and Table II (short connections).
+"""
+
+from __future__ import annotations
+
+from parshall.report.document import Section, Table
+from parshall.studies.multiple_time_scale import fairness, grid, metacontrol, rtt, sensitivity, tails, thresholds, today
+from parshall.studies.multiple_time_scale.grid import Results
+from parshall.studies.study import Findings, Progress, Scale
+
+_PARTS = (rtt, tails, thresholds, metacontrol, fairness, sensitivity, today)
+
+
+def run(scale: Scale, progress: Progress) -> Findings:
+    """Run it: ``quick`` (300 s, 20 seeds, the ends of each axis), or ``paper`` (10,000 s, 20 seeds; resumable)."""
+    size = grid.SIZES[scale]
+    found = grid.simulated((point for part in _PARTS for point in part.points(size)), size, progress)
+    return Findings(
+        checks=[check for part in _PARTS for check in part.checks(found, size)],
+        sections=[*(part.section(found, size) for part in _PARTS), _loads(found)],
+    )
+
+
+def _loads(found: Results) -> Section:
+    """How well the normalisation of the sample paths worked."""
+    rows = []
+    for (alpha, load, rate, _), row in found.backgrounds.items():
+        carried = [each.alone.background_mbps for each in row]
+        means = [each.background.mean_packets for each in row]
+        worst = max((each.error for each in row), key=abs)
+        rows.append(
+            (
+                f"{rate:g}",
+                f"{alpha:g}",
+                f"{load:g}",
+                f"{min(carried):.2f} to {max(carried):.2f}",
+                f"{worst:+.1%}",
+                f"{min(means):.0f} to {max(means):.0f}",
+            )
+        )
+    header = (
+        "link (Mbit/s)",
+        "tail index",
+        "target (Mbit/s)",
+        "carried (Mbit/s)",
+        "worst error",
+        "mean sizes (packets)",
+    )
+    return Section(
+        "Normalised backgrounds",
+        (
+            "What the clients alone carry after sample-path normalisation (§4.3), over the seeds, and the mean sizes "
+            "that it took.",
+        ),
+        [Table("", header, rows, numbers=range(6))],
+    )

@@ -1,0 +1,58 @@
+"""Sample-path normalisation (§4.3): the mean size with which a seed's clients bring the load that is wanted.
+
+The mean of heavy-tailed sizes converges as m^(1/alpha - 1): runs of one distribution carry different loads. So each
+seed has a mean size of its own, found on the clients alone, with which the bottleneck carries the target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parshall.stats.tails import normalised
+from parshall.studies import keeping
+from parshall.studies.multiple_time_scale.measure import Measured, measured
+from parshall.studies.multiple_time_scale.network import Background, scenario
+
+NAME = "multiple_time_scale"
+_TOLERANCE = 0.02
+_START_PACKETS = 45.0
+"""With idle times of 2 s about 5 Mbit/s."""
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """A background, and what it carries alone."""
+
+    background: Background
+    alone: Measured
+    target_mbps: float
+
+    @property
+    def error(self) -> float:
+        """Relative error of the load."""
+        return self.alone.background_mbps / self.target_mbps - 1
+
+
+def found(
+    tail_index: float,
+    target_mbps: float,
+    seed: int,
+    duration_s: float,
+    rate_mbps: float,
+    *,
+    keep: bool,
+    modern: bool = False,
+) -> Normalised:
+    """The background of a seed that carries `target_mbps`."""
+    runs: dict[float, tuple[Background, Measured]] = {}
+
+    def load(mean_packets: float) -> float:
+        background = Background(tail_index, mean_packets, seed, rate_mbps, modern)
+        alone = scenario(background, None, duration_s)
+        made = keeping.kept(NAME, alone, measured) if keep else measured(alone)
+        runs[mean_packets] = background, made
+        return made.background_mbps
+
+    answer = normalised(load, target_mbps, _START_PACKETS * target_mbps / 5, tolerance=_TOLERANCE, steps=10)
+    background, alone = runs[answer.mean]
+    return Normalised(background, alone, target_mbps)

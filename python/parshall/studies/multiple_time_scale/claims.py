@@ -1,0 +1,89 @@
+"""Claims as paired comparisons, seed by seed, with their intervals and verdicts; what their figures share.
+
+A claim is a sign: that of the mean of differences on common random numbers. It is 0 where the 95 % interval holds 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parshall.report.plot import Line, Points, Style
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.studies.check import Check
+
+CONTROLS = ("reno", "vegas", "tcp_rate")
+NAMES = {"reno": "Reno", "vegas": "Vegas", "tcp_rate": "TCP Rate", "cubic": "CUBIC"}
+STEERED = (("aggressiveness", 6.0),)
+"""Inverse linear schedule, A = 6 (Fig. 11), h = 8, T_L = 2 s."""
+
+
+def sign_of(interval: Interval) -> int:
+    """1 or -1 where the interval is on one side of 0, else 0."""
+    if interval.low is None or interval.high is None or interval.low <= 0 <= interval.high:
+        return 0
+    return 1 if interval.low > 0 else -1
+
+
+def claim(artefact: str, quantity: str, published: int, differences: ArrayLike, unit: str = "") -> Check:
+    """The sign of a difference.
+
+    Examples
+    --------
+    >>> check = claim("fig9", "gain", 1, [0.2, 0.3, 0.25])
+    >>> check.verdict, check.note
+    ('reproduced', 'confirmed: +0.25 (+0.126 to +0.374), 3 seeds')
+    >>> claim("fig9", "gain", 1, [-0.2, -0.3, -0.25]).note
+    'opposite: -0.25 (-0.374 to -0.126), 3 seeds'
+    """
+    interval = mean_interval(np.asarray(differences, dtype=np.float64))
+    sign = sign_of(interval)
+    word = "confirmed" if sign == published else "not confirmed" if sign == 0 else "opposite"
+    return Check(
+        artefact,
+        f"{quantity}: sign",
+        float(published),
+        float(sign),
+        None,
+        None,
+        0.5,
+        f"{word}: {signed(interval, unit)}, {interval.n} seeds",
+    )
+
+
+def beyond(quantity: str, values: ArrayLike) -> Check:
+    """A relative difference that the source does not have."""
+    interval = mean_interval(np.asarray(values, dtype=np.float64))
+    note = signed(interval, "%")
+    return Check("beyond the source", quantity, None, interval.mean, interval.low, interval.high, 0.0, note)
+
+
+def signed(interval: Interval, unit: str = "") -> str:
+    """A difference with its interval, in words; ``unit`` of ``%`` makes it a percentage."""
+    if unit == "%":
+        parts = [f"{value:+.1%}" for value in (interval.mean, interval.low, interval.high) if value is not None]
+    else:
+        ends = (interval.mean, interval.low, interval.high)
+        parts = [f"{value:+.3g}{unit}" for value in ends if value is not None]
+    return f"{parts[0]} ({parts[1]} to {parts[2]})" if len(parts) == 3 else parts[0]
+
+
+def curve(
+    x: Sequence[float], rows: Sequence[NDArray[np.float64]], name: str, style: int, scale: float = 1.0
+) -> list[Line | Points]:
+    """Means with their 95 % intervals, and a line through them."""
+    found = [mean_interval(row * scale) for row in rows]
+    means = [each.mean for each in found]
+    return [
+        Line(x, means, "", Style(style, thin=True)),
+        Points(
+            x,
+            means,
+            name,
+            Style(style),
+            [each.mean if each.low is None else each.low for each in found],
+            [each.mean if each.high is None else each.high for each in found],
+        ),
+    ]

@@ -1,0 +1,81 @@
+"""Fig. 13 and Table III: several steered connections on a bottleneck of 20 Mbit/s.
+
+The source's unit of throughput is not named, so that only shares are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parshall.report.document import Section, Table
+from parshall.stats.confidence import mean_interval
+from parshall.stats.fairness import jain
+from parshall.studies.check import Check
+from parshall.studies.multiple_time_scale.claims import STEERED, claim
+from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.published import TOTAL_PEAK
+
+RATE_MBPS = 20.0
+
+
+def steered(size: Size, count: int) -> Point:
+    """So many connections of Reno, at the largest RTT."""
+    return Point(1.05, 5.0, size.rtts_ms[-1], "reno", STEERED, count=count, rate_mbps=RATE_MBPS)
+
+
+def points(size: Size) -> Iterator[Point]:
+    """Everything that is shown."""
+    for count in size.counts:
+        yield from (steered(size, count), steered(size, count).plain)
+
+
+def _jain(found: Results, point: Point) -> NDArray[np.float64]:
+    return np.array([jain(each.each_mbps) or 0.0 for each in found.found[point]])
+
+
+def checks(found: Results, size: Size) -> Iterator[Check]:
+    """Rise, fall, and shares."""
+    few, peak, many = size.counts[0], TOTAL_PEAK, size.counts[-1]
+    total = {count: found.goodput(steered(size, count)) for count in (few, peak, many)}
+    yield claim("table3", f"total of {peak} connections less that of {few}", 1, total[peak] - total[few], " Mbit/s")
+    yield claim("table3", f"total of {many} connections less that of {peak}", -1, total[many] - total[peak], " Mbit/s")
+    for count in size.counts:
+        change = mean_interval(_jain(found, steered(size, count)) - _jain(found, steered(size, count).plain))
+        yield Check(
+            "fig13",
+            f"Jain's index of {count} connections, steered less plain",
+            0.0,
+            change.mean,
+            change.low,
+            change.high,
+            0.02,
+            "published: the same fairness as Reno's",
+        )
+
+
+def section(found: Results, size: Size) -> Section:
+    """The table."""
+    rows = []
+    for count in size.counts:
+        for name, point in (("steered", steered(size, count)), ("plain", steered(size, count).plain)):
+            each = np.array([one.each_mbps for one in found.found[point]])
+            rows.append(
+                (
+                    f"{count}",
+                    name,
+                    f"{each.sum(axis=1).mean():.3f}",
+                    f"{each.mean():.4f}",
+                    f"{each.max(axis=1).mean():.4f}",
+                    f"{each.min(axis=1).mean():.4f}",
+                    f"{_jain(found, point).mean():.4f}",
+                )
+            )
+    header = ("connections", "control", "total (Mbit/s)", "mean", "largest", "smallest", "Jain's index")
+    return Section(
+        "Several steered connections",
+        (f"Reno at an RTT of {size.rtts_ms[-1]} ms, bottleneck of 20 Mbit/s, clients of 5 Mbit/s. Means over seeds.",),
+        [Table("Table III", header, rows, numbers=(0, 2, 3, 4, 5, 6))],
+    )

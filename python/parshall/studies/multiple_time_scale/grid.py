@@ -1,0 +1,172 @@
+"""Which points are simulated, on which backgrounds, and doing it.
+
+All points of a background (tail index, load, seed) share its random numbers and its normalised sizes, so that a steered
+connection and the one it wraps are compared seed by seed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parshall.studies import keeping
+from parshall.studies.multiple_time_scale import background
+from parshall.studies.multiple_time_scale.background import NAME, Normalised
+from parshall.studies.multiple_time_scale.measure import Measured, measured
+from parshall.studies.multiple_time_scale.network import Connections, scenario, steered
+from parshall.studies.study import Progress, Scale
+
+FloatArray = NDArray[np.float64]
+
+
+Key = tuple[float, float, float, bool]
+"""Tail index, load and rate of the bottleneck, and whether the clients are of today."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is simulated at a scale."""
+
+    duration_s: float
+    seeds: int
+    rtts_ms: tuple[int, ...]
+    tail_indices: tuple[float, ...]
+    thresholds: tuple[int, ...]
+    aggressiveness: tuple[int, ...]
+    counts: tuple[int, ...]
+    keep: bool
+    fast_duration_s: float
+    """Of runs at 1 Gbit/s."""
+    fast_seeds: int
+
+    def duration(self, key: Key) -> float:
+        """Of runs on a background."""
+        return self.fast_duration_s if key[3] else self.duration_s
+
+
+SIZES: dict[Scale, Size] = {
+    "quick": Size(
+        300.0,
+        20,
+        (30, 450),
+        (1.05, 1.95),
+        (2, 4, 6, 8),
+        (3, 6, 9),
+        (2, 6, 18),
+        keep=False,
+        fast_duration_s=40.0,
+        fast_seeds=3,
+    ),
+    "paper": Size(
+        10_000.0,
+        20,
+        (30, 90, 150, 300, 450),
+        (1.05, 1.35, 1.65, 1.95),
+        tuple(range(1, 9)),
+        tuple(range(2, 11, 2)),
+        (2, 6, 10, 14, 18),
+        keep=True,
+        fast_duration_s=300.0,
+        fast_seeds=10,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is measured, in which network."""
+
+    tail_index: float
+    load_mbps: float
+    rtt_ms: int
+    control: str
+    parameters: tuple[tuple[str, Any], ...] | None = None
+    """Of the large time scale; None: the control by itself."""
+    count: int = 1
+    rate_mbps: float = 10.0
+    buffer: int = 64
+    tcp: tuple[tuple[str, Any], ...] = ()
+    modern: bool = False
+
+    @property
+    def key(self) -> Key:
+        """Its background."""
+        return self.tail_index, self.load_mbps, self.rate_mbps, self.modern
+
+    @property
+    def plain(self) -> Point:
+        """The same without the large time scale."""
+        return replace(self, parameters=None)
+
+    @property
+    def connections(self) -> Connections:
+        """The measured connections."""
+        control = self.control if self.parameters is None else steered(self.control, **dict(self.parameters))
+        return Connections(control, self.rtt_ms, self.count, self.tcp)
+
+
+class Results:
+    """What was measured, by point: one value a seed."""
+
+    def __init__(
+        self, found: dict[Point, tuple[Measured, ...]], backgrounds: dict[Key, tuple[Normalised, ...]]
+    ) -> None:
+        self.found = found
+        self.backgrounds = backgrounds
+
+    def goodput(self, point: Point) -> FloatArray:
+        """Reliable throughput of all measured connections, Mbit/s, shape (seeds,)."""
+        return np.array([each.goodput_mbps for each in self.found[point]])
+
+    def gain(self, point: Point) -> FloatArray:
+        """(steered - plain) / plain, seed by seed (§5.3)."""
+        plain = self.goodput(point.plain)
+        return np.asarray((self.goodput(point) - plain) / plain, dtype=np.float64)
+
+    def tracking(self, point: Point) -> FloatArray:
+        """Correlation with the background, shape (seeds,)."""
+        return np.array([each.tracking for each in self.found[point] if each.tracking is not None])
+
+
+def simulated(points: Iterable[Point], size: Size, progress: Progress) -> Results:
+    """Every point on every seed of its background; finished ones are kept at ``paper`` scale."""
+    wanted = list(dict.fromkeys(points))
+    keys = list(dict.fromkeys(each.key for each in wanted))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        backgrounds = _backgrounds(pool, keys, size, progress)
+
+        def one(point: Point, normalised: Normalised) -> Measured:
+            made = scenario(normalised.background, point.connections, size.duration(point.key), buffer=point.buffer)
+            return keeping.kept(NAME, made, measured) if size.keep else measured(made)
+
+        futures = {point: [pool.submit(one, point, each) for each in backgrounds[point.key]] for point in wanted}
+        found: dict[Point, tuple[Measured, ...]] = {}
+        for number, (point, row) in enumerate(futures.items()):
+            progress(f"point {number + 1} of {len(wanted)}")
+            found[point] = tuple(each.result() for each in row)
+    return Results(found, backgrounds)
+
+
+def _backgrounds(
+    pool: ThreadPoolExecutor, keys: Sequence[Key], size: Size, progress: Progress
+) -> dict[Key, tuple[Normalised, ...]]:
+    futures = {
+        key: [
+            pool.submit(
+                background.found, key[0], key[1], seed + 1, size.duration(key), key[2], keep=size.keep, modern=key[3]
+            )
+            for seed in range(size.fast_seeds if key[3] else size.seeds)
+        ]
+        for key in keys
+    }
+    made: dict[Key, tuple[Normalised, ...]] = {}
+    for key, row in futures.items():
+        progress(f"background of {key[1]:g} Mbit/s, tail index {key[0]:g}")
+        made[key] = tuple(each.result() for each in row)
+    return made

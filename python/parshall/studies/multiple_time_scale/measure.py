@@ -1,0 +1,80 @@
+"""What a run says: the measured connections' reliable throughput, how well they track the background, what they cost.
+
+| symbol | field | unit |
+| --- | --- | --- |
+| Lambda | `goodput_mbps` | Mbit/s, of all measured connections together |
+| correlation (§5.2.3) | `tracking` | of throughput and background in bins of T_L |
+
+The source does not say in which bins the correlation is taken; traces have bins of 10 ms, in which a window's bursts
+hide everything. The background is what the bottleneck forwards less what the measured connection delivers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from parshall.runs import Run
+from parshall.runs import run as simulate
+from parshall.scenario import Scenario
+from parshall.studies.multiple_time_scale.network import HEADER_BYTES, INTERVAL_S
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One repetition."""
+
+    goodput_mbps: float
+    each_mbps: tuple[float, ...]
+    background_mbps: float
+    tracking: float | None
+    loss_rate: float
+    queueing_delay_ms: float
+    levels: tuple[float, ...] = ()
+    """Link's throughput in bins of T_L, bytes; only without measured connections."""
+
+
+def measured(scenario: Scenario) -> Measured:
+    """Run one repetition and measure."""
+    run = simulate(scenario, workers=1)
+    packet_bytes = scenario.resolve()["flows"][0]["packet_bytes"]
+    mine = run.flows.filter(pl.col("group") == "measured")
+    clients = run.flows.filter(pl.col("group") == "clients")
+    link = run.links.row(0, named=True)
+    forwarded = _forwarded(run)
+    each = tuple(float(value) / 1e6 for value in mine["goodput_bps"])
+    return Measured(
+        goodput_mbps=sum(each),
+        each_mbps=each,
+        background_mbps=float(clients["throughput_bps"].sum()) / 1e6,
+        tracking=_tracking(run, forwarded, packet_bytes) if len(each) == 1 else None,
+        loss_rate=float(link["loss_rate"]),
+        queueing_delay_ms=float(link["mean_queueing_delay_s"]) * 1e3,
+        levels=() if each else tuple(forwarded[int(forwarded.size / 10) :].tolist()),
+    )
+
+
+def _forwarded(run: Run) -> np.ndarray:
+    """Bytes that the bottleneck forwarded, by bin of T_L."""
+    assert run.link_samples is not None, "the probe is on"  # noqa: S101
+    return run.link_samples.sort("time_s")["forwarded_bytes"].to_numpy().astype(np.float64)
+
+
+def _tracking(run: Run, forwarded: np.ndarray, packet_bytes: int) -> float | None:
+    """Correlation of the measured connection's throughput with the background's after the warm-up."""
+    assert run.flow_samples is not None, "the probe is on"  # noqa: S101
+    samples = run.flow_samples.filter(pl.col("flow") == 0).sort("time_s")
+    ends = np.rint(samples["time_s"].to_numpy() / INTERVAL_S).astype(np.int64)
+    delivered = np.zeros(forwarded.size + 1)
+    # Payload to bytes on the link: every packet is full.
+    payload = packet_bytes - HEADER_BYTES
+    known = ends <= forwarded.size
+    delivered[ends[known]] = samples["delivered_bytes"].to_numpy()[known] * (packet_bytes / payload)
+    own = np.diff(np.maximum.accumulate(delivered))
+    start = forwarded.size // 10
+    own, others = own[start:], (forwarded - own)[start:]
+    if own.size < 3 or own.std() == 0 or others.std() == 0:
+        return None
+    return float(np.corrcoef(own, others)[0, 1])

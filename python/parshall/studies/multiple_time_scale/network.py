@@ -1,0 +1,118 @@
+"""The two servers of Park & Tuan 2000, §5.1, as scenarios: 32 clients, and the connections that are measured.
+
+| symbol | argument | unit |
+| --- | --- | --- |
+| alpha | `tail_index` | - |
+| RTT | `rtt_ms` | ms, of the measured connections without queues |
+
+The source does not say: the buffer (64 packets here), the idle time of the clients (2 s on average), how the RTT is
+changed (here that of the measured connections alone, so that the background stays what it was), the recovery (ns-2's
+Reno, its default then), and the clients' control (Reno). Headers are part of the segments of 1 kB. Every
+connection has timestamps: Vegas needs an RTT sample from every ACK.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from parshall.scenario import Scenario
+from parshall.studies.tail_index.network import pareto
+
+PACKET_BYTES = 1000
+INTERVAL_S = 2.0
+"""T_L."""
+BASE_RTT_MS = 30
+"""Three links of 5 ms, both ways."""
+HEADER_BYTES = 40
+MODERN = {"recovery": "sack", "timestamps": True, "initial_window": "10 packets"}
+_TCP = {"recovery": "reno", "timestamps": True, "initial_window": "2 packets"}
+
+
+@dataclass(frozen=True)
+class Background:
+    """The clients: how heavy the tail is, and the mean size that brings the load (`background.normalised`)."""
+
+    tail_index: float
+    mean_packets: float
+    seed: int
+    rate_mbps: float = 10.0
+    modern: bool = False
+    """CUBIC, SACK, an initial window of 10 and packets of 1500 bytes, for the clients and for what is measured."""
+
+    @property
+    def packet_bytes(self) -> int:
+        """With headers."""
+        return 1500 if self.modern else PACKET_BYTES
+
+
+@dataclass(frozen=True)
+class Connections:
+    """What is measured: so many endless connections of a control, all alike."""
+
+    control: str | dict[str, Any]
+    rtt_ms: int = BASE_RTT_MS
+    count: int = 1
+    tcp: tuple[tuple[str, Any], ...] = ()
+    """Keys of the group that differ."""
+
+
+def steered(control: str | dict[str, Any], **parameters: Any) -> dict[str, Any]:
+    """`control` under the large time scale."""
+    return {"name": "multiple_time_scale", "control": control, **parameters}
+
+
+def scenario(background: Background, measured: Connections | None, duration_s: float, *, buffer: int = 64) -> Scenario:
+    """One repetition; a tenth of the time is warm-up.
+
+    Repetitions are seeds, since each has a mean size of its own.
+
+    Examples
+    --------
+    >>> made = scenario(Background(1.05, 40.0, 1), Connections(steered("reno", aggressiveness=3.0)), 100)
+    >>> made.resolve()["flows"][0]["congestion_control"]["aggressiveness"]
+    3.0
+    """
+    tcp: dict[str, Any] = {"packet_size": f"{background.packet_bytes} B", **(MODERN if background.modern else _TCP)}
+    clients = {
+        "name": "clients",
+        "count": 32,
+        "rtt": f"{BASE_RTT_MS} ms",
+        "access_rate": f"{background.rate_mbps:g} Mbit/s",
+        "congestion_control": "cubic" if background.modern else "reno",
+        "start": {"uniform": "2 s"},
+        "workload": {
+            "name": "on_off",
+            "size": pareto(background.tail_index, background.mean_packets),
+            "off": {"name": "exponential", "mean": "2 s"},
+        },
+        **tcp,
+    }
+    flows = [clients]
+    if measured is not None:
+        flows.insert(
+            0,
+            {
+                "name": "measured",
+                "count": measured.count,
+                "rtt": f"{measured.rtt_ms} ms",
+                "congestion_control": measured.control,
+                "start": {"uniform": "1 s"},
+                **tcp,
+                **dict(measured.tcp),
+            },
+        )
+    samples = f"{INTERVAL_S:g} s"
+    return Scenario.from_document(
+        {
+            "duration": f"{duration_s:g} s",
+            "warm_up": f"{duration_s / 10:g} s",
+            "seed": background.seed,
+            "bottleneck": {
+                "rate": f"{background.rate_mbps:g} Mbit/s",
+                "queue": {"name": "drop_tail", "limit": f"{buffer} packets"},
+            },
+            "flows": flows,
+            "probes": {"flow_samples": samples if measured else False, "link_samples": samples, "transfers": False},
+        }
+    )

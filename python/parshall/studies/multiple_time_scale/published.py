@@ -1,0 +1,30 @@
+"""What Park & Tuan 2000 print: their set-up (§5.1), and what the text says of the figures and of Table III.
+
+Figures have no tables of values; what is checked is what the text claims of them.
+"""
+
+from __future__ import annotations
+
+TAIL_INDICES = (1.05, 1.35, 1.65, 1.95)
+"""§5.1; Fig. 10."""
+
+LOADS_MBPS = (2.5, 5.0, 7.5)
+"""Background traffic of Figs 6 and 7."""
+
+THRESHOLD_PEAK = 4
+"""Fig. 6(a): where the curve of TCP Reno at 5 Mbit/s peaks."""
+
+LARGEST_GAIN = 0.45
+"""Fig. 9: TCP Rate at an RTT of 450 ms, "up to 45 %"."""
+
+TAIL_RATIO = 2.0
+"""Fig. 10: the gain at 1.05 is at least this many times that at 1.95."""
+
+BEST_AGGRESSIVENESS = 6.0
+"""Figs 11 and 12: A*."""
+
+ADJUSTMENTS = (0.01, 0.05, 0.25)
+"""Fig. 11: nu."""
+
+TOTAL_PEAK = 6
+"""Table III: the total throughput grows up to so many steered connections, and falls then."""

@@ -1,0 +1,82 @@
+"""What the gain depends on that the source does not say: the buffer, the quantiser; and T_L.
+
+Each variant is compared with the plain control, and with the connection whose slope is always (A + a)/2. The mean slope
+of the steered connection is that only where levels are ranks; between fixed ends it depends on the throughput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from parshall.report.document import Section, Table
+from parshall.stats.confidence import mean_interval
+from parshall.studies.check import Check
+from parshall.studies.multiple_time_scale.claims import STEERED, beyond, signed
+from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.rtt import blind
+
+BUFFERS = (8, 32, 256)
+QUANTISERS = (("quantiser", "running_range"),), (("quantiser", "fixed_range"), ("peak", 625.0))
+"""Fixed: from 0 to the 5 Mbit/s that the clients leave."""
+INTERVALS = ("1 s", "5 s", "10 s")
+
+
+def variants(size: Size) -> dict[str, Point]:
+    """Reno, steered in different ways, by name."""
+    low, high = size.rtts_ms[0], size.rtts_ms[-1]
+    usual = Point(1.05, 5.0, high, "reno", STEERED)
+    named = {f"usual, RTT {rtt} ms": replace(usual, rtt_ms=rtt) for rtt in (low, high)}
+    for buffer in BUFFERS:
+        for rtt in (low, high):
+            named[f"buffer of {buffer} packets, RTT {rtt} ms"] = replace(usual, rtt_ms=rtt, buffer=buffer)
+    for parameters in QUANTISERS:
+        words = str(parameters[0][1]).replace("_", " ")
+        named[f"{words}, RTT {high} ms"] = replace(usual, parameters=(*STEERED, *parameters))
+    for interval in INTERVALS:
+        named[f"T_L = {interval}, RTT {high} ms"] = replace(usual, parameters=(*STEERED, ("interval", interval)))
+    held_back = (*STEERED, ("conservativeness", 0.5))
+    named[f"conservative: slope 0.5 at the highest contention, RTT {high} ms"] = replace(usual, parameters=held_back)
+    for coupling in ("slow_start", "both"):
+        words = coupling.replace("_", " ")
+        named[f"coupled to {words}, RTT {high} ms"] = replace(usual, parameters=(*STEERED, ("coupling", coupling)))
+    return named
+
+
+def points(size: Size) -> Iterator[Point]:
+    """Everything that is shown."""
+    for point in variants(size).values():
+        yield from (point, point.plain, blind(point))
+
+
+def checks(found: Results, size: Size) -> Iterator[Check]:
+    """The gain over the plain control by variant; the source has none of them."""
+    for name, point in variants(size).items():
+        yield beyond(f"gain of Reno, {name}", found.gain(point))
+
+
+def section(found: Results, size: Size) -> Section:
+    """The table."""
+    rows = []
+    for name, point in variants(size).items():
+        without = found.goodput(blind(point))
+        rows.append(
+            (
+                name,
+                f"{found.goodput(point.plain).mean():.3f}",
+                signed(mean_interval(found.gain(point)), "%"),
+                signed(mean_interval((found.goodput(point) - without) / without), "%"),
+                f"{np.mean(found.tracking(point.plain)):.2f}",
+            )
+        )
+    header = ("variant", "plain (Mbit/s)", "gain", "gain over the mean slope", "correlation, plain")
+    return Section(
+        "What the gain depends on",
+        (
+            "Reno beside clients of 5 Mbit/s, tail index 1.05; usual are 64 packets of buffer, levels by rank and "
+            "T_L = 2 s. The source says none of the buffer, the quantiser or how the RTT was changed.",
+        ),
+        [Table("", header, rows, numbers=(1, 2, 3, 4))],
+    )
