@@ -183,20 +183,26 @@ def _pictures(result: Result, cases: Sequence[CaseResult]) -> Section:
 
 
 def _by_class(result: Result, cases: Sequence[CaseResult], key: str) -> Plot:
+    """A measure of every control by class; completion times over those of the average control."""
     measure = _BY_KEY[key]
+    compared = key == "completion_s"
+    known = [score.relative([case], result.controls, key) if compared else {} for case in cases]
     marks = []
     for number, control in enumerate(result.controls):
-        found = [score.interval(score.values(case, control, key), measure.factor) for case in cases]
+        found = [
+            index.get(control) if compared else score.interval(score.values(case, control, key), measure.factor)
+            for index, case in zip(known, cases, strict=True)
+        ]
         at = [index + _offset(number, len(result.controls)) for index, each in enumerate(found) if each]
         means = [each.mean for each in found if each]
         if means:
-            low = [each.mean if each.low is None else max(each.low, each.mean / 100) for each in found if each]
+            low = [each.mean if each.low is None else each.low for each in found if each]
             high = [each.mean if each.high is None else each.high for each in found if each]
             marks.append(Points(at, means, control, Style(series=number), low, high))
     letters = ", ".join(f"{index}: {case.case.itb_class.name}" for index, case in enumerate(cases))
-    axis = Axis(measure.label, measure.unit, log=key == "completion_s")
+    axis = Axis(f"{measure.label} over the average control's") if compared else Axis(measure.label, measure.unit)
     caption = f"Means and 95 % intervals. Classes along the abscissa: {letters}."
-    return Plot([Panel(marks, Axis("class", ""), axis)], caption)
+    return Plot([Panel(marks, _places("class", len(cases)), axis)], caption)
 
 
 def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
@@ -213,9 +219,17 @@ def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
                 low = [each.mean if each.low is None else each.low for _, each in known]
                 high = [each.mean if each.high is None else each.high for _, each in known]
                 means = [each.mean for _, each in known]
-                marks.append(Points(at, means, f"{measure.label}, {rival}", Style(series=number), low, high))
+                marks.append(
+                    Points(at, means, measure.label if rival == RIVALS[0] else "", Style(series=number), low, high)
+                )
         if marks:
-            panels.append(Panel([*marks, Guide(0.0, "as its own kind")], Axis("control"), Axis(f"harm to {rival}")))
+            panels.append(
+                Panel(
+                    [*marks, Guide(0.0, "as its own kind")],
+                    _places("control", len(result.controls)),
+                    Axis(f"harm to {rival}"),
+                )
+            )
     names = ", ".join(f"{index}: {control}" for index, control in enumerate(result.controls))
     caption = f"Mean over the classes, with 95 % intervals over the repetitions. Controls along the abscissa: {names}."
     return Plot(panels, caption) if panels else None
@@ -250,6 +264,10 @@ def _shares(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
         "Goodput of a flow over time, in percent of C_a: the distribution of §4.2.2 summed up, mean over the classes."
     )
     return Plot([Panel(marks, Axis("goodput", "% of C_a"), y)], caption)
+
+
+def _places(label: str, count: int) -> Axis:
+    return Axis(label, minimum=-0.5, maximum=count - 0.5)
 
 
 def _offset(number: int, count: int) -> float:

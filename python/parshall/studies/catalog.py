@@ -33,6 +33,12 @@ class Study:
 
 STUDIES: tuple[Study, ...] = (
     Study(
+        "itb",
+        "ITB: the experiments behind the benchmark",
+        "high-speed controls at 10 Gbit/s: starts, RTT, load, reverse traffic, spread (Figs 3 to 10, Tables 1 to 6)",
+        "Guillier, Hablot & Vicat-Blanc Primet, INRIA RR-6244, 2007",
+    ),
+    Study(
         "large_deviations",
         "Throughput variability by large deviations",
         "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 9)",

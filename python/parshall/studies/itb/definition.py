@@ -1,0 +1,31 @@
+"""Tables 3 and 5: the benchmark's definition here is the source's. Table 4 sets it beside the NAS benchmarks."""
+
+from __future__ import annotations
+
+from parshall.itb.classes import CLASSES
+from parshall.itb.factors import STANDARD, SYMBOLS, shown
+from parshall.report.document import Section, Table
+from parshall.studies.check import Check
+from parshall.studies.itb.published import TABLE3
+
+
+def found() -> tuple[list[Check], Section]:
+    """Table 3 class by class; Table 5 for reading."""
+    words = TABLE3.split()
+    rows = {words[i]: tuple(float(word) for word in words[i + 1 : i + 5]) for i in range(0, len(words), 5)}
+    ours = {each.name: (each.aggregation, 1000 * each.rtt_s, each.congestion, each.reverse) for each in CLASSES}
+    same = sum(ours.get(name) == row for name, row in rows.items())
+    check = Check("table3", "classes with the source's K, RTT, C_g and R", 12.0, float(same), None, None, 0.0)
+    classes = Table(
+        "Table 3",
+        ("class", "K", "RTT (ms)", "C_g", "R"),
+        [(name, *(f"{value:g}" for value in row)) for name, row in ours.items()],
+        numbers=(1, 2, 3, 4),
+    )
+    factors = Table(
+        "Table 5",
+        ("factor", "standard values"),
+        [(SYMBOLS[name], ", ".join(shown(name, value) for value in values)) for name, values in STANDARD.items()],
+    )
+    text = "The classes and standard factors that `parshall itb` uses. K is 10 where the source has 1 or 10."
+    return [check], Section("Tables 3 and 5: the benchmark's definition", (text,), [classes, factors])

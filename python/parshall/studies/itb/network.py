@@ -1,0 +1,161 @@
+"""The testbed of the source as scenarios: 12 and more pairs of hosts at 1 Gbit/s, a bottleneck of 10 Gbit/s.
+
+| symbol | argument | unit |
+| --- | --- | --- |
+| M | `count` | - |
+| RTT | `rtt_ms` | ms |
+| R | `reverse`, flows the other way | - |
+
+What the source does not say: the bottleneck's buffer (here 2000 packets, 3 MB, as a switch of that time), the hosts'
+TCP but for the kernel (Linux 2.6.16: initial window of 3 packets, delayed ACKs, SACK). TCP's buffers are tuned
+(§5.2): a window fills the path and an interface queue of 1000 packets, and no more, so nothing is lost within a
+host, as is assumed of buses and processors too. CUBIC is that of 2005, as in that kernel.
+
+References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from parshall.errors import RunNotFoundError
+from parshall.runs import Run
+from parshall.runs import run as simulate
+from parshall.scenario import Scenario
+from parshall.studies.study import Scale
+
+VARIANTS = ("reno", "bic", "cubic_2005", "highspeed", "htcp", "scalable")
+"""Those of Figs 5 to 8."""
+
+BUFFER = 2000
+INTERFACE = 1000
+"""Packets that a host's interface queues (Linux's txqueuelen)."""
+
+ACCESS_BPS, CAPACITY_BPS = 1e9, 10e9
+PAYLOAD_SHARE = 1460 / 1500
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is simulated at a scale.
+
+    Parameters
+    ----------
+    fig3_gb, bulk_gb
+        Files of Fig. 3, and of Figs 8 to 10 (30 GB in the source).
+    levels
+        Congestion levels of Fig. 8.
+    rtts_ms
+        RTTs of Figs 5 and 6.
+    flow_s, step_s
+        Length of a flow of Figs 5 and 6; time between two starts of Fig. 7 (200 s in the source).
+    repetitions
+        Independent runs of Figs 3 and 8 to 10.
+    kept
+        Whether finished runs are kept in the user's cache, so that an interrupted study goes on.
+    """
+
+    fig3_gb: float
+    bulk_gb: float
+    levels: tuple[float, ...]
+    rtts_ms: tuple[float, ...]
+    flow_s: float
+    step_s: float
+    repetitions: int
+    kept: bool
+
+
+SIZES: dict[Scale, Size] = {
+    "quick": Size(2.0, 0.8, (0.8, 1.2, 1.7, 2.1), (11.5, 100.0, 200.0), 8.0, 1.5, 2, kept=False),
+    "paper": Size(
+        30.0,
+        30.0,
+        (0.8, 1.0, 1.2, 1.4, 1.7, 2.1),
+        (1.0, 11.5, 20.0, 50.0, 100.0, 150.0, 200.0),
+        300.0,
+        200.0,
+        3,
+        kept=True,
+    ),
+}
+
+
+def hosts(
+    control: str,
+    count: int,
+    rtt_ms: float,
+    *,
+    duration_s: float,
+    file_gb: float | None = None,
+    start: str | dict[str, Any] = "0 s",
+    reverse: int = 0,
+    repetitions: int = 1,
+    bins_s: float | None = None,
+) -> Scenario:
+    """So many senders, one flow each; files of `file_gb`, or sending to the end."""
+    group: dict[str, Any] = {
+        "name": "forward",
+        "count": count,
+        "rtt": f"{rtt_ms:g} ms",
+        "access_rate": f"{round(ACCESS_BPS)} bit/s",
+        "congestion_control": control,
+        "delayed_ack": True,
+        "initial_window": "3 packets",
+        "receive_window": f"{window(rtt_ms)} packets",
+        "start": start,
+    }
+    others = {**group, "name": "reverse", "count": reverse, "direction": "reverse", "start": {"uniform": "200 ms"}}
+    if file_gb is not None:
+        group["workload"] = {"name": "transfer", "sizes": f"{round(file_gb * 1e9)} B"}
+    return Scenario.from_document(
+        {
+            "duration": f"{duration_s:g} s",
+            "repetitions": repetitions,
+            "bottleneck": {
+                "rate": f"{round(CAPACITY_BPS)} bit/s",
+                "delay": "10 us",
+                "queue": {"name": "drop_tail", "limit": f"{BUFFER} packets"},
+            },
+            "flows": [group, others] if reverse else [group],
+            "probes": {"flow_samples": False, "link_samples": f"{bins_s:g} s" if bins_s else False},
+        }
+    )
+
+
+def window(rtt_ms: float) -> int:
+    """The tuned window of a host: what fills its path, and its interface's queue, packets.
+
+    >>> window(19.8)
+    2650
+    """
+    return round(ACCESS_BPS * rtt_ms / 1000 / 12_000) + INTERFACE
+
+
+def simulated(scenarios: Sequence[Scenario], size: Size) -> list[Run]:
+    """Run all of them, as many at a time as there are cores."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(
+            pool.map(lambda scenario: _kept(scenario) if size.kept else simulate(scenario, workers=1), scenarios)
+        )
+
+
+def _kept(scenario: Scenario) -> Run:
+    """A run that was made before, or now; in the user's cache, under a digest of all that decides it."""
+    text = json.dumps([metadata.version("parshall"), scenario.repetitions, scenario.resolve()], sort_keys=True)
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / "itb"
+    directory = folder / hashlib.sha256(text.encode()).hexdigest()[:24]
+    try:
+        found = Run.load(directory)
+        if found.status == "complete":
+            return found
+    except RunNotFoundError:
+        pass
+    return simulate(scenario, directory, workers=1, overwrite=True)
