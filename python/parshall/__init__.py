@@ -55,7 +55,7 @@ _HOMES = {
     "sweep": "campaign",
 }
 
-_PACKAGES = {"models", "stats"}
+_PACKAGES = {"design", "models", "stats"}
 """Packages that are reached as attributes: `ps.stats.hurst`."""
 
 

@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Protocol
 
-from parshall.prediction import a_priori, at_measured, completion, datagrams, laws, loads, network, tables
+from parshall.prediction import a_priori, at_measured, completion, datagrams, diffserv, laws, loads, network, tables
 from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Predicted, Reading, Throughput
 
 __all__ = [
@@ -90,11 +90,14 @@ def _predict(resolved: Mapping[str, Any], measured: Any) -> Predicted:
     given_bps = loads.on_links(net)
     flows = tables.named(measured, "flows")
     seen = {} if flows is None else at_measured.read(flows)
+    links = tables.named(measured, "links")
+    by_class = diffserv.answers(net, links)
+    from_scenario = a_priori.throughput(net, given_bps) + list(by_class.throughput)
     return Predicted(
-        throughput=tuple(_with_measured(a_priori.throughput(net, given_bps), seen) + at_measured.throughput(net, seen)),
+        throughput=tuple(_with_measured(from_scenario, seen) + at_measured.throughput(net, seen)),
         completion=tuple(completion.completion(net, given_bps, seen, tables.named(measured, "transfers"))),
-        datagrams=tuple(datagrams.datagrams(net, seen)),
-        queues=tuple(datagrams.queues(net, tables.named(measured, "links"))),
+        datagrams=tuple(datagrams.datagrams(net, seen, by_class.datagram_loss)),
+        queues=(*datagrams.queues(net, links), *by_class.queues),
         assumptions=ASSUMPTIONS,
     )
 

@@ -143,6 +143,9 @@ def test_schema_is_a_json_schema(cli: Cli) -> None:
     schema = json.loads(cli("schema").stdout)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert "bottleneck" in schema["properties"]
+    sweeps = json.loads(cli("schema", "sweep").stdout)
+    assert {"scenario", "parameters", "repetitions", "zip"} <= set(sweeps["properties"])
+    assert cli("schema", "sweeps").exit_code == 2
 
 
 def test_compare_tells_what_differs(cli: Cli, toml: Path) -> None:

@@ -79,6 +79,7 @@ def flows(control: str = "reno", rtt_s: float = 0.1, name: str = "flows0", **cha
         "tcp": tcp(),
         "congestion_control": {"name": control, **PARAMETERS.get(control, {})},
         "workload": {"name": "bulk"},
+        "marker": {"name": "none"},
         **changes,
     }
 

@@ -39,6 +39,7 @@ def flows(**changes: Any) -> dict[str, Any]:
         "tcp": {"ack_size": 40},
         "congestion_control": {"name": "reno"},
         "workload": {"name": "bulk"},
+        "marker": {"name": "none"},
         **changes,
     }
 

@@ -1,13 +1,30 @@
-"""``parshall schema``: the JSON Schema of scenarios."""
+"""``parshall schema``: the JSON Schema of scenarios and of sweeps."""
 
 from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
 
 from parshall.cli.console import print_json, verb
 
 
-@verb
-def schema() -> None:
-    """Print the JSON Schema of scenario files; editors complete and check TOML with it."""
-    from parshall.scenario import Scenario
+class Kind(StrEnum):
+    """Which files."""
 
-    print_json(Scenario.json_schema())
+    SCENARIO = "scenario"
+    SWEEP = "sweep"
+
+
+@verb
+def schema(kind: Annotated[Kind, typer.Argument(help="Of which files.")] = Kind.SCENARIO) -> None:
+    """Print the JSON Schema of scenario or sweep files; editors complete and check TOML with it."""
+    if kind is Kind.SWEEP:
+        from parshall.campaign import Plan
+
+        print_json(Plan.json_schema())
+    else:
+        from parshall.scenario import Scenario
+
+        print_json(Scenario.json_schema())

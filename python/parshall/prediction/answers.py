@@ -22,6 +22,8 @@ class Reading(StrEnum):
     """Full links with half of the buffer filled (Vegas: the middle of alpha and beta)."""
     LONGEST_QUEUE = "longest_queue"
     """Full links with all of the buffer filled (Vegas: beta packets a flow)."""
+    STEADY_STATE = "steady_state"
+    """Loss and queue are the model's own, and it has one answer."""
     MEASURED_EVENTS = "measured_events"
     """At the measured RTT and loss events a packet, which is what the formulas' sources call p."""
     MEASURED_PACKETS = "measured_packets"
@@ -135,7 +137,9 @@ class LinkQueue:
     mean_queueing_delay_s
         Waiting time, without the packet's own transmission.
     loss
-        Share of packets that find the buffer full.
+        Share of packets that find the buffer full, or are dropped early.
+    loss_in, loss_out
+        Share of the packets within their flows' profile, and of the others; `None` where no class is told apart.
     """
 
     link: str
@@ -146,6 +150,8 @@ class LinkQueue:
     mean_queue_packets: float | None = None
     mean_queueing_delay_s: float | None = None
     loss: float | None = None
+    loss_in: float | None = None
+    loss_out: float | None = None
     measured_mean_queue_packets: float | None = None
     ratio: float | None = None
 

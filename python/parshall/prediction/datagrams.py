@@ -26,14 +26,21 @@ from parshall.prediction.network import Group, Link, Network
 from parshall.prediction.tables import Table, numbers, texts
 
 
-def datagrams(network: Network, measured: Mapping[str, Measured]) -> list[Datagrams]:
-    """Predict what the groups of datagram flows offer and deliver."""
+def datagrams(
+    network: Network, measured: Mapping[str, Measured], known_loss: Mapping[str, float] | None = None
+) -> list[Datagrams]:
+    """Predict what the groups of datagram flows offer and deliver; `known_loss` is what another model says of some."""
     loads = given_loads(network)
     rows = []
     for group in network.groups:
         if group.is_tcp or group.name not in loads:
             continue
-        row = _delivered(network, group, loads, Datagrams(group.name, True, None, loads[group.name]))
+        row = Datagrams(group.name, True, None, loads[group.name])
+        if known_loss and group.name in known_loss:
+            loss = known_loss[group.name]
+            row = replace(row, goodput_bps=row.offered_bps * (1 - loss) * _payload_share(group), loss=loss)
+        else:
+            row = _delivered(network, group, loads, row)
         seen = measured.get(group.name)
         if seen is not None:
             row = replace(row, measured_goodput_bps=seen.goodput_bps, ratio=ratio(row.goodput_bps, seen.goodput_bps))
@@ -83,7 +90,7 @@ class _Arrivals:
 
 def queues(network: Network, links: Table | None) -> list[LinkQueue]:
     """Predict the queues of the links that Poisson datagrams cross; other links have no row."""
-    found = {} if links is None else _mean_queues(links)
+    found = {} if links is None else mean_queues(links)
     rows: list[LinkQueue] = []
     for i, link in enumerate(network.links):
         crossing = network.crossing(i)
@@ -177,7 +184,7 @@ def _row(link: Link, model: str, queue: Queue) -> LinkQueue:
     )
 
 
-def _mean_queues(links: Table) -> dict[str, float]:
+def mean_queues(links: Table) -> dict[str, float]:
     """Mean queue of each link over the repetitions, packets."""
     name, queue = texts(links, "link"), numbers(links, "mean_queue_packets")
     return {str(link): float(queue[name == link].mean()) for link in np.unique(name)}

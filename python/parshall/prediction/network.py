@@ -86,6 +86,8 @@ class Group:
     control: str
     """Empty for datagrams."""
     parameters: Mapping[str, Any]
+    marker: Mapping[str, Any]
+    """`rate` (bit/s) and `burst` (bytes) of a token bucket; neither without one."""
 
     @property
     def is_tcp(self) -> bool:
@@ -206,6 +208,7 @@ def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
         tcp=tcp,
         control=str(control.pop("name", "")),
         parameters=control,
+        marker={name: value for name, value in spec["marker"].items() if name != "name"},
     )
 
 

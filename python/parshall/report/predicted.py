@@ -236,6 +236,8 @@ def _queue(link: str, found: Sequence[Answer], metrics: Metrics) -> Section:
             _plain("Mean queue", answer["predicted"], "packets"),
             _plain("Mean queueing delay", answer["mean_queueing_delay_s"], "s"),
             _plain("Loss", answer["loss"], "ratio"),
+            _plain("Loss in profile", answer.get("loss_in"), "ratio"),
+            _plain("Loss out of profile", answer.get("loss_out"), "ratio"),
             _plain("Utilisation", answer["utilisation"], "ratio"),
         )
         rows.append(_row(str(answer["model"]), answer, values))
@@ -243,6 +245,8 @@ def _queue(link: str, found: Sequence[Answer], metrics: Metrics) -> Section:
         _measured("Mean queue", metrics.get(f"link/{link}/queue_packets")),
         _measured("Mean queueing delay", metrics.get(f"link/{link}/queueing_delay_s")),
         _measured("Loss", metrics.get(f"link/{link}/loss_rate")),
+        _measured("Loss in profile", metrics.get(f"link/{link}/loss_rate_in")),
+        _measured("Loss out of profile", metrics.get(f"link/{link}/loss_rate_out")),
         _measured("Utilisation", metrics.get(f"link/{link}/utilisation")),
     )
     return Section(f"Queue of {link}", simulated, _condensed([Part(_FROM_SCENARIO, rows)]))
