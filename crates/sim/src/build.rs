@@ -8,6 +8,7 @@ use crate::access::AccessLink;
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::edge::Edge;
+use crate::memory::in_large_pages;
 use crate::network::{ArrivalProcess, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
 use crate::probe::{FlowProbe, LinkProbe};
@@ -48,6 +49,7 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
         bin,
         events: 0,
     };
+    make_room(&mut network, scenario);
     for (index, spec) in scenario.links.iter().enumerate() {
         network.links.push(link(spec, streams).map_err(|problem| at(index, "links", problem))?);
     }
@@ -63,6 +65,16 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
         network.core.queue.push(Instant::ZERO + width, Entity::Bin);
     }
     Ok(network)
+}
+
+/// All flows in one piece of memory, and their events.
+fn make_room(network: &mut Network, scenario: &Scenario) {
+    let flows = scenario.flows.iter().filter(|spec| spec.tcp.is_some()).map(|spec| spec.count as usize).sum();
+    if flows <= MAX_INDEX as usize {
+        network.tcp_flows.reserve_exact(flows);
+        in_large_pages(network.tcp_flows.spare_capacity_mut());
+        network.core.queue.reserve(2 * flows); // a packet and a timer each
+    }
 }
 
 /// Samples of one flow or link that a run may take; more are a mistake in the interval's unit.
@@ -277,7 +289,6 @@ impl GroupBuilder<'_> {
         control.check(rtt).map_err(|error| at_key("congestion_control", &error))?;
         let group_index = self.network.tcp_groups.len() as u32;
         self.network.tcp_groups.push(group);
-        self.network.tcp_flows.reserve(self.spec.count as usize);
         let draws = !matches!(self.spec.workload, WorkloadConfig::Bulk(_) | WorkloadConfig::Transfer(_));
         for index in 0..self.spec.count {
             let legs = self.legs(Duration::from_ps(self.rtts()?.get(index)))?;

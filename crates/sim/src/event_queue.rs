@@ -7,6 +7,7 @@
 //! Key: 64 bits of time, 36 bits of sequence, 28 bits of entity. The sequence wraps after 7 * 10^10 schedulings; then two
 //! events of the same picosecond may change places once, the same way in every run.
 
+use crate::memory::{in_large_pages, prefetch};
 use crate::packet::Entity;
 use parshall_units::Instant;
 
@@ -25,11 +26,22 @@ pub(crate) struct EventQueue {
     families: Vec<Family>,
     len: usize,
     sequence: u64,
+    /// Which child of the root came to be one last.
+    newest: usize,
 }
+
+/// Families from which on the lower levels are in no near cache.
+const MANY: usize = 1 << 12;
 
 impl EventQueue {
     pub(crate) fn new() -> Self {
-        Self { families: vec![Family([EMPTY; 4])], len: 0, sequence: 0 }
+        Self { families: vec![Family([EMPTY; 4])], len: 0, sequence: 0, newest: 0 }
+    }
+
+    /// Makes room for so many events.
+    pub(crate) fn reserve(&mut self, events: usize) {
+        self.families.reserve_exact(events / 4);
+        in_large_pages(self.families.spare_capacity_mut());
     }
 
     #[inline]
@@ -56,8 +68,22 @@ impl EventQueue {
         if key == EMPTY {
             return None;
         }
-        let entity = Entity::from_bits(key as u32 & ((1 << ENTITY_BITS) - 1));
-        Some((Instant::from_ps((key >> 64) as u64), entity))
+        Some((Instant::from_ps((key >> 64) as u64), entity_of(key)))
+    }
+
+    /// What is likely to come after the earliest event: next to it, and some events later.
+    #[inline]
+    pub(crate) fn coming(&self) -> Option<(Entity, Entity)> {
+        let Family(children) = self.families.get(1)?;
+        let next = children.iter().min()?;
+        let later = children[self.newest & 3];
+        (*next != EMPTY && later != EMPTY).then(|| (entity_of(*next), entity_of(later)))
+    }
+
+    /// Whether its events are of more flows than caches hold.
+    #[inline]
+    pub(crate) fn is_large(&self) -> bool {
+        self.families.len() > MANY
     }
 
     /// Schedules an event.
@@ -100,11 +126,25 @@ impl EventQueue {
 
     #[inline]
     fn sift_down(&mut self, key: u128) {
+        if self.is_large() {
+            self.sift::<true>(key);
+        } else {
+            self.sift::<false>(key);
+        }
+    }
+
+    #[inline]
+    fn sift<const LARGE: bool>(&mut self, key: u128) {
         // The place to fill, as family and member; its children are family `below`.
         let (mut family, mut member) = (0, 3);
         let mut below = 1;
         while let Some(Family(children)) = self.families.get(below) {
             let [a, b, c, d] = *children;
+            if LARGE {
+                if let Some(grandchildren) = self.families.get(4 * below - 2..4 * below + 2) {
+                    grandchildren.iter().for_each(prefetch);
+                }
+            }
             let (left, at_left) = if b < a { (b, 1) } else { (a, 0) };
             let (right, at_right) = if d < c { (d, 3) } else { (c, 2) };
             let (smallest, best) = if right < left { (right, at_right) } else { (left, at_left) };
@@ -113,10 +153,18 @@ impl EventQueue {
             }
             self.families[family].0[member] = smallest;
             (family, member) = (below, best);
+            if LARGE && below == 1 {
+                self.newest = best;
+            }
             below = 4 * below + best - 2; // node 4n + 1 + best, where n + 1 = below
         }
         self.families[family].0[member] = key;
     }
+}
+
+#[inline]
+fn entity_of(key: u128) -> Entity {
+    Entity::from_bits(key as u32 & ((1 << ENTITY_BITS) - 1))
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@
 //! | [`tcp_flow`], [`datagram_flow`] | the ends, in their own time |
 //! | [`application`], [`access`], [`edge`] | what drives a TCP flow, its own first link, and the marker behind that |
 //! | [`waiting_packets`] | packets whose link has not decided on them |
+//! | [`memory`] | hints about the memory of many flows |
 //! | [`shared`], [`sack_slots`] | what all parts use: event queue, limits of time, records |
 //! | [`build`] | from scenario to network |
 //! | [`probe`] | what is sampled while it runs |
@@ -40,6 +41,7 @@ mod build;
 mod datagram_flow;
 mod edge;
 mod event_queue;
+mod memory;
 mod network;
 mod packet;
 mod probe;

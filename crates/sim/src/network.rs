@@ -2,6 +2,7 @@
 
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
+use crate::memory::prefetch;
 use crate::packet::{Entity, Owner, Packet, Transit};
 use crate::probe::LinkProbe;
 use crate::random::Stream;
@@ -122,6 +123,9 @@ impl Network {
             if now >= self.core.end {
                 break;
             }
+            if self.core.queue.is_large() {
+                self.look_ahead();
+            }
             self.handle(now, entity);
             self.events += 1;
             if self.events.is_multiple_of(CHECK_EVERY) {
@@ -129,6 +133,17 @@ impl Network {
             }
         }
         self.check(self.core.end, monitor)
+    }
+
+    /// Asks for the memory of flows whose turn is soon.
+    fn look_ahead(&self) {
+        let Some((next, later)) = self.core.queue.coming() else { return };
+        if let Entity::Data(index) | Entity::SlowTimer(index) = later {
+            prefetch(&self.tcp_flows[index as usize]);
+        }
+        if let Entity::Data(index) | Entity::SlowTimer(index) = next {
+            self.tcp_flows[index as usize].prefetch();
+        }
     }
 
     fn check(&mut self, now: Instant, monitor: &Monitor) -> Result<(), SimError> {

@@ -9,6 +9,7 @@
 use crate::access::AccessLink;
 use crate::application::{Application, ENDLESS_BYTES};
 use crate::edge::Edge;
+use crate::memory::prefetch;
 use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
 use crate::shared::Core;
@@ -153,6 +154,17 @@ impl TcpFlow {
         self.started = now;
         self.application.plan(now);
         self.arm(core);
+    }
+
+    /// Asks for the memory that the flow points to.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        if let Some(first) = self.line.front() {
+            prefetch(first);
+        }
+        if let Some(store) = self.receiver.out_of_order() {
+            prefetch(store);
+        }
     }
 
     // --- data reaches the receiver ---

@@ -29,8 +29,9 @@ pub struct Receiver {
     out_of_order: Option<Box<OutOfOrder>>,
 }
 
+/// What arrived out of order, and the SACK blocks that tell of it.
 #[derive(Clone, Debug, Default)]
-struct OutOfOrder {
+pub struct OutOfOrder {
     received: RangeSet,
     /// A packet of each of the blocks changed last, most recent first.
     recent: [Option<u64>; 3],
@@ -91,6 +92,11 @@ impl Receiver {
     /// Number of the next packet in order: everything below has arrived.
     pub fn next(&self) -> u64 {
         self.next
+    }
+
+    /// What arrived out of order.
+    pub fn out_of_order(&self) -> Option<&OutOfOrder> {
+        self.out_of_order.as_deref()
     }
 
     /// When [`on_timer`](Self::on_timer) must be called; [`Instant::MAX`] if never.
