@@ -127,10 +127,16 @@ impl EventQueue {
     #[inline]
     fn sift_down(&mut self, key: u128) {
         if self.is_large() {
-            self.sift::<true>(key);
+            self.sift_down_far(key);
         } else {
             self.sift::<false>(key);
         }
+    }
+
+    /// The same in a large queue, which asks for memory ahead.
+    #[inline(never)]
+    fn sift_down_far(&mut self, key: u128) {
+        self.sift::<true>(key);
     }
 
     #[inline]

@@ -224,6 +224,7 @@ impl Network {
     }
 
     /// The rest of [`on_data`](Self::on_data) where the first link's queue decides at departure.
+    #[cold]
     #[inline(never)]
     fn on_waiting_data(&mut self, now: Instant, index: u32, packet: Packet) {
         let group = self.tcp_flows[index as usize].group as usize;

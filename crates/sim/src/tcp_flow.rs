@@ -386,7 +386,8 @@ impl TcpFlow {
     }
 
     /// The packet first in line has been dealt with; when the next one reaches the first link.
-    #[inline]
+    #[allow(clippy::inline_always)] // a call costs as much as what it does
+    #[inline(always)]
     pub(crate) fn next_in_line(&mut self, group: &TcpGroup, warm_up: Instant) -> Option<Instant> {
         self.line.pop_front();
         if let Some(&next) = self.line.front() {

@@ -209,6 +209,7 @@ impl Sender {
     }
 
     /// Brings the statistics up to `now` (before they are read, or restarted).
+    #[inline]
     pub fn settle(&mut self, now: Instant) {
         self.statistics.window_until(now, self.control.window());
     }
