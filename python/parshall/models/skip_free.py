@@ -78,7 +78,8 @@ class SkipFree:
         climbed = _running(log_climb)
         collected = _running(rewards)
         loses = np.isfinite(log_loss)
-        self._down = down
+        # Where no loss happens its target has no weight, and must not cut the blocks.
+        self._down = np.where(loses, down, 0)
         self._loses = loses
         self._length = (index - down + 1).astype(np.float64)
         with np.errstate(invalid="ignore"):
@@ -92,7 +93,7 @@ class SkipFree:
         ends = np.append(means, self._top if np.isfinite(self._stay) else np.nan)
         self.lowest = float(np.nanmin(ends))
         self.highest = float(np.nanmax(ends))
-        self._blocks = _blocks(down)
+        self._blocks = _blocks(self._down)
 
     def solve(self, q: FloatArray, guess: FloatArray | None = None) -> Tilted:
         """Lambda and alpha at each q.

@@ -6,18 +6,25 @@
 | n | `scale` | values averaged |
 | k_n = floor(N/n) | `intervals` | |
 | alpha | `alpha`: middle of a class of interval means | that of the series |
-| f_n(alpha) | (1/n) log(share of intervals with their mean in the class / the most frequent class's share) | 1/value |
+| s | standard deviation of the interval means | |
+| f_n(alpha) | (1/n) log(share of intervals with their mean in the class / (width/(s sqrt(2 pi)))) | 1/value |
 
-The share carries a factor of order 1 that does not grow exponentially with n (eq. (9) is an equality of exponents).
-Taking shares relative to the most frequent class makes the apex 0, as the theory's is, and leaves the same limit:
-with normal fluctuations the factor is the same for all classes. Classes have a common width at a scale; a class
-without an interval has no value, not minus infinity.
+The share carries a factor that does not grow exponentially with n (eq. (9) is an equality of exponents): around the
+apex it is that of the normal density, width/(s sqrt(2 pi)). Dividing by it makes the apex 0, up to chance, as the
+theory's is, and leaves the same limit. Away from the apex the factor changes: `large_deviations.Spectrum.at_scale` has
+the theory with it. Classes have a common width at a scale; a class without an interval has no value.
 
-Bands come from the circular block bootstrap of the interval means: blocks keep what dependence is left between
-neighbouring intervals.
+Bands are exact intervals of the expected number of intervals in a class (Garwood), widened by the design effect: the
+variance of the numbers under the circular block bootstrap, whose blocks keep what dependence is left between
+neighbouring intervals, over that of independent intervals. Quantiles of the resampled numbers themselves would miss
+what is rare: a class with one interval has 0 to 3 in resamples, and an expectation of 0.03 to 5.6.
+
+Coverage, measured: of 95 % bands around independent normal values (2^17 of them, n = 16 to 256) 95 to 97 % contain f;
+around a Reno chain at 2 % loss (2^18 RTTs) 92 to 100 % contain the theory at the scale for n = 100 to 1000, and
+56 % (n = 100) to 100 % (n = 1000) contain its limit f.
 
 References: Loiseau 2010, §3.2.2 eq. (8), §3.2.3; D. Politis, J. Romano, A circular block-resampling procedure for
-stationary data, 1992.
+stationary data, 1992; F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28, 1936.
 """
 
 from __future__ import annotations
@@ -33,6 +40,9 @@ from parshall.stats.confidence import StatisticsError
 
 FloatArray = NDArray[np.float64]
 
+_FULL = 5
+"""Intervals in a class whose resampled variance is looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Empirical:
@@ -43,8 +53,7 @@ class Empirical:
     scale, intervals
         n and k_n.
     alpha, f, low, high
-        Occupied classes in ascending order, f there and its band; shape (c,). Where resamples leave a class empty in
-        more than half of (1 - level) of the cases, `low` is minus infinity.
+        Occupied classes in ascending order, f there and its band; shape (c,).
     lowest, highest
         Observed alpha_min and alpha_max: the extreme interval means.
     """
@@ -121,7 +130,7 @@ def empirical_spectrum(
     --------
     >>> values = np.random.default_rng(1).normal(size=2**15)
     >>> found = empirical_spectrum(values, 16)
-    >>> found.intervals, bool(found.f.max() == 0), bool(found.lowest < 0 < found.highest)
+    >>> found.intervals, bool(abs(found.f.max()) < 0.02), bool(found.lowest < 0 < found.highest)
     (2048, True, True)
     """
     means = interval_means(series, scale)
@@ -130,12 +139,14 @@ def empirical_spectrum(
     full = counts > 0
     middle = (edges[:-1] + edges[1:]) / 2
     generator = np.random.default_rng(0) if random is None else random
-    drawn = _resampled(means, edges, counts, resamples, generator)
+    seen, spread = counts[full], float(means.std())
+    # A constant series has one class, and that is the apex.
+    normal = (edges[1] - edges[0]) / (spread * np.sqrt(2 * np.pi)) if seen.size > 1 else 1.0
+    effect = _design_effect(_resampled(means, edges, counts, resamples, generator), counts)
     tail = (1 - level) / 2
-    low, high = np.quantile(drawn[:, full], [tail, 1 - tail], axis=0, method="nearest")
-    reference = counts.max()
-    with np.errstate(divide="ignore"):
-        f, below, above = (np.log(each / reference) / scale for each in (counts[full], low, high))
+    low = effect * stats.chi2.ppf(tail, 2 * seen / effect) / 2
+    high = effect * stats.chi2.ppf(1 - tail, 2 * seen / effect + 2) / 2
+    f, below, above = (np.log(each / (means.size * normal)) / scale for each in (seen, low, high))
     return Empirical(int(scale), means.size, middle[full], f, below, above, float(means.min()), float(means.max()))
 
 
@@ -209,7 +220,7 @@ def _edges(means: FloatArray, classes: int | None) -> FloatArray:
 def _resampled(
     means: FloatArray, edges: FloatArray, counts: NDArray[np.int64], resamples: int, random: np.random.Generator
 ) -> FloatArray:
-    """Counts of each class in resamples, scaled to the same apex; shape (resamples, classes)."""
+    """Counts of each class in resamples; shape (resamples, classes)."""
     size = means.size
     block = max(1, round(size ** (1 / 3)))
     place = np.clip(np.searchsorted(edges, means, side="right") - 1, 0, counts.size - 1)
@@ -219,3 +230,13 @@ def _resampled(
         chosen = (starts[:, None] + np.arange(block)[None, :]).ravel()[:size] % size
         drawn[row] = np.bincount(place[chosen], minlength=counts.size)
     return drawn
+
+
+def _design_effect(drawn: FloatArray, counts: NDArray[np.int64]) -> float:
+    """Variance of the resampled counts over that of independent intervals; the median of the fuller classes."""
+    share = counts / counts.sum()
+    full = (counts >= _FULL) & (share < 1)
+    if not full.any():
+        return 1.0
+    independent = counts.sum() * share * (1 - share)
+    return max(1.0, float(np.median(drawn.var(axis=0)[full] / independent[full])))

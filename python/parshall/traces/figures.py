@@ -61,7 +61,7 @@ def loss_function(bins: list[LossBin]) -> Plot:
 
 
 def spectra(found: Variability) -> Plot:
-    """Empirical spectra, their bootstrap bands, and the fitted chain's."""
+    """Empirical spectra, their bands, and the fitted chain's."""
     marks: list[Line | Band | Points] = []
     for index, each in enumerate(found.empirical):
         bounded = np.isfinite(each.low)
@@ -74,6 +74,5 @@ def spectra(found: Variability) -> Plot:
     panel = Panel(marks, Axis("mean throughput", "packets per RTT"), Axis("f", "1/RTT"))
     return Plot(
         [panel],
-        "Logarithm, over n, of the share of intervals of n round trips with this mean; "
-        "bands are 95 % block-bootstrap intervals.",
+        "Logarithm, over n, of the share of intervals of n round trips with this mean; bands are 95 % intervals.",
     )

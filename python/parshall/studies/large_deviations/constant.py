@@ -62,7 +62,7 @@ READINGS = (
 
 def constant(scale: Scale) -> tuple[list[Check], Section]:
     """The checks and the section."""
-    seconds = 3660.0 if scale == "paper" else 150.0
+    seconds = 3660.0 if scale == "paper" else 100.0
     checks = [_chain()]
     rows = []
     for reading in READINGS:

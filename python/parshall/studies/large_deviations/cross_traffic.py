@@ -101,7 +101,7 @@ def statistics(scale: Scale) -> tuple[list[Check], Section]:
 
 def flow(scale: Scale) -> tuple[list[Check], Section]:
     """Figs 4(c) and 5: a Reno flow in it."""
-    seconds = 3660 if scale == "paper" else 260
+    seconds = 3660 if scale == "paper" else 210
     checks, rows, figures = [], [], []
     readings = [(network.LINK, *reading) for reading in _readings()]
     readings.append((network.ETHERNET, "on Ethernet", network.AS_PAYLOAD))

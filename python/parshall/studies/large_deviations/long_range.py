@@ -56,7 +56,7 @@ def long_range(scale: Scale) -> tuple[list[Check], Section]:
     checks: list[Check] = []
     rows, figures = [], []
     for reading in READINGS:
-        found, cells, drawn = _measured(reading, 7260 if scale == "paper" else 180)
+        found, cells, drawn = _measured(reading, 7260 if scale == "paper" else 150)
         checks += found
         rows.append(cells)
         figures += drawn

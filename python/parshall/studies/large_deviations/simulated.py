@@ -27,7 +27,7 @@ def independent(scale: Scale) -> tuple[list[Check], Section]:
     rows, figures = [], []
     for loss in (published.P_PACKET, published.P_PACKET / 10):
         link = {**network.LINK, "loss": {"name": "bernoulli", "probability": loss}}
-        done = network.simulated(link, [network.TCP], 3660 if scale == "paper" else 1260)
+        done = network.simulated(link, [network.TCP], 3660 if scale == "paper" else 960)
         rounds = network.rounds_of(done)
         series, theory = network.per_rtt(rounds), ld.spectrum(Bernoulli(loss))
         mean, case = float(series.mean()), f"packet simulation, p = {loss:g}"

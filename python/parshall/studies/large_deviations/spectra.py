@@ -27,9 +27,19 @@ def spectra_plot(series: FloatArray, theory: Spectrum, caption: str, scales: Seq
         marks.append(Guide(theory.mean, "theory: one point", "x"))
     else:
         alpha, f = theory.curve(200, deepest=min(deepest, -1e-9))
+        smallest = found[0].scale
+        finite = theory.at_scale(alpha, smallest)
         marks.insert(0, Line(alpha, f, "theory", Style(0)))
+        marks.insert(1, Line(alpha, finite, f"theory at n = {smallest}", Style(0, dash=1, thin=True)))
     axes = Axis("mean throughput", "packets per RTT"), Axis("f", "1/RTT")
-    return Plot([Panel(marks, *axes)], f"{caption}. Bars: 95 % of the block bootstrap.")
+    return Plot([Panel(marks, *axes)], f"{caption}. Bars: 95 % intervals, dependence by the block bootstrap.")
+
+
+def covered(series: FloatArray, theory: Spectrum, scale: int) -> float:
+    """Share of the points of the empirical spectrum whose 95 % band has the theory at that scale."""
+    (found,) = empirical_spectra(series, (scale,))
+    f = theory.at_scale(found.alpha, scale)
+    return float(np.mean((found.low <= f) & (f <= found.high)))
 
 
 def bounds_plot(series: FloatArray, theory: Spectrum) -> Plot:

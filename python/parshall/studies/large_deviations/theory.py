@@ -12,7 +12,7 @@ from parshall.report.document import Drawn, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import published
-from parshall.studies.large_deviations.spectra import bounds_check, bounds_plot, spectra_plot
+from parshall.studies.large_deviations.spectra import bounds_check, bounds_plot, covered, spectra_plot
 from parshall.studies.study import Scale
 
 
@@ -32,6 +32,19 @@ def figure_1(seed: int = 1) -> tuple[list[Check], Section]:
             None,
             0.005,
             "printed with one digit, as e^(-0.01 x 100)",
+        ),
+        *(
+            Check(
+                "fig1a",
+                f"share of the bands of n = {n} that have the theory",
+                0.95,
+                covered(series, theory, n),
+                None,
+                None,
+                0.1,
+                "nominal; some 20 bands, and the theory at that scale",
+            )
+            for n in published.SCALES
         ),
         *bounds_check("fig1b", series, theory, (200, 500, 1000, 2000)),
     ]
