@@ -227,3 +227,37 @@ def test_large_chains() -> None:
     alpha = found.mean * np.linspace(0.7, 1.4, 40)
     assert found.mean == pytest.approx(small.mean, rel=1e-9)
     assert found.f(alpha) == pytest.approx(small.f(alpha), rel=1e-4, abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(p=st.lists(st.sampled_from([0.0, 0.0, 0.05, 0.4]), min_size=12, max_size=60), q=st.floats(-1, 1))
+def test_windows_at_which_nothing_is_lost(p: list[float], q: float) -> None:
+    """Most windows of a long record have seen no loss."""
+    probabilities = np.array([*p, 0.5])
+    size = probabilities.size
+    windows = np.arange(1.0, size + 1)
+    found = ld.spectrum(lambda w: probabilities[w.astype(int) - 1], w_max=size)
+    # The full matrix has transient windows too; they have no cycle, or the recurrent class would have them.
+    up, down = np.minimum(windows + 1, size), np.maximum(windows // 2, 1)
+    recurrent = chain(lambda w: probabilities[w.astype(int) - 1], w_max=size).windows
+    keep = np.isin(windows, recurrent)
+    a = np.zeros((size, size))
+    for i in np.flatnonzero(keep):
+        a[i, int(up[i]) - 1] += 1 - probabilities[i]
+        a[i, int(down[i]) - 1] += probabilities[i]
+    a *= np.exp(q * (windows - size / 2))[None, :]
+    expected = float(np.log(np.abs(np.linalg.eigvals(a)).max()) + q * size / 2)
+    assert float(found.log_moment(q)) == pytest.approx(expected, rel=1e-8, abs=1e-9)
+
+
+def test_the_spectrum_that_a_record_shows_at_a_scale(s: ld.Spectrum) -> None:
+    """The density of means over n against realisations: shares of intervals, which f alone misses by a factor."""
+    scale, alpha, half = 100, np.array([7.0, 7.5, 10.0, 11.0]), 0.1
+    x = np.concatenate([chain(0.02).sample(2**19, np.random.default_rng(seed)) for seed in range(2)])
+    means = x[: x.size // scale * scale].reshape(-1, scale).mean(axis=1)
+    counts = np.array([np.sum(np.abs(means - at) < half) for at in alpha])
+    expected = means.size * 2 * half / (means.std() * np.sqrt(2 * np.pi))
+    refined = expected * np.exp(scale * s.at_scale(alpha, scale))
+    plain = expected * np.exp(scale * s.f(alpha))
+    assert counts == pytest.approx(refined, rel=0.12)  # 1/sqrt(700), and the eigenvectors' factor
+    assert np.abs(np.log(counts / plain)).max() > 0.2

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 from parshall.models import large_deviations as ld
+from parshall.models.competing import pair
 from parshall.models.loss import Bernoulli
+from parshall.models.markov import chain
 from parshall.stats.spectrum import interval_means
-from parshall.studies.large_deviations import network, published, theory
+from parshall.studies.large_deviations import constant, cross_traffic, fairness, network, published, real, theory
 
 
 def test_packets_are_counted_per_rtt() -> None:
@@ -40,3 +45,59 @@ def test_the_packet_simulator_shows_the_chains_spectrum() -> None:
     step = 1e-5
     variance = float(np.diff(s.tilted_mean([-step, step]))[0]) / (2 * step)
     assert float(means.var()) * 200 == pytest.approx(variance, rel=0.2)
+
+
+def test_readings_of_the_testbeds_rates() -> None:
+    """1 Gbit/s less 833 Mbit/s are 167 packets of 1500 bytes in 12 ms; 96 packets more take 1.152 ms."""
+    stated, ethernet = constant.AS_STATED, constant.READINGS[-1]
+    assert stated.free == pytest.approx(167)
+    assert stated.top == pytest.approx(167 * 13.152 / 12)
+    # 1500 of 1538 bytes on the wire; 1472 of 1500 bytes are payload of UDP.
+    assert ethernet.link_bps == pytest.approx(975.3e6, rel=1e-4)
+    assert ethernet.cross_bps == pytest.approx(848.8e6, rel=1e-4)
+
+
+def test_constant_cross_traffic_on_ethernet_has_the_published_window() -> None:
+    found = constant._rounds(constant.READINGS[-1], 90)
+    low, high = constant._range(found)
+    assert (low, high) == pytest.approx(published.CONSTANT_RANGE, rel=0.05)
+
+
+def test_the_cross_traffics_spread() -> None:
+    """32 independent sources: sigma is 112.7 Mbit/s at a moment, 112.3 over 1.2 ms; 30 s know it to some 3 %."""
+    rate = cross_traffic._arriving(network.AS_MEASURED, 90)
+    assert float(rate.std()) == pytest.approx(112.3e6, rel=0.08)
+    assert float(rate.mean()) == pytest.approx(581.8e6, rel=0.05)
+    lag = round(0.0545 / published.CROSS_BIN_S)
+    assert float(cross_traffic._autocorrelation(rate, np.array([lag]))[0]) == pytest.approx(np.exp(-1), abs=0.12)
+
+
+def test_real_flows_are_left_out_with_a_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(real.VARIABLE, str(tmp_path))
+    checks, section = real.real("quick")
+    assert checks == []
+    assert section.paragraphs[0].startswith("Left out: no series of real flows was found. PARSHALL_DATA")
+
+
+def test_real_flows_are_compared_with_their_chain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A series of Reno's chain in the place of a real flow: windows of some 30 packets, 60,000 RTTs."""
+    windows = chain(Bernoulli(0.002)).sample(60_000, np.random.default_rng(1))
+    (tmp_path / "cwnd").mkdir()
+    rows = "".join(f"{0.1 * place:.1f},{window:.0f}\n" for place, window in enumerate(windows))
+    with gzip.open(tmp_path / "cwnd" / "wireless_reno_1_1_10000_cwnd.csv.gz", "wt") as file:
+        file.write("t_s,cwnd_pkts\n" + rows)
+    monkeypatch.setenv(real.VARIABLE, str(tmp_path))
+    checks, section = real.real("quick")
+    assert {check.artefact for check in checks} == {"fig7c"}
+    at_1000 = [check for check in checks if "over 1000 RTTs" in check.quantity]
+    assert [check.note for check in at_1000] == ["in range: yes"] * 2
+    assert [drawn.name.split("-")[1] for drawn in section.figures] == ["windows", "p", "spectra"]
+
+
+def test_two_flows_at_a_red_queue_are_as_fair_as_predicted() -> None:
+    one, two, _ = fairness._simulated(1860)
+    flows = pair(fairness._dropped, fairness.W_MAX, by_packets=True)
+    for scale, within in ((30, 0.15), (100, 0.25)):
+        seen = 1 - float(fairness._jain(one, two, scale).mean())
+        # 1 - J to the first order; 600 and 180 intervals, each with a deviation of about its mean.
+        assert 1 - float(flows.fairness(scale)) == pytest.approx(seen, rel=within)
