@@ -60,8 +60,8 @@ SIZES: dict[Scale, Size] = {
         (3, 6, 9),
         (2, 6, 18),
         keep=False,
-        fast_duration_s=40.0,
-        fast_seeds=3,
+        fast_duration_s=60.0,
+        fast_seeds=8,
     ),
     "paper": Size(
         10_000.0,
