@@ -17,6 +17,7 @@ from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import curve, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.network import INTERVAL_S
 from parshall.studies.multiple_time_scale.published import ADJUSTMENTS, BEST_AGGRESSIVENESS
 
 
@@ -68,7 +69,8 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
             ratio.low,
             ratio.high,
             0.05,
-            signed(mean_interval(found.goodput(dynamic(size, adjustment)) / best - 1), "%"),
+            f"{signed(mean_interval(found.goodput(dynamic(size, adjustment)) / best - 1), '%')}; from 1, A can move by "
+            f"{adjustment * size.duration_s / INTERVAL_S:.3g} in a run at most",
         )
 
 
@@ -85,6 +87,10 @@ def section(found: Results, size: Size) -> Section:
     plot = Plot([panel], f"TCP Rate at an RTT of {size.rtts_ms[-1]} ms; A = 1 is the plain control.")
     return Section(
         "Metacontrol",
-        ("The metacontrol begins at A = 1 and moves A by ν an interval. How A moves (Fig. 11) is not recorded.",),
+        (
+            "The metacontrol begins at A = 1 and moves A by ν an interval, so that short runs say little of a small ν: "
+            f"in {size.duration_s:g} s there are {size.duration_s / INTERVAL_S:g} intervals. How A moves (Fig. 11) is "
+            "not recorded.",
+        ),
         figures=[Drawn("fig12", "Throughput against A (Fig. 12)", plot)],
     )
