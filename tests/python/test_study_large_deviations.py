@@ -86,8 +86,12 @@ def test_real_flows_are_compared_with_their_chain(monkeypatch: pytest.MonkeyPatc
     rows = "".join(f"{0.1 * place:.1f},{window:.0f}\n" for place, window in enumerate(windows))
     with gzip.open(tmp_path / "cwnd" / "wireless_reno_1_1_10000_cwnd.csv.gz", "wt") as file:
         file.write("t_s,cwnd_pkts\n" + rows)
+    # A window that never grows by a packet has no round-trip time.
+    with gzip.open(tmp_path / "cwnd" / "longDistance_cubic_5_1_53002_cwnd.csv.gz", "wt") as file:
+        file.write("t_s,cwnd_pkts\n" + "".join(f"{place},{100 + 50 * (place % 2)}\n" for place in range(200)))
     monkeypatch.setenv(real.VARIABLE, str(tmp_path))
     checks, section = real.real("quick")
+    assert section.paragraphs[-1].startswith("Left out: longDistance_cubic_5_1_53002_cwnd.csv.gz: 0 round trips")
     assert {check.artefact for check in checks} == {"fig7c"}
     at_1000 = [check for check in checks if "over 1000 RTTs" in check.quantity]
     assert [check.note for check in at_1000] == ["in range: yes"] * 2
