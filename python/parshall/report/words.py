@@ -162,9 +162,13 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
     return ("; " if nested else ", ").join(words)
 
 
+QUEUES = {"drop_tail": "drop-tail", "red": "RED", "rio": "RIO", "codel": "CoDel", "fq_codel": "FQ-CoDel"}
+"""Names of queues as they are written in text."""
+
+
 def _name(choice: Any) -> str:
     name = choice.get("name", "") if isinstance(choice, Mapping) else choice
-    return {"drop_tail": "drop-tail", "red": "RED", "rio": "RIO", "codel": "CoDel"}.get(str(name), str(name))
+    return QUEUES.get(str(name), str(name))
 
 
 def _spaced(key: str) -> str:

@@ -2,8 +2,9 @@
 //! decides at arrival, behind it if it decides at departure.
 
 use super::{
-    Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail, DropTailConfig, Held, Limit, Pie,
-    PieConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step, StepConfig, Turn, Verdict,
+    Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail, DropTailConfig, FqCodel,
+    FqCodelConfig, Held, Limit, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step,
+    StepConfig, Turn, Verdict,
 };
 use parshall_units::parameters::Entry;
 use parshall_units::{ConfigError, Instant};
@@ -149,4 +150,5 @@ queues! {
     "pie" => Pie(PieConfig),
     "step" => Step(StepConfig);
     "codel" => Codel(CodelConfig),
+    "fq_codel" => FqCodel(FqCodelConfig),
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::link::Outcome;
 use crate::loss::{BernoulliConfig, LossConfig};
 use crate::markers::Class;
-use crate::queues::{CodelConfig, Limit, QueueConfig};
+use crate::queues::{CodelConfig, FqCodelConfig, Limit, QueueConfig};
 use crate::rate::Transmitter;
 use parshall_units::Rate;
 use proptest::prelude::*;
@@ -30,7 +30,15 @@ fn codel(limit: u64, target_ms: u64, interval_ms: u64) -> QueueConfig {
 
 /// Queues so quick to act that short tests see it.
 fn hasty(limit: u64) -> Vec<QueueConfig> {
-    vec![codel(limit, 1, 2)]
+    let fair = FqCodelConfig {
+        limit: Limit::Packets(limit),
+        queues: 3,
+        quantum: 1000,
+        target: Duration::from_millis(1).as_ps(),
+        interval: Duration::from_millis(2).as_ps(),
+        ecn: true,
+    };
+    vec![codel(limit, 1, 2), QueueConfig::FqCodel(fair)]
 }
 
 /// Runs the transmissions due up to `now`; adds up what happened.
