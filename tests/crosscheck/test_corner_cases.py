@@ -40,7 +40,7 @@ def assert_all_complete(run: Any, transfers: int) -> None:
     assert run.transfers["completion_s"].null_count() == 0
 
 
-RECOVERIES = ["tahoe", "reno", "newreno", "sack"]
+RECOVERIES = ["tahoe", "reno", "newreno", "sack", "rack"]
 
 
 @pytest.mark.parametrize("recovery", RECOVERIES)

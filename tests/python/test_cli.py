@@ -126,7 +126,7 @@ def test_list_shows_every_catalog(cli: Cli) -> None:
     everything = json.loads(cli("list", "--json").stdout)
     assert {entry["name"] for entry in everything["congestion_controls"]} >= {"reno", "cubic", "vegas"}
     assert {entry["name"] for entry in everything["queues"]} >= {"drop_tail", "red"}
-    assert {entry["name"] for entry in everything["recoveries"]} == {"tahoe", "reno", "newreno", "sack"}
+    assert {entry["name"] for entry in everything["recoveries"]} == {"tahoe", "reno", "newreno", "sack", "rack"}
     assert {"models", "records", "studies", "tcp"} <= everything.keys()
     text = cli("list").stdout
     for family in everything:

@@ -6,7 +6,7 @@
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
     Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
-    HighSpeedConfig, Htcp, HtcpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Reno, RenoConfig,
+    HighSpeedConfig, Htcp, HtcpConfig, HyStart, MultipleTimeScale, MultipleTimeScaleConfig, Reno, RenoConfig,
     Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig, Vegas, VegasConfig,
 };
 use parshall_units::parameters::Entry;
@@ -40,6 +40,8 @@ macro_rules! controls {
                 #[doc = concat!("`", $name, "`")]
                 $control(kept!($control $($inline)?)),
             )*
+            /// One of these, with another slow start.
+            HyStart(Box<HyStart>),
         }
 
         impl ControlConfig {
@@ -61,28 +63,31 @@ macro_rules! controls {
         impl CongestionControl for Control {
             #[inline]
             fn window(&self) -> f64 {
-                match self { $(Self::$control(c) => c.window(),)* }
+                match self { $(Self::$control(c) => c.window(),)* Self::HyStart(c) => c.window() }
             }
             #[inline]
             fn ssthresh(&self) -> f64 {
-                match self { $(Self::$control(c) => c.ssthresh(),)* }
+                match self { $(Self::$control(c) => c.ssthresh(),)* Self::HyStart(c) => c.ssthresh() }
             }
             #[inline]
             fn on_ack(&mut self, ack: &AckEvent) {
-                match self { $(Self::$control(c) => c.on_ack(ack),)* }
+                match self { $(Self::$control(c) => c.on_ack(ack),)* Self::HyStart(c) => c.on_ack(ack) }
             }
             fn on_congestion(&mut self, event: &CongestionEvent) {
-                match self { $(Self::$control(c) => c.on_congestion(event),)* }
+                match self { $(Self::$control(c) => c.on_congestion(event),)* Self::HyStart(c) => c.on_congestion(event) }
             }
             fn on_timeout(&mut self, event: &CongestionEvent) {
-                match self { $(Self::$control(c) => c.on_timeout(event),)* }
+                match self { $(Self::$control(c) => c.on_timeout(event),)* Self::HyStart(c) => c.on_timeout(event) }
             }
             fn on_recovered(&mut self) {
-                match self { $(Self::$control(c) => c.on_recovered(),)* }
+                match self { $(Self::$control(c) => c.on_recovered(),)* Self::HyStart(c) => c.on_recovered() }
             }
             #[inline]
             fn pacing_rate(&self) -> Option<f64> {
-                match self { $(Self::$control(c) => c.pacing_rate(),)* }
+                match self { $(Self::$control(c) => c.pacing_rate(),)* Self::HyStart(c) => c.pacing_rate() }
+            }
+            fn end_slow_start(&mut self) -> bool {
+                match self { $(Self::$control(c) => c.end_slow_start(),)* Self::HyStart(c) => c.end_slow_start() }
             }
         }
 

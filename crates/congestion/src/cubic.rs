@@ -12,7 +12,7 @@
 //! | t_epoch | `epoch` | start of this congestion-avoidance stage |
 //!
 //! Time during which the application, not the window, limits the sender does not count (§5.8):
-//! the epoch is moved forward by it. Slow start is standard; HyStart++ is a matter of the endpoint.
+//! the epoch is moved forward by it. Slow start is standard; HyStart++ can stand before it (`hystart.rs`).
 
 use crate::epoch::Epoch;
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
@@ -146,6 +146,11 @@ impl CongestionControl for Cubic {
         self.reduce(event);
         self.timed_out = true;
         self.window = 1.0;
+    }
+
+    fn end_slow_start(&mut self) -> bool {
+        self.ssthresh = self.window.max(MIN_SSTHRESH);
+        true
     }
 }
 

@@ -140,6 +140,11 @@ impl CongestionControl for Cubic2005 {
         self.reduce(event);
         self.window = 1.0;
     }
+
+    fn end_slow_start(&mut self) -> bool {
+        self.ssthresh = self.window.max(MIN_SSTHRESH);
+        true
+    }
 }
 
 #[cfg(test)]

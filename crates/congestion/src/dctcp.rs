@@ -101,6 +101,11 @@ impl CongestionControl for Dctcp {
         self.reduce(event, 0.5);
         self.window = 1.0;
     }
+
+    fn end_slow_start(&mut self) -> bool {
+        self.ssthresh = self.window.max(MIN_SSTHRESH);
+        true
+    }
 }
 
 #[cfg(test)]

@@ -124,6 +124,12 @@ impl CongestionControl for HighSpeed {
         self.on_congestion(event);
         self.window = 1.0;
     }
+
+    fn end_slow_start(&mut self) -> bool {
+        self.ssthresh = self.window.max(MIN_SSTHRESH);
+        self.increase = self.increase_at(self.window);
+        true
+    }
 }
 
 #[cfg(test)]

@@ -159,6 +159,11 @@ impl CongestionControl for Htcp {
         self.on_congestion(event);
         self.window = 1.0;
     }
+
+    fn end_slow_start(&mut self) -> bool {
+        self.ssthresh = self.window.max(MIN_SSTHRESH);
+        true
+    }
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod event;
 mod fast;
 mod highspeed;
 mod htcp;
+mod hystart;
 mod multiple_time_scale;
 mod path_model;
 mod reno;
@@ -43,6 +44,7 @@ pub use event::{AckEvent, CongestionEvent, RateSample, Signal, Start};
 pub use fast::{Fast, FastConfig};
 pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};
+pub use hystart::{HyStart, SlowStart};
 pub use multiple_time_scale::{MultipleTimeScale, MultipleTimeScaleConfig};
 pub use reno::{Reno, RenoConfig};
 pub use scalable::{Scalable, ScalableConfig};
@@ -72,6 +74,12 @@ pub trait CongestionControl {
 
     /// Loss recovery ended: everything sent before the congestion event was acknowledged.
     fn on_recovered(&mut self) {}
+
+    /// The standard slow start ends here, on another's word: ssthresh is the window. `false`, and nothing happens, if the
+    /// control's slow start is one of its own.
+    fn end_slow_start(&mut self) -> bool {
+        false
+    }
 
     /// The rate at which to space packets, in packets/s, for controls that set one; `None`: the
     /// endpoint paces by window over RTT if it paces at all.

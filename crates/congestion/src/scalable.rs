@@ -83,4 +83,9 @@ impl CongestionControl for Scalable {
         self.on_congestion(event);
         self.window = 1.0;
     }
+
+    fn end_slow_start(&mut self) -> bool {
+        self.ssthresh = self.window.max(MIN_SSTHRESH);
+        true
+    }
 }

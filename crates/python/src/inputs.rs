@@ -61,6 +61,13 @@ pub fn check_control(config: &str, rtt_ps: u64) -> PyResult<()> {
     config.check(Duration::from_ps(rtt_ps)).map_err(|error| refused(&error))
 }
 
+/// Whether a resolved congestion control has the standard slow start, which another can replace.
+#[pyfunction]
+pub fn has_standard_slow_start(config: &str) -> PyResult<bool> {
+    let config: ControlConfig = read(config)?;
+    Ok(config.has_standard_slow_start())
+}
+
 fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {
     serde_json::from_str(config).map_err(|error| PyValueError::new_err((String::new(), error.to_string())))
 }

@@ -16,8 +16,8 @@ mod core {
     use super::catalog::catalog;
     #[pymodule_export]
     use super::inputs::{
-        check_control, check_distribution, check_marker, check_queue, check_workload, read_cdf,
-        read_rate_trace,
+        check_control, check_distribution, check_marker, check_queue, check_workload,
+        has_standard_slow_start, read_cdf, read_rate_trace,
     };
     #[pymodule_export]
     use super::quantities::{format_quantity, parse_quantity};

@@ -17,7 +17,7 @@ use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Scenario, Spread};
 use crate::shared::Core;
 use crate::tcp_flow::{Legs, Place, TcpFlow, TcpGroup};
 use crate::SimError;
-use parshall_congestion::ControlConfig;
+use parshall_congestion::{ControlConfig, SlowStart};
 use parshall_net::link::Link;
 use parshall_net::markers;
 use parshall_net::rate::Transmitter;
@@ -274,6 +274,10 @@ impl GroupBuilder<'_> {
         tcp: &TcpConfig,
         control: &ControlConfig,
     ) -> Result<(), Problem> {
+        if tcp.slow_start != SlowStart::Standard && !(control.has_standard_slow_start() && tcp.timestamps) {
+            let what = "needs timestamps, and a congestion control with the standard slow start";
+            return Err(problem("slow_start", what));
+        }
         let group = TcpGroup {
             name: self.name.clone(),
             tcp: with_marks(tcp, control),

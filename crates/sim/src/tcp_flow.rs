@@ -13,7 +13,7 @@ use crate::memory::prefetch;
 use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
 use crate::shared::Core;
-use parshall_congestion::{CongestionControl, ControlConfig, Start};
+use parshall_congestion::{CongestionControl, Control, ControlConfig, Start};
 use parshall_net::markers::{Class, MarkerConfig};
 use parshall_records::{RecordsError, TransferRow};
 use parshall_tcp::sender::{Phase, ENDLESS};
@@ -41,6 +41,11 @@ pub(crate) struct TcpGroup {
 impl TcpGroup {
     pub(crate) fn payload_bytes(&self) -> u32 {
         self.packet_bytes - self.header_bytes
+    }
+
+    /// A congestion control at the start of a connection.
+    fn new_control(&self, start: Start) -> Control {
+        self.control.build_with(start, self.tcp.slow_start, self.tcp.pacing)
     }
 }
 
@@ -121,7 +126,7 @@ pub(crate) struct TcpFlow {
 
 impl TcpFlow {
     pub(crate) fn new(group: &TcpGroup, place: Place, legs: Legs, application: Application) -> Self {
-        let control = group.control.build(fresh_start(&group.tcp));
+        let control = group.new_control(fresh_start(&group.tcp));
         Self {
             line: VecDeque::new(),
             first_at: Instant::MAX,
@@ -317,7 +322,7 @@ impl TcpFlow {
         if self.sender.rto_deadline() <= now {
             if self.sender.phase() == Phase::Connecting {
                 let start = Start { window: 1.0, ..self.start(group) }; // RFC 5681 §3.1: the SYN was lost
-                self.sender.replace_control(now, group.control.build(start));
+                self.sender.replace_control(now, group.new_control(start));
             }
             self.sender.on_timer(&group.tcp, now);
         }
@@ -463,7 +468,7 @@ impl TcpFlow {
 
     /// Each transfer is a connection of its own.
     fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
-        let base = self.sender.reopen(&group.tcp, group.control.build(self.start(group)), now);
+        let base = self.sender.reopen(&group.tcp, group.new_control(self.start(group)), now);
         self.receiver.reopen(base);
         self.base = base;
         if let Some(probe) = &mut self.probe {

@@ -1,6 +1,7 @@
 //! The endpoint's parameters.
 
 use crate::recovery::Recovery;
+use parshall_congestion::SlowStart;
 
 parshall_units::configuration! {
     /// Parameters of a TCP endpoint; fully resolved.
@@ -9,6 +10,8 @@ parshall_units::configuration! {
         initial_window: u64 => Packets, default "10 packets", min 1.0, max 1e6;
         /// Initial slow-start threshold; without it, slow start goes on until the first loss.
         initial_ssthresh: Option<u64> => Packets, default "unlimited", min 2.0;
+        /// How slow start ends: at a loss or the threshold (RFC 5681), or when the RTT grows (HyStart++, RFC 9406; needs timestamps).
+        slow_start: SlowStart => Choice("standard", "hystart++"), default "standard";
         /// The receiver's window; without it, no limit.
         receive_window: Option<u64> => Packets, default "unlimited", min 1.0;
         /// How losses are found and repaired.

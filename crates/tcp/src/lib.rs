@@ -13,6 +13,7 @@
 //! | --- | --- | --- |
 //! | [`sender`] | slow start to recovery, window, round trips | RFC 5681, 3042, 3168 |
 //! | [`recovery`] | Tahoe, Reno, NewReno, SACK, PRR | RFC 5681, 6582, 6675, 6937 |
+//! | `rack`, `rack_recovery` | losses found by time, tail loss probes | RFC 8985 |
 //! | [`scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
 //! | [`rto`] | RTT estimate and retransmission timeout | RFC 6298 |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
@@ -20,6 +21,8 @@
 //! | [`ranges`] | run-length sets of packet numbers | |
 
 pub mod config;
+mod rack;
+mod rack_recovery;
 pub mod ranges;
 mod rate;
 pub mod receiver;

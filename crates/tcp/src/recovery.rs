@@ -6,6 +6,7 @@
 //! | `reno` (RFC 5681) | 3 duplicate ACKs | the first hole only | ssthresh + 3 + duplicates |
 //! | `newreno` (RFC 6582) | 3 duplicate ACKs | a hole each partial ACK | the same, deflated by partial ACKs |
 //! | `sack` (RFC 6675) | 3 SACKed packets above | every hole, by the scoreboard | pipe below ssthresh, or PRR (RFC 6937) |
+//! | `rack` (RFC 8985) | time since it was sent; probes at the tail | every hole, in `rack_recovery.rs` | the same |
 //!
 //! Duplicate ACKs start one fast retransmit a window, for Tahoe and Reno too: what was sent before the last reduction does
 //! not reduce again (RFC 6582 §3.2 step 2; without it Reno halves several times for one burst of losses). A second loss in
@@ -15,6 +16,7 @@
 //! partial ACK, and no later one, restarts the timer ("impatient"); ssthresh is reduced only by the first of several
 //! timeouts in a row (RFC 5681 §3.1).
 
+use crate::rack::Rack;
 use crate::scoreboard::{Scoreboard, DUP_THRESH};
 use crate::segment::Ack;
 use crate::sender::{Phase, Sender};
@@ -36,6 +38,8 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements.
     Sack,
+    /// Selective acknowledgements, losses found by time, probes at the tail.
+    Rack,
 }
 
 /// Every loss recovery.
@@ -64,12 +68,18 @@ pub const CATALOG: &[Entry] = &[
         reference: "RFC 6675, RFC 6937",
         parameters: &[],
     },
+    Entry {
+        name: "rack",
+        summary: "as sack, but losses are found by time, lost retransmissions too, and the tail is probed",
+        reference: "RFC 8985, RFC 6937",
+        parameters: &[],
+    },
 ];
 
 impl Recovery {
     /// Whether receivers report what arrived out of order.
     pub fn uses_sack(self) -> bool {
-        self == Self::Sack
+        matches!(self, Self::Sack | Self::Rack)
     }
 }
 
@@ -89,15 +99,38 @@ pub(crate) struct Prr {
 pub(crate) struct SackState {
     pub(crate) board: Scoreboard,
     pub(crate) prr: Prr,
+    /// In the place of the board, from the beginning of a connection that recovers by RACK.
+    pub(crate) rack: Option<Rack>,
+}
+
+impl SackState {
+    /// A connection whose first packet is `base`, if it needs the state from its beginning.
+    pub(crate) fn at_start(recovery: Recovery, base: u64) -> Option<Box<Self>> {
+        let rack = || Self { rack: Some(Rack::new(base)), ..Self::default() };
+        (recovery == Recovery::Rack).then(|| Box::new(rack()))
+    }
+
+    /// The next connection.
+    pub(crate) fn reset(&mut self, base: u64) {
+        self.board.reset(base);
+        if let Some(rack) = &mut self.rack {
+            rack.reset(base);
+        }
+    }
+
+    /// Packets SACKed and not yet acknowledged cumulatively.
+    pub(crate) fn sacked_count(&self) -> u64 {
+        self.rack.as_ref().map_or(self.board.sacked_count(), Rack::sacked_count)
+    }
 }
 
 impl Prr {
-    fn start(&mut self, flight: u64) {
+    pub(crate) fn start(&mut self, flight: u64) {
         *self = Self { flight_at_start: flight.max(1), ..Self::default() };
     }
 
     /// RFC 6937 §3.1, with the slow-start reduction bound.
-    fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64) {
+    pub(crate) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64) {
         self.delivered += delivered;
         self.quota = if pipe > ssthresh {
             (self.delivered * ssthresh).div_ceil(self.flight_at_start).saturating_sub(self.out)
@@ -144,7 +177,7 @@ impl Sender {
     }
 
     /// Tells the control of a loss, unless ECN already made it answer in this round trip (RFC 3168 §6.1.2).
-    fn begin_reduction(&mut self, now: Instant, collapse: bool) {
+    pub(crate) fn begin_reduction(&mut self, now: Instant, collapse: bool) {
         self.statistics.loss_events += 1;
         let event = CongestionEvent { now, signal: Signal::Loss, in_flight: self.flight() };
         if collapse {
@@ -245,6 +278,9 @@ impl Sender {
 
     /// The next packet of a SACK sender that has holes or lost everything. RFC 6675 §5 `NextSeg`
     pub(crate) fn next_by_scoreboard(&mut self, config: &TcpConfig) -> Option<u64> {
+        if config.recovery == Recovery::Rack {
+            return self.next_by_rack(config);
+        }
         let state = self.sack.as_mut()?;
         let recovering = self.phase == Phase::Recovery;
         let window = self.control.window() as u64;
@@ -302,6 +338,9 @@ impl Sender {
         self.inflation = 0.0;
         self.retransmit_first = false;
         self.timed = None;
+        if config.recovery == Recovery::Rack {
+            return self.on_rack_timeout(config, now);
+        }
         if config.recovery.uses_sack() {
             let (una, max) = (self.una, self.max);
             let state = self.sack_state();

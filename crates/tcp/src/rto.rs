@@ -89,11 +89,13 @@ impl RttEstimate {
 pub(crate) mod tests {
     use super::*;
     use crate::Recovery;
+    use parshall_congestion::SlowStart;
 
     pub(crate) fn config() -> TcpConfig {
         TcpConfig {
             initial_window: 2,
             initial_ssthresh: None,
+            slow_start: SlowStart::Standard,
             receive_window: None,
             recovery: Recovery::NewReno,
             prr: false,

@@ -49,7 +49,8 @@ pub struct Sender {
     end: u64,
     /// The round trip ends when this packet is acknowledged.
     round_end: u64,
-    rto_deadline: Instant,
+    /// The earliest of its timers, with RACK; else the retransmission timer's.
+    pub(crate) rto_deadline: Instant,
     pub(crate) inflation: f64,
     pub(crate) dupacks: u32,
     pub(crate) phase: Phase,
@@ -62,9 +63,11 @@ pub struct Sender {
     pub(crate) window_limited: bool,
     /// Whether pacing was.
     paced: bool,
+    /// Whether each transmission is noted: for pacing, rate samples or RACK.
+    noted: bool,
     send_syn: bool,
     send_cwr: bool,
-    /// Whether the scoreboard holds SACKed packets.
+    /// Whether the scoreboard holds SACKed packets (RACK: or lost ones, or a probe is due).
     pub(crate) has_sacked: bool,
     pub(crate) sack: Option<Box<SackState>>,
     /// For controls that set a pacing rate.
@@ -92,6 +95,7 @@ impl Sender {
         statistics.restart(now);
         let sampler = control.pacing_rate().is_some().then(|| Box::new(RateSampler::new(base)));
         Self {
+            noted: config.pacing || sampler.is_some() || config.recovery == Recovery::Rack,
             sampler,
             control,
             una: base,
@@ -117,7 +121,7 @@ impl Sender {
             send_syn: config.handshake,
             send_cwr: false,
             has_sacked: false,
-            sack: None,
+            sack: SackState::at_start(config.recovery, base),
             statistics,
         }
     }
@@ -129,7 +133,7 @@ impl Sender {
         let mut statistics = std::mem::take(&mut self.statistics);
         statistics.skip_until(now);
         let sack = self.sack.take().map(|mut state| {
-            state.board.reset(base);
+            state.reset(base);
             state
         });
         *self = Self { sack, statistics, ..Self::new(config, control, base, now) };
@@ -225,6 +229,8 @@ impl Sender {
             self.rtt.back_off();
             self.send_syn = true;
             self.rto_deadline = Instant::MAX;
+        } else if config.recovery == Recovery::Rack {
+            self.on_rack_timer(config, now);
         } else {
             self.on_timeout(config, now);
         }
@@ -261,10 +267,14 @@ impl Sender {
     #[inline]
     fn on_old_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         if self.max > self.una && !ack.syn {
-            if config.recovery.uses_sack() {
-                self.on_sack(config, now, ack);
-            } else {
-                self.on_duplicate(config, now);
+            match config.recovery {
+                Recovery::Sack => {
+                    self.on_sack(config, now, ack);
+                }
+                Recovery::Rack => {
+                    self.on_rack(config, now, ack, false);
+                }
+                _ => self.on_duplicate(config, now),
             }
         }
     }
@@ -287,9 +297,11 @@ impl Sender {
             self.round_end = self.nxt;
         }
 
-        let grow = if config.recovery.uses_sack() {
+        let grow = if config.recovery == Recovery::Sack {
             self.arm_timer(config, now);
             self.on_sack(config, now, ack)
+        } else if config.recovery == Recovery::Rack {
+            self.on_rack(config, now, ack, true)
         } else if self.phase == Phase::Recovery {
             if self.una >= self.recover || config.recovery != Recovery::NewReno {
                 self.arm_timer(config, now); // a partial ACK of NewReno decides itself: RFC 6582 §4
@@ -337,7 +349,7 @@ impl Sender {
         let progress = Progress {
             before,
             una: self.una,
-            sacked: self.sack.as_ref().map_or(0, |state| state.board.sacked_count()),
+            sacked: self.sack.as_ref().map_or(0, |state| state.sacked_count()),
             block: ack.sack[0],
             in_flight: self.in_network(config),
             min_rtt: self.rtt.min(),
@@ -361,6 +373,9 @@ impl Sender {
 
     /// Packets in the network, as far as the sender knows.
     fn in_network(&self, config: &TcpConfig) -> u64 {
+        if let Some(rack) = self.sack.as_ref().and_then(|state| state.rack.as_ref()) {
+            return rack.pipe();
+        }
         match &self.sack {
             Some(state) if config.recovery.uses_sack() && state.board.floor() == self.una => {
                 state.board.pipe(self.max)
@@ -436,7 +451,8 @@ impl Sender {
         self.paced = false;
         if self.paces(config) && now < self.next_send {
             // Whether anything is due is found out at that time.
-            self.paced = self.nxt < self.send_limit(config) || self.phase != Phase::Open;
+            self.paced =
+                self.nxt < self.send_limit(config) || self.phase != Phase::Open || self.retransmit_first;
             return None;
         }
         let packet = match &self.sack {
@@ -511,8 +527,8 @@ impl Sender {
         if self.rto_deadline == Instant::MAX {
             self.start_timer(config, now);
         }
-        if self.paces(config) {
-            self.on_paced_transmission(config, now, packet);
+        if self.noted {
+            self.note_transmission(config, now, packet);
         }
         let cwr = self.send_cwr;
         self.send_cwr = false;
@@ -525,14 +541,19 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn on_paced_transmission(&mut self, config: &TcpConfig, now: Instant, packet: u64) {
+    fn note_transmission(&mut self, config: &TcpConfig, now: Instant, packet: u64) {
+        if config.recovery == Recovery::Rack {
+            self.note_for_rack(config, now, packet);
+        }
         if self.sampler.is_some() {
             let in_flight = self.in_network(config);
             if let Some(sampler) = &mut self.sampler {
                 sampler.on_send(now, packet, in_flight);
             }
         }
-        self.next_send = now + self.pacing_gap();
+        if self.paces(config) {
+            self.next_send = now + self.pacing_gap();
+        }
     }
 
     /// Whether packets are spaced.

@@ -1,19 +1,21 @@
 //! Whole transfers over a path that loses what a test tells it to, for every recovery.
 
-use parshall_congestion::{ControlConfig, RenoConfig, Start};
+use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 
-const RECOVERIES: [Recovery; 4] = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack];
+const RECOVERIES: [Recovery; 5] =
+    [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
 const ONE_WAY: Duration = Duration::from_millis(50);
 
 fn config(recovery: Recovery) -> TcpConfig {
     TcpConfig {
         initial_window: 4,
         initial_ssthresh: None,
+        slow_start: SlowStart::Standard,
         receive_window: None,
         recovery,
         prr: true,
@@ -221,13 +223,18 @@ fn reno_needs_a_timeout_where_newreno_does_not() {
 }
 
 #[test]
-fn a_lost_retransmission_waits_for_the_timer() {
+fn a_lost_retransmission_waits_for_the_timer_but_with_rack() {
     for recovery in RECOVERIES {
         let mut rehearsal = Path::new(config(recovery), 40).losing(&[9]);
         rehearsal.run();
         let repair = rehearsal.sent.iter().position(|s| s.retransmission && s.seq == 10).unwrap() as u64;
         let mut path = Path::new(config(recovery), 40).losing(&[9, repair]);
         path.run();
+        if recovery == Recovery::Rack {
+            // Packets sent after the retransmission were delivered: it is sent a third time, and nothing else again.
+            assert_eq!((path.sender.statistics.timeouts, path.retransmissions()), (0, vec![10, 10]));
+            continue;
+        }
         assert!(path.sender.statistics.timeouts >= 1, "{recovery:?}");
         assert!(path.retransmissions().iter().filter(|&&seq| seq == 10).count() >= 2, "{recovery:?}");
     }
@@ -239,9 +246,12 @@ fn timeouts_back_off_and_the_first_alone_reduces_ssthresh() {
         // The whole first window, and the first three attempts to repair it.
         let mut path = Path::new(config(recovery), 4).losing(&[0, 1, 2, 3, 4, 5, 6]);
         path.run();
-        assert!(path.sender.statistics.timeouts >= 4, "{recovery:?}");
+        // One of the three is RACK's probe: it goes first, and the timer starts anew behind it.
+        let (timeouts, times) =
+            if recovery == Recovery::Rack { (3, [0, 2000, 4000, 8000]) } else { (4, [0, 1000, 3000, 7000]) };
+        assert!(path.sender.statistics.timeouts >= timeouts, "{recovery:?}");
         let first: Vec<u64> = path.sent.iter().filter(|s| s.seq == 1).map(|s| milliseconds(s.sent)).collect();
-        assert_eq!(first[..4], [0, 1000, 3000, 7000], "{recovery:?}");
+        assert_eq!(first[..4], times, "{recovery:?}");
     }
 }
 
@@ -377,4 +387,141 @@ proptest! {
             }
         }
     }
+}
+
+/// When the transfer of so many packets is complete, ms, and the timeouts it took.
+fn completion(recovery: Recovery, packets: u64, lost: &[u64]) -> (u64, u64, Vec<u64>) {
+    // A window that is open from the beginning, packets 1 to 10 are sent at 0 ms; and the timer of RFC 6298.
+    let min_rto = Duration::from_secs(1).as_ps();
+    let config = TcpConfig { initial_window: 10, min_rto, ..config(recovery) };
+    let mut path = Path::new(config, packets).losing(lost);
+    path.run();
+    (milliseconds(path.now), path.sender.statistics.timeouts, path.retransmissions())
+}
+
+#[test]
+fn a_probe_finds_a_lost_tail_without_a_timeout() {
+    // Packets 8 to 10 are lost. The ACK of packet 7 comes at 100 ms; the probe, two RTTs later, is packet 10 again, and its ACK at
+    // 400 ms says that 8 and 9, sent long before, are lost. 8 goes at once, and 9 with its ACK.
+    assert_eq!(completion(Recovery::Rack, 10, &[7, 8, 9]), (600, 0, vec![10, 8, 9]));
+    // SACK has no third packet above: it waits for the timer, until 1100 ms, and goes on from one packet.
+    let (at, timeouts, _) = completion(Recovery::Sack, 10, &[7, 8, 9]);
+    assert_eq!((at, timeouts), (1300, 1));
+}
+
+#[test]
+fn a_probe_that_repairs_the_one_loss_reduces_the_window() {
+    let config = TcpConfig { initial_window: 10, ..config(Recovery::Rack) };
+    let mut path = Path::new(config, 10).losing(&[9]);
+    path.run();
+    assert_eq!((milliseconds(path.now), path.retransmissions()), (400, vec![10]));
+    assert_eq!(path.sender.statistics.loss_events, 0); // nothing was sent since that could tell
+    let before = path.sender.control().window();
+    path.sender.supply(5);
+    path.pump();
+    while path.step() {}
+    assert!(path.sender.is_complete());
+    assert_eq!((path.sender.statistics.loss_events, path.sender.statistics.timeouts), (1, 0));
+    assert!(path.sender.control().window() < before, "{before}");
+    assert_eq!(path.retransmissions(), [10]);
+}
+
+#[test]
+fn a_needless_probe_changes_nothing() {
+    // All arrive; the ACKs of the last three are lost. The probe is answered by a duplicate ACK.
+    let config = TcpConfig { initial_window: 10, ..config(Recovery::Rack) };
+    let mut path = Path::new(config, 10);
+    path.lost_acks = [7, 8, 9].into();
+    path.run();
+    assert_eq!((path.retransmissions(), path.sender.statistics.timeouts), (vec![10], 0));
+    path.sender.supply(20);
+    path.pump();
+    while path.step() {}
+    assert_eq!(path.sender.statistics.loss_events, 1); // without D-SACK, an ACK lost at the tail looks like a repaired loss
+}
+
+#[test]
+fn new_data_is_the_probe_if_there_is_some() {
+    // The receiver's window lets no more than 10 packets go, the sender's four: a probe may exceed the latter.
+    let config = TcpConfig { initial_window: 4, receive_window: Some(10), ..config(Recovery::Rack) };
+    let mut path = Path::new(config, 20).losing(&[0, 1, 2, 3]);
+    path.pump();
+    while path.segments_sent < 5 {
+        assert!(path.step());
+    }
+    // Without an RTT sample the probe goes after a second, as the timer does.
+    assert_eq!((milliseconds(path.now), path.sent[4].seq, path.sent[4].retransmission), (1000, 5, false));
+    path.run();
+    assert_eq!(path.sender.statistics.timeouts, 0);
+}
+
+/// Acknowledges what a sender sent, in any order a test likes.
+struct Bench {
+    config: TcpConfig,
+    sender: Sender,
+    receiver: Receiver,
+    sent: Vec<Segment>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let config = TcpConfig { initial_window: 20, ..config(Recovery::Rack) };
+        let mut sender = sender(&config);
+        sender.supply(ENDLESS);
+        Self { config, sender, receiver: Receiver::new(1), sent: Vec::new() }
+    }
+
+    fn pump(&mut self, ms: u64) {
+        let now = Instant::ZERO + Duration::from_millis(ms);
+        while let Some(segment) = self.sender.poll_transmit(&self.config, now) {
+            self.sent.push(segment);
+        }
+    }
+
+    /// A packet arrives, and its ACK is back at `ms`.
+    fn deliver(&mut self, ms: u64, seq: u64) {
+        let now = Instant::ZERO + Duration::from_millis(ms);
+        let segment = *self.sent.iter().rev().find(|segment| segment.seq == seq).unwrap();
+        let ack = self.receiver.on_segment(&self.config, now, &segment).ack.unwrap();
+        self.sender.on_ack(&self.config, now, &ack);
+        self.pump(ms);
+    }
+
+    fn retransmissions(&self) -> Vec<u64> {
+        self.sent.iter().filter(|segment| segment.retransmission).map(|segment| segment.seq).collect()
+    }
+}
+
+#[test]
+fn once_reordering_was_seen_a_packet_may_be_late_by_a_quarter_of_the_rtt() {
+    let mut bench = Bench::new();
+    bench.pump(0);
+    // Packet 2 is overtaken by two others: no loss yet, as fewer than three are above, and it may be late by 25 ms.
+    for (ms, seq) in [(100, 1), (100, 3), (100, 4), (110, 2)] {
+        bench.deliver(ms, seq);
+    }
+    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![], 0));
+    // Now many may be above: packet 5 is late by 20 ms.
+    for seq in 6..=20 {
+        bench.deliver(110, seq);
+    }
+    let deadline = bench.sender.rto_deadline();
+    assert_eq!(milliseconds(deadline), 135); // sent at 0; RTT 110, smallest 100: 110 + 100 / 4
+    bench.deliver(130, 5);
+    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![], 0));
+    assert!(bench.sender.rto_deadline() > deadline);
+}
+
+#[test]
+fn what_is_in_doubt_is_lost_when_the_timer_says_so() {
+    let mut bench = Bench::new();
+    bench.pump(0);
+    bench.deliver(100, 1);
+    bench.deliver(100, 3); // one above: packet 2 may be late by 25 ms
+    let deadline = bench.sender.rto_deadline();
+    assert_eq!(milliseconds(deadline), 125);
+    bench.sender.on_timer(&bench.config, deadline);
+    bench.pump(125);
+    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![2], 1));
+    assert_eq!((bench.sender.phase(), bench.sender.statistics.timeouts), (Phase::Recovery, 0));
 }

@@ -45,7 +45,7 @@ def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Contex
         "start_ps": _start(group, duration_ps),
         "packet_bytes": packet_bytes,
         "header_bytes": header_bytes,
-        "tcp": None if datagrams else parameters(group, TCP_PARAMETERS, context),
+        "tcp": None if datagrams else _tcp(group, context),
         "congestion_control": None if datagrams else _congestion_control(group, rtt_ps, context),
         "workload": workload,
     }
@@ -167,6 +167,23 @@ def _refuse_tcp(group: FlowGroup) -> None:
     given = [key for key in TCP_KEYS if key in group.model_fields_set]
     if given:
         raise Problem((), f'"{group.workload.name}" sends datagrams, without TCP: leave out {quoted(given)}')
+
+
+def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
+    """The endpoint as Rust reads it."""
+    tcp = parameters(group, TCP_PARAMETERS, context)
+    if tcp["slow_start"] != "standard":
+        found = f'found "{tcp["slow_start"]}"'
+        if not tcp["timestamps"]:
+            raise Problem(("slow_start",), f"{found}, which needs an RTT sample of every ACK; write timestamps = true")
+        try:
+            control = configuration(group.congestion_control, context)
+        except Problem as problem:
+            raise problem.within("congestion_control") from None
+        if not _core.has_standard_slow_start(json.dumps(control)):
+            own = f"{control['name']} has no standard slow start that it could replace"
+            raise Problem(("slow_start",), f'{found}, but {own}; write "standard"')
+    return tcp
 
 
 def _congestion_control(group: FlowGroup, rtt_ps: int, context: Context) -> dict[str, Any]:

@@ -139,8 +139,8 @@ impl DepartureDiscipline for FqCodel {
     fn dequeue(&mut self, now: Instant, lost: &mut VecDeque<Held>) -> Option<Turn> {
         loop {
             let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let index = list.pop_front()?;
+            let active = if is_new { &mut self.new } else { &mut self.old };
+            let index = active.pop_front()?;
             let queue = &mut self.queues[index as usize];
             if queue.credit <= 0 {
                 queue.credit += self.quantum;
@@ -151,8 +151,8 @@ impl DepartureDiscipline for FqCodel {
             let turn = queue.controller.dequeue(&self.law, now, &mut queue.fifo, lost);
             if let Some(Turn { packet, .. }) = turn {
                 queue.credit -= i64::from(packet.bytes);
-                let list = if is_new { &mut self.new } else { &mut self.old };
-                list.push_front(index);
+                let active = if is_new { &mut self.new } else { &mut self.old };
+                active.push_front(index);
                 self.left(packet.bytes);
             } else if is_new {
                 self.old.push_back(index); // it waits for its turn once more, or it could always be new

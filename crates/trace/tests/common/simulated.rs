@@ -1,7 +1,7 @@
 //! The project's own endpoints over a link with a queue, captured where a test wants it, with what really happened.
 
 use super::wire::{self, Segment as Wire};
-use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, Start};
+use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant};
@@ -99,6 +99,7 @@ fn config(setup: &Setup) -> TcpConfig {
     TcpConfig {
         initial_window: 10,
         initial_ssthresh: None,
+        slow_start: SlowStart::Standard,
         receive_window: None,
         recovery: setup.recovery,
         prr: true,
