@@ -23,7 +23,7 @@ def test_every_control_is_told_of() -> None:
 
 def test_every_figure_is_shown_and_light() -> None:
     shown = set(re.findall(r"\(figures/([\w-]+)\.svg\)", (DOCS / "controls.md").read_text(encoding="utf-8")))
-    assert shown == {"response", *(f"trajectory-{title}" for title in controls.families())}
+    assert shown == {f"{kind}-{title}" for kind in ("response", "trajectory") for title in controls.families()}
     for name in shown:
         assert 1000 < (DOCS / "figures" / f"{name}.svg").stat().st_size < 100_000
 

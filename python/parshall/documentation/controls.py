@@ -2,7 +2,7 @@
 
 | figure | what |
 | --- | --- |
-| `response.svg` | mean goodput of one flow against independent losses, every control |
+| `response-FAMILY.svg` | mean goodput of one flow against independent losses, every control of a family |
 | `trajectory-FAMILY.svg` | the window of one flow alone on a link, every control of a family |
 
 Controls that are not in `FAMILIES` are drawn with "others", so a new one shows without a change here.
@@ -88,8 +88,8 @@ def trajectory_plot(names: Sequence[str], seconds: float = TRAJECTORY_S) -> Plot
 
 def plots() -> dict[str, Plot]:
     """All figures, by their names."""
-    drawn = {f"trajectory-{title}": trajectory_plot(names) for title, names in families().items()}
-    return {"response": response_plot(controls()), **drawn}
+    drawn = {f"response-{title}": response_plot(names) for title, names in families().items()}
+    return {**drawn, **{f"trajectory-{title}": trajectory_plot(names) for title, names in families().items()}}
 
 
 def _lossy(name: str, p: float, seconds: float) -> Scenario:

@@ -107,14 +107,14 @@ def trimmed(value: float, digits: int = 5) -> str:
 
 
 def tick(value: float) -> str:
-    """A label of an axis; the millions, which would not fit, as multiples of a power of ten.
+    """A label of an axis; millions and millionths, which would not fit, as multiples of a power of ten.
 
-    >>> tick(0.30000000000000004), tick(40_000.0), tick(1.5e6)
-    ('0.3', '40\u202f000', '1.5×10⁶')
+    >>> tick(0.30000000000000004), tick(40_000.0), tick(1.5e6), tick(1e-5)
+    ('0.3', '40\u202f000', '1.5×10⁶', '1×10⁻⁵')
     """
-    if abs(value) < 1e6:
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
         return trimmed(value, 8)
-    exponent = int(math.log10(abs(value)))
+    exponent = math.floor(math.log10(abs(value)))
     return f"{value / 10.0**exponent:g}×10{_raised(exponent)}".replace("-", MINUS)
 
 
