@@ -110,13 +110,14 @@ def test_without_space_it_stops_and_goes_on_when_there_is(file: Path, tmp_path: 
     assert ps.Sweep.load(store, "killed").record.runs == 400
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_a_store_that_can_only_be_read(file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert finish(command(file, "--store", store, "--set", "repetitions=2")).returncode == 0
     for path in [store, *store.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
+        if os.access(store, os.W_OK):
+            pytest.skip("this user writes everywhere, as root does")
         refused = finish(command(file, "--store", store))
         assert refused.returncode == 1
         assert "results cannot be written" in refused.stderr
