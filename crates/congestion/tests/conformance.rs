@@ -5,7 +5,8 @@ mod common;
 use common::{default_config, default_object};
 use parshall_congestion::catalog::CATALOG;
 use parshall_congestion::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, RateSample, Signal, Start,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, RateSample, Signal, SlowStart,
+    Start,
 };
 use parshall_units::parameters::Entry;
 use parshall_units::{Duration, Instant};
@@ -122,6 +123,48 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+proptest! {
+    /// HyStart++ before every control whose slow start it can replace: the same rules, and never a larger window in slow start.
+    #[test]
+    fn with_hystart_a_control_stays_sane(
+        events in prop::collection::vec(happening(), 1..400),
+        start in 1.0f64..100.0,
+        paced: bool,
+    ) {
+        let configs = CATALOG.iter().map(|entry| (entry, default_config(entry)));
+        for (entry, config) in configs.filter(|(_, config)| config.has_standard_slow_start()) {
+            let begin = Start { window: start, ssthresh: f64::INFINITY };
+            let (mut plain, mut clock) = (config.build(begin), Clock::new());
+            let (mut wrapped, mut again) = (config.build_with(begin, SlowStart::HyStart, paced), Clock::new());
+            for &event in &events {
+                apply(&mut plain, &mut clock, event);
+                apply(&mut wrapped, &mut again, event);
+                let window = wrapped.window();
+                prop_assert!(window.is_finite() && window >= 1.0, "{}: {window} after {event:?}", entry.name);
+                prop_assert!(wrapped.ssthresh() >= 2.0, "{}", entry.name);
+                if plain.ssthresh().is_infinite() {
+                    prop_assert!(window <= plain.window(), "{}: {window} after {event:?}", entry.name);
+                }
+                if matches!(event, Happening::Timeout { .. }) {
+                    prop_assert_eq!(window, 1.0, "{}", entry.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn hystart_can_stand_before_the_window_based_controls() {
+    let standard = CATALOG.iter().filter(|entry| default_config(entry).has_standard_slow_start());
+    let names: Vec<&str> = standard.map(|entry| entry.name).collect();
+    for name in ["reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "dctcp"] {
+        assert!(names.contains(&name), "{name} is not among {names:?}");
+    }
+    for name in ["vegas", "fast", "bbr", "bbr3"] {
+        assert!(!names.contains(&name), "{name} has a slow start of its own");
     }
 }
 
