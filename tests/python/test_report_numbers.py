@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parshall.report.figures.delay import tail_of
@@ -35,12 +35,14 @@ def plain(text: str) -> float:
 
 
 @given(FINITE)
+@example(5e-324)
 def test_printed_numbers_are_the_numbers(value: float) -> None:
     assert plain(significant(value, 5)) == pytest.approx(value, rel=1e-4)
     assert plain(tick(float(f"{value:.3g}"))) == pytest.approx(value, rel=6e-3)
 
 
 @given(st.floats(min_value=1e-3, max_value=1e9), st.floats(min_value=1e-3, max_value=0.5))
+@example(0.00390625, 0.001953125)
 def test_means_are_printed_as_exactly_as_they_are_known(value: float, relative: float) -> None:
     half = value * relative
     assert abs(plain(matching(value, half)) - value) <= 0.06 * half

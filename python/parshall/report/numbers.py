@@ -114,8 +114,8 @@ def tick(value: float) -> str:
     """
     if value == 0 or 1e-3 <= abs(value) < 1e6:
         return trimmed(value, 8)
-    exponent = math.floor(math.log10(abs(value)))
-    return f"{value / 10.0**exponent:g}×10{_raised(exponent)}".replace("-", MINUS)
+    mantissa, _, exponent = f"{value:.5e}".partition("e")
+    return f"{float(mantissa):g}×10{_raised(int(exponent))}".replace("-", MINUS)
 
 
 def joined(number: str, unit: str) -> str:
@@ -177,7 +177,10 @@ def matching(value: float, half_width: float) -> str:
     if negligible(half_width, value) or not math.isfinite(half_width):
         return significant(value)
     decimals = _decimals(value, half_width)
-    return significant(value, 2) if decimals is None else _fixed(value, decimals)
+    if decimals is not None:
+        return _fixed(value, decimals)
+    known = 2 + _exponent(value, 2) - _exponent(half_width, 2)
+    return significant(value, min(_MOST_DIGITS, max(2, known)))
 
 
 def _decimals(value: float, half_width: float) -> int | None:
