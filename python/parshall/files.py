@@ -37,9 +37,9 @@ def write_atomically(path: Path, content: str | bytes, aside: Path | None = None
     return path
 
 
-def sync(directory: Path) -> None:
-    """Make sure that a directory's entries are on the disk."""
-    descriptor = os.open(directory, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Make sure that a file's content, or a directory's entries, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

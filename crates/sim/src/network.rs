@@ -227,10 +227,10 @@ impl Network {
     #[cold]
     #[inline(never)]
     fn on_waiting_data(&mut self, now: Instant, index: u32, packet: Packet) {
-        let group = self.tcp_flows[index as usize].group as usize;
-        let (link, ecn_capable) = (self.tcp_groups[group].path[0], self.tcp_groups[group].tcp.ecn);
-        self.hold(now, link, ecn_capable, Transit { packet, owner: Owner::Data(index), hop: 1 });
-        match self.tcp_flows[index as usize].next_in_line(&self.tcp_groups[group], self.core.warm_up) {
+        let owner = Owner::Data(index);
+        self.hold(now, self.path(owner)[0], self.ecn_capable(owner), Transit { packet, owner, hop: 1 });
+        let flow = &mut self.tcp_flows[index as usize];
+        match flow.next_in_line(&self.tcp_groups[flow.group as usize], self.core.warm_up) {
             Some(at) => self.core.queue.replace_top(at, Entity::Data(index)),
             None => self.core.queue.pop(),
         }
@@ -270,20 +270,7 @@ impl Network {
 
     /// A packet reaches the next contended link of its path. (Data at its first link: [`on_data`](Self::on_data) itself.)
     fn offer(&mut self, now: Instant, owner: Owner, hop: u8, mut packet: Packet) {
-        let (path, ecn_capable) = match owner {
-            Owner::Data(index) => {
-                let group = &self.tcp_groups[self.tcp_flows[index as usize].group as usize];
-                (&group.path, group.tcp.ecn)
-            }
-            Owner::Ack(index, _) => {
-                let group = &self.tcp_groups[self.tcp_flows[index as usize].group as usize];
-                (&group.reverse_path, false)
-            }
-            Owner::Datagram(index) => {
-                let group = &self.datagram_groups[self.datagram_flows[index as usize].group as usize];
-                (&group.path, false)
-            }
-        };
+        let (path, ecn_capable) = (self.path(owner), self.ecn_capable(owner));
         let link_index = path[hop as usize];
         let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
@@ -362,6 +349,14 @@ impl Network {
             Owner::Datagram(index) => {
                 &self.datagram_groups[self.datagram_flows[index as usize].group as usize].path
             }
+        }
+    }
+
+    /// Whether a queue may mark the packet rather than drop it (RFC 3168 §6.1: data, and no pure ACKs).
+    fn ecn_capable(&self, owner: Owner) -> bool {
+        match owner {
+            Owner::Data(index) => self.tcp_groups[self.tcp_flows[index as usize].group as usize].tcp.ecn,
+            Owner::Ack(..) | Owner::Datagram(_) => false,
         }
     }
 

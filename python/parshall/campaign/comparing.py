@@ -25,7 +25,8 @@ from scipy.stats import false_discovery_control, ttest_1samp, ttest_ind
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.errors import InputError
-from parshall.stats.confidence import Interval, mean_interval, paired_difference, welch_difference
+from parshall.report.compare import Verdict
+from parshall.stats.confidence import Interval, compared, mean_interval, paired_difference, welch_difference
 
 LEVEL = 0.05
 """Expected share of wrong ones among the differences that are called significant."""
@@ -61,15 +62,15 @@ class Difference:
     significant: bool | None = None
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Verdict:
         """What can be said of B against A."""
         if self.significant is None:
-            return "one repetition: unknown"
+            return Verdict.UNKNOWN
         if self.difference.mean == 0 and self.p_value == 1:
-            return "equal"
+            return Verdict.EQUAL
         if not self.significant:
-            return "no difference shown"
-        return "higher" if self.difference.mean > 0 else "lower"
+            return Verdict.NOT_SHOWN
+        return Verdict.HIGHER if self.difference.mean > 0 else Verdict.LOWER
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Comparison:
                 for end, value in (("", of.mean), ("_low", of.low), ("_high", of.high))
             }
             tested = {"relative": each.relative, "p_value": each.p_value, "significant": each.significant}
-            rows.append({**each.point, "metric": each.metric, **ends, **tested, "verdict": each.verdict})
+            rows.append({**each.point, "metric": each.metric, **ends, **tested, "verdict": str(each.verdict)})
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def to_json(self) -> dict[str, Any]:
@@ -155,14 +156,10 @@ def _difference(a: Sweep, b: Sweep, metric: str, places: tuple[int, int], paired
     of_a, of_b = a.values(metric, places[0]), b.values(metric, places[1])
     if not of_a or not of_b:
         return None
-    both = sorted(of_a.keys() & of_b.keys())
-    pairs = paired and bool(both)
-    before = [of_a[number] for number in both] if pairs else list(of_a.values())
-    after = [of_b[number] for number in both] if pairs else list(of_b.values())
+    after, before, pairs = compared(of_b, of_a, common_numbers=paired)
     difference = paired_difference(after, before) if pairs else welch_difference(after, before)
     mean = mean_interval(list(of_a.values()))
-    record = a.record
-    values = zip(record.parameters, record.points[places[0]].values, strict=True)
+    values = zip(a.record.parameters, a.record.points[places[0]].values, strict=True)
     return Difference(
         metric,
         {parameter.key: label(value) for parameter, value in values},

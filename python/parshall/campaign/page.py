@@ -12,6 +12,7 @@ from parshall.campaign.metrics import label as metric_label
 from parshall.campaign.metrics import unit as metric_unit
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
+from parshall.report.compare import Verdict
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import with_unit
@@ -60,12 +61,12 @@ def verdict(difference: Interval | None) -> str:
     if difference is None:
         return "no values"
     if difference.low is None or difference.high is None:
-        return "one repetition: unknown"
+        return Verdict.UNKNOWN
     if difference.low > 0:
-        return "higher"
+        return Verdict.HIGHER
     if difference.high < 0:
-        return "lower"
-    return "equal" if difference.low == difference.high == 0 else "no difference shown"
+        return Verdict.LOWER
+    return Verdict.EQUAL if difference.low == difference.high == 0 else Verdict.NOT_SHOWN
 
 
 def interval_text(interval: Interval | None, unit: str) -> str:

@@ -31,6 +31,7 @@ import polars as pl
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.campaign.work import digest
 from parshall.errors import StoreError
+from parshall.files import sync
 from parshall.runs.merit import METRICS
 from parshall.runs.storage import storage_error
 
@@ -295,18 +296,10 @@ def _seal(store: Store, partial: Path, runs: int, merged: Sequence[Segment]) -> 
     content = {"format": FORMAT, "runs": runs, "files": files, "replaces": sorted(each.name for each in merged)}
     (partial / SEGMENT_FILE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     for path in [*partial.iterdir(), partial]:
-        _force(path)
+        sync(path)
     name = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     partial.rename(store.directory / "segments" / name)
-    _force(store.directory / "segments")
-
-
-def _force(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(store.directory / "segments")
 
 
 def _size(directory: Path) -> int:

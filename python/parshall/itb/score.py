@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Literal
 
 import polars as pl
@@ -192,13 +193,11 @@ def relative(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "c
 
 def wins(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "completion_s") -> dict[tuple[str, str], int]:
     """In how many cases the first control of a pair is smaller than the second, by paired comparison."""
-    found = {}
-    for first in controls:
-        for second in controls:
-            if first != second:
-                verdicts = [difference(values(case, first, key), values(case, second, key)) for case in cases]
-                found[first, second] = sum(verdict == -1 for verdict in verdicts)
-    return found
+    known = {control: [values(case, control, key) for case in cases] for control in controls}
+    return {
+        (first, second): sum(difference(a, b) == -1 for a, b in zip(known[first], known[second], strict=True))
+        for first, second in permutations(controls, 2)
+    }
 
 
 def average(cases: Sequence[CaseResult], control: str, measure: Measure, rival: str | None = None) -> Interval | None:

@@ -65,12 +65,13 @@ def answers(network: Network, links: Table | None) -> Answers:
         try:
             found = _solve(network, routers)
             reason = str(found.reasons()) or None
+            found = None if reason else found
         except ModelInputError as error:
             reason = str(error)
     return Answers(
         _throughput(network, found, reason),
         _queues(network, routers, found, reason, links),
-        {} if found is None or reason else _datagram_loss(network, routers, found),
+        {} if found is None else _datagram_loss(network, routers, found),
     )
 
 
@@ -196,7 +197,7 @@ def _throughput(network: Network, found: FixedPoint | None, reason: str | None) 
         if not group.is_tcp:
             continue
         row = Throughput(group.name, group.control, MODEL, Reading.STEADY_STATE, reason is None, reason)
-        if found is not None and reason is None:
+        if found is not None:
             mine = slice(first, first + group.count)
             sent, arriving = found.session_per_s[mine].sum(), found.session_delivered_per_s[mine].sum()
             goodput_bps = float(arriving) * group.payload_bytes * 8
@@ -231,7 +232,7 @@ def _queues(
     rows = []
     for place, i in enumerate(routers):
         row = LinkQueue(network.links[i].name, MODEL, reason is None, reason)
-        if found is not None and reason is None:
+        if found is not None:
             utilisation = float(found.utilisation[place])
             # The model counts the packet in transmission, the records do not.
             waiting = max(0.0, float(found.queue_packets[place]) - utilisation)

@@ -15,7 +15,7 @@ from typing import Any
 from parshall.report.metrics import Better, Metric, all_metrics
 from parshall.report.numbers import negligible
 from parshall.report.source import RunLike
-from parshall.stats.confidence import Interval, paired_difference, welch_difference
+from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
 
 
 class Verdict(StrEnum):
@@ -105,12 +105,8 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
 
 
 def _compared(a: Metric, b: Metric, same_seed: bool) -> MetricComparison:
-    common = sorted(a.values.keys() & b.values.keys())
-    paired = same_seed and len(common) > 0
-    if paired:
-        difference = paired_difference([b.values[r] for r in common], [a.values[r] for r in common])
-    else:
-        difference = welch_difference(list(b.values.values()), list(a.values.values()))
+    after, before, paired = compared(b.values, a.values, common_numbers=same_seed)
+    difference = paired_difference(after, before) if paired else welch_difference(after, before)
     verdict = _verdict(difference, max(abs(a.interval.mean), abs(b.interval.mean)), paired=paired)
     mean = a.interval.mean
     return MetricComparison(

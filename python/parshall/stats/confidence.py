@@ -17,7 +17,7 @@ References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, ยง9.4 and ย
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,6 +130,24 @@ def paired_difference(
     if a.size != b.size:
         raise StatisticsError(f"pairs: found {a.size} and {b.size} values, accepted is as many of each")
     return mean_interval(a - b, level)
+
+
+def compared(
+    after: Mapping[int, float], before: Mapping[int, float], *, common_numbers: bool
+) -> tuple[list[float], list[float], bool]:
+    """What to compare of values by repetition, and whether it is pairs: of those with the same random numbers.
+
+    Examples
+    --------
+    >>> compared({0: 2.0, 1: 3.0}, {1: 1.0}, common_numbers=True)
+    ([3.0], [1.0], True)
+    >>> compared({0: 2.0, 1: 3.0}, {1: 1.0}, common_numbers=False)
+    ([2.0, 3.0], [1.0], False)
+    """
+    common = sorted(after.keys() & before.keys())
+    if common_numbers and common:
+        return [after[n] for n in common], [before[n] for n in common], True
+    return list(after.values()), list(before.values()), False
 
 
 def welch_difference(

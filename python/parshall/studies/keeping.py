@@ -1,7 +1,7 @@
 """What studies keep between runs: what was measured of a scenario, in the user's cache.
 
-A finished point is kept below ``XDG_CACHE_HOME``, under a digest of its resolved scenario and of Parshall's version, so
-that an interrupted study goes on where it was.
+A finished point is kept below ``XDG_CACHE_HOME``, under a digest of its resolved scenario, the number of repetitions
+and Parshall's code, so that an interrupted study goes on where it was, and another simulator starts anew.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import json
 import os
 import pickle
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
 from parshall.files import write_atomically
+from parshall.runs import about
 from parshall.scenario import Scenario
 
 Measured = TypeVar("Measured")
@@ -23,13 +23,18 @@ Measured = TypeVar("Measured")
 
 def kept(study: str, scenario: Scenario, measure: Callable[[Scenario], Measured]) -> Measured:
     """What was measured of a scenario before, or now."""
-    text = json.dumps([metadata.version("parshall"), scenario.resolve()], sort_keys=True)
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / study
-    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.pickle"
+    path = place(study, scenario).with_suffix(".pickle")
     if path.exists():
         found: Measured = pickle.loads(path.read_bytes())  # noqa: S301 (written by us, below the user's own cache)
         return found
     made = measure(scenario)
-    folder.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, pickle.dumps(made))
     return made
+
+
+def place(study: str, scenario: Scenario) -> Path:
+    """Where a study keeps what came of a scenario; it names all that decides that."""
+    text = json.dumps([about.code_version(), scenario.repetitions, scenario.resolve()], sort_keys=True)
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / study
+    return folder / hashlib.sha256(text.encode()).hexdigest()[:24]

@@ -16,20 +16,17 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.1.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from parshall.errors import RunNotFoundError
 from parshall.runs import Run
 from parshall.runs import run as simulate
 from parshall.scenario import Scenario
+from parshall.studies import keeping
 from parshall.studies.study import Scale
 
 VARIANTS = ("reno", "bic", "cubic_2005", "highspeed", "htcp", "scalable")
@@ -148,10 +145,8 @@ def simulated(scenarios: Sequence[Scenario], size: Size) -> list[Run]:
 
 
 def _kept(scenario: Scenario) -> Run:
-    """A run that was made before, or now; in the user's cache, under a digest of all that decides it."""
-    text = json.dumps([metadata.version("parshall"), scenario.repetitions, scenario.resolve()], sort_keys=True)
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / "itb"
-    directory = folder / hashlib.sha256(text.encode()).hexdigest()[:24]
+    """A run that was made before, or now; in the user's cache."""
+    directory = keeping.place("itb", scenario)
     try:
         found = Run.load(directory)
         if found.status == "complete":
