@@ -25,7 +25,8 @@ from numpy.typing import ArrayLike
 
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.hurst.estimate import Estimate, FloatArray
-from parshall.stats.hurst.scaling import Law, scaling_estimate
+from parshall.stats.hurst.null import Law, no_bias
+from parshall.stats.hurst.scaling import scaling_estimate
 from parshall.stats.hurst.series import check_level, standardised
 
 
@@ -66,20 +67,9 @@ def dfa(
     True
     """
     check_level(level)
-    if order not in (1, 2, 3):
+    if order not in _LAWS:
         raise StatisticsError(f"order: found {order}, accepted are 1, 2 and 3")
-    law = Law(
-        method="dfa",
-        name="log2 of the fluctuation",
-        statistic=partial(_log_fluctuation, order),
-        offset=0.0,
-        smallest=lambda n: 16,  # noqa: ARG005
-        least=8,
-        blocks=8,
-        bias_along="m",
-        chosen="16 bins to an eighth of the series",
-    )
-    return scaling_estimate(law, standardised(series), scales, level, diagnose=diagnose)
+    return scaling_estimate(_LAWS[order], standardised(series), scales, level, diagnose=diagnose)
 
 
 def _log_fluctuation(order: int, x: FloatArray, size: int) -> FloatArray:
@@ -101,3 +91,20 @@ def _polynomials(size: int, order: int) -> FloatArray:
     t = np.linspace(-1, 1, size)
     basis, _ = np.linalg.qr(np.stack([t**degree for degree in range(order + 1)], axis=1))
     return np.asarray(basis[:, 1:])
+
+
+_LAWS = {
+    order: Law(
+        method="dfa",
+        name="log2 of the fluctuation",
+        statistic=partial(_log_fluctuation, order),
+        offset=0.0,
+        smallest=lambda n: 16,  # noqa: ARG005
+        least=8,
+        blocks=8,
+        depends_on="m",
+        known_bias=no_bias,
+        chosen="16 bins to an eighth of the series",
+    )
+    for order in (1, 2, 3)
+}

@@ -87,9 +87,9 @@ def warnings_about(z: FloatArray, h: float, *, diagnose: bool) -> tuple[str, ...
     return (*contradictions(z), *not_stationary(h)) if diagnose else not_stationary(h)
 
 
-def level_shift(z: FloatArray) -> float:
-    """The level-shift statistic of a series. Larger: rather two levels than one."""
-    return float(_shift(z))
+def level_shift(z: FloatArray) -> FloatArray:
+    """The level-shift statistic of each series, along the last axis. Larger: rather two levels than one."""
+    return _shift(z)
 
 
 def _exceeds(statistic: Statistic, blocks: FloatArray, h: float) -> bool:
@@ -103,7 +103,7 @@ def _null(statistic: Statistic, n: int, h: float) -> FloatArray:
 
 
 def _null_h(z: FloatArray) -> float:
-    h = semiparametric_h(lowest_powers(z, bandwidth(z.size, None)[0]))
+    h = float(semiparametric_h(lowest_powers(z, bandwidth(z.size, None)[0])))
     return float(np.clip(round((h + _MARGIN) / _GRID) * _GRID, 0.5, 0.98))
 
 

@@ -87,6 +87,8 @@ class Estimate:
         What in the series contradicts the model; empty if nothing was found.
     diagram
         The method's log-log diagram; `None` where the method has none.
+    interval
+        The confidence interval where it is not symmetric; `None`: `h` -+ z standard errors.
     """
 
     method: str
@@ -97,10 +99,11 @@ class Estimate:
     scales: Scales
     warnings: tuple[str, ...] = ()
     diagram: Diagram | None = None
+    interval: tuple[float, float] | None = None
 
     @property
     def ci(self) -> tuple[float, float]:
-        """The confidence interval, h -+ z standard errors.
+        """The confidence interval: `interval`, or h -+ z standard errors.
 
         Examples
         --------
@@ -108,6 +111,8 @@ class Estimate:
         >>> round(low, 3), round(high, 3)
         (0.761, 0.839)
         """
+        if self.interval is not None:
+            return self.interval
         half = float(norm.ppf((1 + self.level) / 2)) * self.standard_error
         return self.h - half, self.h + half
 

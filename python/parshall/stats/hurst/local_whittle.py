@@ -73,7 +73,7 @@ def local_whittle(
     power = lowest_powers(z, m)
     if power.max() <= 1e-24 * z.size:
         raise StatisticsError("series: found no power at low frequencies, accepted is a series that is not periodic")
-    h = semiparametric_h(power)
+    h = float(semiparametric_h(power))
     warnings = warnings_about(z, h, diagnose=diagnose)
     scales = Scales(z.size / m, z.size, m, chosen)
     return Estimate("local_whittle", h, semiparametric_error(m), level, z.size, scales, warnings)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.fft import rfft
-from scipy.optimize import minimize_scalar
 
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.hurst.estimate import FloatArray
@@ -19,6 +18,7 @@ from parshall.stats.hurst.estimate import FloatArray
 EXPONENT = 0.65
 FEWEST = 8
 LOWEST, HIGHEST = 0.0, 1.5
+_HALVINGS = 24
 
 
 def bandwidth(n: int, frequencies: int | None) -> tuple[int, str]:
@@ -43,18 +43,28 @@ def lowest_powers(z: FloatArray, frequencies: int) -> FloatArray:
     return np.asarray(transform.real**2 + transform.imag**2, dtype=np.float64)
 
 
-def semiparametric_h(power: FloatArray) -> float:
-    """H that minimises Robinson's objective. Robinson 1995, eq. (3.2)."""
-    scaled = np.maximum(power / max(float(power.max()), np.finfo(float).tiny), 1e-300)
-    logs = np.log(np.arange(1, power.size + 1))
-    middle = float(logs.mean())
+def semiparametric_h(power: FloatArray) -> FloatArray:
+    """H that minimises Robinson's objective, along the last axis: shape (..., m) -> (...). Robinson 1995, eq. (3.2).
 
-    def objective(h: float) -> float:
-        two_d = 2 * h - 1
-        return float(np.log(np.mean(np.exp(two_d * (logs - middle)) * scaled)))
+    The objective is the logarithm of a sum of exponentials of H, so it is convex, and its slope is bisected.
 
-    found = minimize_scalar(objective, bounds=(LOWEST, HIGHEST), method="bounded", options={"xatol": 1e-6})
-    return float(found.x)
+    Examples
+    --------
+    >>> powers = np.arange(1, 65.0) ** np.array([[0.0], [-0.6]])
+    >>> semiparametric_h(powers).round(3).tolist()
+    [0.5, 0.8]
+    """
+    largest = np.maximum(power.max(axis=-1, keepdims=True), np.finfo(float).tiny)
+    scaled = np.maximum(power / largest, 1e-300)
+    logs = np.log(np.arange(1, power.shape[-1] + 1))
+    centred = logs - logs.mean()
+    low = np.full(power.shape[:-1], LOWEST)
+    high = np.full(power.shape[:-1], HIGHEST)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        growing = (np.exp((2 * middle - 1)[..., np.newaxis] * centred) * scaled) @ centred > 0
+        low, high = np.where(growing, low, middle), np.where(growing, middle, high)
+    return np.asarray((low + high) / 2)
 
 
 def semiparametric_error(frequencies: int) -> float:

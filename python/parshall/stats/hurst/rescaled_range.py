@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.hurst.estimate import Estimate, FloatArray
-from parshall.stats.hurst.scaling import Law, scaling_estimate
+from parshall.stats.hurst.null import Law
+from parshall.stats.hurst.scaling import scaling_estimate
 from parshall.stats.hurst.series import check_level, standardised
 
 
@@ -80,6 +81,11 @@ def _log_range(x: FloatArray, size: int) -> FloatArray:
     return np.asarray(np.log(ratio.sum(axis=-1) / many))
 
 
+def _known_bias(m: FloatArray, n: int, h: float) -> FloatArray:  # noqa: ARG001
+    """The deviation of m values of fGn around their own mean is too small: its square by 1 - m^(2H-2), on average."""
+    return np.asarray(-np.log1p(-(m ** (2 * h - 2))) / 2)
+
+
 _LAW = Law(
     method="rescaled_range",
     name="log2 of the mean R/S",
@@ -88,6 +94,8 @@ _LAW = Law(
     smallest=lambda n: 16,  # noqa: ARG005
     least=8,
     blocks=8,
-    bias_along="m",
+    depends_on="m",
+    known_bias=_known_bias,
     chosen="16 bins to an eighth of the series",
+    longest=2**14,
 )

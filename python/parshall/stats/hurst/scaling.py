@@ -5,79 +5,36 @@
 | m | `scales` | bins |
 | S(m) | `statistic` | grows as m^e |
 | e(H) = H + c | `Law.offset` | exponent; c = 0, or -1 for the standard deviation of block means |
+| s | `raw` | slope of log S(m) against log m by least squares, less c |
+| mu(H), sigma(H) | `null` | mean and standard deviation of s, were the series fGn of that H |
 | n | | length of the series |
 
-H is the slope of log S(m) against log m by least squares, over up to 24 scales that are equally spaced on the
-logarithmic axis. The values at different scales are correlated, so the regression's own standard error means nothing,
-and small samples bias the slope. Both are therefore taken from fGn: 64 synthetic series of that H (parametric
-bootstrap; the random numbers are always the same ones). H is corrected for the bias, twice, since the bias depends on
-H.
-
-Series longer than 8192 do not need synthetic ones as long: the fluctuation of log S(m) depends on n/m, and what the
-finite blocks do to its mean on m (R/S, DFA) or on n/m (variances around an estimated mean), which `Law.bias_along`
-says. Fluctuations at relative scales finer than the synthetic ones have are taken to be as large as at their finest:
-intervals of very long series are a little too wide.
+The slope is taken over up to 24 scales that are equally spaced on the logarithmic axis. Small samples bias it, and the
+values at different scales are correlated, so the regression's own standard error means nothing. Instead the estimate is
+the H at which fGn has this slope on average, mu(H) = s, and the interval is the set of all H at which it would not be
+surprising, abs(s - mu(H)) <= z sigma(H): test inversion, in which bias and spread are those at each H that is tried,
+not those at the estimate. Both come from synthetic fGn (`null`).
 
 References: M. Taqqu, V. Teverovsky, W. Willinger, Estimators for long-range dependence: an empirical study, Fractals
-3(4), 1995; A. Davison, D. Hinkley, Bootstrap Methods and their Application, 1997, ch. 5.
+3(4), 1995; J. Carpenter, Test inversion bootstrap confidence intervals, Journal of the Royal Statistical Society B
+61(1), 1999; A. Davison, D. Hinkley, Bootstrap Methods and their Application, 1997, §5.5.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+from scipy.stats import norm
 
-from parshall.stats.confidence import StatisticsError
 from parshall.stats.hurst.diagnostics import warnings_about
 from parshall.stats.hurst.estimate import Diagram, Estimate, FloatArray, Scales
-from parshall.stats.synthesis.gaussian import fgn
+from parshall.stats.hurst.null import KNOTS, Law, Slope, scales_of, slope_of_fgn, slope_weights
 
-_POINTS = 24
-_LONGEST = 8192
-_SERIES = 64
-_SEED = 19_510_401
-_APART = 0.1
-
-Statistic = Callable[[FloatArray, int], FloatArray]
-"""log S(m) of each series: shapes (series, n) -> (series,)."""
-
-
-@dataclass(frozen=True)
-class Law:
-    """How a statistic grows, and over which scales by default.
-
-    Parameters
-    ----------
-    method, name
-        The estimator's name, and the statistic in words.
-    statistic
-        log S(m).
-    offset
-        c in S(m) ~ m^(H + c).
-    smallest
-        Smallest scale by default, a function of n; and of all: what `scales` may not go below.
-    blocks
-        Fewest blocks at the largest scale.
-    bias_along
-        Whether the bias of log S depends on ``m`` or on ``n/m``.
-    chosen
-        The default range in words.
-    """
-
-    method: str
-    name: str
-    statistic: Statistic
-    offset: float
-    smallest: Callable[[int], int]
-    least: int
-    blocks: int
-    bias_along: Literal["m", "n/m"]
-    chosen: str
+_FINE = 1e-3
 
 
 def scaling_estimate(
@@ -90,56 +47,68 @@ def scaling_estimate(
     StatisticsError
         If `scales` are out of range or the statistic does not exist.
     """
-    m, chosen = _scales(law, z.size, scales)
-    y = np.array([float(law.statistic(z[np.newaxis], int(size))[0]) for size in m])
-    weights = _slope_weights(m)
-    raw = float(weights @ y) - law.offset
-    # raw = h + bias(h), with the bias linear between two values of h; the random numbers are the same at both.
-    at = float(np.clip(raw, 0.05, 0.98 - _APART))
-    bias, deviation = _of_fgn(law, m, z.size, at)
-    growth = (_of_fgn(law, m, z.size, at + _APART)[0] - bias) / _APART
-    h = at + (raw - at - bias) / (1 + growth)
-    error = deviation / (1 + growth)
-    log2_m = np.log2(m)
-    intercept = float(y.mean() / math.log(2.0) - (raw + law.offset) * log2_m.mean())
-    points = Diagram(log2_m, y / math.log(2.0), np.ones(m.size, np.bool_), raw + law.offset, intercept, law.name)
+    m, chosen = scales_of(law, z.size, scales)
+    y = np.array([float(law.statistic(z[np.newaxis], size)[0]) for size in m])
+    raw = float(slope_weights(m) @ y) - law.offset
+    quantile = float(norm.ppf((1 + level) / 2))
+    h, error, interval = inverted(raw, quantile, lambda at: slope_of_fgn(law, m, z.size, at))
+    x = np.log2(m)
+    slope = raw + law.offset
+    intercept = float(y.mean() / math.log(2.0) - slope * x.mean())
+    points = Diagram(x, y / math.log(2.0), np.ones(x.size, np.bool_), slope, intercept, law.name)
     warnings = warnings_about(z, h, diagnose=diagnose)
-    used = Scales(float(m[0]), float(m[-1]), m.size, chosen)
-    return Estimate(law.method, h, error, level, z.size, used, warnings, points)
+    used = Scales(float(m[0]), float(m[-1]), len(m), chosen)
+    return Estimate(law.method, h, error, level, z.size, used, warnings, points, interval)
 
 
-def _scales(law: Law, n: int, asked: tuple[int, int] | None) -> tuple[NDArray[np.int64], str]:
-    largest = n // law.blocks
-    low, high = (min(law.smallest(n), largest // 4), largest) if asked is None else asked
-    if not law.least <= low or not high <= largest or high < 2 * low:
-        raise StatisticsError(
-            f"scales: found {low} to {high} bins; accepted are {law.least} to {largest}, "
-            "the second at least twice the first"
-        )
-    m = np.unique(np.geomspace(low, high, _POINTS).round().astype(np.int64))
-    return m, law.chosen if asked is None else "as asked"
+def inverted(raw: float, quantile: float, of: Callable[[float], Slope]) -> tuple[float, float, tuple[float, float]]:
+    """The H at which the mean slope is `raw`, its standard error, and the H at which `raw` is within the quantiles.
+
+    Source: Carpenter 1999, with a normal distribution for the slope's.
+
+    Parameters
+    ----------
+    raw
+        The slope found.
+    quantile
+        Of the standard normal distribution.
+    of
+        Mean and standard deviation of the slope at an H in `KNOTS`.
+
+    Examples
+    --------
+    >>> h, error, (low, high) = inverted(0.68, 2.0, lambda h: Slope(0.8 * h, 0.04))
+    >>> round(h, 3), round(error, 3), round(low, 3), round(high, 3)
+    (0.85, 0.05, 0.75, 0.95)
+    """
+    nearest = int(np.argmin([abs(knot - raw) for knot in KNOTS]))
+    first, last = max(nearest - 1, 0), min(nearest + 1, len(KNOTS) - 1)
+    known = {index: of(KNOTS[index]) for index in range(first, last + 1)}
+    # Further knots until the interval is between them.
+    while first > 0 and known[first].mean + quantile * known[first].deviation > raw:
+        first -= 1
+        known[first] = of(KNOTS[first])
+    while last < len(KNOTS) - 1 and known[last].mean - quantile * known[last].deviation < raw:
+        last += 1
+        known[last] = of(KNOTS[last])
+    knots = np.array(KNOTS[first : last + 1])
+    means = np.array([known[index].mean for index in range(first, last + 1)])
+    deviations = np.array([known[index].deviation for index in range(first, last + 1)])
+    h = np.arange(knots[0], knots[-1] + _FINE / 2, _FINE)
+    mean = np.asarray(PchipInterpolator(knots, means)(h))
+    deviation = np.asarray(PchipInterpolator(knots, deviations)(h))
+    estimate = _where(h, mean, raw)
+    low = _where(h, mean + quantile * deviation, raw)
+    high = _where(h, mean - quantile * deviation, raw)
+    error = float(np.interp(estimate, h, deviation) / np.interp(estimate, h, np.gradient(mean, h)))
+    return estimate, error, (min(low, estimate), max(high, estimate))
 
 
-def _slope_weights(m: NDArray[np.int64]) -> FloatArray:
-    """What the slope of log S against log m gives to each point."""
-    x = np.log(m) - np.log(m).mean()
-    return np.asarray(x / (x @ x))
-
-
-def _of_fgn(law: Law, m: NDArray[np.int64], n: int, h: float) -> tuple[float, float]:
-    """Bias and standard error of the slope over scales `m` of fGn of length `n`."""
-    length = min(n, _LONGEST)
-    paths = fgn(length, h, np.random.default_rng(_SEED), series=_SERIES)
-    inner = m if length == n else _scales(law, length, (law.least, length // law.blocks))[0]
-    logs = np.stack([law.statistic(paths, int(size)) for size in inner], axis=1)
-    bias = logs.mean(axis=0) - (h + law.offset) * np.log(inner)
-    fluctuation = logs - logs.mean(axis=0)
-    weights = _slope_weights(m)
-    if length == n:
-        at_m, moving = bias, fluctuation
-    else:
-        relative, own = np.log(inner / length), np.log(m / n)
-        along = (np.log(m), np.log(inner)) if law.bias_along == "m" else (own, relative)
-        at_m = np.interp(along[0], along[1], bias)
-        moving = np.stack([np.interp(own, relative, each) for each in fluctuation])
-    return float(weights @ at_m), float(np.std(moving @ weights, ddof=1))
+def _where(h: FloatArray, curve: NDArray[np.float64], value: float) -> float:
+    """The H at which a growing curve has a value; beyond the curve's ends it is a straight line."""
+    growing = np.maximum.accumulate(curve)
+    for end, inner in ((0, h.size // 10), (-1, -1 - h.size // 10)):
+        slope = (growing[end] - growing[inner]) / (h[end] - h[inner])
+        if (value - growing[end]) * (1 if end else -1) > 0:
+            return float(h[end] + (value - growing[end]) / max(slope, _FINE))
+    return float(np.interp(value, growing, h))

@@ -106,11 +106,11 @@ def surrogate_test(series: ArrayLike | Sequence[float], *, count: int = 199, see
     m, _ = bandwidth(z.size, None)
     block = max(4, round(z.size ** (1 / 3)))
     low = max(FEWEST, z.size // (2 * block))
-    h, h_blocks = _h(z, m), _h(z, low)
-    shuffled = np.array([_h(rng.permutation(z), m) for _ in range(count)])
-    moved = np.array([_h(_blocks_shuffled(z, block, rng), low) for _ in range(count)])
-    shift = level_shift(z)
-    phases = np.array([level_shift(phase_randomised(z, rng)) for _ in range(count)])
+    h, h_blocks = float(_h(z, m)), float(_h(z, low))
+    shuffled = _h(np.stack([rng.permutation(z) for _ in range(count)]), m)
+    moved = _h(np.stack([_blocks_shuffled(z, block, rng) for _ in range(count)]), low)
+    shift = float(level_shift(z))
+    phases = level_shift(np.stack([phase_randomised(z, rng) for _ in range(count)]))
     return SurrogateTest(
         h=h,
         h_shuffled=float(shuffled.mean()),
@@ -146,7 +146,8 @@ def _blocks_shuffled(z: FloatArray, size: int, rng: np.random.Generator) -> Floa
     return np.asarray(rng.permutation(z[: count * size].reshape(count, size)).reshape(-1))
 
 
-def _h(z: FloatArray, frequencies: int) -> float:
+def _h(z: FloatArray, frequencies: int) -> FloatArray:
+    """H of each series, along the last axis."""
     return semiparametric_h(lowest_powers(z, frequencies))
 
 

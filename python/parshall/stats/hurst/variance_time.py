@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.hurst.estimate import Estimate, FloatArray
-from parshall.stats.hurst.scaling import Law, scaling_estimate
+from parshall.stats.hurst.null import Law
+from parshall.stats.hurst.scaling import scaling_estimate
 from parshall.stats.hurst.series import aggregated, check_level, standardised
 
 
@@ -71,6 +72,12 @@ def _log_deviation(x: FloatArray, size: int) -> FloatArray:
     return np.asarray(np.log(variance) / 2)
 
 
+def _known_bias(m: FloatArray, n: int, h: float) -> FloatArray:
+    """Log S(m) - (H - 1) log m of fGn, were the variance of k means around their own mean no random number."""
+    k = n // m
+    return np.asarray(np.log1p(-(k ** (2 * h - 2))) + np.log(k / (k - 1))) / 2
+
+
 _LAW = Law(
     method="variance_time",
     name="log2 of the standard deviation of block means",
@@ -79,6 +86,7 @@ _LAW = Law(
     smallest=lambda n: int(n**0.25),
     least=1,
     blocks=20,
-    bias_along="n/m",
+    depends_on="blocks",
+    known_bias=_known_bias,
     chosen="n^0.25 bins to a 20th of the series",
 )

@@ -145,7 +145,9 @@ def _range(
         if not 1 <= low < high <= last:
             raise StatisticsError(f"octaves: found {low} to {high}, accepted are two of 1 to {last}, in order")
         return low, high, "as asked", True
-    starts = range(_FIRST_OCTAVE, max(_FIRST_OCTAVE, last - _FEWEST_OCTAVES + 1) + 1)
+    # A short series has no three octaves from the fourth on; then it is the last three.
+    latest = max(1, last - _FEWEST_OCTAVES + 1)
+    starts = range(min(_FIRST_OCTAVE, latest), latest + 1)
     p_values = {}
     for start in starts:
         misfit = _line(octave[start - 1 :], y[start - 1 :], variance[start - 1 :])[3]
