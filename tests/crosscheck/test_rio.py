@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 import parshall as ps
+from parshall.models.diffserv.chain import chain_rates
 from parshall.predict import predict
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -107,6 +108,46 @@ def test_as_the_birth_death_chain(
     }
     for quantity in (*quantities, "utilisation"):
         assert measured[quantity] == pytest.approx(expected[quantity], rel=0.01), quantity
+
+
+@pytest.mark.parametrize(("loss", "tolerance"), [(0.001, 0.01), (0.003, 0.02), (0.01, 0.04)])
+def test_a_session_with_sack_sends_as_the_markov_chain(simulate: Any, loss: float, tolerance: float) -> None:
+    """At independent losses without a queue. The chain's windows are continuous; the simulation's error is 0.5 %."""
+    duration_s = 800.0
+    run = simulate(
+        {
+            "duration": f"{duration_s + 30} s",
+            "warm_up": "30 s",
+            "bottleneck": {
+                "rate": "1 Gbit/s",
+                "loss": {"name": "bernoulli", "probability": loss},
+                "queue": {"name": "drop_tail", "limit": "10000 packets"},
+            },
+            "flows": [
+                {
+                    "count": 20,
+                    "rtt": "100 ms",
+                    "packet_size": "1000 B",
+                    "congestion_control": "reno",
+                    "recovery": "sack",
+                    "min_rto": "1 s",
+                }
+            ],
+        }
+    )
+    one = np.ones((1, 1))
+    found = chain_rates(
+        loss * one,
+        loss * one,
+        0.1 * one,
+        rto_margin=0.9 * one,
+        reserved=1e-9 * one,
+        burst=one,
+        access=1e9 * one,
+        window_limit=1e9 * one,
+    )
+    sent = fmean(run.flows["packets_sent"]) / duration_s
+    assert (found.in_per_s + found.out_per_s).item() == pytest.approx(sent, rel=tolerance)
 
 
 def test_the_classes_are_conserved(simulate: Any) -> None:

@@ -9,6 +9,7 @@ from parshall.design.simulated import Setting
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.studies.check import Check
 from parshall.studies.rio import analytic, beyond, comparison
+from parshall.studies.rio import errors as study_errors
 from parshall.studies.rio.simulated import ROUTERS, Measured
 
 
@@ -69,8 +70,16 @@ def test_random_networks_are_the_same_for_the_same_seed() -> None:
 
 def test_model_and_simulator_agree_on_random_networks() -> None:
     pytest.importorskip("parshall._core")
-    cases = comparison.compare(6, Setting(60, 20, 1, recovery="sack"), lambda _: None)
-    median, worst = comparison.quantiles(cases, "load_error")
-    assert median < 0.06  # 0.03 over many and longer runs
-    assert worst < 0.12
-    assert all(case.session_error < 0.3 for case in cases)
+    setting = Setting(60, 20, 2, recovery="sack")
+    cases = comparison.compare(6, setting, lambda _: None)
+    # Over more and longer runs a session's rate is within 3 % in the median; six networks of 80 s know it less well.
+    assert comparison.quantiles([case.refined for case in cases], "session_less_noise")[0] < 0.06
+    for errors in ([case.refined for case in cases], [case.source for case in cases]):
+        median, worst = comparison.quantiles(errors, "load")
+        assert median < 0.06  # 0.03 over many and longer runs
+        assert worst < 0.12
+        assert all(0 <= each.session_less_noise <= each.session < 0.3 for each in errors)
+    assert all(0.005 < case.session_noise < 0.2 for case in cases)
+    checks, section = study_errors.section(cases, setting)
+    assert {check.verdict for check in checks} == {"extended"}
+    assert len(section.tables[1].rows) == len(cases)

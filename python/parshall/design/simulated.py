@@ -47,6 +47,8 @@ class Simulated:
     """None if no packet was *in*."""
     loss_out: Interval | None
     queue_packets: Interval
+    queue_sd_packets: Interval
+    """Standard deviation over time."""
     utilisation: Interval
     session_per_s: FloatArray
     """Offered by each session, shape (repetitions, sessions)."""
@@ -81,6 +83,7 @@ def simulate(
         _ratio(dropped["in"], arrivals["in"]),
         _ratio(dropped["out"], arrivals["out"]),
         mean_interval(_numbers(links, "mean_queue_packets") + used),  # the one in transmission counts too
+        mean_interval(_numbers(links, "sd_queue_packets")),
         mean_interval(used),
         np.stack([_sent(made.flows, number, order, span) for number in made.repetitions]),
     )

@@ -4,7 +4,8 @@
 | --- | --- |
 | `fixed_point` | the answer, and how it is asked |
 | `traffic` | TCP sessions and datagrams |
-| `response` | what a session sends at given losses |
+| `response` | what a session sends at given losses: the source's formulas |
+| `chain` | the same, of a session with SACK and random losses |
 | `router` | the RIO queue of given loads |
 | `network` | one round: loads, losses, rates, loads |
 | `solver` | Newton's method, and what is done where it fails |
@@ -20,7 +21,7 @@ References: N. Malouch, Z. Liu, Performance evaluation of RIO routers, INRIA RR-
 """
 
 from parshall.models.diffserv.fixed_point import FixedPoint, fixed_point
-from parshall.models.diffserv.response import PRINTED, TABLES, Formulas, SessionRates, session_rates
+from parshall.models.diffserv.response import PRINTED, REFINED, TABLES, Formulas, SessionRates, session_rates
 from parshall.models.diffserv.router import Router, RouterState, router_state
 from parshall.models.diffserv.traffic import Datagrams, Sessions
 from parshall.models.entry import Entry
@@ -41,6 +42,7 @@ ENTRIES = (
 __all__ = [
     "ENTRIES",
     "PRINTED",
+    "REFINED",
     "TABLES",
     "Datagrams",
     "FixedPoint",

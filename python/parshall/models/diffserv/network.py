@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.models.diffserv.response import Formulas, rates
+from parshall.models.diffserv.chain import chain_rates
+from parshall.models.diffserv.response import Formulas, SessionRates, rates
 from parshall.models.diffserv.router import Curves, Router, columns
 from parshall.models.diffserv.traffic import Datagrams, Sessions
 from parshall.models.inputs import FloatArray, ModelInputError
@@ -138,15 +139,7 @@ class Network:
                 1.0 - np.where(crossed, 1.0 - loss[:, None, :], 1.0).prod(axis=2) for loss in (loss_in, loss_out)
             )
             rtt = self.base_rtt + waits @ self.routes.T.astype(np.float64)
-        sent = rates(
-            np.minimum(path_in, _MOST_LOSS),
-            np.minimum(path_out, _MOST_LOSS),
-            rtt,
-            rto=rtt + self.margin,
-            reserved=self.reserved,
-            burst=self.burst,
-            formulas=self.formulas,
-        )
+        sent = self._sent(np.minimum(path_in, _MOST_LOSS), np.minimum(path_out, _MOST_LOSS), rtt)
         most = np.minimum(self.access, self.window_limit / rtt)
         in_per_s = np.minimum(sent.in_per_s, most)
         out_per_s = np.minimum(sent.out_per_s, most - in_per_s)
@@ -164,6 +157,29 @@ class Network:
             sent.window_packets,
             load_in,
             load_out,
+        )
+
+    def _sent(self, loss_in: FloatArray, loss_out: FloatArray, rtt: FloatArray) -> SessionRates:
+        """What sessions send at the losses of their paths."""
+        if self.formulas.random:
+            return chain_rates(
+                loss_in,
+                loss_out,
+                rtt,
+                rto_margin=self.margin,
+                reserved=self.reserved,
+                burst=self.burst,
+                access=self.access,
+                window_limit=self.window_limit,
+            )
+        return rates(
+            loss_in,
+            loss_out,
+            rtt,
+            rto=rtt + self.margin,
+            reserved=self.reserved,
+            burst=self.burst,
+            formulas=self.formulas,
         )
 
 

@@ -53,10 +53,14 @@ class Formulas:
         Whether W^sigma has the case of the overflowed bucket, where the printed one jumps to W.
     count_timeouts
         Whether the packets that are sent during a timeout, p_TO R, count as throughput.
+    random
+        Whether sessions are the Markov chain of `chain` instead: random losses, those of a window one event, SACK.
+        The other two are then without effect.
     """
 
     continuous: bool = True
     count_timeouts: bool = False
+    random: bool = False
 
 
 TABLES = Formulas()
@@ -64,6 +68,9 @@ TABLES = Formulas()
 
 PRINTED = Formulas(continuous=False, count_timeouts=True)
 """What the source prints."""
+
+REFINED = Formulas(random=True)
+"""Not the source's: what SACK senders do with random losses, see `chain`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +157,7 @@ def rates(
     steady, full = _periods(p_in, p_out, rho, burst, formulas)
     p_to = np.minimum(1.0, 3.0 / steady.window)
     stay = 1.0 - p_to
-    duration = (stay * steady.window + p_to * full.window) * (0.5 * rtt) + p_to * rto * _backoff(p_in)
+    duration = (stay * steady.window + p_to * full.window) * (0.5 * rtt) + p_to * rto * backoff(p_in)
     sent_in = stay * steady.sent_in + p_to * full.sent_in
     if formulas.count_timeouts:
         sent_in = sent_in + p_to / (1.0 - p_in)
@@ -227,7 +234,7 @@ def _least(lost: FloatArray) -> FloatArray:
     return np.maximum(lost, LEAST_LOSS)
 
 
-def _backoff(p_in: FloatArray) -> FloatArray:
+def backoff(p_in: FloatArray) -> FloatArray:
     """Z over RTO: the timeouts until a retransmission arrives, doubled six times. Source: annexe."""
     doubled = 1.0 + p_in * (1.0 + p_in * (2.0 + p_in * (4.0 + p_in * (8.0 + p_in * (16.0 + p_in * 32.0)))))
     return np.asarray(doubled / (1.0 - p_in))

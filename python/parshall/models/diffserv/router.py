@@ -117,6 +117,13 @@ class RouterState:
         """Share of the time in which the link transmits."""
         return np.asarray(1.0 - self.state_probabilities[..., 0])
 
+    @property
+    def queue_sd_packets(self) -> FloatArray:
+        """Standard deviation over time of the packets in the system."""
+        states = np.arange(self.state_probabilities.shape[-1], dtype=np.float64)
+        square = self.state_probabilities @ (states * states)
+        return np.asarray(np.sqrt(np.maximum(square - self.queue_packets**2, 0.0)))
+
 
 def router_state(router: Router, in_per_s: ArrayLike, out_per_s: ArrayLike) -> RouterState:
     """The queue of a RIO router that is offered Poisson traffic of two classes.

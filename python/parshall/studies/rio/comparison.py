@@ -17,8 +17,19 @@
 
 Errors are model over simulation less 1: of the total load, of the mean queue, of p_out, and of each session's rate
 (its mean absolute value over the sessions). Both sides see the same RTTs and access links. TCP is as `Setting` says.
+Each network is solved with the source's formulas and with sessions as Markov chains (`models.diffserv.chain`).
 
-References: N. Malouch, Z. Liu, INRIA RR-4469, 2002, §4.
+**Noise.** A session's rate over some minutes is itself uncertain: s_i, its standard error over the repetitions. The
+sum of squares of the errors exceeds what the model alone would make by that of the s_i, so the mean error less noise
+is the mean error times sqrt(1 - sum s_i^2 / sum e_i^2). This takes both for alike in shape.
+
+**What goes with large errors**, of each network: max_out over the bandwidth-delay product C D; the standard deviation
+of the simulated queue over the model's, *swing*, above 1 where sessions grow and shrink together; and *unevenness*,
+the standard deviation of a session's error about a parabola in its RTT, less noise: neighbours in RTT get what
+differs by it, from the phase in which they meet the swinging queue (Floyd & Jacobson 1992).
+
+References: N. Malouch, Z. Liu, INRIA RR-4469, 2002, §4; S. Floyd, V. Jacobson, On traffic phase effects in packet-
+switched gateways, Internetworking: Research and Experience 3(3), 1992.
 """
 
 from __future__ import annotations
@@ -29,12 +40,26 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
-from parshall.design.simulated import Setting, simulate
-from parshall.models.diffserv import Router, Sessions, fixed_point
+from parshall.design.simulated import Setting, Simulated, simulate
+from parshall.models.diffserv import REFINED, TABLES, FixedPoint, Router, Sessions, fixed_point, router_state
 from parshall.models.inputs import FloatArray
 
 LOW = (20, 30, 0.04, 1.0, 40, 0.4, 0.1, 0.1, 0.0, np.log(0.02), 0.2, 5, 1.5)
 HIGH = (150, 120, 0.2, 4.0, 200, 1.0, 0.9, 0.9, 0.5, 0.0, 1.0, 40, 4.0)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What a reading of the model says of a network, over what the simulator does, less 1."""
+
+    load: float
+    queue: float
+    loss_out: float
+    session: float
+    """Mean over the sessions of |model/simulation - 1|."""
+    session_less_noise: float
+    smallest_window: float
+    """W of the model, packets."""
 
 
 @dataclass(frozen=True)
@@ -43,23 +68,25 @@ class Case:
 
     sessions: Sessions
     router: Router
-    load_error: float
-    session_error: float
-    """Mean over the sessions of |model/simulation - 1|."""
-    queue_error: float
-    loss_out_error: float
-    smallest_window: float
-    timeouts_model: float
-    """p_TO of the session with the smallest window."""
+    source: Errors
+    refined: Errors
+    session_noise: float
+    """What the simulation's own uncertainty makes of a session's mean error."""
+    swing: float
+    unevenness: float
+
+    @property
+    def buffer_share(self) -> float:
+        """max_out over C D."""
+        product = float(np.asarray(self.router.capacity_per_s)) * float(np.mean(np.asarray(self.sessions.rtt_s)))
+        return float(np.asarray(self.router.out_max)) / product
 
     @property
     def out_of_range(self) -> str:
-        """Why the model is not meant for it; '' if it is."""
-        if self.smallest_window < 6:
-            return f"a session's window is {self.smallest_window:.1f} packets: at least half of its losses are timeouts"
-        queue, buffer = float(np.max(self.router.in_max)), float(np.max(self.router.out_max))
-        if buffer < 0.1 * queue:
-            return "out-packets have no queue of their own"
+        """Why the source's formulas are not meant for it; '' if they are."""
+        window = self.source.smallest_window
+        if window < 6:
+            return f"a session's window is {window:.1f} packets: at least half of its losses are timeouts"
         return ""
 
 
@@ -98,7 +125,7 @@ def networks(count: int, seed: int = 20020501) -> list[tuple[Sessions, Router]]:
 
 
 def compare(count: int, setting: Setting, progress: Callable[[str], None]) -> list[Case]:
-    """Solve and simulate random networks."""
+    """Solve and simulate random networks; it takes two repetitions and more to tell noise from errors."""
     cases = []
     for number, (sessions, router) in enumerate(networks(count)):
         if number % 20 == 0:
@@ -108,18 +135,36 @@ def compare(count: int, setting: Setting, progress: Callable[[str], None]) -> li
 
 
 def _case(sessions: Sessions, router: Router, setting: Setting) -> Case:
-    found, seen = fixed_point(sessions, router), simulate(sessions, router, setting)
-    rates = seen.session_per_s.mean(axis=0)
-    window = float(found.session_window_packets.min())
+    seen = simulate(sessions, router, setting)
+    rates, repetitions = seen.session_per_s.mean(axis=0), seen.session_per_s.shape[0]
+    noise = seen.session_per_s.std(axis=0, ddof=1) / np.sqrt(repetitions) / rates
+    source, refined = (fixed_point(sessions, router, formulas=formulas) for formulas in (TABLES, REFINED))
+    state = router_state(router, refined.load_in_per_s[0], refined.load_out_per_s[0])
+    errors = refined.session_per_s / rates - 1
+    place = np.linspace(-1.0, 1.0, rates.size)  # sessions are in the order of their RTTs
+    rest = errors - np.polyval(np.polyfit(place, errors, 2), place)
     return Case(
         sessions,
         router,
+        _errors(source, seen, noise),
+        _errors(refined, seen, noise),
+        float(np.sqrt(2.0 / np.pi) * np.mean(noise)),
+        seen.queue_sd_packets.mean / float(state.queue_sd_packets),
+        float(np.sqrt(max(0.0, np.mean(rest**2) - np.mean(noise**2)))),
+    )
+
+
+def _errors(found: FixedPoint, seen: Simulated, noise: FloatArray) -> Errors:
+    errors = found.session_per_s / seen.session_per_s.mean(axis=0) - 1
+    mean = float(np.mean(np.abs(errors)))
+    left = max(0.0, 1.0 - float(np.sum(noise**2) / np.sum(errors**2)))
+    return Errors(
         float(found.load_per_s[0]) / seen.load_per_s.mean - 1,
-        float(np.mean(np.abs(found.session_per_s / rates - 1))),
         float(found.queue_packets[0]) / seen.queue_packets.mean - 1,
         _relative(float(found.loss_out[0]), 0.0 if seen.loss_out is None else seen.loss_out.mean),
-        window,
-        min(1.0, 3.0 / window),
+        mean,
+        mean * left**0.5,
+        float(found.session_window_packets.min()),
     )
 
 
@@ -128,7 +173,7 @@ def _relative(predicted: float, measured: float) -> float:
     return predicted / measured - 1 if measured > 0 else float("nan")
 
 
-def quantiles(cases: Sequence[Case], name: str) -> FloatArray:
+def quantiles(errors: Sequence[Errors], name: str) -> FloatArray:
     """Median and 90th percentile of the absolute errors."""
-    errors = np.abs([getattr(case, name) for case in cases])
-    return np.asarray(np.quantile(errors[np.isfinite(errors)], [0.5, 0.9]))
+    values = np.abs([getattr(each, name) for each in errors])
+    return np.asarray(np.quantile(values[np.isfinite(values)], [0.5, 0.9]))
