@@ -6,19 +6,25 @@
 //! | RTprop | `min_rtt` | smallest RTT of ten seconds |
 //! | BDP | [`Bbr::inflight`] | packets: BtlBw RTprop |
 //! | pacing_gain, cwnd_gain | `pacing_gain`, `cwnd_gain` | |
-//! | full_bw | `full_bandwidth` | packets/s, BtlBw when it last grew by a quarter |
+//! | full_bw | `plateau` | packets/s, BtlBw when it last grew by a quarter |
 //! | cwnd | `window` | packets |
 //!
 //! Sends at the bandwidth that it measured, and keeps no more than two BDP in flight. Startup doubles the rate until BtlBw
 //! has not grown by a quarter for three round trips; Drain empties the queue that this made; ProbeBW goes around eight phases of one
 //! RTprop, of gain 1.25, 0.75 and six times 1; every ten seconds without a new smallest RTT, ProbeRTT holds four packets
-//! in flight for 200 ms. Losses change the window only while they are repaired (packet conservation in the first round trip).
+//! in flight for 200 ms; what it sends does not count for BtlBw. Losses change the window only while they are repaired (packet
+//! conservation in the first round trip).
 //!
 //! Deviations: the phase in which ProbeBW begins is drawn from the time of the moment, since controls have no random
 //! numbers. There is no segmentation offload, so the three quanta above the BDP are three packets. The long-term
-//! bandwidth for token-bucket policers, which Linux has and the draft does not, is left out.
+//! bandwidth for token-bucket policers, which Linux has and the draft does not, is left out. The first RTT sets the first pacing
+//! rate, as in Linux and later drafts; this one keeps the rate of an RTT of 1 ms until the pipe is full, which is no pacing. A
+//! window that the application does not use does not grow. After an idle time there is no ProbeRTT, as in the draft, but the first
+//! packets go at the pacing gain of the moment instead of 1, since controls are not told of transmissions.
 
-use crate::path_model::{choice, Conservation, Rounds, WindowedMax};
+use crate::path_model::{
+    choice, restarts_from_idle, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax,
+};
 use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
 
@@ -40,8 +46,6 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const BANDWIDTH_ROUNDS: u64 = 10;
 /// Smallest window, which keeps ACKs coming in spite of delayed ones.
 const MIN_WINDOW: f64 = 4.0;
-/// RTT assumed for the first pacing rate.
-const FIRST_RTT_S: f64 = 1e-3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -49,6 +53,15 @@ enum Mode {
     Drain,
     ProbeBw,
     ProbeRtt,
+}
+
+/// Packet conservation in the first round trip of a recovery: what is sent is no more than what was delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Conservation {
+    Off,
+    /// A loss was found; the ACK that tells of it is still to come.
+    Begins,
+    On,
 }
 
 /// Bottleneck bandwidth and round-trip propagation time.
@@ -65,16 +78,17 @@ pub struct Bbr {
     rounds: Rounds,
     min_rtt: Duration,
     min_rtt_at: Instant,
-    full_bandwidth: f64,
-    full_rounds: u32,
+    plateau: Plateau,
     filled: bool,
     phase: usize,
     phase_start: Instant,
     /// [`Instant::MAX`] until few enough packets are in flight.
     probe_rtt_end: Instant,
     probe_rtt_round: bool,
-    /// Active while recovery is in its first round trip.
+    prior: PriorWindow,
     conservation: Conservation,
+    held_back: HeldBack,
+    first_rate: FirstRate,
 }
 
 impl Bbr {
@@ -84,26 +98,29 @@ impl Bbr {
 
     /// A control at the start of a connection.
     pub fn new(config: &BbrConfig, start: Start) -> Self {
+        let first_rate = FirstRate::new(start.window, HIGH_GAIN);
         Self {
             config: config.clone(),
             mode: Mode::Startup,
             window: start.window,
             initial_window: start.window,
-            pacing_rate: HIGH_GAIN * start.window / FIRST_RTT_S,
+            pacing_rate: first_rate.assumed(),
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
             bandwidth: WindowedMax::new(BANDWIDTH_ROUNDS),
             rounds: Rounds::default(),
             min_rtt: Duration::MAX,
             min_rtt_at: Instant::ZERO,
-            full_bandwidth: 0.0,
-            full_rounds: 0,
+            plateau: Plateau::default(),
             filled: false,
             phase: 0,
             phase_start: Instant::ZERO,
             probe_rtt_end: Instant::MAX,
             probe_rtt_round: false,
-            conservation: Conservation::default(),
+            prior: PriorWindow::default(),
+            conservation: Conservation::Off,
+            held_back: HeldBack::default(),
+            first_rate,
         }
     }
 
@@ -117,8 +134,13 @@ impl Bbr {
 
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.rounds.update(sample);
-        if self.rounds.started {
-            self.conservation.active = false;
+        if self.conservation == Conservation::Begins {
+            let delivered = sample.newly_delivered.max(1);
+            self.window = self.window.min((sample.in_flight + delivered) as f64);
+            self.rounds.restart(sample); // so that it lasts for a round trip
+            self.conservation = Conservation::On;
+        } else if self.rounds.started {
+            self.conservation = Conservation::Off;
         }
         if let Some(rate) = sample.rate {
             if rate >= self.bandwidth.max() || !sample.app_limited {
@@ -131,13 +153,7 @@ impl Bbr {
         if self.filled || !self.rounds.started || sample.app_limited {
             return;
         }
-        if self.bandwidth.max() >= 1.25 * self.full_bandwidth {
-            self.full_bandwidth = self.bandwidth.max();
-            self.full_rounds = 0;
-        } else {
-            self.full_rounds += 1;
-            self.filled = self.full_rounds >= 3;
-        }
+        self.filled = self.plateau.reached(self.bandwidth.max());
     }
 
     fn check_drain(&mut self, now: Instant, sample: &RateSample) {
@@ -190,10 +206,10 @@ impl Bbr {
                 self.min_rtt_at = ack.now;
             }
         }
-        if expired && self.mode != Mode::ProbeRtt {
+        if expired && self.mode != Mode::ProbeRtt && !restarts_from_idle(sample) {
             self.mode = Mode::ProbeRtt;
             (self.pacing_gain, self.cwnd_gain) = (1.0, 1.0);
-            self.conservation.save(self.window, true);
+            self.prior.before_probe_rtt(self.window);
             self.probe_rtt_end = Instant::MAX;
         }
         if self.mode == Mode::ProbeRtt {
@@ -202,6 +218,7 @@ impl Bbr {
     }
 
     fn probe_rtt(&mut self, now: Instant, sample: &RateSample) {
+        self.held_back.mark(sample);
         if self.probe_rtt_end == Instant::MAX {
             if sample.in_flight as f64 <= MIN_WINDOW {
                 self.probe_rtt_end = now + Duration::from_ps(self.config.probe_rtt_duration);
@@ -213,7 +230,7 @@ impl Bbr {
         self.probe_rtt_round |= self.rounds.started;
         if self.probe_rtt_round && now > self.probe_rtt_end {
             self.min_rtt_at = now;
-            self.window = self.conservation.restored(self.window);
+            self.window = self.prior.restored(self.window);
             if self.filled {
                 self.enter_probe_bw(now);
             } else {
@@ -224,11 +241,11 @@ impl Bbr {
     }
 
     fn set_pacing_rate(&mut self, ack: &AckEvent) {
+        if let Some(rate) = self.first_rate.measured(ack.srtt) {
+            self.pacing_rate = rate;
+        }
         let measured = self.bandwidth.max();
         if measured == 0.0 {
-            if ack.srtt > Duration::ZERO {
-                self.pacing_rate = self.pacing_gain * self.initial_window / ack.srtt.as_secs_f64();
-            }
             return;
         }
         let rate = self.pacing_gain * measured;
@@ -243,14 +260,16 @@ impl Bbr {
         if sample.newly_lost > 0 {
             self.window = (self.window - sample.newly_lost as f64).max(1.0);
         }
-        if self.conservation.active {
+        if self.conservation == Conservation::On {
             self.window = self.window.max(sample.in_flight as f64 + delivered);
-        } else if self.filled {
-            self.window = (self.window + delivered).min(target);
-        } else if self.window < target || (sample.delivered as f64) < self.initial_window {
-            self.window += delivered;
+        } else {
+            if self.filled {
+                self.window = (self.window + delivered).min(target);
+            } else if self.window < target || (sample.delivered as f64) < self.initial_window {
+                self.window += delivered;
+            }
+            self.window = self.window.max(MIN_WINDOW);
         }
-        self.window = self.window.max(MIN_WINDOW);
         if self.mode == Mode::ProbeRtt {
             self.window = self.window.min(MIN_WINDOW);
         }
@@ -268,6 +287,8 @@ impl CongestionControl for Bbr {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         let Some(sample) = &ack.sample else { return };
+        let unused = sample.app_limited;
+        let sample = &self.held_back.read(sample);
         self.update_bandwidth(sample);
         self.check_phase(ack.now, sample);
         self.check_full_pipe(sample);
@@ -276,28 +297,34 @@ impl CongestionControl for Bbr {
         self.set_pacing_rate(ack);
         let before = self.window;
         self.set_window(sample);
-        if sample.app_limited {
+        if unused {
             self.window = self.window.min(before); // what was not used was not tested
         }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         if event.signal == Signal::Loss {
-            let probing = self.mode == Mode::ProbeRtt;
-            self.window = self.conservation.on_loss(self.window, event.in_flight, probing);
+            self.prior.before_recovery(self.window, self.mode == Mode::ProbeRtt);
+            self.conservation = Conservation::Begins;
+            self.window = self.window.min(event.in_flight as f64 + 1.0).max(1.0);
         }
     }
 
     fn on_timeout(&mut self, _event: &CongestionEvent) {
-        let probing = self.mode == Mode::ProbeRtt;
-        self.window = self.conservation.on_timeout(self.window, probing);
+        self.prior.before_recovery(self.window, self.mode == Mode::ProbeRtt);
+        self.conservation = Conservation::Off;
+        self.window = 1.0;
     }
 
     fn on_recovered(&mut self) {
-        self.window = self.conservation.on_recovered(self.window);
+        self.conservation = Conservation::Off;
+        self.window = self.prior.after_recovery(self.window);
     }
 
     fn pacing_rate(&self) -> Option<f64> {
         Some(self.pacing_rate)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,11 +15,17 @@
 //! ends when the bandwidth grows no more or more than 2 % are lost; ProbeRTT keeps half a BDP and comes every 5 s.
 //! The states are Startup, Drain, the four of ProbeBW (down, cruise, refill, up) and ProbeRTT.
 //!
-//! Deviations: random waits are drawn from the time of the moment, since controls have no random numbers. Startup ends on
-//! losses if more than 2 % of a round trip's packets were lost; the draft's further condition, six separate ranges, is asked of packets.
-//! ACK aggregation is not estimated and there is no segmentation offload. ECN is not used (as in the draft).
+//! Choices where the draft contradicts itself: Drain paces at a gain of 0.5, as its table in §4.6.1 and later drafts have it (the text of
+//! §4.3.2 says 0.35); one round trip after Up, the phase of ACKs ends with the cycle of the bandwidth filter, as in the drafts before.
+//!
+//! Deviations: random waits are drawn from the time of the moment, since controls have no random numbers. The six separate ranges that
+//! must be lost to end Startup are counted as ACKs that bring losses, as Linux does. Losses are judged at ACKs, by the packet delivered
+//! last, and not packet by packet as they are found (`BBRHandleLostPacket`): nothing is reordered here, so a loss is found by packets sent
+//! right behind it, with as much in flight. ACK aggregation is not estimated and there is no segmentation offload, whose budget the
+//! draft adds. A window that the application does not use does not grow. After an idle time there is no ProbeRTT, as in the draft, but the
+//! first packets go at the pacing gain of the moment, since controls are not told of transmissions. ECN is not used (as in the draft).
 
-use crate::path_model::{choice, Conservation, Rounds};
+use crate::path_model::{choice, restarts_from_idle, FirstRate, HeldBack, Plateau, PriorWindow, Rounds};
 use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
 
@@ -47,10 +53,9 @@ const HEADROOM: f64 = 0.15;
 /// Share of the bandwidth at which packets are paced.
 const MARGIN: f64 = 0.99;
 const MIN_WINDOW: f64 = 4.0;
-const FIRST_RTT_S: f64 = 1e-3;
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// Losses in a round trip that end Startup, at least.
-const STARTUP_LOSSES: u64 = 6;
+/// ACKs with losses in a round trip that end Startup, at least.
+const STARTUP_LOSSES: u32 = 6;
 /// Rounds after which probing does not wait for a larger window.
 const MOST_ROUNDS: f64 = 63.0;
 
@@ -96,11 +101,9 @@ pub struct Bbr3 {
     inflight_latest: f64,
     loss_rounds: Rounds,
     loss_in_round: bool,
-    /// Packets delivered and lost in this round, for the end of Startup.
-    round_delivered: u64,
-    round_lost: u64,
-    full_bw: f64,
-    full_bw_rounds: u32,
+    /// ACKs that brought losses in this round.
+    lossy_acks: u32,
+    plateau: Plateau,
     full_bw_now: bool,
     filled: bool,
     min_rtt: Duration,
@@ -117,7 +120,9 @@ pub struct Bbr3 {
     up_rounds: u32,
     up_acks: f64,
     up_per_packet: f64,
-    conservation: Conservation,
+    prior: PriorWindow,
+    held_back: HeldBack,
+    first_rate: FirstRate,
 }
 
 impl Bbr3 {
@@ -126,13 +131,14 @@ impl Bbr3 {
 
     /// A control at the start of a connection.
     pub fn new(config: &Bbr3Config, start: Start) -> Self {
+        let first_rate = FirstRate::new(start.window, STARTUP_GAIN);
         Self {
             config: config.clone(),
             state: State::Startup,
             feedback: Feedback::None,
             window: start.window,
             initial_window: start.window,
-            pacing_rate: STARTUP_GAIN * start.window / FIRST_RTT_S,
+            pacing_rate: first_rate.assumed(),
             pacing_gain: STARTUP_GAIN,
             cwnd_gain: CWND_GAIN,
             rounds: Rounds::default(),
@@ -144,10 +150,8 @@ impl Bbr3 {
             inflight_latest: 0.0,
             loss_rounds: Rounds::default(),
             loss_in_round: false,
-            round_delivered: 0,
-            round_lost: 0,
-            full_bw: 0.0,
-            full_bw_rounds: 0,
+            lossy_acks: 0,
+            plateau: Plateau::default(),
             full_bw_now: false,
             filled: false,
             min_rtt: Duration::MAX,
@@ -163,11 +167,13 @@ impl Bbr3 {
             up_rounds: 0,
             up_acks: 0.0,
             up_per_packet: f64::INFINITY,
-            conservation: Conservation::default(),
+            prior: PriorWindow::default(),
+            held_back: HeldBack::default(),
+            first_rate,
         }
     }
 
-    // --- the model: §5.5 ---
+    // --- the model: §4.5 ---
 
     fn largest_bw(&self) -> f64 {
         self.max_bw[0].max(self.max_bw[1])
@@ -186,12 +192,8 @@ impl Bbr3 {
     }
 
     fn inflight(&self, bw: f64, gain: f64) -> f64 {
-        let packets = (gain * self.bdp(bw)).max(MIN_WINDOW);
-        if self.state == State::Up {
-            packets + 2.0
-        } else {
-            packets
-        }
+        let more = if self.state == State::Up { 2.0 } else { 0.0 };
+        (gain * self.bdp(bw)).max(MIN_WINDOW) + more
     }
 
     fn inflight_with_headroom(&self) -> f64 {
@@ -207,6 +209,13 @@ impl Bbr3 {
     }
 
     fn update_signals(&mut self, sample: &RateSample) {
+        if sample.newly_lost > 0 {
+            if !self.loss_in_round {
+                self.loss_rounds.restart(sample); // a round trip from the first loss on
+            }
+            self.loss_in_round = true;
+            self.lossy_acks += 1;
+        }
         if let Some(rate) = sample.rate {
             self.bw_latest = self.bw_latest.max(rate);
         }
@@ -216,21 +225,21 @@ impl Bbr3 {
         self.rounds.update(sample);
         if self.rounds.started {
             self.rounds_since_probe += 1;
-            self.conservation.active = false;
         }
         if let Some(rate) = sample.rate {
             if rate >= self.largest_bw() || !sample.app_limited {
                 self.max_bw[1] = self.max_bw[1].max(rate);
             }
         }
-        self.loss_in_round |= sample.newly_lost > 0;
         if self.loss_rounds.started {
             self.adapt_lower_bounds();
+            self.check_startup_losses(sample);
             self.loss_in_round = false;
+            self.lossy_acks = 0;
         }
     }
 
-    /// §5.5.10.3
+    /// §4.5.10.3
     fn adapt_lower_bounds(&mut self) {
         if !self.loss_in_round || matches!(self.state, State::Startup | State::Refill | State::Up) {
             return;
@@ -257,53 +266,42 @@ impl Bbr3 {
     }
 
     fn reset_full_bw(&mut self, rate: f64) {
-        (self.full_bw, self.full_bw_rounds, self.full_bw_now) = (rate, 0, false);
+        self.plateau.restart(rate);
+        self.full_bw_now = false;
     }
 
-    /// §5.3.1.2
+    /// §4.3.1.2
     fn check_full_bw(&mut self, sample: &RateSample) {
         if self.full_bw_now || !self.rounds.started || sample.app_limited {
             return;
         }
         let Some(rate) = sample.rate else { return };
-        if rate >= 1.25 * self.full_bw {
-            self.reset_full_bw(rate);
-            return;
-        }
-        self.full_bw_rounds += 1;
-        self.full_bw_now = self.full_bw_rounds >= 3;
+        self.full_bw_now = self.plateau.reached(rate);
         self.filled |= self.full_bw_now;
     }
 
-    // --- Startup and Drain: §5.3.1, §5.3.2 ---
+    // --- Startup and Drain: §4.3.1, §4.3.2 ---
 
-    fn check_startup(&mut self, sample: &RateSample) {
-        self.round_delivered += sample.newly_delivered;
-        self.round_lost += sample.newly_lost;
-        if self.state == State::Startup {
-            let total = (self.round_delivered + self.round_lost) as f64;
-            let many = self.round_lost as f64 > self.config.loss_threshold * total;
-            if self.rounds.started && many && self.round_lost >= STARTUP_LOSSES {
-                self.filled = true;
-                self.inflight_hi = self.bdp(self.largest_bw()).max(self.inflight_latest);
-            }
-            if self.filled {
-                self.state = State::Drain;
-                (self.pacing_gain, self.cwnd_gain) = (DRAIN_GAIN, CWND_GAIN);
-            }
-        }
-        if self.rounds.started {
-            (self.round_delivered, self.round_lost) = (0, 0);
+    /// After a round trip of recovery, too much of which was lost. §4.3.1.3
+    fn check_startup_losses(&mut self, sample: &RateSample) {
+        let lossy = self.lossy_acks >= STARTUP_LOSSES && self.is_inflight_too_high(sample);
+        if self.state == State::Startup && sample.recovering && lossy {
+            self.filled = true;
+            self.inflight_hi = self.bdp(self.largest_bw()).max(self.inflight_latest);
         }
     }
 
     fn check_drain(&mut self, now: Instant, sample: &RateSample) {
-        if self.state == State::Drain && sample.in_flight as f64 <= self.inflight(self.largest_bw(), 1.0) {
+        if self.state == State::Startup && self.filled {
+            self.state = State::Drain;
+            (self.pacing_gain, self.cwnd_gain) = (DRAIN_GAIN, CWND_GAIN);
+        }
+        if self.state == State::Drain && sample.in_flight as f64 <= self.inflight(self.bw(), 1.0) {
             self.start_down(now, sample);
         }
     }
 
-    // --- ProbeBW: §5.3.3 ---
+    // --- ProbeBW: §4.3.3 ---
 
     fn update_cycle(&mut self, now: Instant, sample: &RateSample) {
         if !self.filled {
@@ -332,7 +330,7 @@ impl Bbr3 {
 
     fn is_time_to_go_down(&mut self, sample: &RateSample) -> bool {
         if self.is_window_limited(sample) && self.window >= self.inflight_hi {
-            self.reset_full_bw(sample.rate.unwrap_or(self.full_bw));
+            self.reset_full_bw(sample.rate.unwrap_or(self.plateau.base));
             return false;
         }
         self.full_bw_now
@@ -392,14 +390,15 @@ impl Bbr3 {
                 Feedback::Stopping => {
                     self.probing_samples = false;
                     self.feedback = Feedback::None;
-                    if self.is_probe_bw() && !sample.app_limited {
+                    let measured = self.max_bw[1] > 0.0;
+                    if self.is_probe_bw() && !sample.app_limited && measured {
                         self.max_bw = [self.max_bw[1], 0.0]; // the filter advances by a cycle
                     }
                 }
                 _ => {}
             }
         }
-        if sample.lost as f64 > self.config.loss_threshold * sample.sent_in_flight as f64 {
+        if self.is_inflight_too_high(sample) {
             if self.probing_samples {
                 self.handle_inflight_too_high(now, sample);
             }
@@ -412,6 +411,10 @@ impl Bbr3 {
         if self.state == State::Up {
             self.probe_upward(sample);
         }
+    }
+
+    fn is_inflight_too_high(&self, sample: &RateSample) -> bool {
+        sample.lost as f64 > self.config.loss_threshold * sample.sent_in_flight as f64
     }
 
     fn handle_inflight_too_high(&mut self, now: Instant, sample: &RateSample) {
@@ -446,7 +449,7 @@ impl Bbr3 {
         }
     }
 
-    // --- ProbeRTT: §5.3.4 ---
+    // --- ProbeRTT: §4.3.4 ---
 
     fn update_min_rtt(&mut self, ack: &AckEvent, sample: &RateSample) {
         let interval = Duration::from_ps(self.config.probe_rtt_interval);
@@ -461,10 +464,10 @@ impl Bbr3 {
             self.min_rtt = self.probe_rtt_min;
             self.min_rtt_at = self.probe_rtt_min_at;
         }
-        if expired && self.state != State::ProbeRtt {
+        if expired && self.state != State::ProbeRtt && !restarts_from_idle(sample) {
             self.state = State::ProbeRtt;
             (self.pacing_gain, self.cwnd_gain) = (1.0, PROBE_RTT_GAIN);
-            self.conservation.save(self.window, true);
+            self.prior.before_probe_rtt(self.window);
             self.probe_rtt_end = Instant::MAX;
             self.feedback = Feedback::Stopping;
             self.rounds.restart(sample);
@@ -479,6 +482,7 @@ impl Bbr3 {
     }
 
     fn probe_rtt(&mut self, now: Instant, sample: &RateSample) {
+        self.held_back.mark(sample);
         if self.probe_rtt_end == Instant::MAX {
             if sample.in_flight as f64 <= self.probe_rtt_window() {
                 self.probe_rtt_end = now + Duration::from_ps(self.config.probe_rtt_duration);
@@ -490,7 +494,7 @@ impl Bbr3 {
         self.probe_rtt_round |= self.rounds.started;
         if self.probe_rtt_round && now > self.probe_rtt_end {
             self.probe_rtt_min_at = now;
-            self.window = self.conservation.restored(self.window);
+            self.window = self.prior.restored(self.window);
             self.reset_lower_bounds();
             if self.filled {
                 self.start_down(now, sample);
@@ -503,13 +507,13 @@ impl Bbr3 {
         }
     }
 
-    // --- what is sent: §5.6 ---
+    // --- what is sent: §4.6 ---
 
     fn set_pacing_rate(&mut self, ack: &AckEvent) {
+        if let Some(rate) = self.first_rate.measured(ack.srtt) {
+            self.pacing_rate = rate;
+        }
         if self.largest_bw() == 0.0 {
-            if ack.srtt > Duration::ZERO {
-                self.pacing_rate = self.pacing_gain * self.initial_window / ack.srtt.as_secs_f64();
-            }
             return;
         }
         let rate = self.pacing_gain * self.bw() * MARGIN;
@@ -521,12 +525,7 @@ impl Bbr3 {
     fn set_window(&mut self, sample: &RateSample) {
         let most = self.inflight(self.bw(), self.cwnd_gain);
         let delivered = sample.newly_delivered as f64;
-        if sample.newly_lost > 0 {
-            self.window = (self.window - sample.newly_lost as f64).max(1.0);
-        }
-        if self.conservation.active {
-            self.window = self.window.max(sample.in_flight as f64 + delivered);
-        } else if self.filled {
+        if self.filled {
             self.window = (self.window + delivered).min(most);
         } else if self.window < most || (sample.delivered as f64) < self.initial_window {
             self.window += delivered;
@@ -538,7 +537,7 @@ impl Bbr3 {
         self.window = self.window.min(self.model_bound());
     }
 
-    /// §5.6.4.7
+    /// §4.6.4.7
     fn model_bound(&self) -> f64 {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.inflight_hi,
@@ -560,9 +559,10 @@ impl CongestionControl for Bbr3 {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         let Some(sample) = &ack.sample else { return };
+        let unused = sample.app_limited;
+        let sample = &self.held_back.read(sample);
         self.update_signals(sample);
         self.check_full_bw(sample);
-        self.check_startup(sample);
         self.check_drain(ack.now, sample);
         self.update_cycle(ack.now, sample);
         self.update_min_rtt(ack, sample);
@@ -570,28 +570,31 @@ impl CongestionControl for Bbr3 {
         self.set_pacing_rate(ack);
         let before = self.window;
         self.set_window(sample);
-        if sample.app_limited {
+        if unused {
             self.window = self.window.min(before); // what was not used was not tested
         }
     }
 
+    /// Losses act on the model, at ACKs; the window stays. §4.6.4.4
     fn on_congestion(&mut self, event: &CongestionEvent) {
         if event.signal == Signal::Loss {
-            let probing = self.state == State::ProbeRtt;
-            self.window = self.conservation.on_loss(self.window, event.in_flight, probing);
+            self.prior.before_recovery(self.window, self.state == State::ProbeRtt);
         }
     }
 
     fn on_timeout(&mut self, _event: &CongestionEvent) {
-        let probing = self.state == State::ProbeRtt;
-        self.window = self.conservation.on_timeout(self.window, probing);
+        self.prior.before_recovery(self.window, self.state == State::ProbeRtt);
+        self.window = 1.0;
     }
 
     fn on_recovered(&mut self) {
-        self.window = self.conservation.on_recovered(self.window).min(self.model_bound());
+        self.window = self.prior.after_recovery(self.window).min(self.model_bound());
     }
 
     fn pacing_rate(&self) -> Option<f64> {
         Some(self.pacing_rate)
     }
 }
+
+#[cfg(test)]
+mod tests;

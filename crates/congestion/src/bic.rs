@@ -13,6 +13,10 @@
 //! binary search near. Where the step would be less than S_min the window is set to `w_max`, and max probing begins:
 //! steps that double from 1 to S_max. A flow that loses before it reaches its last maximum aims lower (fast convergence).
 //!
+//! Deviations: a loss below `low_window` sets `max_win` too, as in Linux; the paper leaves it as it was, so that a flow which came down
+//! to 14 packets would climb by S_max a round trip towards a maximum that may be long gone. Before the first loss there is no
+//! maximum: the paper takes a large constant, which is additive increase by S_max; here probing begins at 1 packet, as in Linux.
+//!
 //! Linux' version of 2005 differs: it keeps 0.8 instead of 7/8, has S_max = 16, goes a quarter of the way, and takes 5 and
 //! more round trips a packet near the maximum.
 
@@ -203,6 +207,35 @@ mod tests {
         for (step, expected) in beyond.iter().zip([2.0, 4.0, 8.0, 16.0, 32.0, 32.0]) {
             assert!((step - expected).abs() < 0.05 * expected, "{beyond:?}");
         }
+    }
+
+    #[test]
+    fn below_14_packets_it_is_reno() {
+        let config =
+            BicConfig { s_max: 32.0, s_min: 0.01, decrease: 0.875, low_window: 14, fast_convergence: true };
+        let mut bic = Bic::new(&config, Start { window: 13.0, ssthresh: 1.0 });
+        bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 13 });
+        assert_eq!(bic.window(), 6.5);
+        for step in rounds(&mut bic, 5).windows(2).map(|pair| pair[1] - pair[0]) {
+            assert!((0.85..=1.0).contains(&step), "{step}");
+        }
+        // From 14 on it keeps 7/8.
+        let mut bic = Bic::new(&config, Start { window: 14.0, ssthresh: 1.0 });
+        bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 14 });
+        assert_eq!(bic.window(), 12.25);
+    }
+
+    #[test]
+    fn the_search_ends_at_the_maximum_once_steps_are_below_s_min() {
+        let config =
+            BicConfig { s_max: 32.0, s_min: 0.5, decrease: 0.875, low_window: 14, fast_convergence: true };
+        let mut bic = Bic::new(&config, Start { window: 400.0, ssthresh: 1.0 });
+        bic.w_max = 401.1;
+        bic.avoid_congestion(1.0);
+        assert!(bic.window() < 401.0); // half of 1.1 is more than 0.5
+        (bic.window, bic.w_max) = (400.2, 401.1);
+        bic.avoid_congestion(1.0);
+        assert_eq!(bic.window(), 401.1);
     }
 
     #[test]

@@ -15,6 +15,9 @@
 //! loss; the window grows by no more than S_max a second (in the RFC by half of itself a round trip); t runs from the
 //! reduction, not from the end of the recovery; and W_tcp counts round trips by t/RTT instead of by ACKs, and keeps its
 //! slope above W_max. Fast convergence is that of BIC.
+//!
+//! Deviations: K is counted from the window and W_max as they are after fast convergence, cbrt((W_max - cwnd)/C), as in Linux: with
+//! K = cbrt(beta W_max/C) the curve would not begin at the window.
 
 use crate::epoch::Epoch;
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
@@ -196,6 +199,17 @@ mod tests {
         // 3 C K^2 at W_max = 100,000 is 1629 packets/s: clamped to 160.
         let window = after(&config(160.0), 100_000.0, 10.0);
         assert!((window - 80_000.0 - 1600.0).abs() < 20.0, "{window}");
+    }
+
+    #[test]
+    fn an_early_loss_lowers_the_aim_and_shortens_the_way() {
+        let mut cubic = Cubic2005::new(&config(160.0), Start { window: 1000.0, ssthresh: 1000.0 });
+        let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
+        cubic.on_congestion(&loss(1000));
+        assert!((cubic.k_s - libm::cbrt(200.0 / 0.4)).abs() < 1e-9);
+        cubic.on_congestion(&loss(800));
+        assert!((cubic.w_max - 800.0 * 0.9).abs() < 1e-9 && (cubic.window - 640.0).abs() < 1e-9);
+        assert!((cubic.k_s - libm::cbrt(80.0 / 0.4)).abs() < 1e-9);
     }
 
     #[test]

@@ -8,10 +8,13 @@
 //! | baseRTT | `AckEvent::min_rtt` | smallest RTT seen |
 //! | RTT | `average_rtt_s` | s, average with weight min(3/w, 1/4) |
 //!
-//! Once a round trip w becomes min{2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha)}, eq. (6). In equilibrium
-//! w (1 - baseRTT/RTT) = alpha: like Vegas, but the step is in proportion to the distance from there. A loss halves the window.
+//! Every other round trip w goes to min{2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha)}, eq. (6), a part of the way with each ACK;
+//! in the round trips between, it rests, so that the RTT can follow (§III-C). In equilibrium w (1 - baseRTT/RTT) = alpha: like Vegas,
+//! but the step is in proportion to the distance from there. A loss halves the window.
 //!
-//! The paper leaves open when slow start ends: here as soon as half of alpha is queued. A window that is not used is not changed.
+//! What the paper leaves open: slow start ends as soon as half of alpha is queued; gamma is 1/2; alpha is constant, the paper's first
+//! choice (it may also be in proportion to w while nothing is queued, which slow start does here). A window that is not used is
+//! not changed.
 
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 
@@ -34,6 +37,9 @@ pub struct Fast {
     gamma: f64,
     /// 0 before the first sample.
     average_rtt_s: f64,
+    /// Where the window goes in this round trip, and by how much with each packet acknowledged; 0: it rests.
+    target: f64,
+    step: f64,
 }
 
 impl Fast {
@@ -48,6 +54,8 @@ impl Fast {
             alpha: config.alpha,
             gamma: config.gamma,
             average_rtt_s: 0.0,
+            target: start.window,
+            step: 0.0,
         }
     }
 
@@ -61,7 +69,7 @@ impl Fast {
         self.average_rtt_s += weight * (sample - self.average_rtt_s);
     }
 
-    /// The window of the next round trip.
+    /// Where the window goes in the round trip that begins.
     fn end_round(&mut self, ack: &AckEvent) {
         if self.average_rtt_s == 0.0 {
             return;
@@ -73,9 +81,24 @@ impl Fast {
             }
             return;
         }
-        let next = (1.0 - self.gamma) * self.window + self.gamma * (unqueued * self.window + self.alpha);
-        self.window = next.min(2.0 * self.window).max(MIN_SSTHRESH); // eq. (6)
+        if self.step == 0.0 {
+            let next = (1.0 - self.gamma) * self.window + self.gamma * (unqueued * self.window + self.alpha);
+            self.target = next.min(2.0 * self.window).max(MIN_SSTHRESH); // eq. (6)
+            self.step = (self.target - self.window) / self.window;
+        } else {
+            self.rest();
+        }
+    }
+
+    /// The round trip's part of the way; all of it, unless packets of it were lost.
+    fn approach(&mut self, acked: f64) {
+        let next = self.window + self.step * acked;
+        self.window = if self.step > 0.0 { next.min(self.target) } else { next.max(self.target) };
         self.ssthresh = self.ssthresh.min(self.window);
+    }
+
+    fn rest(&mut self) {
+        self.step = 0.0;
     }
 }
 
@@ -99,11 +122,15 @@ impl CongestionControl for Fast {
         if ack.round_ended {
             self.end_round(ack);
         }
+        if self.step != 0.0 {
+            self.approach(ack.acked);
+        }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
         self.window = self.ssthresh;
+        self.rest();
     }
 
     fn on_timeout(&mut self, event: &CongestionEvent) {
@@ -140,6 +167,58 @@ mod tests {
             }
         }
         fast.window()
+    }
+
+    #[test]
+    fn the_window_moves_in_one_round_trip_and_rests_in_the_next() {
+        let config = FastConfig { alpha: 100.0, gamma: 0.5 };
+        let mut fast = Fast::new(&config, Start { window: 1000.0, ssthresh: 1.0 });
+        let (base, rtt) = (Duration::from_millis(50), Duration::from_millis(100));
+        let mut windows = vec![fast.window()];
+        for _ in 0..4 {
+            for i in 0..fast.window() as u64 {
+                fast.on_ack(&AckEvent {
+                    now: Instant::ZERO,
+                    acked: 1.0,
+                    rtt: Some(rtt),
+                    srtt: rtt,
+                    min_rtt: base,
+                    in_flight: fast.window() as u64,
+                    window_limited: true,
+                    round_ended: i == 0,
+                    ecn_echo: false,
+                    sample: None,
+                });
+            }
+            windows.push(fast.window());
+        }
+        // 1000/2 + (1000/2 + 100)/2 = 800, then 800/2 + (800/2 + 100)/2 = 650.
+        for (window, expected) in windows.iter().zip([1000.0, 800.0, 800.0, 650.0, 650.0]) {
+            assert!((window - expected).abs() < 1.0, "{windows:?}");
+        }
+    }
+
+    #[test]
+    fn the_rtt_is_averaged_over_a_third_of_the_window_and_four_samples_at_least() {
+        for (window, weight) in [(300.0, 0.01), (4.0, 0.25)] {
+            let mut fast =
+                Fast::new(&FastConfig { alpha: 100.0, gamma: 0.5 }, Start { window, ssthresh: 1e6 });
+            let sample = |rtt_ms| AckEvent {
+                now: Instant::ZERO,
+                acked: 1.0,
+                rtt: Some(Duration::from_millis(rtt_ms)),
+                srtt: Duration::from_millis(rtt_ms),
+                min_rtt: Duration::from_millis(50),
+                in_flight: 10,
+                window_limited: false,
+                round_ended: false,
+                ecn_echo: false,
+                sample: None,
+            };
+            fast.on_ack(&sample(50));
+            fast.on_ack(&sample(150));
+            assert!((fast.average_rtt_s - 0.05 - 0.1 * weight).abs() < 1e-12);
+        }
     }
 
     #[test]

@@ -15,6 +15,9 @@
 //! queue and no more, beta = RTT_min/RTT_max within [0.5, 0.8]; it is 0.5 if B changed by more than a fifth since the last
 //! event (adaptive backoff). Scaling the increase with the RTT is an option of the draft, as Linux has it: f is divided by
 //! 100 ms/RTT_min, within [0.5, 10], and not below 1.
+//!
+//! What the sources leave open: B is what was acknowledged in the last whole round trip, over its length; RTT_max begins anew with each
+//! congestion event (Linux lets it fade by 5 % an event); the first event, which has no B before it, halves.
 
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::{Duration, Instant};
@@ -201,6 +204,48 @@ mod tests {
         assert_eq!(htcp.beta, 0.5);
         for (ms, expected) in [(500, 1.0), (1000, 1.0), (2000, 11.25), (5000, 45.0), (11_000, 126.0)] {
             assert!((htcp.increase(at(ms)) - expected).abs() < 1e-9, "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn the_increase_is_scaled_by_the_decrease() {
+        // 2 (1 - beta) f: a flow that gives back less also takes less, 0.4 of Reno's at beta = 0.8.
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+        htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
+        htcp.beta = 0.8;
+        for (ms, expected) in [(1000, 0.4), (3000, 0.4 * 22.0)] {
+            assert!((htcp.increase(at(ms)) - expected).abs() < 1e-9, "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_changed_by_more_than_a_fifth_halves() {
+        // 100 packets in a round trip of 100 ms, then this many.
+        for (packets, expected) in [(81, 0.8), (79, 0.5), (119, 0.8), (121, 0.5)] {
+            let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+            let mut loss = |ms: u64, acked: u32| {
+                for _ in 1..acked {
+                    htcp.on_ack(&AckEvent { round_ended: false, ..ack(ms, 100, 100) });
+                }
+                htcp.on_ack(&ack(ms, 100, 100));
+                htcp.on_congestion(&CongestionEvent { now: at(ms), signal: Signal::Loss, in_flight: 100 });
+                htcp.beta
+            };
+            assert_eq!(loss(100, 100), 0.5); // nothing to compare with yet
+            assert_eq!(loss(200, packets), expected, "{packets}");
+        }
+    }
+
+    #[test]
+    fn scaled_with_the_rtt_the_increase_is_that_of_100_ms() {
+        for (min_rtt_ms, divisor) in [(100, 1.0), (50, 2.0), (5, 10.0), (400, 0.5_f64)] {
+            let scaled = HtcpConfig { rtt_scaling: true, ..config() };
+            let mut htcp = Htcp::new(&scaled, Start { window: 100.0, ssthresh: 50.0 });
+            htcp.on_ack(&ack(0, min_rtt_ms, min_rtt_ms));
+            htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
+            htcp.beta = 0.5;
+            let increase = htcp.increase(at(3000));
+            assert!((increase - 22.0 / divisor).abs() < 1e-9, "{min_rtt_ms} ms: {increase}");
         }
     }
 

@@ -1,8 +1,8 @@
-//! What both versions of BBR do in the same way: rounds, the largest rate of late, the window around losses, and small
-//! choices.
+//! What both versions of BBR do in the same way: rounds, the largest rate of late, the window around losses and ProbeRTT, the first
+//! rate, and small choices.
 
 use crate::RateSample;
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
 
 /// Round trips counted by packets: one ends when a packet is delivered that was sent after the last one ended.
 #[derive(Clone, Debug, Default)]
@@ -69,45 +69,126 @@ impl WindowedMax {
     }
 }
 
-/// The window around a recovery, a timeout or ProbeRTT: what it was before comes back.
+/// Whether a rate has stopped growing: three rounds that bring less than a quarter more.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Conservation {
-    saved: f64,
-    /// Whether packets are conserved: what is sent is no more than what was delivered.
-    pub(crate) active: bool,
+pub(crate) struct Plateau {
+    /// Packets/s, when it last grew by a quarter.
+    pub(crate) base: f64,
+    rounds: u32,
 }
 
-impl Conservation {
-    /// Remembers `window`, or the larger one saved before if it is still owed: in a recovery, or `in_probe_rtt`.
-    pub(crate) fn save(&mut self, window: f64, in_probe_rtt: bool) {
-        let kept = if self.active || in_probe_rtt { self.saved } else { 0.0 };
+impl Plateau {
+    pub(crate) fn restart(&mut self, base: f64) {
+        *self = Self { base, rounds: 0 };
+    }
+
+    /// A round's rate; whether the plateau is reached.
+    pub(crate) fn reached(&mut self, rate: f64) -> bool {
+        if rate >= 1.25 * self.base {
+            self.restart(rate);
+            return false;
+        }
+        self.rounds += 1;
+        self.rounds >= 3
+    }
+}
+
+/// The last window that neither a recovery nor ProbeRTT had cut: it comes back afterwards.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PriorWindow {
+    saved: f64,
+    recovering: bool,
+}
+
+impl PriorWindow {
+    /// A recovery begins, or a timeout; `in_probe_rtt`: the window is cut already.
+    pub(crate) fn before_recovery(&mut self, window: f64, in_probe_rtt: bool) {
+        let kept = if self.recovering || in_probe_rtt { self.saved } else { 0.0 };
         self.saved = window.max(kept);
-    }
-
-    /// The window after a loss with `in_flight` packets under way.
-    pub(crate) fn on_loss(&mut self, window: f64, in_flight: u64, in_probe_rtt: bool) -> f64 {
-        self.save(window, in_probe_rtt);
-        self.active = true;
-        window.min(in_flight as f64 + 1.0).max(1.0)
-    }
-
-    /// The window after a timeout.
-    pub(crate) fn on_timeout(&mut self, window: f64, in_probe_rtt: bool) -> f64 {
-        self.save(window, in_probe_rtt);
-        self.active = false;
-        1.0
+        self.recovering = true;
     }
 
     /// The window after the recovery.
-    pub(crate) fn on_recovered(&mut self, window: f64) -> f64 {
-        self.active = false;
+    pub(crate) fn after_recovery(&mut self, window: f64) -> f64 {
+        self.recovering = false;
         self.restored(window)
+    }
+
+    /// ProbeRTT begins.
+    pub(crate) fn before_probe_rtt(&mut self, window: f64) {
+        self.saved = window.max(self.saved);
     }
 
     /// No less than the one saved.
     pub(crate) fn restored(&self, window: f64) -> f64 {
         window.max(self.saved)
     }
+}
+
+/// What ProbeRTT holds back: packets sent in it count as limited by the application, so that the low rates which they measure
+/// are not taken for the path's (`MarkConnectionAppLimited` of the drafts). In counts of deliveries.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldBack {
+    since: u64,
+    until: u64,
+}
+
+impl Default for HeldBack {
+    fn default() -> Self {
+        Self { since: u64::MAX, until: 0 }
+    }
+}
+
+impl HeldBack {
+    /// An ACK in ProbeRTT: what is sent from here until all that is in flight now is delivered.
+    pub(crate) fn mark(&mut self, sample: &RateSample) {
+        if sample.delivered > self.until {
+            self.since = sample.delivered;
+        }
+        self.until = sample.delivered + sample.in_flight;
+    }
+
+    /// The sample as it is to be read.
+    pub(crate) fn read(&self, sample: &RateSample) -> RateSample {
+        let held_back = (self.since..=self.until).contains(&sample.prior_delivered);
+        RateSample { app_limited: sample.app_limited || held_back, ..*sample }
+    }
+}
+
+/// The rate of the first packets. Before there is an RTT it is that of 1 ms; the first sample sets it anew, once, up or down.
+#[derive(Clone, Debug)]
+pub(crate) struct FirstRate {
+    window: f64,
+    gain: f64,
+    known: bool,
+}
+
+/// RTT assumed for the first pacing rate, s.
+const FIRST_RTT_S: f64 = 1e-3;
+
+impl FirstRate {
+    pub(crate) fn new(window: f64, gain: f64) -> Self {
+        Self { window, gain, known: false }
+    }
+
+    /// Packets/s, before the first RTT.
+    pub(crate) fn assumed(&self) -> f64 {
+        self.gain * self.window / FIRST_RTT_S
+    }
+
+    /// Packets/s, at the ACK that brings the first RTT.
+    pub(crate) fn measured(&mut self, srtt: Duration) -> Option<f64> {
+        if self.known || srtt == Duration::ZERO {
+            return None;
+        }
+        self.known = true;
+        Some(self.gain * self.window / srtt.as_secs_f64())
+    }
+}
+
+/// Whether the sampled packet was the first one after an idle time. The idle time itself was a chance to measure the RTT.
+pub(crate) fn restarts_from_idle(sample: &RateSample) -> bool {
+    sample.app_limited && sample.sent_in_flight <= 1
 }
 
 /// A number in 0..`below`, from the moment: controls have no random numbers, and need here only that flows differ.
@@ -118,10 +199,122 @@ pub(crate) fn choice(now: Instant, below: u64) -> u64 {
     (x ^ (x >> 31)) % below
 }
 
+/// ACKs for tests of both versions.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::AckEvent;
+
+    /// Makes ACKs, one packet each, at 1000 packets/s and an RTT of 100 ms unless told otherwise.
+    pub(crate) struct Feed {
+        pub(crate) now: Instant,
+        pub(crate) delivered: u64,
+        prior: u64,
+    }
+
+    impl Feed {
+        pub(crate) fn new() -> Self {
+            Self { now: Instant::ZERO, delivered: 0, prior: 0 }
+        }
+
+        pub(crate) fn wait(&mut self, ms: u64) {
+            self.now += Duration::from_millis(ms);
+        }
+
+        /// The next ACK; `edit` changes what its sample says.
+        pub(crate) fn ack(&mut self, edit: impl FnOnce(&mut RateSample)) -> AckEvent {
+            let rtt = Duration::from_millis(100);
+            self.delivered += 1;
+            let mut sample = RateSample {
+                delivered: self.delivered,
+                prior_delivered: self.prior,
+                rate: Some(1000.0),
+                newly_delivered: 1,
+                newly_lost: 0,
+                lost: 0,
+                in_flight: 100,
+                sent_in_flight: 100,
+                app_limited: false,
+                recovering: false,
+            };
+            edit(&mut sample);
+            AckEvent {
+                now: self.now,
+                acked: 1.0,
+                rtt: Some(rtt),
+                srtt: rtt,
+                min_rtt: rtt,
+                in_flight: 100,
+                window_limited: true,
+                round_ended: false,
+                ecn_echo: false,
+                sample: Some(sample),
+            }
+        }
+
+        /// The next ACK, 100 ms later, which starts a round.
+        pub(crate) fn round(&mut self, edit: impl FnOnce(&mut RateSample)) -> AckEvent {
+            self.wait(100);
+            self.prior = self.delivered;
+            self.ack(edit)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn sample(prior_delivered: u64, delivered: u64, in_flight: u64) -> RateSample {
+        RateSample {
+            delivered,
+            prior_delivered,
+            rate: None,
+            newly_delivered: 1,
+            newly_lost: 0,
+            lost: 0,
+            in_flight,
+            sent_in_flight: in_flight,
+            app_limited: false,
+            recovering: false,
+        }
+    }
+
+    #[test]
+    fn what_is_sent_in_probe_rtt_is_held_back_and_nothing_else() {
+        let mut held = HeldBack::default();
+        assert!(!held.read(&sample(0, 1, 10)).app_limited);
+        held.mark(&sample(90, 100, 10));
+        held.mark(&sample(100, 110, 4));
+        // Sent before, at the first and the last ACK, until what was in flight then is delivered, and after that.
+        let limited = [99, 100, 110, 114, 115].map(|prior| held.read(&sample(prior, 120, 4)).app_limited);
+        assert_eq!(limited, [false, true, true, true, false]);
+        held.mark(&sample(480, 500, 4));
+        assert!(!held.read(&sample(112, 510, 4)).app_limited);
+        assert!(held.read(&sample(501, 510, 4)).app_limited);
+    }
+
+    #[test]
+    fn the_window_before_recoveries_and_probe_rtt_comes_back() {
+        let mut prior = PriorWindow::default();
+        prior.before_recovery(100.0, false);
+        prior.before_recovery(40.0, false); // a timeout in the recovery
+        prior.before_probe_rtt(30.0);
+        assert_eq!(prior.restored(4.0), 100.0);
+        assert_eq!(prior.after_recovery(4.0), 100.0);
+        prior.before_recovery(50.0, false);
+        assert_eq!(prior.after_recovery(4.0), 50.0);
+    }
+
+    #[test]
+    fn the_first_rtt_sets_the_rate_once() {
+        let mut rate = FirstRate::new(10.0, 2.0);
+        assert_eq!(rate.assumed(), 20_000.0);
+        assert_eq!(rate.measured(Duration::ZERO), None);
+        assert_eq!(rate.measured(Duration::from_millis(100)), Some(200.0));
+        assert_eq!(rate.measured(Duration::from_millis(10)), None);
+    }
 
     proptest! {
         /// The filter holds a value that occurred within the window, and the true maximum if that is the newest.

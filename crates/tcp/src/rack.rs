@@ -9,6 +9,7 @@
 //! | `RACK.reordering_seen` | `reordering_seen` |
 //! | `RACK.segs_sacked` | `sacked_count` |
 //! | `TLP.end_seq`, `TLP.is_retrans` | [`Probe`] |
+//! | `RACK.reo_wnd_mult`, `.reo_wnd_persist`, `.dsack_round` | [`Patience`] |
 //!
 //! A packet is lost when one that was sent after it was delivered, and more than an RTT and the reordering window has passed since it
 //! was sent. A packet that is sent again is judged anew, so lost retransmissions are found too.
@@ -16,9 +17,11 @@
 //! Every transmission joins `order`, which is therefore in order of time: the packets to judge are at its head, and each is judged once.
 //! An entry is void if its packet was delivered, sent again or found lost since. The cost is that of the packets, not of the window.
 //!
-//! Choices and deviations: the smallest RTT is the connection's, not that of the last minutes; receivers here report no duplicates
-//! (D-SACK), so the reordering window is never widened (§6.2 step 4), and a probe counts as needless by §7.4.2's other
-//! sign, a duplicate ACK without SACK; the timer for reordering waits for the first packet in doubt, not for the last.
+//! Packets keep their order in the networks here, so what a receiver reports as a duplicate (D-SACK) tells of a timer or a probe that
+//! was too early. It widens the reordering window all the same, as the RFC asks (§6.2 step 4).
+//!
+//! Choices and deviations: the smallest RTT is the connection's, not that of the last minutes; the timer for reordering waits for the
+//! first packet in doubt, not for the last.
 
 use crate::ranges::{Range, RangeSet};
 use parshall_units::{Duration, Instant};
@@ -51,6 +54,43 @@ pub(crate) enum ProbeAnswer {
     Needless,
     /// The probe itself repaired a loss.
     Repaired,
+}
+
+/// How much later than others a packet may be, in quarters of the smallest RTT: one more in each round trip with a duplicate, one again
+/// after 16 recoveries without. RFC 8985 §6.2 step 4
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    quarters: u32,
+    /// Recoveries until it is one again.
+    persist: u32,
+    /// A duplicate below this belongs to the round trip of the last one; 0: there is none.
+    round_end: u64,
+}
+
+impl Patience {
+    const FIRST: Self = Self { quarters: 1, persist: 0, round_end: 0 };
+    const RECOVERIES: u32 = 16;
+    /// As in Linux; more than the smoothed RTT it never is.
+    const MOST: u32 = 255;
+
+    /// An ACK up to `una` reports a duplicate; `nxt` is the next packet to send.
+    fn lengthen(&mut self, una: u64, nxt: u64) {
+        if una >= self.round_end {
+            *self = Self {
+                quarters: (self.quarters + 1).min(Self::MOST),
+                persist: Self::RECOVERIES,
+                round_end: nxt,
+            };
+        }
+    }
+
+    /// A recovery ends.
+    fn recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.quarters = 1;
+        }
+    }
 }
 
 /// The deadlines of a sender with RACK; [`Instant::MAX`]: off.
@@ -98,6 +138,7 @@ pub(crate) struct Rack {
     rtt: Duration,
     highest: u64,
     reordering_seen: bool,
+    patience: Patience,
     probe: Option<Probe>,
     /// A probe goes next.
     pub(crate) probe_due: bool,
@@ -124,6 +165,7 @@ impl Rack {
             rtt: Duration::ZERO,
             highest: 0,
             reordering_seen: false,
+            patience: Patience::FIRST,
             probe: None,
             probe_due: false,
             sampled_since_probe: true,
@@ -222,7 +264,17 @@ impl Rack {
         if rtts.smoothed == Duration::ZERO {
             return self.rtt.over(4); // no ACK has advanced yet
         }
-        rtts.min.over(4).min(rtts.smoothed)
+        rtts.min.times(u64::from(self.patience.quarters)).over(4).min(rtts.smoothed)
+    }
+
+    /// An ACK up to `una` reports a packet that arrived twice; `nxt` is the next packet to send.
+    pub(crate) fn duplicate_seen(&mut self, una: u64, nxt: u64) {
+        self.patience.lengthen(una, nxt);
+    }
+
+    /// A recovery ends.
+    pub(crate) fn recovered(&mut self) {
+        self.patience.recovered();
     }
 
     /// Finds what is lost by now, and sets the timer for what is in doubt; how many were found. RFC 8985 §6.2 step 5
@@ -331,14 +383,21 @@ impl Rack {
         self.sampled_since_probe = false;
     }
 
-    /// What an ACK up to `una` says of the probe. RFC 8985 §7.4.2
-    pub(crate) fn answer_to_probe(&mut self, una: u64, duplicate: bool) -> ProbeAnswer {
+    /// What an ACK up to `una` says of the probe, by the `duplicate` that it reports, or as a duplicate ACK `without_sack`.
+    /// RFC 8985 §7.4.2
+    pub(crate) fn answer_to_probe(
+        &mut self,
+        una: u64,
+        duplicate: Option<Range>,
+        without_sack: bool,
+    ) -> ProbeAnswer {
         let Some(probe) = self.probe.filter(|probe| una >= probe.end) else { return ProbeAnswer::Nothing };
-        if probe.retransmission && una == probe.end && !duplicate {
+        let twice = duplicate.is_some_and(|packet| packet.end == probe.end);
+        if probe.retransmission && una == probe.end && !twice && !without_sack {
             return ProbeAnswer::Nothing;
         }
         self.probe = None;
-        if probe.retransmission && una > probe.end {
+        if probe.retransmission && una > probe.end && !twice {
             ProbeAnswer::Repaired
         } else {
             ProbeAnswer::Needless
@@ -354,4 +413,62 @@ struct Delivery {
     /// When the one sent last was sent, and its number.
     newest: Option<(Instant, u64)>,
     count: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTTS: Rtts = Rtts { min: Duration::from_millis(40), smoothed: Duration::from_millis(100) };
+
+    #[test]
+    fn duplicates_widen_the_reordering_window_once_a_round_trip_for_sixteen_recoveries() {
+        let mut rack = Rack::new(1);
+        rack.reordering_seen = true;
+        let window = |rack: &Rack| rack.reordering_window(RTTS, true);
+        assert_eq!(window(&rack), Duration::from_millis(10));
+        rack.duplicate_seen(10, 50);
+        rack.duplicate_seen(49, 90);
+        assert_eq!(window(&rack), Duration::from_millis(20));
+        rack.duplicate_seen(50, 90);
+        assert_eq!(window(&rack), Duration::from_millis(30));
+        for _ in 0..15 {
+            rack.recovered();
+        }
+        assert_eq!(window(&rack), Duration::from_millis(30));
+        rack.recovered();
+        assert_eq!(window(&rack), Duration::from_millis(10));
+        // Never beyond the smoothed RTT.
+        for round in 2..100 {
+            rack.duplicate_seen(100 * round, 100 * round + 100);
+        }
+        assert_eq!(window(&rack), RTTS.smoothed);
+    }
+
+    #[test]
+    fn without_reordering_three_sacked_packets_or_a_recovery_end_all_doubt() {
+        let mut rack = Rack::new(1);
+        rack.duplicate_seen(10, 50);
+        assert_eq!(rack.reordering_window(RTTS, false), Duration::from_millis(20));
+        assert_eq!(rack.reordering_window(RTTS, true), Duration::ZERO);
+        rack.sacked_count = 3;
+        assert_eq!(rack.reordering_window(RTTS, false), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_probe_that_arrived_twice_was_needless_and_one_that_filled_a_hole_was_not() {
+        let packet = |number| Some(Range { start: number, end: number + 1 });
+        for (una, duplicate, without_sack, answer) in [
+            (20, None, false, ProbeAnswer::Nothing),
+            (20, packet(19), false, ProbeAnswer::Needless),
+            (20, packet(4), false, ProbeAnswer::Nothing),
+            (20, None, true, ProbeAnswer::Needless),
+            (21, None, false, ProbeAnswer::Repaired),
+            (21, packet(19), false, ProbeAnswer::Needless),
+        ] {
+            let mut rack = Rack::new(1);
+            rack.probe_sent(20, true);
+            assert_eq!(rack.answer_to_probe(una, duplicate, without_sack), answer, "{una} {duplicate:?}");
+        }
+    }
 }

@@ -27,17 +27,25 @@ impl Sender {
         let una = self.una;
         let echo = config.timestamps.then_some(ack.echo);
         let min_rtt = self.rtt.min();
+        let nxt = self.max;
+        let duplicate = ack.duplicate();
         let Some(rack) = self.rack() else { return true };
         let delivered = rack.on_ack(now, una, &ack.sack, echo, min_rtt);
+        if duplicate.is_some() {
+            rack.duplicate_seen(una, nxt);
+        }
         if advances {
             rack.sampled();
         }
-        let answer = rack.answer_to_probe(una, !advances && ack.sack[0].is_empty());
+        let answer = rack.answer_to_probe(una, duplicate, !advances && ack.sack[0].is_empty());
         if std::mem::take(&mut rack.probe_due) {
             self.retransmit_first = self.phase != Phase::Open; // pacing held it back, and it has become needless
         }
         if self.phase != Phase::Open && una >= self.recover {
             self.end_recovery();
+            if let Some(rack) = self.rack().filter(|_| duplicate.is_none()) {
+                rack.recovered();
+            }
         }
         if answer == ProbeAnswer::Repaired && self.phase == Phase::Open {
             self.reduce_for_probe(now);

@@ -2,7 +2,8 @@
 //!
 //! A segment that fills or opens a hole is acknowledged at once (RFC 5681 §4.2); one in order may wait for a
 //! second one, if ACKs are delayed. SACK blocks: the one that holds the segment just received first, then the
-//! most recently changed others (RFC 2018 §4). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is
+//! most recently changed others (RFC 2018 §4); for senders that use it (RACK), before them a segment that had arrived before
+//! (D-SACK, RFC 2883). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is
 //! echoed packet by packet (RFC 8257 §3.2). An ACK for two packets that differ in it echoes the second one's.
 
 use crate::ranges::{Range, RangeSet};
@@ -133,7 +134,10 @@ impl Receiver {
         }
         let reports_blocks = config.recovery.uses_sack();
         let fresh = self.accept(segment.seq, reports_blocks);
-        let sack = if reports_blocks { self.blocks() } else { NO_SACK };
+        let mut sack = if reports_blocks { self.blocks() } else { NO_SACK };
+        if !fresh && config.recovery.uses_duplicates() {
+            sack = [Range { start: segment.seq, end: segment.seq + 1 }, sack[0], sack[1]];
+        }
         let ack = self.acknowledge(segment.sent, segment.retransmission, sack);
         Reception { fresh, ack: Some(ack) }
     }
@@ -255,6 +259,24 @@ mod tests {
             let reception = receiver.on_segment(&config, Instant::ZERO, &segment(seq));
             assert!(!reception.fresh && reception.ack.is_some());
         }
+    }
+
+    #[test]
+    fn with_rack_a_duplicate_is_reported_before_the_blocks() {
+        let config = TcpConfig { recovery: Recovery::Rack, ..config() };
+        let mut receiver = Receiver::new(0);
+        let packet = |seq| Range { start: seq, end: seq + 1 };
+        for seq in [0, 3, 4, 8] {
+            assert_eq!(ack(&mut receiver, &config, seq).duplicate(), None);
+        }
+        // Below the cumulative ACK, and within a block, which then follows.
+        let below = ack(&mut receiver, &config, 0);
+        assert_eq!((below.duplicate(), below.sack[1]), (Some(packet(0)), packet(8)));
+        let within = ack(&mut receiver, &config, 4);
+        assert_eq!(within.duplicate(), Some(packet(4)));
+        assert_eq!(within.sack, [packet(4), Range { start: 3, end: 5 }, packet(8)]);
+        // SACK recovery has no use for it.
+        assert_eq!(ack(&mut receiver, &sack_config(), 4).sack[0], Range { start: 3, end: 5 });
     }
 
     #[test]

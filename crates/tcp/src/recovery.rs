@@ -81,6 +81,11 @@ impl Recovery {
     pub fn uses_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Rack)
     }
+
+    /// Whether they report what arrived twice.
+    pub fn uses_duplicates(self) -> bool {
+        self == Self::Rack
+    }
 }
 
 /// Proportional rate reduction (RFC 6937).

@@ -39,6 +39,16 @@ pub struct Ack {
     pub congestion_echo: bool,
     /// Answers the opening segment.
     pub syn: bool,
-    /// What arrived beyond `cumulative`.
+    /// What arrived beyond `cumulative`; before it, a packet that arrived twice (D-SACK, RFC 2883).
     pub sack: SackBlocks,
+}
+
+impl Ack {
+    /// The packet that arrived twice: a first block below the cumulative ACK, or within the second one. RFC 2883 §5
+    pub fn duplicate(&self) -> Option<Range> {
+        let [first, second, _] = self.sack;
+        let below = first.end <= self.cumulative;
+        let within = !second.is_empty() && second.start <= first.start && first.end <= second.end;
+        (!first.is_empty() && (below || within)).then_some(first)
+    }
 }
