@@ -1,47 +1,44 @@
-//! The event queue: a 4-ary heap of (time, sequence) keys.
+//! The event queue: what happens next, in the order of (time, sequence).
 //!
-//! A key is one 128-bit number, so a comparison is one subtraction and ties are broken by the order of scheduling. The
-//! four children of a node fill one cache line, and empty places hold a key later than all, so the
-//! inner loop has no bounds to test.
+//! A key is one 128-bit number, so a comparison is one subtraction and ties are broken by the order of scheduling: the order
+//! of events does not depend on how they are kept. Few events are kept in a [`Heap`]. Of many, only those of the next
+//! moment are; a [`Calendar`] keeps the rest, and says whose turn is soon.
 //!
 //! Key: 64 bits of time, 36 bits of sequence, 28 bits of entity. The sequence wraps after 7 * 10^10 schedulings; then two
 //! events of the same picosecond may change places once, the same way in every run.
 
-use crate::memory::{in_large_pages, prefetch};
+mod calendar;
+mod heap;
+
 use crate::packet::Entity;
+use calendar::Calendar;
+use heap::Heap;
 use parshall_units::Instant;
 
-const EMPTY: u128 = u128::MAX;
 const ENTITY_BITS: u32 = 28;
 const SEQUENCE_BITS: u32 = 36;
 
-/// The children of one node.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Family([u128; 4]);
+/// Events from which on a heap's lower levels are in no near cache.
+const MANY: usize = 1 << 14;
 
 /// What happens next.
 pub(crate) struct EventQueue {
-    /// Node 0 is the last member of family 0; the children of node n are family n + 1.
-    families: Vec<Family>,
-    len: usize,
+    /// The events before `horizon`, and never none if there are any.
+    near: Heap,
+    horizon: Instant,
+    /// The events from `horizon` on; absent while a heap serves all.
+    far: Option<Box<Calendar>>,
     sequence: u64,
-    /// Which child of the root came to be one last.
-    newest: usize,
 }
-
-/// Families from which on the lower levels are in no near cache.
-const MANY: usize = 1 << 12;
 
 impl EventQueue {
     pub(crate) fn new() -> Self {
-        Self { families: vec![Family([EMPTY; 4])], len: 0, sequence: 0, newest: 0 }
+        Self { near: Heap::new(), horizon: Instant::MAX, far: None, sequence: 0 }
     }
 
     /// Makes room for so many events.
     pub(crate) fn reserve(&mut self, events: usize) {
-        self.families.reserve_exact(events / 4);
-        in_large_pages(self.families.spare_capacity_mut());
+        self.near.reserve(events);
     }
 
     #[inline]
@@ -51,121 +48,98 @@ impl EventQueue {
         (u128::from(at.as_ps()) << 64) | u128::from(sequence << ENTITY_BITS | u64::from(entity.bits()))
     }
 
-    #[inline]
-    fn get(&self, node: usize) -> u128 {
-        self.families[(node + 3) >> 2].0[(node + 3) & 3]
-    }
-
-    #[inline]
-    fn set(&mut self, node: usize, key: u128) {
-        self.families[(node + 3) >> 2].0[(node + 3) & 3] = key;
-    }
-
     /// The earliest event.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Instant, Entity)> {
-        let key = self.get(0);
-        if key == EMPTY {
-            return None;
-        }
-        Some((Instant::from_ps((key >> 64) as u64), entity_of(key)))
-    }
-
-    /// What is likely to come after the earliest event: next to it, and some events later.
-    #[inline]
-    pub(crate) fn coming(&self) -> Option<(Entity, Entity)> {
-        let Family(children) = self.families.get(1)?;
-        let next = children.iter().min()?;
-        let later = children[self.newest & 3];
-        (*next != EMPTY && later != EMPTY).then(|| (entity_of(*next), entity_of(later)))
-    }
-
-    /// Whether its events are of more flows than caches hold.
-    #[inline]
-    pub(crate) fn is_large(&self) -> bool {
-        self.families.len() > MANY
+        self.near.peek().map(|key| (Instant::from_ps(time_of(key)), entity_of(key)))
     }
 
     /// Schedules an event.
     pub(crate) fn push(&mut self, at: Instant, entity: Entity) {
         let key = self.key(at, entity);
-        let mut node = self.len;
-        self.len += 1;
-        if (node + 3) >> 2 == self.families.len() {
-            self.families.push(Family([EMPTY; 4]));
+        if at < self.horizon {
+            self.near.push(key);
+        } else {
+            self.push_far(key);
         }
-        while node > 0 {
-            let parent = (node - 1) >> 2;
-            let above = self.get(parent);
-            if above <= key {
-                break;
-            }
-            self.set(node, above);
-            node = parent;
-        }
-        self.set(node, key);
     }
 
     /// Puts another event in the place of the earliest one.
     #[inline]
     pub(crate) fn replace_top(&mut self, at: Instant, entity: Entity) {
         let key = self.key(at, entity);
-        self.sift_down(key);
+        if at < self.horizon {
+            self.near.replace_top(key);
+        } else {
+            self.push_far(key);
+            self.pop();
+        }
     }
 
     /// Removes the earliest event.
     pub(crate) fn pop(&mut self) {
-        debug_assert!(self.len > 0);
-        self.len -= 1;
-        let last = self.get(self.len);
-        self.set(self.len, EMPTY);
-        if self.len > 0 {
-            self.sift_down(last);
-        }
+        self.near.pop();
+        self.turn();
     }
 
-    #[inline]
-    fn sift_down(&mut self, key: u128) {
-        if self.is_large() {
-            self.sift_down_far(key);
-        } else {
-            self.sift::<false>(key);
-        }
-    }
-
-    /// The same in a large queue, which asks for memory ahead.
     #[inline(never)]
-    fn sift_down_far(&mut self, key: u128) {
-        self.sift::<true>(key);
+    fn push_far(&mut self, key: u128) {
+        match &mut self.far {
+            Some(calendar) => calendar.insert(key),
+            None => self.near.push(key),
+        }
+        self.turn();
     }
 
+    /// Nothing is left of the moment that was near: the next one is.
     #[inline]
-    fn sift<const LARGE: bool>(&mut self, key: u128) {
-        // The place to fill, as family and member; its children are family `below`.
-        let (mut family, mut member) = (0, 3);
-        let mut below = 1;
-        while let Some(Family(children)) = self.families.get(below) {
-            let [a, b, c, d] = *children;
-            if LARGE {
-                if let Some(grandchildren) = self.families.get(4 * below - 2..4 * below + 2) {
-                    grandchildren.iter().for_each(prefetch);
-                }
-            }
-            let (left, at_left) = if b < a { (b, 1) } else { (a, 0) };
-            let (right, at_right) = if d < c { (d, 3) } else { (c, 2) };
-            let (smallest, best) = if right < left { (right, at_right) } else { (left, at_left) };
-            if key <= smallest {
-                break;
-            }
-            self.families[family].0[member] = smallest;
-            (family, member) = (below, best);
-            if LARGE && below == 1 {
-                self.newest = best;
-            }
-            below = 4 * below + best - 2; // node 4n + 1 + best, where n + 1 = below
+    fn turn(&mut self) {
+        if let (true, Some(calendar)) = (self.near.is_empty(), &mut self.far) {
+            self.horizon = calendar.turn(&mut self.near);
         }
-        self.families[family].0[member] = key;
     }
+
+    // --- many events ---
+
+    /// Keeps the events in the way that suits their number and density; now and then is often enough.
+    pub(crate) fn adapt(&mut self) {
+        let shift = match &mut self.far {
+            Some(calendar) => calendar.better_shift(),
+            None if self.near.len() > MANY => Some(calendar::shift_for(&self.near)),
+            None => None,
+        };
+        let Some(shift) = shift else { return };
+        self.keep_in_buckets(shift);
+    }
+
+    /// Keeps all events in a new calendar of that width.
+    fn keep_in_buckets(&mut self, shift: u32) {
+        let Some((now, _)) = self.peek() else { return };
+        let room = self.near.len() + self.far.as_ref().map_or(0, |calendar| calendar.len());
+        let mut calendar = Box::new(Calendar::new(now, shift, room));
+        self.near.drain_into(&mut calendar);
+        if let Some(mut old) = self.far.take() {
+            old.drain_into(&mut calendar);
+        }
+        self.horizon = calendar.turn(&mut self.near);
+        self.far = Some(calendar);
+    }
+
+    /// The calendar, if there are so many events that their flows are in no near cache.
+    #[inline]
+    pub(crate) fn calendar(&mut self) -> Option<&mut Calendar> {
+        self.far.as_deref_mut()
+    }
+
+    /// The events of the moment that has just begun.
+    pub(crate) fn begun(&mut self) -> Option<impl Iterator<Item = Entity> + '_> {
+        let calendar = self.far.as_deref_mut()?;
+        calendar.has_turned().then(|| self.near.keys().map(entity_of))
+    }
+}
+
+fn time_of(key: u128) -> u64 {
+    (key >> 64) as u64
 }
 
 #[inline]
@@ -178,36 +152,51 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Steps of a queue beside those of a sorted list: (time from now, what is done).
+    fn check(steps: Vec<(u64, u8)>, adapted: bool) -> Result<(), TestCaseError> {
+        let mut queue = EventQueue::new();
+        let mut model: Vec<(u64, u64, u32)> = Vec::new();
+        let mut now = 0;
+        for (order, (delay, step)) in (0u64..).zip(steps) {
+            let index = order as u32;
+            let entity = Entity::Data(index);
+            if adapted && step >= 4 {
+                queue.keep_in_buckets(u32::from(step - 4));
+            }
+            model.sort_unstable();
+            now = model.first().map_or(now, |&(time, ..)| time);
+            let (time, at) = (now + delay, Instant::from_ps(now + delay));
+            prop_assert_eq!(
+                queue.peek(),
+                model.first().map(|&(t, _, i)| (Instant::from_ps(t), Entity::Data(i)))
+            );
+            match step {
+                0 if !model.is_empty() => {
+                    queue.pop();
+                    model.remove(0);
+                }
+                1 if !model.is_empty() => {
+                    queue.replace_top(at, entity);
+                    model[0] = (time, order, index);
+                }
+                _ => {
+                    queue.push(at, entity);
+                    model.push((time, order, index));
+                }
+            }
+        }
+        Ok(())
+    }
+
     proptest! {
         #[test]
         fn is_a_stable_priority_queue(steps in prop::collection::vec((0u64..50, 0u8..4), 1..400)) {
-            let mut queue = EventQueue::new();
-            let mut model: Vec<(u64, u64, u32)> = Vec::new();
-            for (order, (time, step)) in (0u64..).zip(steps) {
-                let index = order as u32;
-                let entity = Entity::Data(index);
-                let at = Instant::from_ps(time);
-                model.sort_unstable();
-                prop_assert_eq!(queue.len, model.len());
-                prop_assert_eq!(
-                    queue.peek(),
-                    model.first().map(|&(t, _, i)| (Instant::from_ps(t), Entity::Data(i)))
-                );
-                match step {
-                    0 if !model.is_empty() => {
-                        queue.pop();
-                        model.remove(0);
-                    }
-                    1 if !model.is_empty() => {
-                        queue.replace_top(at, entity);
-                        model[0] = (time, order, index);
-                    }
-                    _ => {
-                        queue.push(at, entity);
-                        model.push((time, order, index));
-                    }
-                }
-            }
+            check(steps, false)?;
+        }
+
+        #[test]
+        fn a_calendar_changes_no_order(steps in prop::collection::vec((0u64..500, 0u8..10), 1..600)) {
+            check(steps, true)?;
         }
     }
 }

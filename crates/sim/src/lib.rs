@@ -23,7 +23,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | [`scenario`] | what is simulated |
-//! | [`event_queue`] | the 4-ary heap |
+//! | [`event_queue`] | a 4-ary heap; with very many events, a calendar before it |
 //! | [`random`] | named random streams |
 //! | [`network`] | the event loop, links and paths |
 //! | [`tcp_flow`], [`datagram_flow`] | the ends, in their own time |

@@ -119,30 +119,36 @@ impl Network {
     }
 
     fn run_events(&mut self, monitor: &Monitor) -> Result<(), SimError> {
+        self.core.queue.adapt();
         while let Some((now, entity)) = self.core.queue.peek() {
             if now >= self.core.end {
                 break;
             }
-            if self.core.queue.is_large() {
-                self.look_ahead();
-            }
+            self.look_ahead();
             self.handle(now, entity);
             self.events += 1;
             if self.events.is_multiple_of(CHECK_EVERY) {
+                self.core.queue.adapt();
                 self.check(now, monitor)?;
             }
         }
         self.check(self.core.end, monitor)
     }
 
-    /// Asks for the memory of flows whose turn is soon.
-    fn look_ahead(&self) {
-        let Some((next, later)) = self.core.queue.coming() else { return };
-        if let Entity::Data(index) | Entity::SlowTimer(index) = later {
-            prefetch(&self.tcp_flows[index as usize]);
+    /// Asks for the memory of flows whose turn is soon, if there are so many that no cache has it.
+    #[inline]
+    fn look_ahead(&mut self) {
+        let Some(calendar) = self.core.queue.calendar() else { return };
+        for _ in 0..2 {
+            if let Some(Entity::Data(index) | Entity::SlowTimer(index)) = calendar.look_ahead() {
+                prefetch(&self.tcp_flows[index as usize]);
+            }
         }
-        if let Entity::Data(index) | Entity::SlowTimer(index) = next {
-            self.tcp_flows[index as usize].prefetch();
+        let Some(begun) = self.core.queue.begun() else { return };
+        for entity in begun {
+            if let Entity::Data(index) | Entity::SlowTimer(index) = entity {
+                self.tcp_flows[index as usize].prefetch();
+            }
         }
     }
 
