@@ -317,6 +317,8 @@ impl Direction {
             timestamp,
             lost: !needless,
             settled: needless,
+            shown: self.sacked.end().is_some_and(|highest| highest > end),
+            suspect: false,
         });
     }
 
@@ -376,7 +378,7 @@ impl Direction {
             self.unseen_was_acknowledged(ack);
         }
         let echo = packet.options.timestamps.map(|pair| pair.1);
-        let had_sacked = !self.sacked.is_empty();
+        let (had_sacked, reported) = (!self.sacked.is_empty(), self.counts.duplicates_reported);
         if packet.options.sack_blocks > 0 {
             self.on_sack(now, packet.options.blocks(), ack);
         }
@@ -386,19 +388,24 @@ impl Direction {
         if let Some((value, _)) = packet.options.timestamps {
             self.times.acknowledged_with(now, value);
         }
-        let evidence = Evidence { now, ack, echo, least: self.times.least_to_acknowledge() };
+        let evidence = Evidence { now, una: self.una, ack, echo, least: self.times.least_to_acknowledge() };
         let (counts, rounds, sacked) = (&mut self.counts, &mut self.rounds, &self.sacked);
         self.resent.judge(
             &evidence,
             |start, end| sacked.covers(start, end),
             |resent| unlose(counts, rounds, resent),
         );
-        if ack > self.una {
+        let advanced = ack > self.una;
+        if advanced {
             let usable = !had_sacked && self.dupacks == 0 && !self.resent.any_within(self.una, ack);
             self.times.acknowledged(now, ack, usable && self.una >= self.recover);
             self.advance(now, ack);
         } else if packet.payload == 0 && self.max > self.una && packet.window == self.last_window {
             self.dupacks += 1;
+        }
+        if !advanced && packet.payload == 0 && self.counts.duplicates_reported == reported {
+            let (counts, rounds) = (&mut self.counts, &mut self.rounds);
+            self.resent.answered_by_duplicate(|resent| unlose(counts, rounds, resent));
         }
         self.last_window = packet.window;
         // At the sender the answer comes at once; elsewhere it is recognised by its echo.
@@ -483,7 +490,7 @@ impl Direction {
 
     /// The slots that are settled.
     pub(crate) fn settled_round(&mut self) -> Option<crate::rounds::Round> {
-        self.rounds.settled(if self.acked { self.una } else { u64::MAX })
+        self.rounds.settled(!self.acked)
     }
 
     /// Bytes of memory behind it.

@@ -8,6 +8,15 @@
 //! | the receiver reports a duplicate (D-SACK) | RFC 2883 |
 //! | the acknowledgement echoes a timestamp older than the retransmission's (Eifel) | RFC 3522 |
 //! | the acknowledgement came sooner than any does after a packet | |
+//! | an acknowledgement jumps over it, and its own is a duplicate | |
+//!
+//! The last one needs neither SACK nor timestamps. Without SACK a sender goes back over a whole window after a timeout (Tahoe
+//! after any loss), and knows of one hole only, the one at the left edge. What fills that hole is answered by an
+//! acknowledgement of all that the receiver has beyond it. Retransmissions in there that were sent *after* what filled
+//! the hole had no part in it, since a path keeps the order: the receiver had their data, or they arrived unseen
+//! because an acknowledgement was delayed or lost. The receiver answers data that it has at once, with a duplicate
+//! acknowledgement (RFC 5681 §4.2): so each of them is needless once its duplicate comes, and lost if what was sent after it is
+//! acknowledged first. Where SACK blocks showed the hole, it was one.
 
 use crate::path_times::Nanos;
 use std::collections::VecDeque;
@@ -35,12 +44,18 @@ pub(crate) struct Resent {
     /// Whether the copy before it is taken for lost.
     pub(crate) lost: bool,
     pub(crate) settled: bool,
+    /// Whether the receiver has said (SACK) that it did not have it.
+    pub(crate) shown: bool,
+    /// Whether an acknowledgement jumped over it, and its duplicate is awaited.
+    pub(crate) suspect: bool,
 }
 
 /// What an acknowledgement says about retransmissions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     pub(crate) now: Nanos,
+    /// What was acknowledged before, and is now.
+    pub(crate) una: u64,
     pub(crate) ack: u64,
     pub(crate) echo: Option<u32>,
     pub(crate) least: Option<Nanos>,
@@ -51,6 +66,7 @@ pub(crate) struct Evidence {
 pub(crate) struct Retransmissions {
     list: VecDeque<Resent>,
     unsettled: usize,
+    suspects: usize,
 }
 
 impl Retransmissions {
@@ -58,6 +74,7 @@ impl Retransmissions {
         if self.list.len() >= KEPT {
             if let Some(oldest) = self.list.pop_front() {
                 self.unsettled -= usize::from(!oldest.settled);
+                self.suspects -= usize::from(oldest.suspect);
             }
         }
         self.unsettled += usize::from(!resent.settled);
@@ -82,10 +99,15 @@ impl Retransmissions {
         sacked: impl Fn(u64, u64) -> bool,
         mut unlost: impl FnMut(&Resent),
     ) {
-        if self.unsettled == 0 {
+        if self.unsettled == 0 && self.suspects == 0 {
             return;
         }
-        for resent in self.list.iter_mut().filter(|resent| !resent.settled) {
+        let edge =
+            self.list.iter().rposition(|resent| resent.start <= evidence.una && evidence.una < resent.end);
+        if evidence.ack > evidence.una {
+            self.forget_suspects_before(edge);
+        }
+        for (place, resent) in self.list.iter_mut().enumerate().filter(|(_, resent)| !resent.settled) {
             let covered = resent.end <= evidence.ack;
             if !covered && !sacked(resent.start, resent.end) {
                 continue;
@@ -104,7 +126,37 @@ impl Retransmissions {
             if resent.lost && (older || too_soon) {
                 resent.lost = false;
                 unlost(resent);
+            } else if resent.lost && covered && !resent.shown {
+                // What filled the hole at the left edge was sent before it.
+                resent.suspect = evidence.una < resent.start && edge.is_none_or(|edge| edge < place);
+                self.suspects += usize::from(resent.suspect);
             }
+        }
+    }
+
+    /// What is at the left edge, sent again at `edge` or new, was acknowledged: the duplicates of what was sent before it
+    /// would have come.
+    fn forget_suspects_before(&mut self, edge: Option<usize>) {
+        if self.suspects > 0 {
+            for resent in
+                self.list.iter_mut().take(edge.unwrap_or(usize::MAX)).filter(|resent| resent.suspect)
+            {
+                resent.suspect = false;
+                self.suspects -= 1;
+            }
+        }
+    }
+
+    /// A duplicate acknowledgement: calls `unlost` with the first retransmission that one was awaited of.
+    #[inline]
+    pub(crate) fn answered_by_duplicate(&mut self, unlost: impl FnOnce(&Resent)) {
+        if self.suspects == 0 {
+            return;
+        }
+        if let Some(resent) = self.list.iter_mut().find(|resent| resent.suspect) {
+            (resent.suspect, resent.lost) = (false, false);
+            self.suspects -= 1;
+            unlost(resent);
         }
     }
 
@@ -114,7 +166,8 @@ impl Retransmissions {
             self.list.iter_mut().rev().filter(|resent| resent.start < end && start < resent.end).peekable();
         let known = overlapping.peek().is_some();
         if let Some(resent) = overlapping.find(|resent| resent.lost) {
-            resent.lost = false;
+            self.suspects -= usize::from(resent.suspect);
+            (resent.suspect, resent.lost) = (false, false);
             unlost(resent);
         }
         known

@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 /// Slots whose losses may still change. The oldest are passed on beyond this.
 const KEPT: usize = 128;
 
-/// A slot stays open for later judgements (D-SACK, Eifel) for this many more slots.
-const SETTLING: u64 = 4;
+/// A slot stays open for later judgements (D-SACK, duplicates) for this many slots after all its data was acknowledged.
+const SETTLING: usize = 4;
 
 /// A finished slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +62,9 @@ pub(crate) struct Rounds {
     open: Option<Open>,
     closed: VecDeque<Round>,
     next_index: u64,
+    /// What is acknowledged, and what was when each of the last slots ended, the earliest first.
+    acked: u64,
+    acked_then: [u64; SETTLING],
     /// Sum of window x duration, packet-nanoseconds, and of the durations.
     area: f64,
     duration: f64,
@@ -106,6 +109,7 @@ impl Rounds {
     /// its data then echoes `echo`.
     #[inline]
     pub(crate) fn acknowledged(&mut self, known: Nanos, echo: Option<u32>, ack: u64, sacked: &Ranges) {
+        self.acked = self.acked.max(ack);
         if let Some(open) = &mut self.open {
             if open.ends.is_some() {
                 return;
@@ -125,6 +129,8 @@ impl Rounds {
             self.duration += duration;
             self.closed.push_back(open.round);
             self.next_index += 1;
+            self.acked_then.rotate_left(1);
+            self.acked_then[SETTLING - 1] = self.acked;
         }
     }
 
@@ -165,10 +171,12 @@ impl Rounds {
         }
     }
 
-    /// The oldest slot if its losses are settled: all its data is acknowledged, for a while.
-    pub(crate) fn settled(&mut self, una: u64) -> Option<Round> {
+    /// The oldest slot if its losses are settled: all its data is acknowledged, for a while; `unseen`: acknowledgements are not
+    /// captured.
+    pub(crate) fn settled(&mut self, unseen: bool) -> Option<Round> {
         let oldest = self.closed.front()?;
-        let settled = oldest.end <= una && oldest.index + SETTLING < self.next_index;
+        let settled = oldest.index + (SETTLING as u64) < self.next_index
+            && (unseen || oldest.end <= self.acked_then[0]);
         (settled || self.closed.len() > KEPT).then(|| self.closed.pop_front()).flatten()
     }
 

@@ -5,7 +5,7 @@ use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStar
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 pub const MSS: u32 = 1448;
 const CLIENT_ISS: u32 = 0xffff_0000; // wraps soon
@@ -63,6 +63,10 @@ pub struct Truth {
     pub loss_events: u64,
     pub mean_rtt_s: f64,
     pub delivered_packets: u64,
+    /// When packets that were lost were sent, in order.
+    pub lost_at: Vec<f64>,
+    /// Packets that were sent again although the copy before was not lost.
+    pub needless: u64,
     /// The congestion window whenever it may have changed, outside recovery: from when, to when, packets.
     pub windows: Vec<(f64, f64, f64)>,
 }
@@ -146,6 +150,7 @@ pub fn simulate(setup: &Setup) -> Simulated {
         departures: VecDeque::new(),
         segments: Vec::new(),
         truth: Truth::default(),
+        lost: HashSet::new(),
         echo: 0,
         ip_id: 0,
         opened: false,
@@ -175,6 +180,8 @@ struct Running<'a> {
     departures: VecDeque<Instant>,
     segments: Vec<(Point, Wire)>,
     truth: Truth,
+    /// Packets of which the last copy was lost.
+    lost: HashSet<u64>,
     echo: u32,
     ip_id: u16,
     opened: bool,
@@ -183,6 +190,14 @@ struct Running<'a> {
 impl Running<'_> {
     fn leg(&self, first: bool) -> Duration {
         Duration::from_millis(if first { self.setup.legs_ms.0 } else { self.setup.legs_ms.1 })
+    }
+
+    fn offer_sack(&self, wire: Wire) -> Wire {
+        if self.setup.recovery.uses_sack() {
+            wire.with(&wire::SACK_PERMITTED)
+        } else {
+            wire
+        }
     }
 
     fn see(&mut self, point: Point, at: Instant, segment: &Wire) {
@@ -203,12 +218,15 @@ impl Running<'_> {
         let mut wire = Wire::new(0, true, seq, SERVER_ISS + 1, payload);
         wire.ip_id = self.ip_id;
         if segment.syn {
-            wire = wire.flags(wire::SYN).with(&wire::mss(1460)).with(&wire::SACK_PERMITTED);
+            wire = wire.flags(wire::SYN).with(&wire::mss(1460));
+            wire = self.offer_sack(wire);
         }
         if self.setup.timestamps {
             wire = wire.with(&wire::timestamps(milliseconds(segment.sent), self.echo));
         }
         let now = self.now;
+        // Each copy is judged by the one before it.
+        self.truth.needless += u64::from(!self.lost.remove(&segment.seq) && segment.retransmission);
         self.see(Point::Sender, now, &wire);
         let half = self.leg(true).over(2);
         self.see(Point::Before, now + half, &wire);
@@ -219,6 +237,8 @@ impl Running<'_> {
         let dropped = self.departures.len() > self.setup.queue || self.random.uniform() < self.setup.loss;
         if dropped && !segment.syn {
             self.truth.lost += 1;
+            self.truth.lost_at.push(now.as_secs_f64());
+            self.lost.insert(segment.seq);
             return;
         }
         let service = Duration::from_ps(1_000_000_000_000 / self.setup.packets_per_s);
@@ -237,7 +257,8 @@ impl Running<'_> {
         let mut wire = Wire::new(0, false, seq_no, number, 0);
         wire.ip_id = self.ip_id;
         if ack.syn {
-            wire = wire.flags(wire::SYN | wire::ACK).with(&wire::mss(1460)).with(&wire::SACK_PERMITTED);
+            wire = wire.flags(wire::SYN | wire::ACK).with(&wire::mss(1460));
+            wire = self.offer_sack(wire);
         }
         if self.setup.timestamps {
             wire = wire.with(&wire::timestamps(milliseconds(self.now), milliseconds(ack.echo)));
