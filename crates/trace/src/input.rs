@@ -23,6 +23,9 @@ pub(crate) struct Input {
     reader: Box<dyn BufRead>,
     problem: Problem,
     compression: Vec<&'static str>,
+    /// Bytes handed out, after decompression, and the last of them.
+    given: u64,
+    last: Option<u8>,
 }
 
 /// What a reader that stopped early had to say.
@@ -66,7 +69,7 @@ impl Input {
             let ending = Ending { inner, problem: problem.clone() };
             reader = Box::new(BufReader::with_capacity(CHUNK, ending));
         }
-        Ok(Self { reader, problem, compression })
+        Ok(Self { reader, problem, compression, given: 0, last: None })
     }
 
     /// The first bytes, which stay in the stream; fewer than asked for only if there are no more.
@@ -80,6 +83,16 @@ impl Input {
     /// How the file is compressed, outermost first.
     pub(crate) fn compression(&self) -> &[&'static str] {
         &self.compression
+    }
+
+    /// Bytes read so far, after decompression.
+    pub(crate) fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// Whether the last byte read ends a line.
+    pub(crate) fn at_line_end(&self) -> bool {
+        self.last.is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
     }
 
     /// What will be known when the stream has ended.
@@ -115,6 +128,8 @@ impl Read for Input {
                 }
             }
         }
+        self.given += filled as u64;
+        self.last = buffer[..filled].last().copied().or(self.last);
         Ok(filled)
     }
 }

@@ -7,7 +7,7 @@ mod tcp_info;
 
 use crate::error::TraceError;
 use crate::input::Input;
-use crate::observer::{Monitor, Options, Summary};
+use crate::observer::{Monitor, Options, StoppedFile, Summary};
 use parshall_records::Tables;
 use std::io;
 use std::path::Path;
@@ -67,6 +67,70 @@ pub(crate) fn observe<F: FnOnce() -> io::Result<Input>>(
     };
     (summary.files, summary.compression, summary.flows) = (files, compression, 1);
     Ok(summary)
+}
+
+/// With more rows that are no numbers, a file is no series from there on.
+const MAX_UNUSABLE: u64 = 1000;
+
+/// Reads rows of a CSV file as far as they are whole.
+struct Records {
+    reader: csv::Reader<Input>,
+    record: csv::StringRecord,
+    /// Rows that were passed over.
+    unusable: u64,
+    /// Where the rows that were used end, and why there.
+    used: u64,
+    stopped: Option<(u64, String)>,
+}
+
+impl Records {
+    fn new(path: &Path, input: Input) -> Result<(Self, csv::StringRecord), TraceError> {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+        let header = reader.headers().map_err(|error| refused(path, error.to_string()))?.clone();
+        let used = reader.position().byte();
+        Ok((Self { reader, record: csv::StringRecord::new(), unusable: 0, used, stopped: None }, header))
+    }
+
+    /// The next row. The last row of a stream that broke off is left out unless its line is complete: half a number is a
+    /// number.
+    fn next(&mut self) -> Option<&csv::StringRecord> {
+        while self.stopped.is_none() {
+            if self.unusable >= MAX_UNUSABLE {
+                self.stopped = Some((self.used, format!("{MAX_UNUSABLE} rows that are no numbers")));
+                break;
+            }
+            match self.reader.read_record(&mut self.record) {
+                Ok(true) => {
+                    let (at, input) = (self.reader.position().byte(), self.reader.get_ref());
+                    let cut = at >= input.given() && !input.at_line_end();
+                    if let Some(reason) = input.problem().text().filter(|_| cut) {
+                        self.stopped = Some((self.used, reason));
+                        break;
+                    }
+                    self.used = at;
+                    return Some(&self.record);
+                }
+                Ok(false) => {
+                    self.stopped = self.reader.get_ref().problem().text().map(|reason| (self.used, reason));
+                    break;
+                }
+                Err(_) => self.unusable += 1,
+            }
+        }
+        None
+    }
+
+    /// Says in the summary where reading stopped.
+    fn report(&self, path: &Path, summary: &mut Summary) {
+        stopped(path, self.stopped.as_ref(), summary);
+    }
+}
+
+fn stopped(path: &Path, stop: Option<&(u64, String)>, summary: &mut Summary) {
+    if let Some((byte, reason)) = stop {
+        let (file, reason) = (path.to_owned(), reason.clone());
+        summary.stopped.push(StoppedFile { file, byte: *byte, reason });
+    }
 }
 
 fn refused(path: &Path, problem: impl Into<String>) -> TraceError {

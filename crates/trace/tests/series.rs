@@ -3,8 +3,11 @@
 mod common;
 
 use common::{observe_file, try_observe, OPTIONS};
+use flate2::write::GzEncoder;
+use flate2::Compression;
 use parshall_trace::Options;
 use std::fmt::Write;
+use std::io::Write as _;
 
 /// Reno: one packet a round trip of 50 ms, halved at 40; the reduction takes several rows, as in Linux.
 fn reno() -> (String, u64) {
@@ -104,4 +107,84 @@ fn tcp_info_as_csv_and_as_json() {
         assert!((observed.first("flows", "mean_cwnd_packets") - 25.0).abs() < 1e-9);
         assert_eq!(observed.first("flows", "retransmissions"), 2.0);
     }
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// TCP_INFO as CSV, as JSON a line, and as one JSON value; with what each row ends.
+fn tcp_info(rows: u32) -> [(String, &'static str); 3] {
+    let mut csv = String::from("ElapsedTime,SndCwnd,RTT\n");
+    let mut lines = String::new();
+    let mut document = String::from(r#"{"Server":["#);
+    for i in 0..rows {
+        let (elapsed, window, rtt) =
+            (250_000 * (i + 1), 10 + i.wrapping_mul(2_654_435_761) % 977, 20_000 + i % 7919);
+        writeln!(csv, "{elapsed},{window},{rtt}").unwrap();
+        let sample = format!(r#"{{"ElapsedTime":{elapsed},"SndCwnd":{window},"RTT":{rtt}}}"#);
+        writeln!(lines, "{sample}").unwrap();
+        write!(document, "{}{sample}", if i > 0 { "," } else { "" }).unwrap();
+    }
+    document.push_str("]}");
+    [(csv, "\n"), (lines, "}"), (document, "}")]
+}
+
+#[test]
+fn a_series_that_breaks_off_says_at_which_byte() {
+    let (cwnd, _) = reno();
+    let [csv, lines, document] = tcp_info(3000);
+    for (format, (text, end)) in
+        [("cwnd", (cwnd, "\n")), ("tcp_info", csv), ("tcp_info", lines), ("tcp_info", document)]
+    {
+        let mut bytes = gzipped(text.as_bytes());
+        bytes.truncate(bytes.len() / 2);
+        let whole = observe_file(text.as_bytes());
+        let observed = observe_file(&bytes);
+        assert!(whole.summary.stopped.is_empty(), "{:?}", whole.summary.stopped);
+        assert_eq!((observed.summary.format, observed.summary.stopped.len()), (format, 1));
+        let stopped = &observed.summary.stopped[0];
+        assert!(stopped.reason.contains("incomplete"), "{}", stopped.reason);
+        let byte = stopped.byte as usize;
+        assert!((text.len() / 4..3 * text.len() / 4).contains(&byte), "{byte} of {}", text.len());
+        // As many rows as are complete up to there: a number of which the end is missing is another number.
+        let rows = text[..byte].matches(end).count() - usize::from(end == "\n");
+        assert_eq!(observed.summary.frames as usize, rows, "{format}, {end}");
+        assert!(rows > 200, "{rows}");
+        if end == "\n" {
+            assert!(text[..byte].ends_with(end), "{byte}");
+        }
+        let windows = observed.column("flow_samples", "cwnd_packets");
+        assert_eq!(windows, whole.column("flow_samples", "cwnd_packets")[..windows.len()]);
+    }
+}
+
+#[test]
+fn json_that_is_damaged_is_used_up_to_there() {
+    let [_, (lines, _), (document, _)] = tcp_info(20);
+    for text in [lines, document] {
+        let at = text.match_indices("SndCwnd").nth(12).unwrap().0 - 1;
+        let damaged = format!("{}?{}", &text[..at], &text[at + 1..]);
+        let observed = observe_file(damaged.as_bytes());
+        assert_eq!((observed.summary.frames, observed.summary.stopped[0].byte as usize), (12, at));
+    }
+    let damaged = r#"{"ElapsedTime":1,"SndCwnd":2,"RTT":?"#;
+    let error = try_observe(&[damaged.as_bytes()], &OPTIONS).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        error.contains("byte 35: JSON that cannot be read") && error.contains("no TCP_INFO sample"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_that_turns_into_something_else_says_where() {
+    let (mut text, _) = reno();
+    let whole = text.len();
+    text.extend(std::iter::repeat_n("no,number\n", 2000));
+    let observed = observe_file(text.as_bytes());
+    let stopped = &observed.summary.stopped[0];
+    assert_eq!(stopped.byte as usize, whole + 1000 * "no,number\n".len());
+    assert!(stopped.reason.contains("1000 rows"), "{}", stopped.reason);
 }

@@ -4,11 +4,10 @@
 //! fall in it, by a tenth at least until it rises again. The round-trip time is not in the series: it is given, or, for
 //! Reno in congestion avoidance, the time in which the window grows by one packet.
 
-use super::{refused, Source};
+use super::{refused, Records, Source};
 use crate::error::TraceError;
 use crate::input::Input;
 use crate::observer::{Monitor, Options, Summary};
-use csv::StringRecord;
 use parshall_records::{FlowRow, FlowSampleRow, RoundRow, Tables};
 use std::io;
 use std::path::Path;
@@ -34,23 +33,17 @@ const STEP: f64 = 1.01;
 /// The middle half of the slopes of a Reno flow lies within this factor.
 const RENO_SPREAD: f64 = 1.6;
 
-/// With more rows that are no numbers, a file is no series.
-const MAX_ROWS_UNUSABLE: u64 = 1000;
-
 /// Reads rows as (time, window).
 struct Rows {
-    reader: csv::Reader<Input>,
-    record: StringRecord,
+    records: Records,
     time: usize,
     window: usize,
     last_s: Option<f64>,
-    unusable: u64,
 }
 
 impl Rows {
     fn new(path: &Path, input: Input) -> Result<Self, TraceError> {
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
-        let header = reader.headers().map_err(|error| refused(path, error.to_string()))?.clone();
+        let (records, header) = Records::new(path, input)?;
         let column = |names: &[&str]| {
             header
                 .iter()
@@ -58,21 +51,14 @@ impl Rows {
                 .ok_or_else(|| refused(path, format!("line 1: no column {}", names.join(" or "))))
         };
         let (time, window) = (column(TIME)?, column(WINDOW)?);
-        Ok(Self { reader, record: StringRecord::new(), time, window, last_s: None, unusable: 0 })
+        Ok(Self { records, time, window, last_s: None })
     }
 
     /// The next row in order of time; rows that are not numbers, or go back in time, are counted and passed over.
     fn next(&mut self) -> Option<(f64, f64)> {
-        while self.unusable < MAX_ROWS_UNUSABLE {
-            match self.reader.read_record(&mut self.record) {
-                Ok(false) => return None,
-                Ok(true) => {}
-                Err(_) => {
-                    self.unusable += 1;
-                    continue;
-                }
-            }
-            let number = |at: usize| self.record.get(at).and_then(|text| text.trim().parse::<f64>().ok());
+        loop {
+            let record = self.records.next()?;
+            let number = |at: usize| record.get(at).and_then(|text| text.trim().parse::<f64>().ok());
             match (number(self.time), number(self.window)) {
                 (Some(time), Some(window))
                     if time.abs() < LATEST_S
@@ -82,10 +68,9 @@ impl Rows {
                     self.last_s = Some(time);
                     return Some((time, window));
                 }
-                _ => self.unusable += 1,
+                _ => self.records.unusable += 1,
             }
         }
-        None
     }
 }
 
@@ -130,11 +115,12 @@ pub(super) fn observe<F: FnOnce() -> io::Result<Input>>(
             })?;
         }
     }
-    if rows.unusable > 0 {
-        summary
-            .remarks
-            .push(format!("{} rows are no numbers or go back in time; they were passed over", rows.unusable));
+    let unusable = rows.records.unusable;
+    if unusable > 0 {
+        let words = "rows are no numbers or go back in time; they were passed over";
+        summary.remarks.push(format!("{unusable} {words}"));
     }
+    rows.records.report(path, &mut summary);
     summary.duration_s = window.now;
     let name = path.file_name().map_or_else(|| "series".into(), |name| name.to_string_lossy());
     tables.flows.push(FlowRow {

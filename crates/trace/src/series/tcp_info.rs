@@ -9,7 +9,7 @@
 //!
 //! Samples are far more than a round trip apart, so there are no windows per round trip.
 
-use super::refused;
+use super::{refused, stopped, Records};
 use crate::error::TraceError;
 use crate::input::Input;
 use crate::observer::{read_limited, Summary};
@@ -41,29 +41,20 @@ const NAMES: [&str; 9] = [
 type Sample = HashMap<&'static str, f64>;
 
 pub(super) fn observe_csv(path: &Path, input: Input, tables: &mut Tables) -> Result<Summary, TraceError> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
-    let header = reader.headers().map_err(|error| refused(path, error.to_string()))?.clone();
+    let (mut records, header) = Records::new(path, input)?;
     let columns: Vec<(usize, &'static str)> = NAMES
         .iter()
         .filter_map(|name| Some((header.iter().position(|column| column.trim() == *name)?, *name)))
         .collect();
     let mut series = Series::default();
-    let mut record = csv::StringRecord::new();
-    let mut unusable = 0u64;
-    loop {
-        match reader.read_record(&mut record) {
-            Ok(true) => {}
-            Err(_) if unusable < 1000 => {
-                unusable += 1;
-                continue;
-            }
-            Ok(false) | Err(_) => break,
-        }
+    while let Some(record) = records.next() {
         let number = |at: usize| record.get(at)?.trim().parse().ok().filter(|value: &f64| value.is_finite());
         let sample: Sample = columns.iter().filter_map(|&(at, name)| Some((name, number(at)?))).collect();
-        unusable += u64::from(!series.push(&sample, tables)?);
+        records.unusable += u64::from(!series.push(&sample, tables)?);
     }
-    series.finish(path, unusable, tables)
+    let mut summary = series.finish(path, records.unusable, tables)?;
+    records.report(path, &mut summary);
+    Ok(summary)
 }
 
 pub(super) fn observe_json(
@@ -71,20 +62,71 @@ pub(super) fn observe_json(
     mut input: Input,
     tables: &mut Tables,
 ) -> Result<Summary, TraceError> {
+    let problem = input.problem();
     let bytes = read_limited(&mut input, MAX_JSON)
         .ok_or_else(|| refused(path, format!("JSON of more than {} MiB", MAX_JSON >> 20)))?;
     let mut series = Series::default();
-    let mut unusable = 0;
+    let (mut samples, mut unusable, mut stop) = (Vec::new(), 0, None);
     // One value, or one a line.
-    for value in serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>() {
-        let value = value.map_err(|error| refused(path, format!("JSON that cannot be read: {error}")))?;
-        let mut samples = Vec::new();
-        collect(&value, &mut samples);
-        for sample in samples {
+    let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+    let mut begins = 0;
+    while let Some(value) = values.next() {
+        match value {
+            Ok(value) => collect(&value, &mut samples),
+            Err(error) => {
+                let at =
+                    if error.is_eof() { bytes.len() } else { offset(&bytes, error.line(), error.column()) };
+                collect_whole(&bytes[begins..at.max(begins)], &mut samples);
+                let reason = problem.text().unwrap_or_else(|| format!("JSON that cannot be read: {error}"));
+                stop = Some((at as u64, reason));
+            }
+        }
+        begins = values.byte_offset();
+        for sample in samples.drain(..) {
             unusable += u64::from(!series.push(&sample, tables)?);
         }
+        if stop.is_some() {
+            break;
+        }
     }
-    series.finish(path, unusable, tables)
+    // What decompression ends with may look like the end of a line.
+    let stop = stop.or_else(|| problem.text().map(|reason| (bytes.len() as u64, reason)));
+    if let Some((byte, reason)) = stop.as_ref().filter(|_| series.samples == 0) {
+        let before = "before it no TCP_INFO sample with ElapsedTime, SndCwnd and RTT";
+        return Err(refused(path, format!("byte {byte}: {reason}; {before}")));
+    }
+    let mut summary = series.finish(path, unusable, tables)?;
+    stopped(path, stop.as_ref(), &mut summary);
+    Ok(summary)
+}
+
+/// The byte at a line and column, which count from 1.
+fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let start = std::iter::once(0).chain(ends).nth(line.saturating_sub(1)).unwrap_or(bytes.len());
+    (start + column.saturating_sub(1)).min(bytes.len())
+}
+
+/// The samples of a value that breaks off: objects without others in them, of which all is there.
+fn collect_whole(bytes: &[u8], samples: &mut Vec<Sample>) {
+    let (mut innermost, mut quoted, mut escaped) = (None, false, false);
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' => innermost = Some(at),
+            b'}' => {
+                if let Some(Ok(value)) =
+                    innermost.take().map(|start| serde_json::from_slice(&bytes[start..=at]))
+                {
+                    collect(&value, samples);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// All objects with a window and a round-trip time, in order. A client's and a server's measurements of the same connection
