@@ -233,3 +233,51 @@ def test_the_command_line_starts_fast(command: Command) -> None:
     ).stdout.split()
     assert {"numpy", "polars", "pydantic", "scipy", "plotly", "matplotlib"}.isdisjoint(modules)
     assert statistics.median(times) < 2.0  # 0.3 s alone; other tests may use the cores too
+
+
+PREDICT_KEYS = (
+    "loss congestion_control rtt_s w_max mean_packets_per_rtt square_root_packets_per_rtt cycle_rtts n_rtts lowest "
+    "highest bounds scale_for spectrum linear_parts"
+)
+
+
+@pytest.mark.parametrize("control", ["reno", "bic", "highspeed", "cubic", "scalable"])
+def test_predict_answers_for_each_control_as_python_does(control: str, cli: Cli) -> None:
+    from parshall.models import variants
+
+    options = ["--loss", "0.001", "--cc", control, *(("--rtt", "100 ms") if control == "cubic" else ())]
+    done = cli("predict", "throughput", *options, "--scale", 500, "--json")
+    assert done.exit_code == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert list(answer) == PREDICT_KEYS.split()
+    found = variants.for_control(control, 0.001, rtt_s=0.1 if control == "cubic" else None)
+    assert answer["mean_packets_per_rtt"] == found.mean
+    (row,) = answer["bounds"]
+    # Solutions are found from the last one's, so that their order leaves a trace in the last digits.
+    assert (row["low"], row["high"]) == pytest.approx(found.bounds(2**18, 500), rel=1e-9)
+    assert row["scale_rtts"] == 500
+    assert row["low"] < found.mean < row["high"]
+    assert (answer["square_root_packets_per_rtt"] is None) == (control != "reno")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cc", "vegas"], '--cc: found "vegas"; accepted: reno, bic, highspeed, cubic, scalable'),
+        (["--cc", "cubic"], "--rtt: found none; CUBIC grows with time, so it needs one"),
+        (["--cc", "cubic", "--rtt", "100"], "--rtt: "),
+        (["--cc", "cubic", "--rtt", "0 s"], '--rtt: found "0 s"; accepted: times above 0'),
+        (["--cc", "bic", "--w-max", "2"], "w_max"),
+    ],
+)
+def test_predict_refuses_what_it_cannot_answer(options: list[str], message: str, cli: Cli) -> None:
+    done = cli("predict", "throughput", "--loss", "0.001", *options)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_predict_says_where_the_spectrum_ends(cli: Cli) -> None:
+    done = cli("predict", "throughput", "--loss", "0.05", "--cc", "scalable", "--rtt", "20 ms")
+    assert done.exit_code == 0, done.stderr
+    assert "packets per second" in done.stdout
+    assert "that ends there may be wider" in " ".join(done.stdout.split())

@@ -110,3 +110,18 @@ def test_bad_input() -> None:
         measured_persistent([1, 2], [0, 1], 0)
     with pytest.raises(ModelInputError, match="longer records"):
         measured_persistent([1, 2, 3], [0, 1, 0], 5)
+
+
+def test_any_control_has_one_door() -> None:
+    assert variants.for_control("reno", 0.02).mean == ld.spectrum(0.02, w_max=1000).mean
+    assert variants.for_control("bic", 1e-3).mean == variants.spectrum("bic", 1e-3).mean
+    assert variants.for_control("scalable", 1e-3, w_max=300).highest <= 300
+
+
+@pytest.mark.parametrize("control", ["bic", "scalable"])
+def test_losses_every_few_round_trips_have_a_spectrum_or_a_reason(control: str) -> None:
+    found = variants.spectrum(control, 0.05)
+    assert found.lowest < found.mean < found.highest
+    assert found.cycle_rtts < 5
+    with pytest.raises(ModelInputError, match=r"losses every 1\.\d* RTTs, too often"):
+        variants.spectrum(control, 0.9)

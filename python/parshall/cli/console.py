@@ -73,6 +73,28 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
+def duration_s(option: str, text: str | None) -> float | None:
+    """A time with its unit as seconds; None stays None.
+
+    Raises
+    ------
+    InputError
+        It is no time above 0.
+    """
+    if text is None:
+        return None
+    from parshall import _core
+    from parshall.errors import InputError
+
+    try:
+        found = _core.parse_quantity("duration", text) * 1e-12
+    except ValueError as error:
+        raise InputError(f"{option}: {error}") from None
+    if found <= 0:
+        raise InputError(f'{option}: found "{text}"; accepted: times above 0, e.g. "100 ms"')
+    return float(found)
+
+
 def console() -> Console:
     """Where tables go."""
     from rich.console import Console

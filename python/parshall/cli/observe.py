@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import FAILURE, Json, Quiet, console, fail, note, print_json, table, verb
+from parshall.cli.console import FAILURE, Json, Quiet, console, duration_s, fail, note, print_json, table, verb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def observe(
     try:
         with _progress(shown) as progress:
             observation = read(
-                *files, output=output, join=join, overwrite=force, rtt_s=_seconds(rtt), progress=progress
+                *files, output=output, join=join, overwrite=force, rtt_s=duration_s("--rtt", rtt), progress=progress
             )
     except KeyboardInterrupt:
         fail("interrupted; nothing was written", FAILURE)
@@ -102,19 +102,14 @@ def result(observation: Observation, rows: Sequence[dict[str, Any]], path: str |
                 "decrease_factor": changes.factor,
             }
         )
-    return {"captures": observation.captures, "flow_count": len(observation.flows), "flows": flows, "page": path}
-
-
-def _seconds(text: str | None) -> float | None:
-    if text is None:
-        return None
-    from parshall import _core
-    from parshall.errors import InputError
-
-    try:
-        return _core.parse_quantity("duration", text) * 1e-12
-    except ValueError as error:
-        raise InputError(f"--rtt: {error}") from None
+    judged = [[each.as_json() for each in observation.arrivals(trace)] for trace in range(len(observation.captures))]
+    return {
+        "captures": observation.captures,
+        "flow_count": len(observation.flows),
+        "flows": flows,
+        "arrivals": judged,
+        "page": path,
+    }
 
 
 def _progress(shown: bool) -> Any:

@@ -6,19 +6,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Json, console, print_json, table, verb
+from parshall.cli.console import Json, console, duration_s, print_json, table, verb
 
 if TYPE_CHECKING:
     from parshall.models.large_deviations import Spectrum
 
 QUANTITIES = ("throughput",)
+SCALES = (100, 200, 500, 1000, 2000)
 
 
 @verb
 def predict(
     quantity: Annotated[str, typer.Argument(help="What to predict: throughput.", show_default=False)],
     loss: Annotated[float, typer.Option(help="Probability that a packet is lost.", show_default=False)],
-    w_max: Annotated[int, typer.Option(help="Largest window, packets.")] = 1000,
+    cc: Annotated[
+        str, typer.Option("--cc", help="The congestion control: reno, bic, highspeed, cubic, scalable.")
+    ] = "reno",
+    rtt: Annotated[
+        str | None,
+        typer.Option(help='Round-trip time, e.g. "100 ms"; CUBIC needs it.', show_default="rates per RTT alone"),
+    ] = None,
+    w_max: Annotated[
+        int | None, typer.Option(help="Largest window, packets.", show_default="1000 for reno, else 10000")
+    ] = None,
     rtts: Annotated[int, typer.Option(help="Length of the flow, RTTs.")] = 2**18,
     scales: Annotated[
         list[int] | None,
@@ -30,16 +40,21 @@ def predict(
     high: Annotated[float | None, typer.Option(help="Largest acceptable throughput, packets per RTT.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict a Reno flow's throughput under independent losses: its mean, and how much it varies at each scale."""
+    """Predict a flow's throughput under independent losses: its mean, and how much it varies at each scale."""
     from parshall.errors import InputError
-    from parshall.models.large_deviations import spectrum
-    from parshall.models.loss import Bernoulli
+    from parshall.models import variants
 
     if quantity not in QUANTITIES:
         raise InputError(f'predict: found "{quantity}"; accepted: "throughput"')
-    found = spectrum(Bernoulli(loss), w_max=w_max)
-    chosen = scales or [n for n in (100, 200, 500, 1000, 2000) if n <= rtts]
-    answer = _answer(found, loss, w_max, rtts, chosen, low, high)
+    if cc not in variants.CONTROLS:
+        raise InputError(f'--cc: found "{cc}"; accepted: {", ".join(variants.CONTROLS)}')
+    rtt_s = duration_s("--rtt", rtt)
+    if cc == "cubic" and rtt_s is None:
+        raise InputError('--rtt: found none; CUBIC grows with time, so it needs one, e.g. --rtt "100 ms"')
+    found = variants.for_control(cc, loss, rtt_s=rtt_s, w_max=w_max)
+    chosen = scales or [n for n in SCALES if n <= rtts]
+    asked = {"loss": loss, "congestion_control": cc, "rtt_s": rtt_s, "w_max": w_max or variants.default_w_max(cc)}
+    answer = {**asked, **_answer(found, loss, rtts, chosen, low, high, reno=cc == "reno")}
     if as_json:
         print_json(answer)
     else:
@@ -47,24 +62,29 @@ def predict(
 
 
 def _answer(
-    spectrum: Spectrum, loss: float, w_max: int, rtts: int, scales: list[int], low: float | None, high: float | None
+    spectrum: Spectrum, loss: float, rtts: int, scales: list[int], low: float | None, high: float | None, *, reno: bool
 ) -> dict[str, Any]:
     """What ``--json`` prints; docs/json.md describes it."""
     from math import sqrt
 
     alpha, f = spectrum.curve(41)
-    bounds = [(n, *spectrum.bounds(rtts, n)) for n in scales]
+    bounds = [(n, *(float(end) for end in spectrum.bounds(rtts, n))) for n in scales]
     wanted = low is not None or high is not None
     least = spectrum.lowest if low is None else low
     most = spectrum.highest if high is None else high
+    # Beyond its ends f is minus infinity for Reno's chain, and not known for the others'.
+    at_end = {
+        n: not reno and not (a > spectrum.lowest * (1 + 1e-9) and b < spectrum.highest * (1 - 1e-9))
+        for n, a, b in bounds
+    }
     return {
-        "loss": loss,
-        "w_max": w_max,
         "mean_packets_per_rtt": spectrum.mean,
-        "square_root_packets_per_rtt": sqrt(1.5 / loss),
+        "square_root_packets_per_rtt": sqrt(1.5 / loss) if reno else None,
         "cycle_rtts": spectrum.cycle_rtts,
         "n_rtts": rtts,
-        "bounds": [{"scale_rtts": n, "low": float(a), "high": float(b)} for n, a, b in bounds],
+        "lowest": float(spectrum.lowest),
+        "highest": float(spectrum.highest),
+        "bounds": [{"scale_rtts": n, "low": a, "high": b, "at_end": at_end[n]} for n, a, b in bounds],
         "scale_for": spectrum.scale_for(least, most, rtts) if wanted else None,
         "spectrum": [{"alpha": float(a), "f": float(b)} for a, b in zip(alpha, f, strict=True)],
         "linear_parts": [{"low": p.low, "high": p.high, "q": p.q, "why": p.why} for p in spectrum.linear_parts],
@@ -74,11 +94,19 @@ def _answer(
 def _show(answer: dict[str, Any]) -> None:
     out = console()
     mean, root = answer["mean_packets_per_rtt"], answer["square_root_packets_per_rtt"]
-    out.print(f"mean throughput {mean:.5g} packets per RTT (square-root formula: {root:.4g})")
+    beside = f"square-root formula: {root:.4g}" if root is not None else answer["congestion_control"]
+    out.print(f"mean throughput {mean:.5g} packets per RTT ({beside})")
+    if answer["rtt_s"] is not None:
+        out.print(f"with an RTT of {1e3 * answer['rtt_s']:g} ms: {mean / answer['rtt_s']:.5g} packets per second")
     shown = table(f"throughput in {answer['n_rtts']} RTTs", "averaged over, RTTs", "lowest", "highest")
     for row in answer["bounds"]:
         shown.add_row(str(row["scale_rtts"]), f"{row['low']:.4g}", f"{row['high']:.4g}")
     out.print(shown)
+    if any(row["at_end"] for row in answer["bounds"]):
+        out.print(
+            f"the spectrum is known from {answer['lowest']:.4g} to {answer['highest']:.4g} packets per RTT: a range "
+            "that ends there may be wider"
+        )
     if answer["scale_for"] is not None:
         out.print(f"within the range from {answer['scale_for']} RTTs on")
     for part in answer["linear_parts"]:

@@ -180,8 +180,21 @@ class EpochTilt:
         # Beyond 60 loss cycles' rates a packet, an interval is shorter than a round trip.
         self.limits: tuple[float, float] | None = (-60 * unit, min(60 * unit, epochs.largest_tilt()))
         self.states = epochs.states
-        ends = self.solve(np.array(self.limits))
-        self.lowest, self.highest = float(ends.mean[0]), float(ends.mean[1])
+        (low, self.lowest), (high, self.highest) = (self._reached(limit) for limit in self.limits)
+        self.limits = (low, high)
+
+    def _reached(self, limit: float) -> tuple[float, float]:
+        """A limit and the mean there; drawn in where K underflows, as it does if a cycle is a few RTTs."""
+        self.limits = (min(limit, 0.0), max(limit, 0.0))
+        for _ in range(6):
+            try:
+                return limit, float(self.solve(np.array([limit])).mean[0])
+            except ModelInputError:
+                limit /= 2
+        raise ModelInputError(
+            f"loss: found losses every {1 / self._epochs.loss_rate:.3g} RTTs, too often for this chain; accepted are "
+            "losses at which windows grow for some round trips"
+        )
 
     def solve(self, q: FloatArray, guess: FloatArray | None = None) -> Tilted:
         """Lambda and alpha at each q, shape (k,)."""
@@ -231,7 +244,8 @@ def _perron(matrix: FloatArray, left: FloatArray, right: FloatArray) -> tuple[fl
     radius = 1.0
     for _ in range(20_000):
         after, before = matrix @ right, left @ matrix
-        found = float(left @ after / (left @ right))
+        overlap = float(left @ right)
+        found = float(left @ after) / overlap if overlap > 0 else 0.0
         if not np.isfinite(found) or found <= 0:
             raise ModelInputError("loss: the window's states do not hang together at this tilt")
         after, before = after + 0.2 * found * right, before + 0.2 * found * left

@@ -23,8 +23,12 @@ from parshall.models.entry import Entry
 from parshall.models.growth import CONTROLS, growth
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.large_deviations import Spectrum
+from parshall.models.large_deviations import spectrum as exact
 from parshall.models.loss import LossFunction, as_loss
 from parshall.models.loss_epochs import EpochTilt, LossEpochs, PersistentLoss
+
+LossLike = LossFunction | PersistentLoss | Callable[[FloatArray], ArrayLike] | float
+"""p(w), p(w, k), or a packet loss probability."""
 
 GRID = 128
 """Windows of the grid: 256 change the mean by less than 0.1 %, and f by less than 1 % of its value."""
@@ -44,7 +48,7 @@ ENTRIES: tuple[Entry, ...] = (
 
 def epochs(
     control: str,
-    loss: LossFunction | PersistentLoss | Callable[[FloatArray], ArrayLike] | float,
+    loss: LossLike,
     *,
     rtt_s: float | None = None,
     w_max: float = 10_000,
@@ -79,7 +83,7 @@ def epochs(
 
 def spectrum(
     control: str,
-    loss: LossFunction | PersistentLoss | Callable[[FloatArray], ArrayLike] | float,
+    loss: LossLike,
     *,
     rtt_s: float | None = None,
     w_max: float = 10_000,
@@ -102,4 +106,35 @@ def spectrum(
     return Spectrum(EpochTilt(found), found.mean, found.loss_rate)
 
 
-__all__ = ["CONTROLS", "epochs", "spectrum"]
+def for_control(control: str, loss: LossLike, *, rtt_s: float | None = None, w_max: float | None = None) -> Spectrum:
+    """The spectrum of any control in `CONTROLS`: Reno's exact chain, or the chain with memory; arguments as `epochs`.
+
+    Parameters
+    ----------
+    control, loss, rtt_s
+        As `epochs`.
+    w_max
+        Largest window, packets; None: `default_w_max`.
+
+    Raises
+    ------
+    ModelInputError
+        As `epochs`.
+
+    Examples
+    --------
+    >>> round(for_control("reno", 0.02).mean, 5), round(for_control("cubic", 1e-4, rtt_s=0.1).mean)
+    (8.60124, 212)
+    """
+    largest = default_w_max(control) if w_max is None else w_max
+    if control == "reno" and not isinstance(loss, PersistentLoss):
+        return exact(loss, w_max=int(largest))
+    return spectrum(control, loss, rtt_s=rtt_s, w_max=largest)
+
+
+def default_w_max(control: str) -> int:
+    """The largest window of `for_control`, packets: those of high-speed controls are larger."""
+    return 1000 if control == "reno" else 10_000
+
+
+__all__ = ["CONTROLS", "default_w_max", "epochs", "for_control", "spectrum"]
