@@ -19,6 +19,7 @@ import parshall as ps
 from parshall.errors import InputError, OutputExistsError
 from parshall.models.large_deviations import spectrum
 from parshall.models.loss import Bernoulli
+from parshall.stats import synthesis
 from parshall.traces.flow import TracedFlow, clopper_pearson
 from parshall.traces.page import document
 from parshall.traces.spectra import variability
@@ -319,3 +320,73 @@ def test_kernel_samples_of_downloads() -> None:
     assert len(observation.flows) == len(paths) == 57
     assert observation.flow_samples["srtt_s"].is_not_null().all()
     assert observation.flows["packets_dropped"].is_null().all(), "TCP_INFO as it is in these files does not say"
+
+
+# --- arrivals ---
+
+
+def arriving(path: Path, counts: np.ndarray, bin_s: float, *, flags: int = 0x10, ports: int = 1) -> Path:
+    """A capture with so many packets in each bin, evenly spaced, from `ports` ports in turn."""
+    made = bytearray(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101))
+    sent = 0
+    for place, number in enumerate(counts.tolist()):
+        for k in range(int(number)):
+            at = round((place + (k + 0.5) / number) * bin_s * 1e9)
+            port = 1024 + sent % ports
+            ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 41, sent % 65536, 0, 64, 6, 0, bytes(4), bytes([10, 0, 0, 2]))
+            tcp = struct.pack(">HHIIBBHHH", port, 80, 1, 1, 0x50, flags, 1000, 0, 0)
+            data = ip[:12] + bytes([10, 0, port >> 8, port & 255]) + ip[16:] + tcp + b"x"
+            header = struct.pack("<IIII", 1_600_000_000 + at // 10**9, at % 10**9, len(data), 41)
+            made += header + data
+            sent += 1
+    path.write_bytes(made)
+    return path
+
+
+@pytest.mark.parametrize(("h", "label"), [(0.85, "long-range dependent"), (0.5, "independent")])
+def test_arrivals_have_the_verdict_of_what_they_were_made_of(h: float, label: str, tmp_path: Path) -> None:
+    """fGn of a known H as packets a bin: each estimator is within 0.1 of it, some five standard errors of 2^14 bins."""
+    counts = np.maximum(np.round(8 + 2 * synthesis.fgn(2**14, h, np.random.default_rng(5))), 0)
+    observation = ps.observe(arriving(tmp_path / "fgn.pcap", counts, 0.0064))
+    packets, octets, connections = observation.arrivals()
+    # Bins of 0.1 ms are joined to 6.4 ms: those of the series, but for the first packet's place in them.
+    assert packets.bin_s == pytest.approx(0.0064)
+    assert packets.series.sum() >= 0.99 * counts.sum()
+    for each in (packets, octets):
+        assert each.verdict is not None
+        assert each.verdict.label == label, each.verdict.sentence
+        assert each.verdict.h == pytest.approx(h, abs=0.1)
+    assert connections.verdict is None
+    assert "are needed" in connections.reason
+    text = " ".join(sentence for section in document(observation).sections for sentence in section.paragraphs)
+    assert f": {label.capitalize()}:" in text
+
+
+def test_new_connections_are_an_arrival_series_too(tmp_path: Path) -> None:
+    counts = np.random.default_rng(6).poisson(3, 1024)
+    path = arriving(tmp_path / "flows.pcap", counts, 0.01, flags=0x02, ports=60_000)
+    (connections,) = [each for each in ps.observe(path).arrivals() if each.quantity == "connections"]
+    assert connections.series.sum() == pytest.approx(counts.sum(), abs=20)
+    assert connections.verdict is not None
+    assert connections.verdict.label == "independent"
+
+
+def test_arrivals_in_json(cli: Cli) -> None:
+    made = cli("observe", CORPUS / "vlan.pcap", "--json", "--no-page")
+    (trace,) = json.loads(made.stdout)["arrivals"]
+    assert [each["quantity"] for each in trace] == ["packets", "bytes", "connections"]
+    assert trace[0]["hurst"] is None
+    assert "say nothing about long times" in trace[0]["reason"]
+    assert json.loads(cli("observe", CORPUS / "cwnd.csv", "--json", "--no-page").stdout)["arrivals"] == [[]]
+
+
+def test_a_series_that_breaks_off_says_where_on_the_page(tmp_path: Path) -> None:
+    rows = "".join(f"{0.1 * i:.1f},{10 + i * 7919 % 31}\n" for i in range(3000))
+    whole = gzip.compress(("t_s,cwnd_pkts\n" + rows).encode())
+    cut = tmp_path / "cwnd.csv.gz"
+    cut.write_bytes(whole[: len(whole) // 2])
+    observation = ps.observe(cut)
+    (stop,) = observation.captures[0]["stopped"]
+    assert 0 < stop["byte"] < len(rows)
+    text = " ".join(sentence for section in document(observation).sections for sentence in section.paragraphs)
+    assert f"could be read up to byte {stop['byte']} (after decompression)" in text

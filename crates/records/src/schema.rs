@@ -298,3 +298,19 @@ table! {
         odd_segments: u64, "segments";
     }
 }
+
+table! {
+    /// What arrived at the capture point in each of a series of equal intervals (bins), of all protocols and in all directions.
+    pub struct TraceArrivalRow in "trace_arrivals" {
+        /// Start of the bin, from the first frame on.
+        time_s: f64, "s";
+        /// Length of the bin.
+        bin_s: f64, "s";
+        /// Frames.
+        packets: u64, "packets";
+        /// Their bytes on the wire.
+        bytes: u64, "bytes";
+        /// TCP connections of which the first packet was seen.
+        connections: u64, "";
+    }
+}

@@ -3,7 +3,8 @@
 use crate::column::{Column, Row};
 use crate::error::RecordsError;
 use crate::schema::{
-    DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TraceFlowRow, TransferRow,
+    DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow,
+    TraceFlowRow, TransferRow,
 };
 use crate::table::{columns, path, Table};
 use serde::Serialize;
@@ -23,7 +24,7 @@ pub struct TableSelection {
     pub flow_samples: bool,
     /// `link_samples`.
     pub link_samples: bool,
-    /// `trace_flows`.
+    /// `trace_flows` and `trace_arrivals`.
     pub trace_flows: bool,
 }
 
@@ -107,6 +108,7 @@ tables! {
     flow_samples: FlowSampleRow, |selection: TableSelection| selection.flow_samples;
     link_samples: LinkSampleRow, |selection: TableSelection| selection.link_samples;
     trace_flows: TraceFlowRow, |selection: TableSelection| selection.trace_flows;
+    trace_arrivals: TraceArrivalRow, |selection: TableSelection| selection.trace_flows;
 }
 
 fn always(_: TableSelection) -> bool {

@@ -47,6 +47,8 @@ pub(crate) struct Flows {
     pub(crate) empty: u64,
     /// Packets that were captured twice.
     pub(crate) copies: u64,
+    /// Connections, with and without data.
+    pub(crate) connections_begun: u64,
 }
 
 impl Flows {
@@ -65,6 +67,7 @@ impl Flows {
             evicted: 0,
             empty: 0,
             copies: 0,
+            connections_begun: 0,
         }
     }
 
@@ -83,9 +86,13 @@ impl Flows {
     ) -> Result<(), RecordsError> {
         let (key, side) = Key::of(packet);
         let connection = match self.connections.entry(key) {
-            Entry::Vacant(vacant) => vacant.insert(Box::new(Connection::new())),
+            Entry::Vacant(vacant) => {
+                self.connections_begun += 1;
+                vacant.insert(Box::new(Connection::new()))
+            }
             Entry::Occupied(mut occupied) => {
                 if occupied.get().is_succeeded_by(packet, side) {
+                    self.connections_begun += 1;
                     let mut over = std::mem::replace(occupied.get_mut(), Box::new(Connection::new()));
                     write(&key, &mut over, &mut self.next_flow, &mut self.empty, tables)?;
                 }

@@ -19,8 +19,10 @@
 //! | [`rounds`] | windows in consecutive round trips | 128 unsettled |
 //! | [`resent`] | which retransmissions were needless | 256 remembered |
 //! | [`segment_size`] | packets in a merged segment | |
+//! | [`arrivals`] | packets, bytes and connections in bins | 65,536 bins |
 //! | [`series`] | cwnd and TCP_INFO series | |
 
+mod arrivals;
 mod capture;
 mod connection;
 mod direction;

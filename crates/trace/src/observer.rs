@@ -1,5 +1,6 @@
 //! Captures in, records out.
 
+use crate::arrivals::Arrivals;
 use crate::capture::{read_frames, Format, Frame, Stop};
 use crate::error::{TraceError, ACCEPTED};
 use crate::flows::Flows;
@@ -164,6 +165,7 @@ fn refuse(path: &Path, head: &[u8], input: &Input) -> TraceError {
 #[derive(Debug)]
 struct Observer<'a> {
     flows: Flows,
+    arrivals: Arrivals,
     summary: Summary,
     monitor: &'a Monitor,
     /// Nanoseconds since 1970 of the first frame, and of the last one.
@@ -178,6 +180,7 @@ impl<'a> Observer<'a> {
         let sample_every = options.sample_every_s.map(|seconds| (seconds * 1e9) as Nanos);
         Self {
             flows: Flows::new(sample_every),
+            arrivals: Arrivals::new(),
             summary: Summary::default(),
             monitor,
             origin: None,
@@ -226,6 +229,14 @@ impl<'a> Observer<'a> {
     #[inline]
     fn frame(&mut self, frame: &Frame<'_>, tables: &mut Tables) -> Result<(), RecordsError> {
         let now = self.time(frame);
+        let known = self.flows.connections_begun;
+        self.content(now, frame, tables)?;
+        self.arrivals.frame(now, frame.wire_bytes, self.flows.connections_begun - known);
+        Ok(())
+    }
+
+    #[inline]
+    fn content(&mut self, now: Nanos, frame: &Frame<'_>, tables: &mut Tables) -> Result<(), RecordsError> {
         let summary = &mut self.summary;
         summary.frames += 1;
         summary.wire_bytes += u64::from(frame.wire_bytes);
@@ -269,6 +280,7 @@ impl<'a> Observer<'a> {
 
     fn finish(mut self, tables: &mut Tables) -> Result<Summary, TraceError> {
         self.flows.finish(tables)?;
+        self.arrivals.write(tables)?;
         let summary = &mut self.summary;
         summary.flows = self.flows.count();
         summary.evicted = self.flows.evicted;

@@ -5,11 +5,13 @@
 | `observation` | files in, tables out |
 | `flow` | one flow's windows: loss function p(w), increase and decrease |
 | `spectra` | how its throughput varies, against the chain fitted on its p(w) |
+| `arrivals` | what arrived when, and whether it is long-range dependent |
 | `page`, `figures`, `trust` | the page |
 """
 
+from parshall.traces.arrivals import Arrivals
 from parshall.traces.flow import Decrease, LossBin, TracedFlow
 from parshall.traces.observation import Observation, observe
 from parshall.traces.page import write_page
 
-__all__ = ["Decrease", "LossBin", "Observation", "TracedFlow", "observe", "write_page"]
+__all__ = ["Arrivals", "Decrease", "LossBin", "Observation", "TracedFlow", "observe", "write_page"]

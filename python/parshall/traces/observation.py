@@ -21,12 +21,13 @@ import polars as pl
 
 from parshall import _core
 from parshall.errors import InputError, OutputExistsError, ParshallError, StorageError
+from parshall.traces.arrivals import Arrivals, arrivals
 from parshall.traces.flow import TracedFlow
 
 OBSERVATION_FILE = "observation.json"
 PAGE_FILE = "observe.html"
 REPETITIONS = "repetitions"
-TABLES = ("flows", "rounds", "flow_samples", "trace_flows")
+TABLES = ("flows", "rounds", "flow_samples", "trace_flows", "trace_arrivals")
 SAMPLE_EVERY_S = 0.1
 _POLL_S = 0.1
 
@@ -57,6 +58,7 @@ class Observation:
     ) -> None:
         self.directory = directory
         self.captures = [dict(capture) for capture in captures]
+        self._arrivals: dict[int, tuple[Arrivals, ...]] = {}
         if temporary:
             weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
 
@@ -141,6 +143,13 @@ class Observation:
         facts = self.trace_flows.filter(own).to_dicts()
         rounds, samples = (self.scan(name).filter(own).collect() for name in ("rounds", "flow_samples"))
         return TracedFlow(row[0], facts[0] if facts else {}, rounds, samples, self.captures[trace])
+
+    def arrivals(self, trace: int = 0) -> tuple[Arrivals, ...]:
+        """Packets, bytes and new connections over time, and whether they are long-range dependent; () of a series."""
+        if trace not in self._arrivals:
+            own = self.scan("trace_arrivals").filter(pl.col("repetition") == trace).collect()
+            self._arrivals[trace] = arrivals(own)
+        return self._arrivals[trace]
 
     def __repr__(self) -> str:
         return f"<Observation of {len(self.captures)} trace(s), {len(self.flows)} flow(s), in {self.directory}>"

@@ -10,7 +10,7 @@ from typing import Any
 from parshall.errors import InputError
 from parshall.report.document import Document, Drawn, Section, Table, write_document
 from parshall.report.numbers import ABSENT, count, counted, quantity, significant
-from parshall.traces import figures, trust
+from parshall.traces import arrivals, figures, trust
 from parshall.traces.flow import TracedFlow
 from parshall.traces.observation import Observation
 from parshall.traces.spectra import Variability, variability
@@ -46,8 +46,18 @@ def document(observation: Observation, chosen: Sequence[str] = ()) -> Document:
         title=names,
         description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
         byline=_byline(observation),
-        sections=[_listing(rows), _traces(observation), *(part for flow in flows for part in _closely(flow))],
+        sections=[
+            _listing(rows),
+            _traces(observation),
+            *(part for flow in flows for part in _closely(flow)),
+            *_arrivals(observation),
+        ],
     )
+
+
+def _arrivals(observation: Observation) -> list[Section]:
+    judged = [(place, observation.arrivals(place)) for place in range(min(CLOSELY, len(observation.captures)))]
+    return [arrivals.section(found, str(place)) for place, found in judged if found]
 
 
 def _byline(observation: Observation) -> list[str]:
