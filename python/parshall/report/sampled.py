@@ -1,0 +1,109 @@
+"""Whether the sizes that a run drew have the mean that was asked for: heavy tails seldom do.
+
+| symbol | name here |
+| --- | --- |
+| m | `count`, sizes drawn |
+
+Where the sampled mean of a group's sizes is more than 5 % off, the run carries another load than its scenario says,
+and its results are those of that load. The page says so, with the interval in which the mean of so many values of this
+distribution lies: by the stable law for Pareto sizes (`parshall.stats.tails`), by a parametric bootstrap for others of
+which few were drawn, else by the normal law.
+
+References: M. Crovella, L. Lipsky, Long-lasting transient conditions in simulations with heavy-tailed workloads, WSC
+1997.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from parshall.errors import ParshallError
+from parshall.prediction import laws
+from parshall.report.numbers import count, quantity
+from parshall.report.source import RunLike, filled
+from parshall.stats.tails import mean_interval_of_pareto
+
+TOLERANCE = 0.05
+_Z = 1.959964
+_FEW, _SERIES, _SEED = 5000, 400, 1
+_SLOW = "hyperexponential"
+"""Its quantiles take a bisection each; its variance is finite."""
+
+
+def off_loads(run: RunLike) -> list[str]:
+    """A sentence for each group whose sampled mean size is more than 5 % off the one asked for."""
+    transfers = filled(run.transfers)
+    if transfers is None:
+        return []
+    said = []
+    for name, law in _size_laws(run).items():
+        sizes = transfers.filter(pl.col("group") == name)["size_bytes"].drop_nulls()
+        try:
+            asked = laws.mean(law)
+            if sizes.len() == 0 or not math.isfinite(asked):
+                continue
+            sampled = float(np.mean(sizes.to_numpy()))
+            if abs(sampled / asked - 1) > TOLERANCE:
+                said.append(_sentence(name, law, sizes.len(), sampled, asked))
+        except laws.UnknownLawError:
+            continue
+    return said
+
+
+def _size_laws(run: RunLike) -> dict[str, Mapping[str, Any]]:
+    """The distribution of each group's sizes, in bytes; of groups whose sizes are drawn."""
+    resolve = getattr(run.scenario, "resolve", None)
+    if not callable(resolve):
+        return {}
+    try:
+        groups = resolve()["flows"]
+    except ParshallError:  # a file that the scenario names is gone
+        return {}
+    found = {str(group["name"]): group["workload"].get("size") for group in groups}
+    return {name: size for name, size in found.items() if isinstance(size, Mapping)}
+
+
+def _sentence(name: str, law: Mapping[str, Any], number: int, sampled: float, asked: float) -> str:
+    low, high = mean_interval(law, number)
+    way = "above" if sampled > asked else "below"
+    return (
+        f"{name}: the {count(number)} sizes that were drawn have a mean of {quantity(sampled, 'B')}, "
+        f"{abs(sampled / asked - 1):.0%} {way} the {quantity(asked, 'B')} asked for. With this distribution "
+        f"({_named(law)}) the mean of so many lies between {quantity(low * asked, 'B')} and "
+        f"{quantity(high * asked, 'B')} in 95 % of runs, {low - 1:+.0%} to {high - 1:+.0%}: so uncertain is the load."
+    )
+
+
+def _named(law: Mapping[str, Any]) -> str:
+    index = law.get("tail_index")
+    return str(law["name"]).replace("_", " ") + ("" if index is None else f", tail index {index:g}")
+
+
+def mean_interval(law: Mapping[str, Any], number: int) -> tuple[float, float]:
+    """Where the mean of `number` values of a law lies in 95 % of samples, as parts of its mean.
+
+    Raises
+    ------
+    laws.UnknownLawError
+        If its name is not known.
+
+    Examples
+    --------
+    >>> low, high = mean_interval({"name": "exponential", "mean": 8.0}, 10_000)
+    >>> round(low, 3), round(high, 3)
+    (0.98, 1.02)
+    """
+    if law["name"] == "pareto":
+        return mean_interval_of_pareto(float(law["tail_index"]), number)
+    if number > _FEW or law["name"] == _SLOW:
+        half = _Z * math.sqrt(laws.cv2(law) / number)
+        return max(0.0, 1 - half), 1 + half
+    drawn = laws.quantiles(law, np.random.default_rng(_SEED).random((_SERIES, number)).ravel())
+    means = drawn.reshape(_SERIES, number).mean(axis=1) / laws.mean(law)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
