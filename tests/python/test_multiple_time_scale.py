@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -12,10 +13,11 @@ from parshall.runs import run
 from parshall.scenario import Scenario
 
 
-def scenario(control: Any, **flow: Any) -> Scenario:
+def scenario(control: Any, sampled: str = "1 s", **flow: Any) -> Scenario:
     return Scenario.from_document(
         {
             "duration": "30 s",
+            "probes": {"flow_samples": sampled},
             "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "50 packets"}},
             "flows": [
                 {"name": "measured", "rtt": "100 ms", "congestion_control": control, **flow},
@@ -63,7 +65,7 @@ def test_a_steeper_slope_takes_more() -> None:
         (steered("bbr"), 'control: found "bbr", which is not the name of a congestion control that can be steered'),
         (steered(steered()), 'found "multiple_time_scale"'),
         (steered({"name": "reno", "increase": -1}), "control.increase: found -1; accepted: 1e-06 or more"),
-        (steered(interval="50 ms"), "congestion_control.interval: found 50 ms; write the RTT, 100 ms, or more"),
+        (steered(interval="50 ms"), "congestion_control.interval: found 50 ms; write the longest RTT, 100 ms, or more"),
         (steered(levels=1), "congestion_control.levels: found 1; accepted: 2 or more"),
         (steered(adjustment=0), "congestion_control.adjustment: found 0; accepted: 1e-06 or more"),
         (steered(aggressiveness=0.5), "congestion_control.aggressiveness: found 0.5; accepted: 1 or more"),
@@ -75,6 +77,9 @@ def test_a_steeper_slope_takes_more() -> None:
         (steered(schedule="generalised", slopes=[2, "x"]), "slopes"),
         (steered(schedule="inverse", metacontrol=True), "congestion_control.metacontrol"),
         (steered(prior=[1.0] * 64), "congestion_control.prior"),
+        (steered(shift=10), 'congestion_control.shift: found 10; write 0, or coupling = "level"'),
+        (steered("rate_based", coupling="level"), "congestion_control.shift: found 0; write the packets/s"),
+        (steered(coupling="level", shift=10), "congestion_control.control: found reno; write tcp_rate or rate_based"),
     ],
 )
 def test_what_is_refused(control: Any, message: str) -> None:
@@ -91,3 +96,113 @@ def test_parameters_of_the_steered_control_arrive() -> None:
     assert control["control"]["c"] == 0.7
     assert control["interval"] == 2 * 10**12
     assert scenario(steered()).resolve()["flows"][0]["congestion_control"]["control"]["increase"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "rtt", [{"list": ["50 ms", "150 ms"]}, {"first": "50 ms", "step": "100 ms"}, {"uniform": ["50 ms", "150 ms"]}]
+)
+def test_the_longest_rtt_of_a_group_decides(rtt: Any) -> None:
+    with pytest.raises(ScenarioError, match="found 120 ms; write the longest RTT, 150 ms, or more"):
+        scenario(steered(interval="120 ms"), rtt=rtt, count=2)
+    assert scenario(steered(interval="150 ms"), rtt=rtt, count=2).resolve()
+
+
+def test_the_longest_rtt_that_is_drawn_decides() -> None:
+    rtt = {"distribution": {"name": "uniform", "low": "50 ms", "high": "150 ms"}}
+    made = scenario(steered(interval="60 ms"), rtt=rtt, count=20)
+    with pytest.raises(ScenarioError, match=r"found 60 ms; write the longest RTT, 1[0-9.]+ ns, or more"):
+        run(made, workers=1)
+
+
+def short_connections(control: Any) -> pl.DataFrame:
+    """Transfers of about 7 s with pauses, one connection each."""
+    size = {"name": "constant", "value": "2000 packets"}
+    off = {"name": "constant", "value": "0.3 s"}
+    workload = {"name": "on_off", "size": size, "off": off}
+    return run(scenario(control, workload=workload, initial_ssthresh="20 packets"), workers=1).flows
+
+
+def test_connections_share_their_table_only_if_told() -> None:
+    """With A = a nothing can differ; with a larger one, connections after the first do."""
+    plain, nothing = (
+        short_connections(each).drop("congestion_control") for each in ("reno", steered(shared=True, aggressiveness=1))
+    )
+    assert plain.equals(nothing)
+    apart, shared = (short_connections(steered(interval="1 s", shared=each)) for each in (False, True))
+    assert not apart.equals(shared)
+
+
+def datagrams(control: Any, **flow: Any) -> Scenario:
+    document = {
+        "duration": "60 s",
+        "warm_up": "20 s",
+        "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "64 packets"}},
+        "flows": [
+            {
+                "rtt": "100 ms",
+                "packet_size": "1000 B",
+                "workload": "rate_controlled",
+                "congestion_control": control,
+                **flow,
+            }
+        ],
+    }
+    return Scenario.from_document(document)
+
+
+def test_datagrams_fill_the_link_at_the_rate_of_their_control() -> None:
+    made = run(datagrams("rate_based"), workers=1)
+    flow, link = made.flows.row(0, named=True), made.links.row(0, named=True)
+    # Each overshoot costs 10 % of the rate, which comes back within about a second: a mean near 95 %.
+    assert 0.9 < link["utilisation"] <= 1
+    assert flow["retransmissions"] == 0
+    assert flow["loss_events"] > 0
+    assert flow["packets_dropped"] == link["dropped_packets"] > 0
+    # Propagation, the packet's own transmission of 0.8 ms, and what the queue holds at most.
+    assert 0.1008 <= flow["min_rtt_s"] <= flow["mean_rtt_s"] <= 0.1008 + 64 * 0.0008
+    again = run(datagrams("rate_based"), workers=1)
+    assert again.flows.equals(made.flows)
+
+
+def test_an_unloaded_path_sees_linear_growth() -> None:
+    """From 20 packets/s (2 a round trip) by 100 packets/s each second."""
+    made = datagrams("rate_based", packet_size="100 B")
+    flow = run(made, workers=1).flows.row(0, named=True)
+    assert flow["packets_sent"] == pytest.approx(100 * (60**2 - 20**2) / 2 + 20 * 40, rel=0.01)
+    assert flow["packets_dropped"] == 0
+
+
+def test_level_control_moves_the_rate_of_datagrams() -> None:
+    plain, steep, shifted = (
+        run(datagrams(each), workers=1).flows["throughput_bps"].item()
+        for each in ("rate_based", steered("rate_based"), steered("rate_based", coupling="level", shift=200))
+    )
+    assert len({plain, steep, shifted}) == 3
+
+
+@pytest.mark.parametrize(
+    ("control", "flow", "message"),
+    [
+        ("cubic", {}, "congestion_control.name: found cubic; write rate_based, or multiple_time_scale around it"),
+        (steered("reno"), {}, "congestion_control.name: found reno; write rate_based"),
+        ("rate_based", {"recovery": "sack"}, '"rate_controlled" sends datagrams, without TCP: leave out'),
+        (steered("rate_based", interval="50 ms"), {}, "write the longest RTT, 100 ms, or more"),
+    ],
+)
+def test_what_cannot_steer_datagrams_is_refused(control: Any, flow: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        datagrams(control, **flow).resolve()
+    assert message in str(caught.value)
+
+
+def test_samples_say_how_steep_the_large_time_scale_may_be() -> None:
+    def largest(control: Any) -> list[Any]:
+        samples = run(scenario(control, sampled="2 s"), workers=1).flow_samples
+        assert samples is not None
+        return samples.filter(pl.col("flow") == 0)["largest_slope"].to_list()
+
+    assert set(largest("reno")) == {None}
+    assert set(largest(steered(aggressiveness=4))) == {4.0}
+    found = largest(steered(metacontrol=True, adjustment=0.25))
+    assert found[0] == 1.0
+    assert {round(abs(after - before), 9) for before, after in pairwise(found)} <= {0.0, 0.25}

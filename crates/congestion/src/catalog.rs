@@ -6,8 +6,9 @@
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
     Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
-    HighSpeedConfig, Htcp, HtcpConfig, HyStart, MultipleTimeScale, MultipleTimeScaleConfig, Reno, RenoConfig,
-    Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig, Vegas, VegasConfig,
+    HighSpeedConfig, Htcp, HtcpConfig, HyStart, MultipleTimeScale, MultipleTimeScaleConfig, RateBased,
+    RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig, Vegas,
+    VegasConfig,
 };
 use parshall_units::parameters::Entry;
 use parshall_units::{ConfigError, Duration};
@@ -86,6 +87,9 @@ macro_rules! controls {
             fn pacing_rate(&self) -> Option<f64> {
                 match self { $(Self::$control(c) => c.pacing_rate(),)* Self::HyStart(c) => c.pacing_rate() }
             }
+            fn largest_slope(&self) -> Option<f64> {
+                match self { $(Self::$control(c) => c.largest_slope(),)* Self::HyStart(c) => c.largest_slope() }
+            }
             fn end_slow_start(&mut self) -> bool {
                 match self { $(Self::$control(c) => c.end_slow_start(),)* Self::HyStart(c) => c.end_slow_start() }
             }
@@ -117,11 +121,12 @@ controls! {
     "bbr" => Bbr(BbrConfig),
     "bbr3" => Bbr3(Bbr3Config),
     "tcp_rate" => TcpRate(TcpRateConfig),
+    "rate_based" => RateBased(RateBasedConfig),
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
 impl ControlConfig {
-    /// Refuses a configuration that contradicts itself, or a path of this RTT.
+    /// Refuses a configuration that contradicts itself, or the path: `rtt` is the longest that its flows have.
     ///
     /// # Errors
     /// [`ConfigError`]: what is accepted.
@@ -129,6 +134,34 @@ impl ControlConfig {
         match self {
             Self::MultipleTimeScale(config) => config.check(rtt),
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not enough.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: what is accepted.
+    pub fn check_for_datagrams(&self, rtt: Duration) -> Result<(), ConfigError> {
+        let steered = match self {
+            Self::MultipleTimeScale(config) => &config.control,
+            control => control,
+        };
+        if !matches!(steered, Self::RateBased(_)) {
+            let accepted = "rate_based, or multiple_time_scale around it: datagrams need a control that sets their rate \
+                            from one report a round trip";
+            return Err(ConfigError::new("name", steered.name(), accepted));
+        }
+        self.check(rtt)
+    }
+}
+
+impl Control {
+    /// The connection before had the same ends: takes over what was learnt for all of them, if the control keeps such.
+    pub fn inherit(&mut self, earlier: &mut Self) {
+        match (self, earlier) {
+            (Self::MultipleTimeScale(new), Self::MultipleTimeScale(old)) => new.inherit(old),
+            (Self::HyStart(new), Self::HyStart(old)) => new.inherit(old),
+            _ => {}
         }
     }
 }

@@ -89,6 +89,11 @@ impl HyStart {
         }
     }
 
+    /// See [`Control::inherit`].
+    pub(crate) fn inherit(&mut self, earlier: &mut Self) {
+        self.control.inherit(&mut earlier.control);
+    }
+
     /// RFC 9406 §4.2
     fn begin_round(&mut self) {
         self.last_round = self.this_round;
@@ -167,6 +172,10 @@ impl CongestionControl for HyStart {
 
     fn pacing_rate(&self) -> Option<f64> {
         self.control.pacing_rate()
+    }
+
+    fn largest_slope(&self) -> Option<f64> {
+        self.control.largest_slope()
     }
 
     fn end_slow_start(&mut self) -> bool {

@@ -28,6 +28,7 @@ mod htcp;
 mod hystart;
 mod multiple_time_scale;
 mod path_model;
+mod rate_based;
 mod reno;
 mod scalable;
 mod tcp_rate;
@@ -46,6 +47,7 @@ pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};
 pub use hystart::{HyStart, SlowStart};
 pub use multiple_time_scale::{MultipleTimeScale, MultipleTimeScaleConfig};
+pub use rate_based::{RateBased, RateBasedConfig};
 pub use reno::{Reno, RenoConfig};
 pub use scalable::{Scalable, ScalableConfig};
 pub use tcp_rate::{TcpRate, TcpRateConfig};
@@ -84,6 +86,11 @@ pub trait CongestionControl {
     /// The rate at which to space packets, in packets/s, for controls that set one; `None`: the
     /// endpoint paces by window over RTT if it paces at all.
     fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
+
+    /// The largest slope of the large time scale (A, in slopes of the control that it steers); `None` without one.
+    fn largest_slope(&self) -> Option<f64> {
         None
     }
 }

@@ -217,13 +217,19 @@ proptest! {
     fn steered_a_control_stays_sane(
         events in prop::collection::vec(happening(), 1..300),
         schedule in prop_oneof![Just("inverse_linear"), Just("threshold"), Just("inverse"), Just("generalised")],
-        coupling in prop_oneof![Just("congestion_avoidance"), Just("slow_start"), Just("both")],
+        coupling in prop_oneof![Just("congestion_avoidance"), Just("slow_start"), Just("both"), Just("level")],
         metacontrol in any::<bool>(),
+        shift in 1.0f64..1e6,
     ) {
-        let metacontrol = metacontrol && schedule != "inverse" || schedule == "generalised";
+        let level = coupling == "level";
+        let schedule = if level { "inverse_linear" } else { schedule };
+        let metacontrol = !level && (metacontrol && schedule != "inverse" || schedule == "generalised");
         let parameters = json!({"schedule": schedule, "coupling": coupling, "metacontrol": metacontrol,
-            "conservativeness": 0.5, "adjustment": 5.0});
-        for entry in steerable() {
+            "conservativeness": 0.5, "adjustment": 5.0, "shift": if level { shift } else { 0.0 }});
+        let sets_a_rate = |entry: &&Entry| {
+            default_config(entry).build(Start { window: 4.0, ssthresh: f64::INFINITY }).pacing_rate().is_some()
+        };
+        for entry in steerable().filter(|entry| !level || sets_a_rate(entry)) {
             let config = steered(entry, &parameters);
             prop_assert_eq!(config.check(Duration::ZERO), Ok(()));
             let mut control = config.build(Start { window: 4.0, ssthresh: f64::INFINITY });
@@ -234,6 +240,8 @@ proptest! {
                 let window = control.window();
                 prop_assert!(window.is_finite() && window >= 1.0, "{}: {window} after {event:?}", entry.name);
                 prop_assert!(control.ssthresh() >= 2.0, "{}", entry.name);
+                let rate = control.pacing_rate().unwrap_or(1.0);
+                prop_assert!(rate.is_finite() && rate > 0.0, "{}: paces at {rate}", entry.name);
                 match event {
                     Happening::Congestion { .. } => prop_assert!(window <= before.max(2.0), "{}", entry.name),
                     Happening::Timeout { .. } => prop_assert_eq!(window, 1.0, "{}", entry.name),

@@ -31,12 +31,13 @@ pub fn check_distribution(config: &str) -> PyResult<f64> {
     config.build().map(|distribution| distribution.mean()).map_err(|error| refused(&error))
 }
 
-/// Whether a resolved workload sends datagrams. Errors as [`check_distribution`].
+/// Whether a resolved workload sends datagrams, and whether a congestion control sets the rate of these. Errors as
+/// [`check_distribution`].
 #[pyfunction]
-pub fn check_workload(config: &str, packet_bytes: NonZeroU32) -> PyResult<bool> {
+pub fn check_workload(config: &str, packet_bytes: NonZeroU32) -> PyResult<(bool, bool)> {
     let config: WorkloadConfig = read(config)?;
     config.source(packet_bytes).map_err(|error| refused(&error))?;
-    Ok(config.is_datagram())
+    Ok((config.is_datagram(), config.is_controlled()))
 }
 
 /// Whether a resolved queue contradicts itself. Errors as [`check_distribution`].
@@ -54,11 +55,14 @@ pub fn check_marker(config: &str, packet_bytes: u32, access_bps: Option<u64>) ->
     config.check(edge).map_err(|error| refused(&error))
 }
 
-/// Whether a resolved congestion control contradicts itself, or does not fit an RTT. Errors as [`check_distribution`].
+/// Whether a resolved congestion control contradicts itself, or does not fit the longest RTT, or the datagrams that it is to
+/// steer. Errors as [`check_distribution`].
 #[pyfunction]
-pub fn check_control(config: &str, rtt_ps: u64) -> PyResult<()> {
+pub fn check_control(config: &str, rtt_ps: u64, datagrams: bool) -> PyResult<()> {
     let config: ControlConfig = read(config)?;
-    config.check(Duration::from_ps(rtt_ps)).map_err(|error| refused(&error))
+    let rtt = Duration::from_ps(rtt_ps);
+    let checked = if datagrams { config.check_for_datagrams(rtt) } else { config.check(rtt) };
+    checked.map_err(|error| refused(&error))
 }
 
 /// Whether a resolved congestion control has the standard slow start, which another can replace.

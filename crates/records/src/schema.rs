@@ -122,6 +122,8 @@ table! {
         delivered_bytes: Option<u64>, "bytes";
         /// Packets sent again so far, warm-up included.
         retransmissions: Option<u64>, "packets";
+        /// Largest slope (A) of the large time scale, in slopes of the control it steers; null without one.
+        largest_slope: Option<f64>, "";
     }
 }
 

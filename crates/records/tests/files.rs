@@ -222,6 +222,7 @@ fn fill(mut tables: Tables) -> RecordsError {
         srtt_s: Some((i as f64).sqrt()),
         delivered_bytes: Some(i),
         retransmissions: Some(i),
+        largest_slope: None,
     };
     let refused = (0..2_000_000).find_map(|i| tables.flow_samples.push(row(i)).err());
     let Some(refused) = refused else { panic!("nothing was refused") };

@@ -8,6 +8,7 @@ use crate::access::AccessLink;
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::edge::Edge;
+use crate::feedback::{Delays, Feedback, Pace, FRESH_START};
 use crate::memory::in_large_pages;
 use crate::network::{ArrivalProcess, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
@@ -152,8 +153,19 @@ impl GroupBuilder<'_> {
         self.check_marker()?;
         let source = self.source(&spec.workload)?;
         match (source, &spec.tcp, &spec.congestion_control) {
-            (Source::Datagrams(source), None, None) => self.add_datagram_flows(&source),
-            (Source::Datagrams(_), ..) => Err(problem("workload", "sends datagrams, so there is no TCP")),
+            (source @ Source::Datagrams(_), None, None) => self.add_datagram_flows(&source, None),
+            (Source::Controlled, None, Some(control)) => {
+                control
+                    .check_for_datagrams(self.longest_rtt()?)
+                    .map_err(|error| at_key("congestion_control", &error))?;
+                self.add_datagram_flows(&Source::Controlled, Some(control))
+            }
+            (Source::Controlled, None, None) => {
+                Err(problem("congestion_control", "must set the datagrams' rate"))
+            }
+            (Source::Datagrams(_) | Source::Controlled, ..) => {
+                Err(problem("workload", "sends datagrams, so there is no TCP"))
+            }
             (_, Some(tcp), _) if tcp.max_rto.min(tcp.initial_rto) < SHORTEST_RTO_PS => {
                 Err(problem("max_rto", "and initial_rto must be at least 1 ms"))
             }
@@ -235,7 +247,15 @@ impl GroupBuilder<'_> {
         SpreadValues::new(spread, self.spec, self.streams, key)
     }
 
-    fn add_datagram_flows(&mut self, source: &parshall_workload::DatagramSource) -> Result<(), Problem> {
+    fn longest_rtt(&self) -> Result<Duration, Problem> {
+        Ok(Duration::from_ps(self.rtts()?.longest(self.spec.count)))
+    }
+
+    fn add_datagram_flows(
+        &mut self,
+        source: &Source,
+        control: Option<&ControlConfig>,
+    ) -> Result<(), Problem> {
         let access = self.access()?;
         let group = DatagramGroup {
             name: self.name.clone(),
@@ -249,18 +269,40 @@ impl GroupBuilder<'_> {
             let rtt = Duration::from_ps(self.rtts()?.get(index));
             let legs = self.legs(rtt)?;
             let started = Instant::from_ps(self.starts()?.get(index));
-            let random = self.streams.stream(&self.spec.name, "workload", u64::from(index));
+            let pace = match (source, control) {
+                (Source::Datagrams(source), _) => {
+                    let random = self.streams.stream(&self.spec.name, "workload", u64::from(index));
+                    Pace::Source(source.clone(), random)
+                }
+                (_, Some(control)) => {
+                    // Reports meet no queue, whatever the way back.
+                    let there = legs.to_first_link + self.path_delay(&self.spec.path) + legs.to_receiver;
+                    let back = rtt - there;
+                    let delays = Delays { to_first_link: legs.to_first_link, back, rtt };
+                    let control = control.build(FRESH_START);
+                    Pace::Controlled(Box::new(Feedback::new(
+                        control,
+                        self.spec.packet_bytes,
+                        delays,
+                        started,
+                    )))
+                }
+                _ => unreachable!("the caller has matched them"),
+            };
             let mut flow = DatagramFlow::new(
                 (self.network.flow_count, group_index),
                 Edge::new(&group.marker),
-                (source.clone(), random),
+                pace,
                 (legs.to_first_link, legs.to_receiver),
                 rtt,
                 started,
             );
             flow.draw(&group, self.network.core.warm_up);
-            let entity = Entity::Datagram(self.network.datagram_flows.len() as u32);
-            self.network.core.queue.push(flow.next.at, entity);
+            let number = self.network.datagram_flows.len() as u32;
+            self.network.core.queue.push(flow.next.at, Entity::Datagram(number));
+            if let Some(feedback) = flow.feedback() {
+                self.network.core.queue.push(feedback.report_due(), Entity::Report(number));
+            }
             self.network.datagram_flows.push(flow);
             self.network.flow_count += 1;
         }
@@ -289,8 +331,7 @@ impl GroupBuilder<'_> {
             path: self.spec.path.clone().into(),
             reverse_path: self.spec.reverse_path.clone().into(),
         };
-        let rtt = Duration::from_ps(self.rtts()?.get(0));
-        control.check(rtt).map_err(|error| at_key("congestion_control", &error))?;
+        control.check(self.longest_rtt()?).map_err(|error| at_key("congestion_control", &error))?;
         let group_index = self.network.tcp_groups.len() as u32;
         self.network.tcp_groups.push(group);
         let draws = !matches!(self.spec.workload, WorkloadConfig::Bulk(_) | WorkloadConfig::Transfer(_));
@@ -318,7 +359,7 @@ impl GroupBuilder<'_> {
                         idle: std::collections::VecDeque::new(),
                     });
                 }
-                Source::Datagrams(_) => unreachable!("handled by the caller"),
+                Source::Datagrams(_) | Source::Controlled => unreachable!("handled by the caller"),
             }
         }
         Ok(())
@@ -379,6 +420,17 @@ impl<'a> SpreadValues<'a> {
             _ => {}
         }
         Ok(Self { spread, distribution, group: &group.name, key, streams })
+    }
+
+    /// The largest of `count`, or what bounds them.
+    fn longest(&self, count: u32) -> u64 {
+        match self.spread {
+            Spread::Constant(value) => *value,
+            Spread::Linear { first, .. } => (*first).max(self.get(count - 1)),
+            Spread::List(values) => values.iter().copied().max().unwrap_or(0),
+            Spread::Uniform { high, .. } => *high,
+            Spread::Distribution { .. } => (0..count).map(|index| self.get(index)).max().unwrap_or(0),
+        }
     }
 
     fn get(&self, index: u32) -> u64 {

@@ -1,13 +1,13 @@
-//! A flow of datagrams: sent at their time, never answered.
+//! A flow of datagrams: sent at their time and never answered, or at a rate that follows reports of the receiver
+//! ([`feedback`](crate::feedback)).
 
 use crate::access::AccessLink;
 use crate::edge::Edge;
+use crate::feedback::{Feedback, Pace};
 use crate::packet::{Flags, Packet, MAX_BYTES};
-use crate::random::Stream;
 use crate::shared::Core;
 use parshall_net::markers::MarkerConfig;
 use parshall_units::{Duration, Instant};
-use parshall_workload::DatagramSource;
 use std::sync::Arc;
 
 /// What the flows of a group have in common.
@@ -25,8 +25,7 @@ pub(crate) struct DatagramGroup {
 pub(crate) struct DatagramFlow {
     pub(crate) id: u32,
     pub(crate) group: u32,
-    source: DatagramSource,
-    random: Stream,
+    pace: Pace,
     /// When the next datagram is handed to the access link, and when that is free.
     departs: Instant,
     access_free: Instant,
@@ -48,7 +47,7 @@ impl DatagramFlow {
     pub(crate) fn new(
         (id, group): (u32, u32),
         edge: Option<Box<Edge>>,
-        (source, random): (DatagramSource, Stream),
+        pace: Pace,
         (to_first_link, to_receiver): (Duration, Duration),
         rtt: Duration,
         started: Instant,
@@ -56,8 +55,7 @@ impl DatagramFlow {
         Self {
             id,
             group,
-            source,
-            random,
+            pace,
             departs: started,
             access_free: Instant::ZERO,
             to_first_link,
@@ -76,16 +74,19 @@ impl DatagramFlow {
     /// Draws the next datagram.
     #[inline]
     pub(crate) fn draw(&mut self, group: &DatagramGroup, warm_up: Instant) {
-        let datagram = self.source.next(&mut self.random);
+        let (datagram, number) = self.pace.next();
         self.departs += datagram.gap;
         let bytes = datagram.bytes.min(MAX_BYTES);
+        if let Pace::Controlled(_) = self.pace {
+            self.departs = self.departs.max(self.access_free); // decided when it can leave, no earlier
+        }
         let mut leaves = self.departs;
         if let Some(link) = &group.access {
             leaves = leaves.max(self.access_free) + link.transmission(bytes);
             self.access_free = leaves;
         }
         self.sent += u64::from(self.departs >= warm_up);
-        let packet = Packet::new(leaves + self.to_first_link, self.departs, 0, bytes, Flags::default());
+        let packet = Packet::new(leaves + self.to_first_link, self.departs, number, bytes, Flags::default());
         self.next = match &mut self.edge {
             Some(edge) => packet.of_class(edge.enter(leaves, bytes, leaves >= warm_up)),
             None => packet,
@@ -102,6 +103,24 @@ impl DatagramFlow {
                 edge.delivered(packet, true);
             }
         }
+        if let Pace::Controlled(feedback) = &mut self.pace {
+            feedback.receive(at, packet.sent, packet.seq());
+        }
+    }
+
+    /// The loop of a controlled flow.
+    pub(crate) fn feedback(&self) -> Option<&Feedback> {
+        match &self.pace {
+            Pace::Controlled(feedback) => Some(feedback),
+            Pace::Source(..) => None,
+        }
+    }
+
+    /// A report reaches the sender; when the next one will be an event.
+    pub(crate) fn on_report(&mut self, warm_up: Instant) -> Option<Instant> {
+        let Pace::Controlled(feedback) = &mut self.pace else { return None };
+        feedback.on_report(warm_up);
+        Some(feedback.report_due())
     }
 
     /// A link lost a datagram of this flow.

@@ -26,7 +26,7 @@
 //! | [`event_queue`] | a 4-ary heap; with very many events, a calendar before it |
 //! | [`random`] | named random streams |
 //! | [`network`] | the event loop, links and paths |
-//! | [`tcp_flow`], [`datagram_flow`] | the ends, in their own time |
+//! | [`tcp_flow`], [`datagram_flow`], [`feedback`] | the ends, in their own time |
 //! | [`application`], [`access`], [`edge`] | what drives a TCP flow, its own first link, and the marker behind that |
 //! | [`waiting_packets`] | packets whose link has not decided on them |
 //! | [`memory`] | hints about the memory of many flows |
@@ -41,6 +41,7 @@ mod build;
 mod datagram_flow;
 mod edge;
 mod event_queue;
+mod feedback;
 mod memory;
 mod network;
 mod packet;

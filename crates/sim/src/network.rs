@@ -188,6 +188,7 @@ impl Network {
             Entity::Link(index) => self.on_link(now, index),
             Entity::Transmission(index) => self.on_transmission(now, index),
             Entity::Datagram(index) => self.on_datagram(now, index),
+            Entity::Report(index) => self.on_report(index),
             Entity::Arrival(index) => self.on_arrival(now, index),
             Entity::Bin => self.on_bin(now),
             Entity::WarmUp => {
@@ -272,6 +273,14 @@ impl Network {
         let flow = &mut self.datagram_flows[index as usize];
         flow.draw(&self.datagram_groups[flow.group as usize], self.core.warm_up);
         self.core.queue.replace_top(flow.next.at, Entity::Datagram(index));
+    }
+
+    #[inline(never)]
+    fn on_report(&mut self, index: u32) {
+        match self.datagram_flows[index as usize].on_report(self.core.warm_up) {
+            Some(next) => self.core.queue.replace_top(next, Entity::Report(index)),
+            None => self.core.queue.pop(),
+        }
     }
 
     /// A packet reaches the next contended link of its path. (Data at its first link: [`on_data`](Self::on_data) itself.)

@@ -193,6 +193,8 @@ pub(crate) enum Entity {
     WarmUp,
     /// A link whose queue decides at departure has transmitted a packet.
     Transmission(u32),
+    /// A flow of datagrams hears its receiver's report.
+    Report(u32),
 }
 
 /// Largest index an entity can have.
@@ -212,6 +214,7 @@ impl Entity {
             Self::Bin => (7, 0),
             Self::WarmUp => (8, 0),
             Self::Transmission(index) => (9, index),
+            Self::Report(index) => (10, index),
         };
         debug_assert!(index <= MAX_INDEX);
         kind << 24 | index
@@ -230,7 +233,8 @@ impl Entity {
             6 => Self::Link(index),
             7 => Self::Bin,
             8 => Self::WarmUp,
-            _ => Self::Transmission(index),
+            9 => Self::Transmission(index),
+            _ => Self::Report(index),
         }
     }
 }
@@ -254,7 +258,7 @@ mod tests {
         }
 
         #[test]
-        fn entities_survive_their_bits(kind in 0u32..10, index in 0..=MAX_INDEX) {
+        fn entities_survive_their_bits(kind in 0u32..11, index in 0..=MAX_INDEX) {
             let entity = Entity::from_bits(kind << 24 | index);
             prop_assert_eq!(Entity::from_bits(entity.bits()), entity);
         }

@@ -71,6 +71,7 @@ impl FlowProbe {
                 srtt_s: sender.srtt().map(Duration::as_secs_f64),
                 delivered_bytes: Some(delivered),
                 retransmissions: Some(self.retransmissions_before + sender.statistics.retransmissions),
+                largest_slope: sender.control().largest_slope(),
             };
             core.record(|tables| tables.flow_samples.push(row));
             samples.next += samples.interval;

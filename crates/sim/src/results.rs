@@ -174,6 +174,7 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
 fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> FlowRow {
     let group = &network.datagram_groups[flow.group as usize];
     let (within, beyond) = by_class(flow.edge.as_deref());
+    let heard = flow.feedback().map(|feedback| &feedback.heard);
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
@@ -186,12 +187,14 @@ fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> Flow
         retransmissions: Some(0),
         packets_dropped: Some(flow.dropped),
         loss_rate: (flow.sent > 0).then(|| flow.dropped as f64 / flow.sent as f64),
-        loss_events: Some(0),
-        timeouts: Some(0),
+        loss_events: Some(heard.map_or(0, |heard| heard.with_losses)),
+        timeouts: Some(heard.map_or(0, |heard| heard.timeouts)),
         ecn_reductions: Some(0),
         mean_cwnd_packets: None,
-        mean_rtt_s: None,
-        min_rtt_s: None,
+        mean_rtt_s: heard
+            .filter(|heard| heard.reports > 0)
+            .map(|heard| heard.rtt_sum_s / heard.reports as f64),
+        min_rtt_s: heard.and_then(|heard| heard.min_rtt).map(Duration::as_secs_f64),
         sent_in_packets: within.map(|class| class.sent),
         sent_out_packets: beyond.map(|class| class.sent),
         dropped_in_packets: within.map(|class| class.dropped),

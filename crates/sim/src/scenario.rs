@@ -84,7 +84,7 @@ pub struct FlowGroup {
     pub header_bytes: u32,
     /// TCP's part; `None` exactly when the workload sends datagrams.
     pub tcp: Option<TcpConfig>,
-    /// TCP's congestion control; `None` exactly when `tcp` is.
+    /// The congestion control, of TCP or of datagrams at a controlled rate; else `None`.
     pub congestion_control: Option<ControlConfig>,
     /// What the application does.
     pub workload: WorkloadConfig,

@@ -60,6 +60,16 @@ fn sound() -> Value {
                 "marker": {"name": "none"}, "start_ps": {"list": [0]},
                 "packet_bytes": 500, "header_bytes": 28, "tcp": null, "congestion_control": null,
                 "workload": {"name": "poisson", "rate": 100_000, "size": {"name": "exponential", "mean": 300.0}}
+            },
+            {
+                "name": "controlled", "count": 2, "path": [0, 2], "reverse_path": [],
+                "rtt_ps": {"constant": 20_000_000_000_u64}, "access_bps": 1_000_000,
+                "marker": {"name": "none"}, "start_ps": {"list": [0, 1_000_000]},
+                "packet_bytes": 500, "header_bytes": 28, "tcp": null,
+                "congestion_control": {
+                    "name": "rate_based", "increase": 1000.0, "decrease": 1.0, "congestion": "loss", "ceiling": 1e5
+                },
+                "workload": {"name": "rate_controlled"}
             }
         ],
         "probes": {
@@ -188,7 +198,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn damaged_scenarios_are_refused_or_run(strikes in prop::collection::vec((0_usize..160, damage()), 1..4)) {
+    fn damaged_scenarios_are_refused_or_run(strikes in prop::collection::vec((0_usize..185, damage()), 1..4)) {
         let mut value = sound();
         for (mut place, damage) in strikes {
             strike(&mut value, &mut place, &damage);

@@ -127,9 +127,10 @@ impl Sender {
     }
 
     /// The next connection between the same ends: everything is new but the statistics and the numbering, which goes
-    /// on. Returns the number of its first packet.
-    pub fn reopen(&mut self, config: &TcpConfig, control: Control, now: Instant) -> u64 {
+    /// on; its control takes over what the last one learnt for all. Returns the number of its first packet.
+    pub fn reopen(&mut self, config: &TcpConfig, mut control: Control, now: Instant) -> u64 {
         let base = self.max + 1;
+        control.inherit(&mut self.control);
         let mut statistics = std::mem::take(&mut self.statistics);
         statistics.skip_until(now);
         let sack = self.sack.take().map(|mut state| {
@@ -159,8 +160,9 @@ impl Sender {
 
     /// Another control takes over: a connection whose SYN was lost begins with one packet (RFC 5681 §3.1), and who
     /// opened it knows how its controls are made.
-    pub fn replace_control(&mut self, now: Instant, control: Control) {
+    pub fn replace_control(&mut self, now: Instant, mut control: Control) {
         self.settle(now);
+        control.inherit(&mut self.control);
         self.control = control;
     }
 

@@ -42,6 +42,7 @@ pub(crate) fn sample(
         srtt_s: direction.times.smoothed().map(seconds),
         delivered_bytes: Some(direction.delivered()),
         retransmissions: Some(direction.counts.retransmissions),
+        largest_slope: None,
     })
 }
 

@@ -31,6 +31,8 @@ pub enum Source {
     Arrivals(ArrivalSource),
     /// Datagrams, sent at their time.
     Datagrams(DatagramSource),
+    /// Datagrams at the rate that a congestion control sets.
+    Controlled,
 }
 
 /// One transfer of a closed loop.

@@ -11,6 +11,7 @@ mod on_off;
 mod on_off_cbr;
 mod open_loop;
 mod poisson;
+mod rate_controlled;
 mod spacing;
 mod transfer;
 
@@ -21,6 +22,7 @@ pub use on_off::OnOffConfig;
 pub use on_off_cbr::OnOffCbrConfig;
 pub use open_loop::OpenLoopConfig;
 pub use poisson::PoissonConfig;
+pub use rate_controlled::RateControlledConfig;
 pub use transfer::TransferConfig;
 
 pub(crate) use bulk::Bulk;
@@ -46,6 +48,8 @@ trait Application {
     const REFERENCE: &'static str;
     /// Whether it sends datagrams, without TCP.
     const DATAGRAMS: bool = false;
+    /// Whether a congestion control sets the rate of these.
+    const CONTROLLED: bool = false;
 
     /// What drives a flow whose full packets have this size on the wire, or the first key that is wrong.
     fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError>;

@@ -31,7 +31,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "fast": ("highspeed", "scalable", "htcp"),
     "delay": ("vegas", "fast", "dctcp"),
     "model": ("bbr", "bbr3"),
-    "time_scale": ("tcp_rate", "multiple_time_scale"),
+    "time_scale": ("tcp_rate", "rate_based", "multiple_time_scale"),
 }
 LOSSES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
 RTT_S = 0.1

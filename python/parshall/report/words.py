@@ -98,6 +98,7 @@ _WORKLOADS = {
     "cbr": "datagrams at a constant rate",
     "on_off_cbr": "datagrams in bursts",
     "poisson": "datagrams at random",
+    "rate_controlled": "datagrams at the rate of their congestion control",
 }
 
 

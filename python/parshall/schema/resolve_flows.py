@@ -30,10 +30,10 @@ def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Contex
     packet_bytes = quantities.parse("bytes", group.packet_size)
     header_bytes = quantities.parse("bytes", group.header_size)
     context = replace(context, packet_bytes=packet_bytes - header_bytes)
-    workload, datagrams = _workload(group, packet_bytes, context)
+    workload, datagrams, controlled = _workload(group, packet_bytes, context)
     access = group.access_rate
-    rtt, rtt_s = rtt_spread(group, route.delay_ps, context)
-    rtt_ps = round(rtt_s * quantities.PS_PER_S)
+    rtt, _ = rtt_spread(group, route.delay_ps, context)
+    longest_ps = route.delay_ps if "distribution" in rtt else _extremes(rtt, group.count)[1]
     return {
         "name": group.name,
         "count": group.count,
@@ -46,7 +46,9 @@ def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Contex
         "packet_bytes": packet_bytes,
         "header_bytes": header_bytes,
         "tcp": None if datagrams else _tcp(group, context),
-        "congestion_control": None if datagrams else _congestion_control(group, rtt_ps, context),
+        "congestion_control": _congestion_control(group, longest_ps, context, controlled=controlled)
+        if controlled or not datagrams
+        else None,
         "workload": workload,
     }
 
@@ -133,20 +135,20 @@ def _distribution(rtt: Distributed, context: Context) -> tuple[dict[str, Any], f
         raise refused(error, "rtt", "distribution") from None
 
 
-def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[dict[str, Any], bool]:
-    """The workload as Rust reads it, and whether it sends datagrams."""
+def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[dict[str, Any], bool, bool]:
+    """The workload as Rust reads it, whether it sends datagrams, and whether a congestion control sets their rate."""
     try:
         resolved = configuration(group.workload, context)
-        datagrams = _core.check_workload(json.dumps(resolved), packet_bytes)
+        datagrams, controlled = _core.check_workload(json.dumps(resolved), packet_bytes)
         if datagrams:  # sizes are those of packets then
             resolved = configuration(group.workload, replace(context, packet_bytes=packet_bytes))
             _core.check_workload(json.dumps(resolved), packet_bytes)
-            _refuse_tcp(group)
+            _refuse_tcp(group, controlled=controlled)
     except Problem as problem:
         raise problem.within("workload") from None
     except ValueError as error:
         raise refused(error, "workload") from None
-    return resolved, datagrams
+    return resolved, datagrams, controlled
 
 
 def _marker(group: FlowGroup, packet_bytes: int, context: Context) -> dict[str, Any]:
@@ -163,8 +165,9 @@ def _marker(group: FlowGroup, packet_bytes: int, context: Context) -> dict[str, 
     return resolved
 
 
-def _refuse_tcp(group: FlowGroup) -> None:
-    given = [key for key in TCP_KEYS if key in group.model_fields_set]
+def _refuse_tcp(group: FlowGroup, *, controlled: bool) -> None:
+    accepted = {"congestion_control"} if controlled else set()
+    given = [key for key in TCP_KEYS if key in group.model_fields_set - accepted]
     if given:
         raise Problem((), f'"{group.workload.name}" sends datagrams, without TCP: leave out {quoted(given)}')
 
@@ -186,11 +189,15 @@ def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     return tcp
 
 
-def _congestion_control(group: FlowGroup, rtt_ps: int, context: Context) -> dict[str, Any]:
-    """The control as Rust reads it; `rtt_ps` is the mean RTT."""
+def _congestion_control(group: FlowGroup, longest_ps: int, context: Context, *, controlled: bool) -> dict[str, Any]:
+    """The control as Rust reads it.
+
+    `longest_ps` is the longest RTT of the group. RTTs drawn from a distribution are known when the network is built,
+    which checks the longest of them in the same way.
+    """
     try:
         resolved = configuration(group.congestion_control, context)
-        _core.check_control(json.dumps(resolved), rtt_ps)
+        _core.check_control(json.dumps(resolved), longest_ps, controlled)
     except Problem as problem:
         raise problem.within("congestion_control") from None
     except ValueError as error:

@@ -20,8 +20,8 @@ pub(super) struct Coupling {
 impl Coupling {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
         Self {
-            avoidance: config.coupling != "slow_start",
-            slow_start: config.coupling != "congestion_avoidance",
+            avoidance: matches!(config.coupling.as_str(), "congestion_avoidance" | "both"),
+            slow_start: matches!(config.coupling.as_str(), "slow_start" | "both"),
             at_timeouts: vec![(0.0, 0.0); config.levels as usize].into(),
         }
     }
@@ -46,8 +46,10 @@ impl Coupling {
 
 /// Tells the slope to controls that grow by the round trip.
 pub(super) fn set_slope(control: &mut Control, slope: f64) {
-    if let Control::Vegas(vegas) = control {
-        vegas.increase = slope;
+    match control {
+        Control::Vegas(vegas) => vegas.increase = slope,
+        Control::RateBased(rate) => rate.slope = slope,
+        _ => {}
     }
 }
 
@@ -63,7 +65,7 @@ pub(super) fn set_ssthresh(control: &mut Control, ssthresh: f64) {
         Control::Htcp(c) => &mut c.ssthresh,
         Control::Vegas(c) => &mut c.ssthresh,
         Control::TcpRate(c) => &mut c.ssthresh,
-        _ => return, // these cannot be wrapped
+        _ => return, // these cannot be wrapped, or have no slow start
     };
     *field = ssthresh;
 }

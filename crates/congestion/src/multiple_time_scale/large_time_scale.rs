@@ -1,4 +1,4 @@
-//! The module itself: throughput of an interval in, slope for the next one out (§3.2).
+//! The module itself: throughput of an interval in, contention of the next one and its slope out (§3.2).
 
 use super::metacontrol::Metacontrol;
 use super::predictor::Predictor;
@@ -53,8 +53,8 @@ impl LargeTimeScale {
         }
     }
 
-    /// An interval brought this many packets; the slope for the next one.
-    pub(super) fn on_interval(&mut self, delivered: f64) -> f64 {
+    /// An interval brought this many packets; the level that is predicted for the next one, if there is to be steered.
+    pub(super) fn on_interval(&mut self, delivered: f64) -> Option<f64> {
         let level = self.quantiser.level(delivered);
         if let Some(before) = self.level {
             self.predictor.observe(before, level);
@@ -64,17 +64,21 @@ impl LargeTimeScale {
         self.predicted = Some(predicted);
         if self.learning > 0 {
             self.learning -= 1;
-            return 1.0;
+            return None;
         }
         if let Some(metacontrol) = &mut self.metacontrol {
             metacontrol.on_interval(delivered, level, predicted, &mut self.schedule);
         }
-        self.schedule.slope(predicted)
+        Some(predicted)
     }
 
-    /// The largest slope now.
-    #[cfg(test)]
-    pub(super) fn aggressiveness(&self) -> f64 {
+    /// epsilon at a predicted level.
+    pub(super) fn slope(&self, level: f64) -> f64 {
+        self.schedule.slope(level)
+    }
+
+    /// A: the largest slope now.
+    pub(super) fn largest_slope(&self) -> f64 {
         self.schedule.slope(1.0)
     }
 }

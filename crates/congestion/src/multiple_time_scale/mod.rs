@@ -25,11 +25,16 @@
 //!   levels begins anew, with the wrapped control's own slope.
 //! - *dA/dt* is by interval, not by second: [`metacontrol`].
 //!
-//! Beyond the source: slopes below a (`conservativeness`), and a table known beforehand (`prior`, Case I of Table II).
+//! Selective *level* control (§3.1) leaves the slope alone and moves the rate of a control that sets one ([`level`]).
+//!
+//! Beyond the source: slopes below a (`conservativeness`), a table known beforehand (`prior`, Case I of Table II), and one
+//! module for all connections of a flow, one after another (`shared`, what §5.5 holds out for short connections): counts,
+//! levels and the interval under way go on, as if the flow had paused. A pause within an interval looks like contention.
 //! Controls that have no linear increase (FAST, BBR) cannot be wrapped.
 
 mod coupling;
 mod large_time_scale;
+mod level;
 mod metacontrol;
 mod predictor;
 mod quantiser;
@@ -42,13 +47,14 @@ use crate::{
 };
 use coupling::Coupling;
 use large_time_scale::LargeTimeScale;
+use level::Level;
 use parshall_units::{in_range, ConfigError, Duration, Instant};
 
 parshall_units::configuration! {
     /// Parameters of [`MultipleTimeScale`].
     pub struct MultipleTimeScaleConfig {
         /// The control that is steered.
-        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "vegas", "tcp_rate"), default "reno";
+        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "vegas", "tcp_rate", "rate_based"), default "reno";
         /// The large time scale T_L: how long a slope stays; not below the RTT.
         interval: u64 => Duration, default "2 s", min 1e9, max 1e18;
         /// Levels of contention, h.
@@ -69,8 +75,10 @@ parshall_units::configuration! {
         threshold: f64 => Number, default "4", min 1.0, max 64.0;
         /// Slopes of the generalised schedule at the levels 1 to h, none larger than the one before; none listed: the metacontrol finds them.
         slopes: Vec<f64> => Numbers, default "[]";
-        /// What is steered: the slope of congestion avoidance, the window at which slow start ends after a timeout, or both.
-        coupling: String => Choice("congestion_avoidance", "slow_start", "both"), default "congestion_avoidance";
+        /// What is steered: the slope of congestion avoidance, the window at which slow start ends after a timeout, or both; or the level of the rate.
+        coupling: String => Choice("congestion_avoidance", "slow_start", "both", "level"), default "congestion_avoidance";
+        /// Packets/s that selective level control adds to the rate at the lowest predicted contention, and takes at the highest.
+        shift: f64 => Number, default "0", min 0.0, max 1e9;
         /// Whether A is found while running, from 1, rather than fixed.
         metacontrol: bool => Boolean, default "false";
         /// What the metacontrol adds to A or takes from it, each interval.
@@ -79,6 +87,8 @@ parshall_units::configuration! {
         learning: u64 => Duration, default "0 s", max 1e18;
         /// Counts of pairs of levels known beforehand, h rows of h, row by row; needs a fixed range.
         prior: Vec<f64> => Numbers, default "[]";
+        /// Whether what was learnt passes from each connection of a flow to its next.
+        shared: bool => Boolean, default "false";
     }
 }
 
@@ -93,7 +103,8 @@ impl MultipleTimeScaleConfig {
         }
         if self.interval < rtt.as_ps() {
             let found = Duration::from_ps(self.interval);
-            return Err(ConfigError::new("interval", found, format!("the RTT, {rtt}, or more")));
+            let accepted = format!("the longest RTT, {rtt}, or more");
+            return Err(ConfigError::new("interval", found, accepted));
         }
         if self.quantiser == "fixed_range" && self.peak <= 0.0 {
             let accepted = "the packets/s of the highest level, e.g. 1250: the quantiser has a fixed range";
@@ -108,8 +119,32 @@ impl MultipleTimeScaleConfig {
             let accepted = "false: the schedule \"inverse\" has no A to find";
             return Err(ConfigError::new("metacontrol", true, accepted));
         }
+        self.check_level()?;
         self.check_slopes(levels)?;
         self.check_prior(levels)
+    }
+
+    fn check_level(&self) -> Result<(), ConfigError> {
+        if self.coupling != "level" {
+            if self.shift > 0.0 {
+                let accepted = "0, or coupling = \"level\": nothing else shifts the rate";
+                return Err(ConfigError::new("shift", self.shift, accepted));
+            }
+            return Ok(());
+        }
+        if self.shift <= 0.0 {
+            let accepted = "the packets/s by which the rate is shifted, e.g. 50: the coupling is \"level\"";
+            return Err(ConfigError::new("shift", self.shift, accepted));
+        }
+        if !matches!(*self.control, ControlConfig::TcpRate(_) | ControlConfig::RateBased(_)) {
+            let accepted = "tcp_rate or rate_based: the coupling \"level\" needs a control that sets a rate";
+            return Err(ConfigError::new("control", self.control.name(), accepted));
+        }
+        if self.metacontrol {
+            let accepted = "false: the coupling \"level\" has no A to find";
+            return Err(ConfigError::new("metacontrol", true, accepted));
+        }
+        Ok(())
     }
 
     fn check_ranges(&self) -> Result<(), ConfigError> {
@@ -122,6 +157,7 @@ impl MultipleTimeScaleConfig {
             ("conservativeness", self.conservativeness),
             ("threshold", self.threshold),
             ("adjustment", self.adjustment),
+            ("shift", self.shift),
         ] {
             in_range(Self::PARAMETERS, key, value)?;
         }
@@ -175,15 +211,21 @@ impl MultipleTimeScaleConfig {
 #[derive(Clone, Debug)]
 pub struct MultipleTimeScale {
     wrapped: Control,
+    /// What the wrapped control says, at hand: a call would have to find out which one it is, several times a packet.
+    window: f64,
+    ssthresh: f64,
+    pacing_rate: Option<f64>,
     /// Slope now, in slopes of the wrapped control.
     slope: f64,
     /// Packets delivered since the interval began.
     delivered: f64,
-    /// In flight when the loss was found that is being recovered.
-    recovering: f64,
     /// When the interval ends; zero before the first ACK.
     end: Instant,
+    /// In flight when the loss was found that is being recovered.
+    recovering: f64,
     interval: Duration,
+    shared: bool,
+    level: Option<Level>,
     coupling: Coupling,
     module: LargeTimeScale,
 }
@@ -195,21 +237,98 @@ impl MultipleTimeScale {
 
     /// A control at the start of a connection.
     pub fn new(config: &MultipleTimeScaleConfig, start: Start) -> Self {
+        let wrapped = config.control.build(start);
         Self {
-            wrapped: config.control.build(start),
+            window: wrapped.window(),
+            ssthresh: wrapped.ssthresh(),
+            pacing_rate: wrapped.pacing_rate(),
+            wrapped,
             slope: 1.0,
             delivered: 0.0,
             recovering: 0.0,
             end: Instant::ZERO,
             interval: Duration::from_ps(config.interval),
+            shared: config.shared,
+            level: (config.coupling == "level").then(|| Level::new(config)),
             coupling: Coupling::new(config),
             module: LargeTimeScale::new(config),
         }
     }
 
-    /// What the ACK says of the throughput; the interval ends if its time has come.
+    /// The connection before this one was between the same ends: the module goes on where it was.
+    pub(crate) fn inherit(&mut self, earlier: &mut Self) {
+        if !self.shared {
+            return;
+        }
+        std::mem::swap(&mut self.module, &mut earlier.module);
+        std::mem::swap(&mut self.coupling, &mut earlier.coupling);
+        self.level = earlier.level.take();
+        self.delivered = earlier.delivered;
+        self.end = earlier.end;
+        self.steer(earlier.slope);
+    }
+
+    fn steer(&mut self, slope: f64) {
+        self.slope = slope;
+        coupling::set_slope(&mut self.wrapped, slope);
+    }
+
+    #[cold]
+    fn end_interval(&mut self, now: Instant) {
+        let first = self.end == Instant::ZERO;
+        let silent = now.since(self.end) >= self.interval;
+        let predicted = if first || silent {
+            self.end = now + self.interval;
+            self.module.forget();
+            None
+        } else {
+            self.end += self.interval;
+            self.module.on_interval(self.delivered)
+        };
+        let slope =
+            predicted.filter(|_| self.coupling.avoidance).map_or(1.0, |level| self.module.slope(level));
+        self.steer(slope);
+        if let Some(level) = &mut self.level {
+            level.set(predicted);
+        }
+        self.delivered = 0.0;
+    }
+
+    /// Reads what the wrapped control says now.
     #[inline]
-    fn observe(&mut self, ack: &AckEvent) {
+    fn read(&mut self) {
+        self.window = self.wrapped.window();
+        self.ssthresh = self.wrapped.ssthresh();
+        if self.pacing_rate.is_some() {
+            self.read_rate();
+        }
+    }
+
+    #[inline(never)]
+    fn read_rate(&mut self) {
+        self.pacing_rate = self.wrapped.pacing_rate();
+        if let (Some(level), Some(rate)) = (&self.level, self.pacing_rate) {
+            let factor = level.factor(rate, self.window, self.ssthresh);
+            self.pacing_rate = Some(rate * factor);
+            self.window = (self.window * factor).max(1.0); // rounding
+        }
+    }
+}
+
+impl CongestionControl for MultipleTimeScale {
+    #[inline]
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    // A call that stays a call: a control that holds a control would keep the dispatch over all of them from being inlined.
+    #[inline(never)]
+    fn on_ack(&mut self, ack: &AckEvent) {
         if ack.now >= self.end {
             self.end_interval(ack.now);
         }
@@ -217,52 +336,21 @@ impl MultipleTimeScale {
             Some(sample) => sample.newly_delivered as f64, // told in loss recovery too
             None => ack.acked,
         };
-    }
-
-    #[cold]
-    fn end_interval(&mut self, now: Instant) {
-        let first = self.end == Instant::ZERO;
-        let silent = now.since(self.end) >= self.interval;
-        let slope = if first || silent {
-            self.end = now + self.interval;
-            self.module.forget();
-            1.0
-        } else {
-            self.end += self.interval;
-            self.module.on_interval(self.delivered)
-        };
-        self.slope = if self.coupling.avoidance { slope } else { 1.0 };
-        coupling::set_slope(&mut self.wrapped, self.slope);
-        self.delivered = 0.0;
-    }
-}
-
-// Calls that stay calls: a control that holds a control would keep the dispatch over all of them from being inlined.
-impl CongestionControl for MultipleTimeScale {
-    #[inline(never)]
-    fn window(&self) -> f64 {
-        self.wrapped.window()
-    }
-
-    #[inline(never)]
-    fn ssthresh(&self) -> f64 {
-        self.wrapped.ssthresh()
-    }
-
-    #[inline(never)]
-    fn on_ack(&mut self, ack: &AckEvent) {
-        self.observe(ack);
-        if self.slope == 1.0 || self.wrapped.window() < self.wrapped.ssthresh() {
+        if self.slope == 1.0 || self.window < self.ssthresh {
             self.wrapped.on_ack(ack);
         } else {
             // Table I: cwnd + epsilon / cwnd
             self.wrapped.on_ack(&AckEvent { acked: self.slope * ack.acked, ..*ack });
         }
+        self.read();
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.recovering = if event.signal == Signal::Loss { event.in_flight as f64 } else { 0.0 };
+        let before = self.window;
         self.wrapped.on_congestion(event);
+        self.read();
+        self.window = self.window.min(before.max(MIN_SSTHRESH)); // its level is shifted from the next ACK on
     }
 
     fn on_timeout(&mut self, event: &CongestionEvent) {
@@ -273,18 +361,24 @@ impl CongestionControl for MultipleTimeScale {
         if let Some(ssthresh) = found {
             coupling::set_ssthresh(&mut self.wrapped, ssthresh.max(MIN_SSTHRESH));
         }
+        self.read();
     }
 
     fn on_recovered(&mut self) {
-        if self.wrapped.pacing_rate().is_none() {
+        if self.pacing_rate.is_none() {
             self.delivered += self.recovering;
         }
         self.recovering = 0.0;
         self.wrapped.on_recovered();
+        self.read();
     }
 
-    #[inline(never)]
+    #[inline]
     fn pacing_rate(&self) -> Option<f64> {
-        self.wrapped.pacing_rate()
+        self.pacing_rate
+    }
+
+    fn largest_slope(&self) -> Option<f64> {
+        Some(self.module.largest_slope())
     }
 }

@@ -2,13 +2,14 @@
 //! expectations are known.
 
 use super::large_time_scale::LargeTimeScale;
+use super::level::Level;
 use super::predictor::Predictor;
 use super::quantiser::Quantiser;
 use super::schedule::Schedule;
 use super::{MultipleTimeScale, MultipleTimeScaleConfig};
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, ControlConfig, RenoConfig, Signal, Start, Vegas,
-    VegasConfig,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, RateBasedConfig, RenoConfig,
+    Signal, Start, Vegas, VegasConfig,
 };
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -31,6 +32,8 @@ fn config() -> MultipleTimeScaleConfig {
         adjustment: 0.05,
         learning: 0,
         prior: Vec::new(),
+        shift: 0.0,
+        shared: false,
     }
 }
 
@@ -248,7 +251,7 @@ fn the_metacontrol_settles_at_the_peak_of_a_unimodal_curve() {
         for interval in 0..4000_i32 {
             // Contention comes and goes in cycles: what follows a level differs by nothing but A.
             module.on_interval(1000.0 * f64::from(interval % 8) - (a - 6.0) * (a - 6.0));
-            a = module.aggressiveness();
+            a = module.largest_slope();
             if interval >= 3000 {
                 settled.push(a);
             }
@@ -336,6 +339,112 @@ fn a_recovery_delivers_its_flight_and_silence_begins_anew() {
     assert_eq!((control.module.level(), control.slope), (None, 1.0));
 }
 
+fn rate_based() -> Box<ControlConfig> {
+    Box::new(ControlConfig::RateBased(RateBasedConfig {
+        increase: 100.0,
+        decrease: 1.0,
+        congestion: "loss".into(),
+        ceiling: 1e5,
+    }))
+}
+
+/// Rates of two controls that are told the same round trips of 100 ms: throughput that falls for 8 s, then grows.
+fn rates(controls: [&mut MultipleTimeScale; 2]) -> Vec<[f64; 2]> {
+    let mut now = Instant::ZERO;
+    let mut found = Vec::new();
+    let [one, two] = controls;
+    for round in 0..160_i32 {
+        now += Duration::from_millis(100);
+        let acked = f64::from(if round < 80 { 100 - round } else { round });
+        let report = AckEvent { acked, round_ended: true, ..ack(now, 50.0) };
+        one.on_ack(&report);
+        two.on_ack(&report);
+        found.push([one.pacing_rate().unwrap(), two.pacing_rate().unwrap()]);
+    }
+    found
+}
+
+#[test]
+fn level_control_shifts_the_rate_by_predicted_contention_and_leaves_the_slope() {
+    let begin = Start { window: 200.0, ssthresh: 10.0 };
+    let shifted =
+        MultipleTimeScaleConfig { control: rate_based(), coupling: "level".into(), shift: 70.0, ..config() };
+    let plain = MultipleTimeScaleConfig { aggressiveness: 1.0, control: rate_based(), ..config() };
+    let mut controls = [MultipleTimeScale::new(&shifted, begin), MultipleTimeScale::new(&plain, begin)];
+    let [one, two] = &mut controls;
+    let found = rates([one, two]);
+    assert!(found[..20].iter().all(|[one, two]| one == two), "nothing is predicted in the first interval");
+    // Ranks: an interval that is the worst so far has level 8 - 8 / (2 n), n intervals so far, and predicts itself.
+    let (least, most) = found
+        .iter()
+        .fold((0.0_f64, 0.0_f64), |(least, most), [one, two]| (least.min(one - two), most.max(one - two)));
+    assert!(least > -70.0 && least < -40.0, "least shift {least}");
+    assert!(most > 40.0 && most < 70.0 + 1e-9, "largest shift {most}");
+    assert_eq!(controls[0].slope, 1.0);
+    // The window follows: twice the rate times 100 ms.
+    assert!((controls[0].window() - 0.2 * controls[0].pacing_rate().unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn a_tenth_of_the_rate_is_left() {
+    let mut level = Level::new(&MultipleTimeScaleConfig { shift: 1000.0, ..config() });
+    assert_eq!(level.factor(100.0, 50.0, 2.0), 1.0, "no prediction yet");
+    level.set(Some(8.0));
+    assert_eq!(level.factor(100.0, 50.0, 2.0), 0.1);
+    assert_eq!(level.factor(10_000.0, 50.0, 2.0), 0.9);
+    assert_eq!(level.factor(100.0, 2.0, 2.0), 0.5, "a window of a packet");
+    assert_eq!(level.factor(100.0, 50.0, 51.0), 1.0, "slow start");
+    level.set(Some(1.0));
+    assert_eq!(level.factor(500.0, 50.0, 2.0), 3.0);
+    level.set(Some(4.5));
+    assert_eq!(level.factor(500.0, 50.0, 2.0), 1.0);
+}
+
+/// Intervals of 2 s with so many packets each; the slopes in force in them.
+fn connection(control: &mut Control, now: &mut Instant, intervals: &[u32]) -> Vec<f64> {
+    let mut slopes = Vec::new();
+    for &packets in intervals {
+        for _ in 0..packets {
+            *now += Duration::from_secs_f64(2.0 / f64::from(packets));
+            control.on_ack(&ack(*now, 50.0));
+        }
+        let Control::MultipleTimeScale(control) = &*control else { unreachable!() };
+        slopes.push(control.slope);
+    }
+    slopes
+}
+
+/// Two connections of some intervals each, a minute apart.
+#[test]
+fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
+    let begin = Start { window: 50.0, ssthresh: 10.0 };
+    let build = |shared| {
+        let config = MultipleTimeScaleConfig {
+            quantiser: "fixed_range".into(),
+            peak: 80.0,
+            schedule: "threshold".into(),
+            shared,
+            ..config()
+        };
+        ControlConfig::MultipleTimeScale(config).build(begin)
+    };
+    // Of 160 packets, 130 are level 2, 10 are level 8. Level 2 has been followed by 8, 8 by 2.
+    let (good, bad) = (130, 10);
+    for shared in [false, true] {
+        let mut now = Instant::ZERO;
+        let mut first = build(shared);
+        connection(&mut first, &mut now, &[good, good, bad, good, bad, good, bad, good]);
+        now += Duration::from_secs(60);
+        let mut second = build(shared);
+        second.inherit(&mut first);
+        let slopes = connection(&mut second, &mut now, &[good, good, good]);
+        // What was learnt says that contention follows; who has learnt nothing takes the level to stay.
+        let expected = if shared { 1.0 } else { 6.0 };
+        assert_eq!(slopes[2], expected, "shared: {shared}, {slopes:?}");
+        assert_eq!(slopes[0], 1.0, "a minute of silence begins anew");
+    }
+}
+
 #[test]
 fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
     let config = MultipleTimeScaleConfig { coupling: "slow_start".into(), ..config() };
@@ -354,7 +463,7 @@ fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
 fn what_contradicts_itself_is_refused() {
     let rtt = Duration::from_millis(100);
     assert_eq!(config().check(rtt), Ok(()));
-    let refused: [(&str, MultipleTimeScaleConfig); 13] = [
+    let refused: [(&str, MultipleTimeScaleConfig); 17] = [
         (
             "control",
             MultipleTimeScaleConfig {
@@ -387,6 +496,19 @@ fn what_contradicts_itself_is_refused() {
             MultipleTimeScaleConfig { schedule: "generalised".into(), slopes: vec![1.0; 7], ..config() },
         ),
         ("prior", MultipleTimeScaleConfig { prior: vec![1.0; 64], ..config() }),
+        ("shift", MultipleTimeScaleConfig { shift: 1.0, ..config() }),
+        ("shift", MultipleTimeScaleConfig { coupling: "level".into(), control: rate_based(), ..config() }),
+        ("control", MultipleTimeScaleConfig { coupling: "level".into(), shift: 1.0, ..config() }),
+        (
+            "metacontrol",
+            MultipleTimeScaleConfig {
+                coupling: "level".into(),
+                shift: 1.0,
+                control: rate_based(),
+                metacontrol: true,
+                ..config()
+            },
+        ),
     ];
     for (key, config) in refused {
         let error = config.check(rtt).expect_err(key);

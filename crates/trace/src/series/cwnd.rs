@@ -112,6 +112,7 @@ pub(super) fn observe<F: FnOnce() -> io::Result<Input>>(
                 srtt_s: None,
                 delivered_bytes: None,
                 retransmissions: None,
+                largest_slope: None,
             })?;
         }
     }

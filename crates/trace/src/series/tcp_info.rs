@@ -199,6 +199,7 @@ impl Series {
             srtt_s: rtt_s,
             delivered_bytes: acked.map(whole),
             retransmissions: number("TotalRetrans").map(whole),
+            largest_slope: None,
         })?;
         Ok(true)
     }

@@ -5,7 +5,7 @@
 
 use super::{
     Application, BulkConfig, CbrConfig, OnOffCbrConfig, OnOffConfig, OpenLoopConfig, PoissonConfig,
-    TransferConfig,
+    RateControlledConfig, TransferConfig,
 };
 use crate::error::ConfigError;
 use crate::sources::Source;
@@ -45,6 +45,13 @@ macro_rules! workloads {
                 }
             }
 
+            /// Whether it sends datagrams at the rate that a congestion control sets.
+            pub fn is_controlled(&self) -> bool {
+                match self {
+                    $(Self::$workload(_) => $config::CONTROLLED,)*
+                }
+            }
+
             /// The name that scenarios use.
             pub fn name(&self) -> &'static str {
                 match self {
@@ -73,4 +80,5 @@ workloads! {
     "cbr" => Cbr(CbrConfig),
     "on_off_cbr" => OnOffCbr(OnOffCbrConfig),
     "poisson" => Poisson(PoissonConfig),
+    "rate_controlled" => RateControlled(RateControlledConfig),
 }

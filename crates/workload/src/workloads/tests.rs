@@ -19,6 +19,7 @@ const EXAMPLES: &[&str] = &[
     r#"{"name": "on_off_cbr", "rate": 10000000, "on": {"name": "exponential", "mean": 0.01},
         "off": {"name": "pareto", "mean": 0.03, "tail_index": 3}}"#,
     r#"{"name": "poisson", "rate": 10000000, "size": {"name": "exponential", "mean": 500}}"#,
+    r#"{"name": "rate_controlled"}"#,
 ];
 
 fn parse(json: &str) -> WorkloadConfig {
@@ -40,6 +41,7 @@ fn events(source: &mut Source, n: usize) -> Vec<(u64, u64)> {
         Source::Transfers(s) => s.next(&mut rng).map(|t| (t.wait.as_ps(), t.bytes.unwrap_or(u64::MAX))),
         Source::Arrivals(s) => Some(s.next(&mut rng)).map(|a| (a.gap.as_ps(), a.bytes)),
         Source::Datagrams(s) => Some(s.next(&mut rng)).map(|d| (d.gap.as_ps(), u64::from(d.bytes))),
+        Source::Controlled => None, // its times are the control's
     };
     std::iter::from_fn(&mut event).take(n).collect()
 }
@@ -60,7 +62,10 @@ fn every_entry_of_the_catalog_has_an_example_here() {
 #[test]
 fn the_flag_says_what_the_source_is() {
     for json in EXAMPLES {
-        assert_eq!(parse(json).is_datagram(), matches!(source(json), Source::Datagrams(_)), "{json}");
+        let (workload, source) = (parse(json), source(json));
+        let datagrams = matches!(source, Source::Datagrams(_) | Source::Controlled);
+        assert_eq!(workload.is_datagram(), datagrams, "{json}");
+        assert_eq!(workload.is_controlled(), matches!(source, Source::Controlled), "{json}");
     }
 }
 
