@@ -1,7 +1,7 @@
 """Estimators and generators on plain numbers; whichever instrument measured.
 
 Confidence intervals, fairness, quantiles of histograms; the Hurst parameter (`hurst`), series that have one
-(`synthesis`) and heavy tails (`tails`).
+(`synthesis`) and heavy tails (`tails`); the time scale at which traffic is worth predicting (`time_scale`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _MODULES = {
     "spectrum",
     "synthesis",
     "tails",
+    "time_scale",
 }
 
 

@@ -1,0 +1,5 @@
+"""``python -m parshall.cli``."""
+
+from parshall.cli import main
+
+main()
