@@ -13,12 +13,15 @@ from parshall.studies import keeping
 from parshall.studies.catalog import find
 from parshall.studies.multiple_time_scale import (
     background,
+    datagrams,
     fairness,
     grid,
+    interval,
     metacontrol,
     rtt,
     run,
     sensitivity,
+    short,
     tails,
     thresholds,
     today,
@@ -37,6 +40,8 @@ TINY = replace(
     counts=(2, 6, 18),
     fast_duration_s=4.0,
     fast_seeds=2,
+    short_s=(100,),
+    course_s=40.0,
 )
 
 
@@ -98,7 +103,8 @@ def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(grid.SIZES, "quick", TINY)
     found = run("quick", quiet)
     artefacts = {check.artefact for check in found.checks}
-    assert artefacts >= {"fig1", "fig6", "fig7", "fig8a", "fig8b", "fig9", "fig10", "fig12", "fig13", "table3"}
+    figures = {"fig1", "fig6", "fig7", "fig8a", "fig8b", "fig9", "fig10", "fig11", "fig12", "fig13"}
+    assert artefacts >= figures | {"table2", "table3", "§3.6.4"}
     assert len(found.checks) == len({(check.artefact, check.quantity) for check in found.checks})
     html = document_html(Document("study", "t", "d", (), found.sections))
     assert "Gain against the RTT" in html
@@ -106,11 +112,42 @@ def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_parts_ask_for_what_they_show() -> None:
-    for part in (rtt, tails, thresholds, metacontrol, fairness, sensitivity, today):
+    for part in (rtt, tails, thresholds, metacontrol, fairness, datagrams, sensitivity, today, interval):
         listed = list(part.points(TINY))
-        assert {point.plain for point in listed} <= set(listed), part.__name__
+        compared = (point.plain for point in listed if not point.series)
+        assert set(compared) <= set(listed), part.__name__
     for point in sensitivity.variants(TINY).values():
         assert replace(rtt.blind(point), parameters=point.parameters) == point, "nothing else differs"
+
+
+def test_a_table_known_beforehand_is_what_the_module_would_count() -> None:
+    """A chain of two levels: the control that is given the table predicts what follows from the first interval on."""
+    rng = np.random.default_rng(3)
+    rows = [rng.choice([125.0, 1250.0], size=500, p=[0.3, 0.7]) for _ in range(3)]
+    known = short.prior(rows)
+    assert known.peak == 625.0
+    counts = np.array(known.counts).reshape(8, 8)
+    assert counts.sum() == 3 * 499
+    # A tenth of the peak is level 8 less 0: the highest contention; the peak is level 1.
+    assert set(np.flatnonzero(counts.sum(axis=1))) == {0, 7}
+    assert counts[0, 7] / counts[0].sum() == pytest.approx(0.3, abs=0.06), "4 standard errors of 1050 draws"
+
+
+def test_durations_of_short_connections_are_cut_from_one_run() -> None:
+    size = replace(TINY, seeds=1)
+    point = replace(short.plain(size), duration_s=80.0)
+    found = simulated([point], size, quiet)
+    delivered = found.found[point][0].delivered
+    assert delivered[round(short.START_S / 2)] == 0, "it starts at 30 s"
+    assert 0 < delivered[-1] == max(delivered)
+    assert len(delivered) == 40
+
+
+def test_t_l_follows_the_memory_of_the_background() -> None:
+    found = simulated(interval.points(TINY), replace(TINY, duration_s=200.0), quiet)
+    heavy = interval.of_background(found, TINY.tail_indices[0])
+    assert heavy.interval_s is not None
+    assert heavy.correlations[0].interval_s == 0.5, "ten RTTs of 30 ms are less than a bin"
 
 
 def test_a_point_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

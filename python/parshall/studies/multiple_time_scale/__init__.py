@@ -5,32 +5,57 @@
 | Figs 8 and 9, what the others lose, CUBIC | `rtt` |
 | Figs 1 and 10 | `tails` |
 | Figs 6 and 7 | `thresholds` |
-| Fig. 12 | `metacontrol` |
+| Figs 11 and 12 | `metacontrol` |
 | Fig. 13, Table III | `fairness` |
+| Table II, shared tables | `short` |
+| the rate-based control over UDP | `datagrams` |
+| T_L from the correlation | `interval` |
 | buffer, quantiser, T_L, couplings | `sensitivity` |
 | 1 Gbit/s, CUBIC, SACK | `today` |
 | the network, equal loads | `network`, `background` |
 
-Fig. 4(a) is in the study `tail_index`. Missing: Fig. 11 (the course of A) and Table II (short connections).
+Fig. 4(a) is in the study `tail_index`. What a table known beforehand or a chosen T_L needs to know comes from the other
+runs: these two parts are simulated in a second step.
 """
 
 from __future__ import annotations
 
 from parshall.report.document import Section, Table
-from parshall.studies.multiple_time_scale import fairness, grid, metacontrol, rtt, sensitivity, tails, thresholds, today
+from parshall.studies.multiple_time_scale import (
+    datagrams,
+    fairness,
+    grid,
+    interval,
+    metacontrol,
+    rtt,
+    sensitivity,
+    short,
+    tails,
+    thresholds,
+    today,
+)
 from parshall.studies.multiple_time_scale.grid import Results
 from parshall.studies.study import Findings, Progress, Scale
 
-_PARTS = (rtt, tails, thresholds, metacontrol, fairness, sensitivity, today)
+_PARTS = (rtt, tails, thresholds, metacontrol, fairness, datagrams, sensitivity, today)
+_LATER = (short, interval)
 
 
 def run(scale: Scale, progress: Progress) -> Findings:
     """Run it: ``quick`` (300 s, 20 seeds, the ends of each axis), or ``paper`` (10,000 s, 20 seeds; resumable)."""
     size = grid.SIZES[scale]
-    found = grid.simulated((point for part in _PARTS for point in part.points(size)), size, progress)
+    found = grid.simulated((point for part in (*_PARTS, *_LATER) for point in part.points(size)), size, progress)
+    later = (short.ShortConnections(found, size, progress), interval.ChosenInterval(found, size, progress))
     return Findings(
-        checks=[check for part in _PARTS for check in part.checks(found, size)],
-        sections=[*(part.section(found, size) for part in _PARTS), _loads(found)],
+        checks=[
+            *(check for part in _PARTS for check in part.checks(found, size)),
+            *(check for part in later for check in part.checks()),
+        ],
+        sections=[
+            *(part.section(found, size) for part in _PARTS),
+            *(part.section() for part in later),
+            _loads(found),
+        ],
     )
 
 

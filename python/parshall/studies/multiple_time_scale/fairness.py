@@ -16,7 +16,7 @@ from parshall.stats.fairness import jain
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import STEERED, claim
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.published import TOTAL_PEAK
+from parshall.studies.multiple_time_scale.published import TABLE3_TOTAL, TOTAL_PEAK
 
 RATE_MBPS = 20.0
 
@@ -42,6 +42,17 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     total = {count: found.goodput(steered(size, count)) for count in (few, peak, many)}
     yield claim("table3", f"total of {peak} connections less that of {few}", 1, total[peak] - total[few], " Mbit/s")
     yield claim("table3", f"total of {many} connections less that of {peak}", -1, total[many] - total[peak], " Mbit/s")
+    for count in size.counts[1:]:
+        ratio = mean_interval(found.goodput(steered(size, count)) / found.goodput(steered(size, few)))
+        yield Check(
+            "table3",
+            f"total of {count} connections over that of {few}",
+            TABLE3_TOTAL[count] / TABLE3_TOTAL[few],
+            ratio.mean,
+            ratio.low,
+            ratio.high,
+            0.02,
+        )
     for count in size.counts:
         change = mean_interval(_jain(found, steered(size, count)) - _jain(found, steered(size, count).plain))
         yield Check(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from parshall.studies import keeping
 from parshall.studies.multiple_time_scale import background
 from parshall.studies.multiple_time_scale.background import NAME, Normalised
-from parshall.studies.multiple_time_scale.measure import Measured, measured
+from parshall.studies.multiple_time_scale.measure import Measured, measured, with_series
 from parshall.studies.multiple_time_scale.network import Connections, scenario, steered
 from parshall.studies.study import Progress, Scale
 
@@ -44,6 +44,10 @@ class Size:
     fast_duration_s: float
     """Of runs at 1 Gbit/s."""
     fast_seeds: int
+    short_s: tuple[int, ...] = (100, 500, 1000, 2000)
+    """Durations of Table II."""
+    course_s: float = 2000.0
+    """Of runs in which A is followed (Fig. 11)."""
 
     def duration(self, key: Key) -> float:
         """Of runs on a background."""
@@ -74,6 +78,7 @@ SIZES: dict[Scale, Size] = {
         keep=True,
         fast_duration_s=300.0,
         fast_seeds=10,
+        course_s=10_000.0,
     ),
 }
 
@@ -93,6 +98,12 @@ class Point:
     buffer: int = 64
     tcp: tuple[tuple[str, Any], ...] = ()
     modern: bool = False
+    datagrams: bool = False
+    transfers: tuple[float, float] | None = None
+    duration_s: float | None = None
+    """None: that of the scale."""
+    series: bool = False
+    """Whether the course of the connection is kept."""
 
     @property
     def key(self) -> Key:
@@ -108,7 +119,7 @@ class Point:
     def connections(self) -> Connections:
         """The measured connections."""
         control = self.control if self.parameters is None else steered(self.control, **dict(self.parameters))
-        return Connections(control, self.rtt_ms, self.count, self.tcp)
+        return Connections(control, self.rtt_ms, self.count, self.tcp, self.datagrams, self.transfers)
 
 
 class Results:
@@ -134,16 +145,24 @@ class Results:
         return np.array([each.tracking for each in self.found[point] if each.tracking is not None])
 
 
-def simulated(points: Iterable[Point], size: Size, progress: Progress) -> Results:
-    """Every point on every seed of its background; finished ones are kept at ``paper`` scale."""
+def simulated(
+    points: Iterable[Point],
+    size: Size,
+    progress: Progress,
+    known: dict[Key, tuple[Normalised, ...]] | None = None,
+    first_seed: int = 1,
+) -> Results:
+    """Every point on every seed of its background, which may be `known`; finished ones are kept at ``paper`` scale."""
     wanted = list(dict.fromkeys(points))
-    keys = list(dict.fromkeys(each.key for each in wanted))
+    keys = list(dict.fromkeys(each.key for each in wanted if each.key not in (known or {})))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        backgrounds = _backgrounds(pool, keys, size, progress)
+        backgrounds = {**(known or {}), **_backgrounds(pool, keys, size, progress, first_seed)}
 
         def one(point: Point, normalised: Normalised) -> Measured:
-            made = scenario(normalised.background, point.connections, size.duration(point.key), buffer=point.buffer)
-            return keeping.kept(NAME, made, measured) if size.keep else measured(made)
+            duration_s = point.duration_s or size.duration(point.key)
+            made = scenario(normalised.background, point.connections, duration_s, buffer=point.buffer)
+            measure, name = (with_series, f"{NAME}-series") if point.series else (measured, NAME)
+            return keeping.kept(name, made, measure) if size.keep else measure(made)
 
         futures = {point: [pool.submit(one, point, each) for each in backgrounds[point.key]] for point in wanted}
         found: dict[Point, tuple[Measured, ...]] = {}
@@ -154,14 +173,14 @@ def simulated(points: Iterable[Point], size: Size, progress: Progress) -> Result
 
 
 def _backgrounds(
-    pool: ThreadPoolExecutor, keys: Sequence[Key], size: Size, progress: Progress
+    pool: ThreadPoolExecutor, keys: Sequence[Key], size: Size, progress: Progress, first_seed: int
 ) -> dict[Key, tuple[Normalised, ...]]:
     futures = {
         key: [
             pool.submit(
-                background.found, key[0], key[1], seed + 1, size.duration(key), key[2], keep=size.keep, modern=key[3]
+                background.found, key[0], key[1], seed, size.duration(key), key[2], keep=size.keep, modern=key[3]
             )
-            for seed in range(size.fast_seeds if key[3] else size.seeds)
+            for seed in range(first_seed, first_seed + (size.fast_seeds if key[3] else size.seeds))
         ]
         for key in keys
     }

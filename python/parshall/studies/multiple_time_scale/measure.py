@@ -33,10 +33,19 @@ class Measured:
     loss_rate: float
     queueing_delay_ms: float
     levels: tuple[float, ...] = ()
-    """Link's throughput in bins of T_L, bytes; only without measured connections."""
+    """Link's throughput in bins of `ALONE_BIN_S`, bytes; only without measured connections."""
+    delivered: tuple[float, ...] = ()
+    """Payload of the measured connection by multiples of T_L, bytes since the beginning; only if asked for."""
+    slopes: tuple[float, ...] = ()
+    """Its largest slope A at the same times."""
 
 
-def measured(scenario: Scenario) -> Measured:
+def with_series(scenario: Scenario) -> Measured:
+    """As `measured`, and the course of the measured connection."""
+    return measured(scenario, series=True)
+
+
+def measured(scenario: Scenario, *, series: bool = False) -> Measured:
     """Run one repetition and measure."""
     run = simulate(scenario, workers=1)
     packet_bytes = scenario.resolve()["flows"][0]["packet_bytes"]
@@ -53,7 +62,18 @@ def measured(scenario: Scenario) -> Measured:
         loss_rate=float(link["loss_rate"]),
         queueing_delay_ms=float(link["mean_queueing_delay_s"]) * 1e3,
         levels=() if each else tuple(forwarded[int(forwarded.size / 10) :].tolist()),
+        **(_series(run) if series else {}),
     )
+
+
+def _series(run: Run) -> dict[str, tuple[float, ...]]:
+    """By sample, a T_L apart; a connection has none before it starts."""
+    assert run.flow_samples is not None, "the probe is on"  # noqa: S101
+    samples = run.flow_samples.filter(pl.col("flow") == 0).sort("time_s")
+    return {
+        "delivered": tuple(samples["delivered_bytes"].to_list()),
+        "slopes": tuple(samples["largest_slope"].drop_nulls().to_list()),
+    }
 
 
 def _forwarded(run: Run) -> np.ndarray:
@@ -66,6 +86,8 @@ def _tracking(run: Run, forwarded: np.ndarray, packet_bytes: int) -> float | Non
     """Correlation of the measured connection's throughput with the background's after the warm-up."""
     assert run.flow_samples is not None, "the probe is on"  # noqa: S101
     samples = run.flow_samples.filter(pl.col("flow") == 0).sort("time_s")
+    if samples.is_empty():
+        return None  # datagrams are not sampled
     ends = np.rint(samples["time_s"].to_numpy() / INTERVAL_S).astype(np.int64)
     delivered = np.zeros(forwarded.size + 1)
     # Payload to bytes on the link: every packet is full.

@@ -1,21 +1,23 @@
-"""Figs 11 and 12: throughput with A fixed, and with A found while running.
+"""Figs 11 and 12: how A moves, and throughput with A fixed and with A found while running.
 
-What A does over time (Fig. 11 itself) is not recorded by runs: missing. Its equilibrium is checked by what it is for:
-the throughput that it leads to, for each nu.
+The equilibrium A* is the mean of A over the second half of a run. The source's reading of Fig. 11 has three parts: it
+is about 6, it is the same for each nu, and only the oscillation around it grows with nu.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Drawn, Section
-from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
+from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Style
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check
-from parshall.studies.multiple_time_scale.claims import curve, signed
+from parshall.studies.multiple_time_scale.claims import claim, curve, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import INTERVAL_S
 from parshall.studies.multiple_time_scale.published import ADJUSTMENTS, BEST_AGGRESSIVENESS
@@ -33,10 +35,16 @@ def dynamic(size: Size, adjustment: float) -> Point:
     return Point(1.05, 5.0, size.rtts_ms[-1], "tcp_rate", parameters)
 
 
+def followed(size: Size, adjustment: float) -> Point:
+    """The same for longer, with the course of A."""
+    return replace(dynamic(size, adjustment), series=True, duration_s=size.course_s)
+
+
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     yield from (static(size, each) for each in (1, *size.aggressiveness))
-    yield from (dynamic(size, each) for each in ADJUSTMENTS)
+    for each in ADJUSTMENTS:
+        yield from (dynamic(size, each), followed(size, each))
 
 
 def _best(found: Results, size: Size) -> tuple[int, NDArray[np.float64]]:
@@ -45,8 +53,49 @@ def _best(found: Results, size: Size) -> tuple[int, NDArray[np.float64]]:
     return largest, rows[largest]
 
 
+def _late(found: Results, size: Size, adjustment: float) -> list[NDArray[np.float64]]:
+    """A in the second half of each seed's run."""
+    rows = (np.array(each.slopes) for each in found.found[followed(size, adjustment)])
+    return [row[row.size // 2 :] for row in rows]
+
+
+def _course_checks(found: Results, size: Size) -> Iterator[Check]:
+    """Fig. 11."""
+    means = {each: np.array([row.mean() for row in _late(found, size, each)]) for each in ADJUSTMENTS}
+    spreads = {each: np.array([row.std() for row in _late(found, size, each)]) for each in ADJUSTMENTS}
+    for adjustment in ADJUSTMENTS:
+        settled = mean_interval(means[adjustment])
+        yield Check(
+            "fig11",
+            f"equilibrium of A, ν = {adjustment:g}",
+            BEST_AGGRESSIVENESS,
+            settled.mean,
+            settled.low,
+            settled.high,
+            1.0,
+            f"mean of A in the second half of {size.course_s:g} s; between seeds its standard deviation is "
+            f"{means[adjustment].std(ddof=1):.3g}",
+        )
+    for small, large in pairwise(ADJUSTMENTS):
+        apart = mean_interval(means[large] - means[small])
+        yield Check(
+            "fig11",
+            f"equilibrium of A for ν = {large:g} less that for {small:g}",
+            0.0,
+            apart.mean,
+            apart.low,
+            apart.high,
+            1.0,
+            f"published: a common one; {signed(apart)}",
+        )
+        yield claim(
+            "fig11", f"oscillation of A for ν = {large:g} less that for {small:g}", 1, spreads[large] - spreads[small]
+        )
+
+
 def checks(found: Results, size: Size) -> Iterator[Check]:
-    """The best A, and how near to it the metacontrol comes."""
+    """How A moves, the best A, and how near to it the metacontrol comes."""
+    yield from _course_checks(found, size)
     largest, best = _best(found, size)
     steps = (1, *size.aggressiveness)
     yield Check(
@@ -89,8 +138,27 @@ def section(found: Results, size: Size) -> Section:
         "Metacontrol",
         (
             "The metacontrol begins at A = 1 and moves A by ν an interval, so that short runs say little of a small ν: "
-            f"in {size.duration_s:g} s there are {size.duration_s / INTERVAL_S:g} intervals. How A moves (Fig. 11) is "
-            "not recorded.",
+            f"in {size.duration_s:g} s there are {size.duration_s / INTERVAL_S:g} intervals. How A moves is followed "
+            f"for {size.course_s:g} s.",
         ),
-        figures=[Drawn("fig12", "Throughput against A (Fig. 12)", plot)],
+        figures=[
+            Drawn("fig11", "How A moves (Fig. 11)", _course(found, size)),
+            Drawn("fig12", "Throughput against A (Fig. 12)", plot),
+        ],
     )
+
+
+def _course(found: Results, size: Size) -> Plot:
+    panels = []
+    for adjustment in ADJUSTMENTS:
+        row = found.found[followed(size, adjustment)]
+        length = min(len(each.slopes) for each in row)
+        courses = np.array([each.slopes[:length] for each in row])
+        at = (np.arange(length) * INTERVAL_S).tolist()
+        marks: list[Mark] = [
+            Line(at, courses[0].tolist(), "the first seed", Style(0, thin=True)),
+            Line(at, courses.mean(axis=0).tolist(), f"mean of {len(row)} seeds", Style(1)),
+            Guide(BEST_AGGRESSIVENESS, "published equilibrium"),
+        ]
+        panels.append(Panel(marks, Axis("time", "s"), Axis(f"A, ν = {adjustment:g}"), height=0.5))
+    return Plot(panels, f"TCP Rate at an RTT of {size.rtts_ms[-1]} ms; A begins at 1.")

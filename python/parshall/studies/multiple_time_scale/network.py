@@ -22,6 +22,8 @@ from parshall.studies.tail_index.network import pareto
 PACKET_BYTES = 1000
 INTERVAL_S = 2.0
 """T_L."""
+ALONE_BIN_S = 0.5
+"""Bins of the clients' traffic where nothing is measured beside them: T_L can be chosen from them."""
 BASE_RTT_MS = 30
 """Three links of 5 ms, both ways."""
 HEADER_BYTES = 40
@@ -55,6 +57,28 @@ class Connections:
     count: int = 1
     tcp: tuple[tuple[str, Any], ...] = ()
     """Keys of the group that differ."""
+    datagrams: bool = False
+    """Without TCP: the control sets the rate of datagrams, from a report each round trip."""
+    transfers: tuple[float, float] | None = None
+    """Connections one after another: mean size in packets, mean pause in s (exponential); None: an endless one."""
+
+    def group(self, usual: dict[str, Any]) -> dict[str, Any]:
+        """As a scenario has it; `usual` are the keys of TCP."""
+        keys = {"packet_size": usual["packet_size"], "workload": "rate_controlled"} if self.datagrams else usual
+        if self.transfers is not None:
+            mean_packets, pause_s = self.transfers
+            size = {"name": "exponential", "mean": f"{mean_packets:g} packets"}
+            off = {"name": "exponential", "mean": f"{pause_s:g} s"}
+            keys = {**keys, "workload": {"name": "on_off", "size": size, "off": off}}
+        return {
+            "name": "measured",
+            "count": self.count,
+            "rtt": f"{self.rtt_ms} ms",
+            "congestion_control": self.control,
+            "start": {"uniform": "1 s"},
+            **keys,
+            **dict(self.tcp),
+        }
 
 
 def steered(control: str | dict[str, Any], **parameters: Any) -> dict[str, Any]:
@@ -90,19 +114,9 @@ def scenario(background: Background, measured: Connections | None, duration_s: f
     }
     flows = [clients]
     if measured is not None:
-        flows.insert(
-            0,
-            {
-                "name": "measured",
-                "count": measured.count,
-                "rtt": f"{measured.rtt_ms} ms",
-                "congestion_control": measured.control,
-                "start": {"uniform": "1 s"},
-                **tcp,
-                **dict(measured.tcp),
-            },
-        )
+        flows.insert(0, measured.group(tcp))
     samples = f"{INTERVAL_S:g} s"
+    bins = samples if measured else f"{ALONE_BIN_S:g} s"
     return Scenario.from_document(
         {
             "duration": f"{duration_s:g} s",
@@ -113,6 +127,6 @@ def scenario(background: Background, measured: Connections | None, duration_s: f
                 "queue": {"name": "drop_tail", "limit": f"{buffer} packets"},
             },
             "flows": flows,
-            "probes": {"flow_samples": samples if measured else False, "link_samples": samples, "transfers": False},
+            "probes": {"flow_samples": samples if measured else False, "link_samples": bins, "transfers": False},
         }
     )

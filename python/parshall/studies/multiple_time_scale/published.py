@@ -28,3 +28,17 @@ ADJUSTMENTS = (0.01, 0.05, 0.25)
 
 TOTAL_PEAK = 6
 """Table III: the total throughput grows up to so many steered connections, and falls then."""
+
+SHORT_GAINS = {
+    "I": (0.254, 0.232, 0.316, 0.297),
+    "II": (0.045, 0.1375, 0.2023, 0.2539),
+    "III": (0.063, 0.092, 0.192, 0.272),
+}
+"""Table II: gain of connections of 100, 500, 1000 and 2000 s; a table known beforehand (I), learnt in 300 s (II), in
+30 s (III)."""
+
+LEARNING_S = {"I": 0, "II": 300, "III": 30}
+"""Table II."""
+
+TABLE3_TOTAL = {2: 1623.2, 4: 1725.0, 6: 1764.0, 8: 1738.0, 10: 1692.0, 12: 1609.9, 14: 1537.9, 16: 1405.9, 18: 1251.0}
+"""Table III: total throughput of so many steered connections; the unit is not named."""

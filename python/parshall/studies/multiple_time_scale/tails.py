@@ -16,6 +16,7 @@ from parshall.report.plot import Axis, Grid, Guide, Mark, Panel, Plot
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim, curve
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, INTERVAL_S
 from parshall.studies.multiple_time_scale.published import TAIL_RATIO
 
 LEVELS = 8
@@ -57,7 +58,10 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
 
 
 def _alone(found: Results, alpha: float) -> list[NDArray[np.float64]]:
-    return [np.array(each.alone.levels) for each in found.backgrounds[alpha, 5.0, 10.0, False]]
+    """The clients' traffic in intervals of T_L, by seed."""
+    bins = round(INTERVAL_S / ALONE_BIN_S)
+    rows = (np.array(each.alone.levels) for each in found.backgrounds[alpha, 5.0, 10.0, False])
+    return [row[: row.size // bins * bins].reshape(-1, bins).sum(axis=1) for row in rows]
 
 
 def _successive(found: Results, alpha: float) -> NDArray[np.float64]:

@@ -1,0 +1,115 @@
+"""T_L chosen from the clients' measured traffic, rather than given: what is chosen, and whether it gains.
+
+The source takes 2 s by eye (§2.2) and leaves a rule open. The rule here is that of `parshall.stats.time_scale`: the
+shortest interval that predicts as well as any, at least ten RTTs of the clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parshall.report.document import Drawn, Section
+from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
+from parshall.stats.confidence import mean_interval
+from parshall.stats.time_scale import TimeScale, time_scale
+from parshall.studies.check import Check
+from parshall.studies.multiple_time_scale import grid
+from parshall.studies.multiple_time_scale.claims import STEERED, beyond, signed
+from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, INTERVAL_S
+from parshall.studies.study import Progress
+
+LONGEST_S = 20.0
+"""Of the intervals considered."""
+
+
+def usual(size: Size, tail_index: float) -> Point:
+    """Steered Reno with T_L = 2 s, at the largest RTT."""
+    return Point(tail_index, 5.0, size.rtts_ms[-1], "reno", STEERED)
+
+
+def points(size: Size) -> Iterator[Point]:
+    """What T_L is compared on."""
+    for alpha in (size.tail_indices[0], size.tail_indices[-1]):
+        yield from (usual(size, alpha), usual(size, alpha).plain)
+
+
+def of_background(found: Results, tail_index: float) -> TimeScale:
+    """T_L from what the clients of all seeds carry alone."""
+    series = [np.array(each.alone.levels) for each in found.backgrounds[tail_index, 5.0, 10.0, False]]
+    return time_scale(series, ALONE_BIN_S, rtt_s=BASE_RTT_MS / 1000, longest_s=LONGEST_S)
+
+
+class ChosenInterval:
+    """What was found."""
+
+    def __init__(self, found: Results, size: Size, progress: Progress) -> None:
+        self._found = found
+        self._alphas = (size.tail_indices[0], size.tail_indices[-1])
+        self._scales = {alpha: of_background(found, alpha) for alpha in self._alphas}
+        self._usual = {alpha: usual(size, alpha) for alpha in self._alphas}
+        self._chosen: dict[float, Point] = {}
+        for alpha, scale in self._scales.items():
+            if scale.interval_s is not None:
+                interval_s = max(scale.interval_s, size.rtts_ms[-1] / 1000)  # the module refuses less than the RTT
+                parameters = (*STEERED, ("interval", f"{interval_s:g} s"))
+                self._chosen[alpha] = replace(self._usual[alpha], parameters=parameters)
+        progress("T_L from the correlation")
+        self._made = grid.simulated(self._chosen.values(), size, progress, found.backgrounds)
+
+    def _gain(self, alpha: float) -> NDArray[np.float64]:
+        """Over the plain control."""
+        without = self._found.goodput(self._usual[alpha].plain)
+        return np.asarray((self._made.goodput(self._chosen[alpha]) - without) / without)
+
+    def checks(self) -> Iterator[Check]:
+        """What is chosen, and what it gains."""
+        for alpha, scale in self._scales.items():
+            best = max(scale.correlations, key=lambda each: each.correlation)
+            yield Check(
+                "beyond the source",
+                f"T_L from the correlation at α = {alpha:g}, s (0: nothing to predict)",
+                None,
+                scale.interval_s or 0.0,
+                None,
+                None,
+                0.0,
+                f"the largest correlation is {best.correlation:.2f} at {best.interval_s:g} s",
+            )
+            if alpha in self._chosen:
+                yield beyond(f"gain of Reno with that T_L, α = {alpha:g}", self._gain(alpha))
+                change = self._gain(alpha) - self._found.gain(self._usual[alpha])
+                yield beyond(f"gain of Reno with that T_L less that with {INTERVAL_S:g} s, α = {alpha:g}", change)
+
+    def section(self) -> Section:
+        """The figure."""
+        marks: list[Mark] = []
+        said = []
+        for number, (alpha, scale) in enumerate(self._scales.items()):
+            at = [each.interval_s for each in scale.correlations]
+            values = [each.correlation for each in scale.correlations]
+            low = [each.correlation - each.standard_error for each in scale.correlations]
+            high = [each.correlation + each.standard_error for each in scale.correlations]
+            marks += [
+                Line(at, values, "", Style(number, thin=True)),
+                Points(at, values, f"α = {alpha:g}", Style(number), low, high),
+            ]
+            if alpha in self._chosen:
+                gain = signed(mean_interval(self._gain(alpha)), "%")
+                said.append(f"at α = {alpha:g} T_L = {scale.interval_s:g} s, with which Reno gains {gain}")
+            else:
+                said.append(f"at α = {alpha:g} no interval says anything of the next")
+        axes = Axis("interval T", "s"), Axis("correlation of successive intervals")
+        caption = "Correlation of the clients' traffic in successive intervals; bars are standard errors."
+        return Section(
+            "T_L from the measured correlation",
+            (
+                "T_L need not be guessed: it is the shortest interval that says as much of the next one as any, at "
+                "least ten RTTs of the clients. " + "; ".join(said).capitalize() + ".",
+            ),
+            figures=[Drawn("time-scale", "What an interval says of the next", Plot([Panel(marks, *axes)], caption))],
+        )
