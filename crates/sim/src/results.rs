@@ -224,7 +224,8 @@ fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
         marked_packets: counts.marked,
         forwarded_packets: counts.forwarded,
         forwarded_bytes: counts.forwarded_bytes,
-        utilisation: counts.forwarded_bytes as f64 * 8.0 / capacity_bits.max(f64::MIN_POSITIVE),
+        // A packet counts when its last bit leaves, the first one whole: up to a packet too many.
+        utilisation: (counts.forwarded_bytes as f64 * 8.0 / capacity_bits.max(f64::MIN_POSITIVE)).min(1.0),
         loss_rate: (counts.arrivals > 0)
             .then(|| (counts.dropped + counts.medium_losses) as f64 / counts.arrivals as f64),
         mean_queue_packets: occupancy.mean().unwrap_or(0.0),

@@ -12,7 +12,7 @@ below 16 packets), so their window is the maximum of the two. BIC's row is a lin
 packets a round trip with a decrease of 1/8, sqrt(32 (2 - 1/8)/(2/8)) = 15.49; binary search is left out, which
 still takes a tenth of the time at windows of 14,000 packets: see `high_speed` for smaller ones.
 
-References: R. Guillier, S. Soudan, P. Vicat-Blanc Primet et al., INRIA RR-6244, 2007; S. Floyd, RFC 3649,
+References: R. Guillier, L. Hablot, P. Vicat-Blanc Primet, INRIA RR-6244, 2007; S. Floyd, RFC 3649,
 2003; T. Kelly, Scalable TCP, CCR 33(2), 2003; L. Xu, K. Harfoush, I. Rhee, Binary increase congestion
 control, INFOCOM 2004.
 """
