@@ -51,8 +51,9 @@ def frozen(run: dict[str, Any]) -> bool:
 # Not reproduced. The tolerance stays; an `xfail` that passes is a failure, so whoever finds the cause will notice.
 SMALL_WINDOWS = (
     "500 sources share windows of about two packets and one RTT: who times out is decided by ties to the packet, and "
-    "runs of ours fall into one of two patterns (loss 0.036 or 0.046, by seed, and by microseconds of RTT) where ns-2's "
-    "stay in the upper one (0.048 to 0.050); ties broken at random give 0.041; rates over 100 packets are 20 to 32 % higher"
+    "runs of ours fall into one of two patterns (loss 0.036 or 0.046, by seed, and by microseconds of RTT) where those "
+    "of ns-2 stay in the upper one (0.048 to 0.050); with ties broken at random all have 0.041; rates over 100 packets "
+    "are 20 to 32 % higher"
 )
 NOT_REPRODUCED = {
     "test_as_ns2_without_rhythm": {
