@@ -7,10 +7,11 @@ import pytest
 
 from parshall.design.simulated import Setting
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
+from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check
-from parshall.studies.rio import analytic, beyond, comparison
+from parshall.studies.rio import analytic, beyond, comparison, configurations, queue
 from parshall.studies.rio import errors as study_errors
-from parshall.studies.rio.simulated import ROUTERS, Measured
+from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, LongSessions, Measured, Simulated
 
 
 @pytest.fixture(scope="module")
@@ -29,14 +30,44 @@ def test_statements_of_section_5(section5: list[Check]) -> None:
 
 
 def test_the_analytic_columns() -> None:
-    from parshall.stats.confidence import mean_interval
-
     one = {name: mean_interval([1.0, 2.0]) for name in ("T", "T_in", "p_in", "p_out", "q")}
     measured = {table: Measured(curves, one, [], 0.0) for table, curves in ROUTERS.items()}
     checks, section = analytic.tables(measured)
     assert len(checks) == 15
     assert {check.verdict for check in checks} == {"reproduced"}
     assert len(section.tables) == 3
+
+
+def test_configurations_count_what_is_within_tolerance() -> None:
+    def measured(factor: float) -> dict[str, Measured]:
+        return {
+            table: Measured(
+                ROUTERS[table], {name: mean_interval([factor * value] * 2) for name, value in printed.items()}, [], 0.0
+            )
+            for table, printed in PUBLISHED.items()
+        }
+
+    rate = mean_interval([39.0, 40.0])
+    long = [LongSessions(probability, (0.4, 0.5), [rate, rate]) for probability in (0.06, 1.0)]
+    found = Simulated([], measured(1.0), long, measured(1.0)["table1"], {"5 % more": measured(1.05)})
+    checks, section = configurations.section(found)
+    # 5 % is too much for T and T_in of the three tables, and within the tolerance of the other eight.
+    assert [check.ours for check in checks] == [14, 8]
+    assert [row[-1] for row in section.tables[0].rows] == ["14 of 14", "8 of 14"]
+    assert section.tables[0].rows[1][1] == "+5.0 %"
+
+
+def test_the_queue_over_time() -> None:
+    pytest.importorskip("parshall._core")
+    recorded = queue.record()
+    assert recorded.time_s.size == 30_000
+    checks, section = queue.section(recorded)
+    shares = [check.ours for check in checks if check.quantity.startswith("share")]
+    assert all(0.1 < share < 0.6 for share in shares)
+    assert {check.verdict for check in checks} == {"reproduced", "extended"}
+    assert [drawn.name for drawn in section.figures] == ["fig5", "fig5_distribution"]
+    # The series and the table of links measure the same run.
+    assert float(recorded.queue_packets.mean()) == pytest.approx(31.0, rel=0.1)
 
 
 def test_least_out_probability_keeps_the_agreement() -> None:

@@ -5,6 +5,8 @@
 | `published` | what the source prints |
 | `analytic` | Tables 1 to 3 and section 5 by the model |
 | `network`, `simulated` | the source's network in the simulator |
+| `configurations` | what the simulator's settings move, and Fig. 6 simulated |
+| `queue` | Fig. 5 |
 | `comparison`, `errors` | model against simulator on random networks |
 | `beyond` | many sessions, several routers, UDP, short transfers and over-booking |
 """
@@ -14,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from parshall.design.simulated import Setting
-from parshall.runs import run as execute
-from parshall.studies.rio import analytic, beyond, comparison, errors, network, simulated
+from parshall.studies.rio import analytic, beyond, comparison, configurations, errors, queue, simulated
 from parshall.studies.study import Findings
 
 COMPARED = {
@@ -33,7 +34,7 @@ def run(scale: str, progress: Callable[[str], None]) -> Findings:
     """Regenerate the source's tables and figures, and go beyond them."""
     measured = simulated.measure(scale, progress)
     progress("solving the source's tables and figures")
-    parts = [analytic.tables(dict(measured.tables)), analytic.queue_lengths(*_longest_queue())]
+    parts = [analytic.tables(dict(measured.tables)), configurations.section(measured), queue.section(queue.record())]
     parts += [analytic.throughput(), analytic.delay(), analytic.losses()]
     cases, setting = COMPARED[scale]
     parts.append(errors.section(comparison.compare(cases, setting, progress), setting))
@@ -41,13 +42,6 @@ def run(scale: str, progress: Callable[[str], None]) -> Findings:
     more, sections = beyond.all_of(SETTINGS[scale])
     checks = [*measured.checks, *(check for found, _ in parts for check in found), *more]
     return Findings(checks, [*(section for _, section in parts), *sections])
-
-
-def _longest_queue() -> tuple[float, float]:
-    """Longest queue and utilisation of five minutes of the fully overlapped network."""
-    parameters = network.Parameters(network.FULLY_OVERLAPPED)
-    links = execute(network.scenario(parameters, duration_s=300, repetitions=1)).links
-    return float(links["max_queue_packets"][0]) + 1.0, float(links["utilisation"][0])  # and the one in service
 
 
 __all__ = ["run"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from parshall.models.diffserv import PRINTED, TABLES, FixedPoint, Formulas, Router, Sessions, fixed_point, router_state
+from parshall.models.diffserv import PRINTED, TABLES, FixedPoint, Formulas, Router, Sessions, fixed_point
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
@@ -97,26 +97,6 @@ def tables(simulated: dict[str, Measured]) -> tuple[list[Check], Section]:
         "T_in is 0.5 % off.",
     )
     return checks, Section("Section 4: validation", prose, tables=shown)
-
-
-def queue_lengths(longest_packets: float, utilisation: float) -> tuple[list[Check], Section]:
-    """Fig. 5: the queue's length, by the model's distribution, and what the simulation saw."""
-    found = fixed_point(sessions(access_delay_s=TABLE_ACCESS_DELAY_S), router(ROUTERS["table1"]))
-    state = router_state(router(ROUTERS["table1"]), found.load_in_per_s[0], found.load_out_per_s[0])
-    pi = state.state_probabilities
-    checks = [
-        Check(
-            "fig5", "longest queue simulated, packets", 100, longest_packets, None, None, 2, "the figure touches 100"
-        ),
-        _holds("fig5", "the link is idle at times, simulated", [np.array([utilisation < 1.0])]),
-    ]
-    marks: list[Line | Guide] = [Line(np.arange(pi.size), pi), Guide(float(found.queue_packets[0]), "mean", along="x")]
-    figure = _drawn("fig5", "Distribution of the queue length", marks, Axis("packets"), Axis("probability", minimum=0))
-    prose = (
-        "The source shows the queue of one simulation over time: it oscillates between 0 and 100 packets although its "
-        "mean lies between the thresholds. The model's distribution says the same.",
-    )
-    return checks, Section("Section 4.1: queue length", prose, figures=[figure])
 
 
 def throughput() -> tuple[list[Check], Section]:
