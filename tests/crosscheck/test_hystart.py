@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -73,6 +74,27 @@ def test_a_passing_queue_does_not_end_slow_start_for_good(simulate: Any) -> None
     # the eighth on, they add all again.
     assert windows["hystart++"] == [80, 80 + 7 + 73 / 4, 105.25 + 7 / 4 + 98]
     assert _first_threshold(run)["ssthresh_packets"] > 2 * BDP
+
+
+@pytest.mark.parametrize("control", ["vegas", "fast", "bbr", "bbr3", "tcp_rate", "multiple_time_scale"])
+def test_controls_with_a_slow_start_of_their_own_refuse_it(tmp_path: Path, control: str) -> None:
+    """One clear error, from Python and from TOML, and the default is not touched."""
+    document = scenario("hystart++", control)
+    words = f'flows.0.slow_start: found "hystart++", but {control} has no standard slow start'
+    with pytest.raises(ps.ParshallError) as error:
+        ps.run(ps.Scenario.from_document(document))
+    assert words in str(error.value)
+    assert str(error.value).count("slow_start") == 1
+    file = tmp_path / "own.toml"
+    file.write_text(
+        'duration = "1 s"\n[bottleneck]\nrate = "10 Mbit/s"\n'
+        f'[[flows]]\nrtt = "50 ms"\nslow_start = "hystart++"\ncongestion_control = "{control}"\n'
+    )
+    with pytest.raises(ps.ParshallError) as error:
+        ps.run(ps.Scenario.load(file))
+    assert words in str(error.value)
+    assert file.name in str(error.value)
+    ps.Scenario.load(file, ['flows.0.slow_start="standard"']).resolve()
 
 
 def test_it_needs_a_standard_slow_start_and_samples() -> None:
