@@ -421,3 +421,10 @@ def test_speed() -> None:
     found = fixed_point(hundred(), grid)
     assert time.process_time() - began < 3.0
     assert found.converged.all()
+    many = 100_000
+    began = time.process_time()
+    crowd = fixed_point(
+        Sessions(np.linspace(0.1, 0.3, many), 40, 20), Router(60.0 * many, 20, 100, 0.01, 20, 100, 0.06)
+    )
+    assert time.process_time() - began < 5.0
+    assert crowd.converged
