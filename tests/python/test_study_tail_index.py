@@ -1,24 +1,37 @@
-"""The tail-index study: signs, equal loads, the page; on runs of a second, where no sign can be right."""
+"""The tail-index study: signs, equal loads, campaign, page; on runs of a second, where no sign can be right."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from parshall.report.document import Document, document_html
+from parshall.errors import InputError
+from parshall.report.document import document_html
+from parshall.studies import tail_index
 from parshall.studies.catalog import find
-from parshall.studies.tail_index import beyond, grid, hurst_panel, matched, page
-from parshall.studies.tail_index.measure import measured
+from parshall.studies.study import Execution, document
+from parshall.studies.tail_index import beyond, distributions, grid, hurst_panel, matched, running, sensitivity
+from parshall.studies.tail_index.measure import Measured, Rates, measured
 from parshall.studies.tail_index.network import butterfly, pareto
-from parshall.studies.tail_index.published import TRENDS
-from parshall.studies.tail_index.trends import change
+from parshall.studies.tail_index.running import Runner
+from parshall.studies.tail_index.trends import Change, change
 
 TINY = replace(grid.SIZES["quick"], tail_indices=(1.1, 1.5, 4.0), duration_s=1.2, repetitions=2)
+DATA = Path(os.environ.get("PARSHALL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def quiet(_: str) -> None: ...
+
+
+IN_MEMORY = Runner(Execution(), quiet)
 
 
 def test_signs_need_significance_and_size() -> None:
@@ -29,14 +42,24 @@ def test_signs_need_significance_and_size() -> None:
     assert change(alphas, [-row for row in rising]).sign == -1
     assert change(alphas, [1 + 0.001 / alpha + 1e-6 * rng.normal(size=3) for alpha in alphas]).sign == 0, "invisible"
     assert change(alphas, [1 + 0.3 * rng.normal(size=3) for _ in alphas]).sign == 0, "not significant"
-    assert change([1.1, *alphas], [[100.0], *rising]).sign == 1, "1.1 is left out"
+    assert change([1.1, *alphas], [[100.0] * 3, *rising]).sign == 1, "1.1 is left out"
+    assert change([1.1, *alphas], [[100.0] * 3, *rising], heaviest=1.1).relative > 1, "unless it is asked for"
+
+
+def test_what_repetitions_share_is_no_noise() -> None:
+    """A trend of 5 % under levels of repetitions that differ by 50 %; without pairing it would not be seen."""
+    rng = np.random.default_rng(2)
+    alphas = [1.3, 1.5, 2.0, 4.0]
+    levels = np.array([1.0, 1.5, 2.0])
+    found = change(alphas, [levels + 0.15 / alpha + 0.01 * rng.normal(size=3) for alpha in alphas])
+    assert found.sign == 1
+    assert found.relative == pytest.approx(0.15 * (1 / 1.3 - 1 / 4) / 1.57, abs=0.02)
 
 
 def test_a_trend_of_the_source_shows_in_short_runs() -> None:
     """N = 45, B = 96, with slow start: loss falls with heavier tails."""
-    light, heavy = (
-        measured(butterfly(45, 96, pareto(alpha), cached=False, duration_s=12, repetitions=2)) for alpha in (4.0, 1.3)
-    )
+    scenarios = [butterfly(45, 96, pareto(alpha), cached=False, duration_s=12, repetitions=2) for alpha in (4.0, 1.3)]
+    light, heavy = IN_MEMORY.measured("loss", scenarios, measured)
     assert heavy.loss.mean() < 0.85 * light.loss.mean()
     assert light.mean_packets == pytest.approx(1000, rel=0.1)
     assert np.all(light.rates.low <= light.rates.mbps)
@@ -45,7 +68,7 @@ def test_a_trend_of_the_source_shows_in_short_runs() -> None:
 
 @pytest.mark.parametrize(("mean", "tail_index", "largest"), [(500, 1.1, 5e3), (2000, 3.0, 2e6), (1000, 1.5, 1e5)])
 def test_bounded_pareto_has_its_mean(mean: float, tail_index: float, largest: float) -> None:
-    made = beyond.bounded_pareto(mean, tail_index, largest)
+    made = distributions.bounded_pareto(mean, tail_index, largest)
     low = float(made["minimum"].split()[0]) / 1460
     u = (np.arange(4_000_000) + 0.5) / 4_000_000
     part = 1 - (low / largest) ** tail_index
@@ -56,44 +79,197 @@ def test_distributions_have_the_variance_that_their_names_say() -> None:
     """Variance of Pareto 2.5: 1/(2.5 * 0.5) = 0.8 means squared; Weibull by its shape."""
     from scipy.special import gamma
 
-    shape = beyond.variants()["Weibull, same variance as Pareto 2.5"]["size"]["shape"]
-    assert gamma(1 + 2 / shape) / gamma(1 + 1 / shape) ** 2 - 1 == pytest.approx(0.8, abs=0.001)
-    sigma = beyond.variants()["lognormal, same variance as Pareto 2.5"]["size"]["sigma"]
-    assert np.expm1(sigma**2) == pytest.approx(0.8)
+    for cv2 in (0.8, 10.0):
+        shape = distributions.weibull_shape(cv2)
+        assert gamma(1 + 2 / shape) / gamma(1 + 1 / shape) ** 2 - 1 == pytest.approx(cv2, abs=0.001)
+        assert np.expm1(distributions.lognormal(cv2)["sigma"] ** 2) == pytest.approx(cv2)
 
 
-def test_the_page_of_short_runs() -> None:
-    rows = grid.simulated(TINY, quiet)
-    assert rows.keys() == TRENDS.keys()
-    found = page.trends(TINY.tail_indices, rows)
-    checks = page.checks(found)
-    assert len(checks) == 18
-    assert {check.verdict for check in checks if check.published is None} == {"extended"}
-    equal = matched.simulated(TINY, quiet)
-    assert all(len(each.load.tried) <= 5 for each in equal)
-    effects = [beyond.Influence("loss", (0.1, 0.02, 0.05), (0.01, 0.01, 0.01))]
-    assert "loss rate is moved most by the mean size" in beyond.answer(effects)
-    loads = page.load_section(TINY.tail_indices, rows)
+def test_the_same_tail_has_the_same_mean() -> None:
+    points = np.array([[float(x.split()[0]) / 1460, p] for x, p in distributions.same_tail(1.5)["points"]])
+    value, probability = points.T
+    straight = np.diff(probability) @ (value[1:] + value[:-1]) / 2
+    assert straight == pytest.approx(1000, rel=0.001)
+    tail = value > 2500
+    # Pareto of mean 1000: P(X > x) = (1000/3/x)^1.5; the last point takes what is left.
+    assert (1 - probability[tail])[:-1] == pytest.approx((1000 / 3 / value[tail][:-1]) ** 1.5, rel=1e-3)
+
+
+def test_measured_distributions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Percent or fractions, bytes or packets: what is left is the shape, with a mean of 1000 packets."""
+    folder = tmp_path / "flowsize"
+    folder.mkdir()
+    (folder / "hpcc_WebSearch_distribution.txt").write_text("0 0\n10 50\n30 100\n")
+    monkeypatch.setenv("PARSHALL_DATA", str(tmp_path))
+    assert list(distributions.measured()) == ["web search"]
+    points = [[float(x.split()[0]) / 1460, p] for x, p in distributions.measured()["web search"]["points"]]
+    # The mean of the file is (5 + 20)/2.
+    assert np.array(points) == pytest.approx(np.array([[0, 0], [800, 0.5], [2400, 1]]), abs=0.01)
+    monkeypatch.setenv("PARSHALL_DATA", str(tmp_path / "nothing"))
+    assert distributions.measured() == {}
+
+
+def test_published_distributions_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not (DATA / "flowsize").is_dir():
+        pytest.skip(f"flowsize is not in {DATA} (PARSHALL_DATA)")
+    monkeypatch.setenv("PARSHALL_DATA", str(DATA))
+    found = distributions.measured()
+    assert {"web search", "data mining", "Hadoop", "storage", "remote procedure calls", "Facebook"} <= found.keys()
+    short = replace(TINY, duration_s=2.0, repetitions=1)
+    scenarios = [beyond.scenario(short, size=size) for size in found.values()]
+    assert all(each.transfers > 20 for each in IN_MEMORY.measured("published", scenarios, measured))
+
+
+def test_the_study_on_short_runs() -> None:
+    """All of it, and its page."""
+    findings = tail_index.found("quick", replace(TINY, tail_indices=(1.5, 4.0)), IN_MEMORY, 200.0)
+    assert len(findings.checks) == 3 * 8 + 3 * 4 + 6 * 4
+    assert {check.verdict for check in findings.checks if check.published is None} == {"extended"}
+    html = document_html(document("t", "s", "r", "quick", findings))
+    for words in ("Fig. 2: N = 500", "does throughput rise", "BBRv3", "CoDel", "is moved most by", "equal loads"):
+        assert words in html, words
+    loads = next(each for each in findings.sections if each.heading == "Sampled loads")
     assert "more than 5 % off" in loads.paragraphs[0]
-    sections = [page.trend_section(found), *page.figures(TINY.tail_indices, rows), loads, matched.section(equal)]
-    html = document_html(Document("study", "t", "d", (), sections))
-    assert "Fig. 2: N = 500" in html
 
 
-def test_a_point_is_kept(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    scenario = butterfly(3, 96, pareto(2.0), cached=False, duration_s=1.2, repetitions=1)
-    first = grid.kept(scenario)
-    monkeypatch.setattr(grid, "measured", lambda _: pytest.fail("simulated again"))
-    assert np.array_equal(grid.kept(scenario).loss, first.loss)
-    assert len(list(tmp_path.rglob("*.pickle"))) == 1
+def test_equal_loads_are_equal() -> None:
+    found = matched.simulated(replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1), IN_MEMORY)
+    assert len(found) == len(matched.SETTINGS)
+    near = [each for each in found.values() if abs(each.load.error) <= 0.03]
+    assert len(near) >= 3
+    assert all(each.point.mean_packets == each.load.measured for each in found.values())
+
+
+@pytest.mark.parametrize(
+    ("sign", "interval", "said"),
+    [
+        (1, (0.1, 0.05, 0.15, 1e-4), "as published"),
+        (-1, (0.1, 0.05, 0.15, 1e-4), "not confirmed"),
+        (1, (0.02, -0.1, 0.14, 0.7), "not decided by so few runs"),
+        (1, (0.0, -0.01, 0.01, 0.9), "not confirmed"),
+        (0, (0.0, -0.01, 0.01, 0.9), "as published"),
+        (0, (0.1, 0.05, 0.15, 1e-4), "not confirmed"),
+        (None, (0.1, 0.05, 0.15, 1e-4), "not published"),
+    ],
+)
+def test_how_equal_loads_read(sign: int | None, interval: tuple[float, float, float, float], said: str) -> None:
+    assert matched.reading(sign, Change(*interval)) == said
+
+
+def test_the_answer_on_cached_ssthresh_follows_the_signs() -> None:
+    def answered(*signs: int) -> str:
+        at = zip([each for each in matched.SETTINGS if each[2]], signs, strict=True)
+        rises = {(each, "throughput_mbps"): Change(0.1 * sign, 0.09 * sign, 0.11 * sign, 1e-4) for each, sign in at}
+        return str(matched.answer_section(rises).paragraphs[0])
+
+    assert "it rises, as on the testbed" in answered(1, 1)
+    assert "it does not rise; ns-2 is right" in answered(0, -1)
+    assert "at one buffer only" in answered(1, 0)
+
+
+def test_the_strongest_property() -> None:
+    clear = sensitivity.Influence("loss", (0.1, 0.02, 0.05), (0.01, 0.01, 0.01))
+    assert "loss rate is moved most by the mean size" in sensitivity.answer([clear])
+    assert "20% of what" in sensitivity.answer([clear])
+    near = sensitivity.Influence("loss", (0.1, 0.02, 0.09), (0.01, 0.01, 0.01))
+    assert "largest size not told apart" in sensitivity.answer([near])
 
 
 def test_the_panel_of_h() -> None:
-    at = hurst_panel._at(1.5, 200.0, quiet)
+    (at,) = hurst_panel.simulated("quick", IN_MEMORY, 200.0, repetitions=3)[1:2]
+    assert at.h("dfa") == at.values("dfa")[1]
     assert 0.1 < at.utilisation < 0.9
     assert len(hurst_panel.checks([at])) == 6
     assert "(3 - α)/2" in hurst_panel.section([at]).tables[0].header
+
+
+# --- as a campaign ---
+
+POINTS = [butterfly(3, 96, pareto(alpha), cached=False, duration_s=1.2, repetitions=2) for alpha in (1.5, 2.0)]
+POINTS += [butterfly(3, 48, pareto(2.0), cached=False, duration_s=1.2, repetitions=2)]
+
+
+def values(found: list[Measured]) -> list[list[float]]:
+    return [[*each.loss, *each.delay_ms, *each.throughput_mbps, each.mean_packets, *each.rates.mbps] for each in found]
+
+
+def test_a_campaign_finds_what_runs_in_memory_find(tmp_path: Path) -> None:
+    swept = Runner(Execution(tmp_path / "store", 2), quiet)
+    expected = IN_MEMORY.measured("points", POINTS, measured)
+    assert values(swept.measured("points", POINTS, measured)) == values(expected)
+    assert isinstance(expected[0].rates, Rates)
+
+
+def finished(store: Path) -> dict[str, int]:
+    """Runs in a store, and when each was written."""
+    return {path.parent.name: path.stat().st_mtime_ns for path in store.glob("runs/*/*/run.json")}
+
+
+def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
+    """`--scale paper` on points of a second: killed, resumed with the same runs, and the same in the end."""
+    store = tmp_path / "store"
+    script = f"""
+from dataclasses import replace
+from pathlib import Path
+from parshall.studies.study import Execution
+from parshall.studies.tail_index import grid
+from parshall.studies.tail_index.running import Runner
+size = replace(grid.SIZES["paper"], tail_indices=(1.5, 4.0), duration_s=1.2, repetitions=2)
+grid.simulated(size, Runner.for_scale("paper", Execution(Path({str(store)!r}), 1), print))
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True, stdout=subprocess.DEVNULL)
+    try:
+        waited = time.monotonic()
+        while len(finished(store)) < 3:
+            assert process.poll() is None, "it ended before it was killed"
+            assert time.monotonic() - waited < 300
+            time.sleep(0.01)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    before = finished(store)
+    assert 3 <= len(before) < 32
+    size = replace(grid.SIZES["paper"], tail_indices=(1.5, 4.0), duration_s=1.2, repetitions=2)
+    resumed = grid.simulated(size, Runner.for_scale("paper", Execution(store, 2), quiet))
+    after = finished(store)
+    assert len(after) == 8 * 2 * 2
+    assert {run: after[run] for run in before} == before, "nothing that was finished is done again"
+    whole = grid.simulated(size, IN_MEMORY)
+    assert {at: values(list(row)) for at, row in resumed.items()} == {
+        at: values(list(row)) for at, row in whole.items()
+    }
+
+
+def test_the_cost_is_said_before_it_starts() -> None:
+    said: list[str] = []
+    runner = Runner(Execution(Path("somewhere"), 4), said.append)
+    points = [butterfly(3, 96, pareto(2.0), cached=False, duration_s=3600, repetitions=3) for _ in range(2)]
+    words = running.cost(points, runner)
+    # 2 x 3 hours at 1 Gbit/s: 2 * 3 * 3600 * 1e9/12,000 = 1.8e9 packets.
+    assert words.replace("\xa0", " ").startswith("2 points, 6 runs, up to 1.8e+09 packets: at the ")
+    assert "CPU-hours" in words
+    assert "on 4\xa0cores" in words
+
+
+def test_at_paper_scale_there_is_a_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert Runner.for_scale("quick", Execution(), quiet).execution.store is None
+    paper = Runner.for_scale("paper", Execution(), quiet).execution.store
+    assert paper == tmp_path / "parshall" / "studies" / "tail_index" / "store"
+    given = Execution(tmp_path / "own", 2)
+    assert Runner.for_scale("quick", given, quiet).execution == given
+
+
+def test_the_paper_scale_is_the_sources() -> None:
+    """The issue's grid: 2 source counts, 2 buffers each, 2 slow starts, 9 tail indices, an hour."""
+    points = grid.scenarios(grid.SIZES["paper"])
+    assert len(points) == 72
+    assert {scenario.resolve()["duration_ps"] for scenario in points.values()} == {3600 * 10**12}
+
+
+def test_other_studies_refuse_a_store(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='found with rio; accepted with "tail_index"'):
+        find("rio").run("quick", quiet, Execution(tmp_path))
 
 
 def test_it_is_registered() -> None:

@@ -22,6 +22,20 @@ def study(
         typer.Option("--output", "-o", help="Write the page and the checks to this directory.", show_default=False),
     ] = None,
     figures: Annotated[bool, typer.Option("--figures", help="Also write each figure as PNG and SVG there.")] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where runs are kept, so that the study can be resumed (tail_index).",
+            show_default="at paper scale, in the user's cache",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Runs at a time (tail_index).", show_default="one a core", min=1)
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Have the workers of a Dask scheduler do the runs (tail_index)."),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -29,13 +43,14 @@ def study(
     from parshall.errors import InputError
     from parshall.runs import storage
     from parshall.studies.catalog import find
-    from parshall.studies.study import write
+    from parshall.studies.study import Execution, write
 
     checked = _scale(scale)
     chosen = find(name)
     if figures and output is None:
         raise InputError("--figures: found no --output; accepted: --output DIRECTORY --figures")
-    findings = chosen.run(checked, (lambda _: None) if quiet or as_json else note)
+    execution = Execution(store, workers, scheduler)
+    findings = chosen.run(checked, (lambda _: None) if quiet or as_json else note, execution)
     if output is not None:
         page = chosen.page(checked, findings)
         written = storage.guarded(lambda: write(page, findings.checks, output, figures=figures))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from parshall.errors import InputError
 from parshall.report.document import Document
 from parshall.schema.problems import did_you_mean, quoted
-from parshall.studies.study import Findings, Progress, Scale, document
+from parshall.studies.study import Execution, Findings, Progress, Scale, document
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,23 @@ class Study:
     title: str
     summary: str
     reference: str
+    campaign: bool = False
+    """Whether its runs can be kept in a store, and done by several workers or a cluster: `Execution`."""
 
-    def run(self, scale: Scale, progress: Progress) -> Findings:
-        """Run it: ``quick``, or ``paper`` for everything as published."""
+    def run(self, scale: Scale, progress: Progress, execution: Execution | None = None) -> Findings:
+        """Run it: ``quick``, or ``paper`` for everything as published.
+
+        Raises
+        ------
+        InputError
+            It does not run as a campaign, and `execution` asks for one.
+        """
         package = importlib.import_module(f"parshall.studies.{self.name}")
-        findings: Findings = package.run(scale, progress)
+        chosen = execution or Execution()
+        if not self.campaign and chosen != Execution():
+            able = quoted([study.name for study in STUDIES if study.campaign])
+            raise InputError(f"--store, --workers, --scheduler: found with {self.name}; accepted with {able}")
+        findings: Findings = package.run(scale, progress, chosen) if self.campaign else package.run(scale, progress)
         return findings
 
     def page(self, scale: Scale, findings: Findings) -> Document:
@@ -61,6 +73,7 @@ STUDIES: tuple[Study, ...] = (
         "The tail index of flow sizes and TCP",
         "what heavy-tailed flow sizes do to loss, delay and throughput, and to the Hurst parameter",
         "Goga, Loiseau & Gonçalves 2011; Park & Tuan 2000, §4",
+        campaign=True,
     ),
 )
 

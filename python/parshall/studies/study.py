@@ -22,6 +22,25 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
+class Execution:
+    """How a study that runs as a campaign is done.
+
+    Parameters
+    ----------
+    store
+        Where runs are kept; `None`: at ``paper`` scale in the user's cache, at ``quick`` scale nowhere.
+    workers
+        Runs at a time on this machine; by default as many as it has cores.
+    scheduler
+        The address of a Dask scheduler whose workers do the runs instead.
+    """
+
+    store: Path | None = None
+    workers: int | None = None
+    scheduler: str | None = None
+
+
+@dataclass(frozen=True)
 class Findings:
     """What a study gives: each published value beside ours, and the sections of its page."""
 

@@ -1,221 +1,160 @@
-"""Beyond the sources: other distributions, loops, controls and queues, and which property of the distribution matters.
+"""Beyond the sources: other distributions, loops, controls and queues, each against one base.
 
-The base is N = 45, B = 896, with slow start, Pareto sizes of tail index 1.5. The sensitivity analysis is Morris'
-(elementary effects), through `SALib`: bounded Pareto sizes whose mean, tail index and largest value vary,
-independently of each other.
-
-References: M. Morris, Factorial sampling plans for preliminary computational experiments, Technometrics 33(2), 1991; T.
-Iwanaga, W. Usher, J. Herman, Toward SALib 2.0, Socio-Environmental Systems Modelling 4, 2022.
+The base is N = 45, B = 896, with slow start, Pareto sizes of tail index 1.5. Distributions have its mean; some the
+variance of each other, one its tail with another body. All variants share their random numbers, so that differences to
+the base are paired.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from SALib.analyze import morris as morris_analysis
-from SALib.sample import morris as morris_sample
-from scipy.optimize import brentq
-from scipy.special import gamma
-
 from parshall.report.document import Section, Table
-from parshall.studies.study import Progress
+from parshall.scenario import Scenario
+from parshall.stats.confidence import mean_interval
+from parshall.studies.tail_index import distributions
 from parshall.studies.tail_index.grid import Size
-from parshall.studies.tail_index.measure import METRICS, Measured, measured
-from parshall.studies.tail_index.network import PAYLOAD, butterfly, pareto
+from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured
+from parshall.studies.tail_index.network import butterfly, pareto
+from parshall.studies.tail_index.running import Runner
 
 SOURCES, BUFFER = 45, 896
-FACTORS = ("mean size", "tail index", "largest size")
-_BOUNDS = ((500.0, 2000.0), (1.1, 3.0), (1.0, 3.0))
-"""Packets; -; log10 of the largest value over the mean."""
-_WORDS = {"loss": "the loss rate", "delay_ms": "the queueing delay", "throughput_mbps": "the throughput"}
-
-
-@dataclass(frozen=True)
-class Influence:
-    """Morris' mu* of each factor on a metric (in the metric's unit), and the ends of its 95 % interval's half width."""
-
-    metric: str
-    strength: tuple[float, ...]
-    half_width: tuple[float, ...]
-
-    @property
-    def strongest(self) -> str:
-        """The factor that moves the metric most."""
-        return FACTORS[int(np.argmax(self.strength))]
-
-
-def bounded_pareto(mean: float, tail_index: float, largest: float) -> dict[str, Any]:
-    """Bounded Pareto sizes of a given mean, by their smallest value; packets.
-
-    Examples
-    --------
-    >>> bounded_pareto(1000, 1.5, 100_000)["minimum"]
-    '517361 B'
-    """
-
-    def mean_from(smallest: float) -> float:
-        part = 1 - (smallest / largest) ** tail_index
-        if tail_index == 1:
-            return float(smallest * np.log(largest / smallest) / part)
-        power = smallest**tail_index * (smallest ** (1 - tail_index) - largest ** (1 - tail_index))
-        return float(tail_index / (tail_index - 1) * power / part)
-
-    smallest = float(brentq(lambda low: mean_from(low) - mean, 1e-6 * mean, mean * (1 - 1e-9)))
-    return {
-        "name": "bounded_pareto",
-        "minimum": f"{round(smallest * PAYLOAD)} B",
-        "maximum": f"{round(largest * PAYLOAD)} B",
-        "tail_index": tail_index,
-    }
+BASE = "Pareto, tail index 1.5 (base)"
+_TAIL = "same tail beyond 2000 packets, all others alike"
 
 
 def variants() -> dict[str, dict[str, Any]]:
     """What differs from the base, by name; arguments of `butterfly`."""
     mean = "1000 packets"
-    return {
-        "Pareto, tail index 1.5 (base)": {"size": pareto(1.5)},
-        "bounded Pareto, same tail index, up to 100,000": {"size": bounded_pareto(1000, 1.5, 1e5)},
-        "Pareto, tail index 2.5 (variance 0.8 mean²)": {"size": pareto(2.5)},
-        "lognormal, same variance as Pareto 2.5": {
-            "size": {"name": "lognormal", "mean": mean, "sigma": float(np.sqrt(np.log(1.8)))}
-        },
-        "Weibull, same variance as Pareto 2.5": {
-            "size": {"name": "weibull", "mean": mean, "shape": _weibull_shape(0.8)}
-        },
-        "hyperexponential, variance 10 mean²": {"size": {"name": "hyperexponential", "mean": mean, "cv2": 10.0}},
-        "lognormal, variance 10 mean²": {
-            "size": {"name": "lognormal", "mean": mean, "sigma": float(np.sqrt(np.log(11.0)))}
-        },
-        "exponential": {"size": {"name": "exponential", "mean": mean}},
-        "all of 1000 packets": {"size": {"name": "constant", "value": mean}},
-        "CUBIC": {"size": pareto(1.5), "flow": {"congestion_control": "cubic"}},
-        "initial window 10": {"size": pareto(1.5), "flow": {"initial_window": "10 packets"}},
+    base = pareto(1.5)
+    sizes = {
+        BASE: base,
+        "bounded Pareto, same tail index, up to 100,000": distributions.bounded_pareto(1000, 1.5, 1e5),
+        _TAIL: distributions.same_tail(1.5),
+        "Pareto, tail index 2.5 (C² = 0.8)": pareto(2.5),
+        "lognormal, C² = 0.8": distributions.lognormal(0.8),
+        "Weibull, C² = 0.8": {"name": "weibull", "mean": mean, "shape": distributions.weibull_shape(0.8)},
+        "hyperexponential, C² = 10": {"name": "hyperexponential", "mean": mean, "cv2": 10.0},
+        "lognormal, C² = 10": distributions.lognormal(10.0),
+        "Weibull, C² = 10": {"name": "weibull", "mean": mean, "shape": distributions.weibull_shape(10.0)},
+        "exponential": {"name": "exponential", "mean": mean},
+        "all of 1000 packets": {"name": "constant", "value": mean},
+        **{f"measured: {name}": size for name, size in distributions.measured().items()},
+    }
+    model = {"recovery": "sack"}
+    others: dict[str, dict[str, Any]] = {
+        "CUBIC": {"flow": {"congestion_control": "cubic"}},
+        "SACK": {"flow": model},
+        "BBR, with SACK": {"flow": {"congestion_control": "bbr", **model}},
+        "BBRv3, with SACK": {"flow": {"congestion_control": "bbr3", **model}},
+        "initial window 10": {"flow": {"initial_window": "10 packets"}},
         "RED": {
-            "size": pareto(1.5),
             "queue": {
                 "name": "red",
                 "limit": f"{BUFFER} packets",
                 "min_threshold": f"{BUFFER // 8} packets",
                 "max_threshold": f"{BUFFER // 2} packets",
-            },
+            }
         },
+        "CoDel (5 ms, 100 ms)": {"queue": {"name": "codel", "limit": f"{BUFFER} packets"}},
+        "CoDel (1 ms, 20 ms)": {
+            "queue": {"name": "codel", "limit": f"{BUFFER} packets", "target": "1 ms", "interval": "20 ms"}
+        },
+    }
+    return {name: {"size": size} for name, size in sizes.items()} | {
+        name: {"size": base, **arguments} for name, arguments in others.items()
     }
 
 
-def _weibull_shape(cv2: float) -> float:
-    """Shape of the Weibull distribution whose variance is `cv2` squared means."""
-
-    def excess(shape: float) -> float:
-        return float(gamma(1 + 2 / shape) / gamma(1 + 1 / shape) ** 2 - 1 - cv2)
-
-    return float(brentq(excess, 0.3, 10.0))
-
-
-def compared(size: Size, progress: Progress) -> dict[str, Measured]:
-    """The variants, and an open loop with as many transfers a second as the base has."""
-    found: dict[str, Measured] = {}
-    for name, arguments in variants().items():
-        progress(f"beyond the source: {name}")
-        found[name] = _measured(size, **arguments)
-    base = next(iter(found.values()))
-    arrivals = base.transfers / (size.duration_s * size.repetitions)
-    progress("beyond the source: open loop")
-    workload = {"name": "open_loop", "size": pareto(1.5), "arrivals_per_s": arrivals}
-    found["open loop, as many transfers a second"] = _measured(
-        size, size=pareto(1.5), flow={"workload": workload, "count": 1, "ssthresh_cached": False}
-    )
-    return found
-
-
-def _measured(size: Size, /, **arguments: Any) -> Measured:
+def scenario(size: Size, /, **arguments: Any) -> Scenario:
+    """A variant."""
     chosen = arguments.pop("size")
-    return measured(
-        butterfly(
-            SOURCES,
-            BUFFER,
-            chosen,
-            cached=False,
-            duration_s=size.duration_s,
-            repetitions=min(2, size.repetitions),
-            **arguments,
-        )
+    return butterfly(
+        SOURCES,
+        BUFFER,
+        chosen,
+        cached=False,
+        duration_s=size.duration_s,
+        repetitions=size.repetitions,
+        **arguments,
     )
 
 
-def influences(size: Size, progress: Progress, trajectories: int) -> list[Influence]:
-    """Morris' analysis of the distribution's properties."""
-    problem = {"num_vars": len(FACTORS), "names": list(FACTORS), "bounds": [list(each) for each in _BOUNDS]}
-    points = morris_sample.sample(problem, trajectories, num_levels=4, seed=1)
-    rows = []
-    for number, (mean, tail_index, ratio) in enumerate(points):
-        progress(f"sensitivity: {number + 1} of {len(points)}")
-        rows.append(_measured(size, size=bounded_pareto(mean, tail_index, mean * 10**ratio)))
-    found = []
-    for metric in METRICS:
-        values = np.array([row.values(metric).mean() for row in rows])
-        effects = morris_analysis.analyze(problem, points, values, num_levels=4, seed=1)
-        strength = tuple(float(each) for each in effects["mu_star"])
-        found.append(Influence(metric, strength, tuple(float(each) for each in effects["mu_star_conf"])))
+def compared(size: Size, runner: Runner) -> dict[str, Measured]:
+    """The variants, and an open loop with as many transfers a second as the base has."""
+    chosen = variants()
+    points = runner.measured("beyond the source", [scenario(size, **each) for each in chosen.values()], measured)
+    found = dict(zip(chosen, points, strict=True))
+    arrivals = found[BASE].transfers / (size.duration_s * size.repetitions)
+    workload = {"name": "open_loop", "size": pareto(1.5), "arrivals_per_s": arrivals}
+    flow = {"workload": workload, "count": 1, "ssthresh_cached": False}
+    opened = scenario(size, size=pareto(1.5), flow=flow)
+    found["open loop, as many transfers a second"] = runner.measured("open loop", [opened], measured)[0]
     return found
 
 
-def answer(found: Sequence[Influence]) -> str:
-    """Two sentences."""
-    first = "; ".join(f"{_WORDS[each.metric]} is moved most by the {each.strongest}" for each in found)
-    tail = [each.strength[1] / max(each.strength) for each in found]
-    return (
-        f"{first[0].upper()}{first[1:]}. The tail index moves them by {min(tail):.0%} to {max(tail):.0%} of what the "
-        f"strongest "
-        "property does: the distribution as a whole, and the load that it brings, matter, not its tail index alone."
-        if min(tail) < 1
-        else f"{first[0].upper()}{first[1:]}. The tail index is the strongest property for every metric."
-    )
-
-
-def section(found: dict[str, Measured], effects: Sequence[Influence]) -> Section:
-    """The tables."""
+def section(found: Mapping[str, Measured]) -> Section:
+    """The table, and what stands out in it."""
+    base = found[BASE]
     rows = [
         (
             name,
-            f"{each.loss.mean():.4f}",
-            f"{each.delay_ms.mean():.2f}",
-            f"{each.throughput_mbps.mean():.0f}",
+            *(_beside(each, base, metric) for metric in METRICS),
             f"{each.mean_packets:.0f}",
         )
         for name, each in found.items()
     ]
-    strengths = [
-        (
-            _WORDS[each.metric],
-            *(f"{value:.3g} ± {half:.2g}" for value, half in zip(each.strength, each.half_width, strict=True)),
-        )
-        for each in effects
-    ]
+    missing = [name for name in distributions.FILES if f"measured: {name}" not in found]
+    without = (
+        f"Left out for want of files: {', '.join(missing)} ({distributions.VARIABLE}/flowsize). " if missing else ""
+    )
+    tail, body = found[_TAIL], found["Pareto, tail index 2.5 (C² = 0.8)"]
+    said = "; ".join(
+        f"{WORDS[metric]} {_ratio(tail, base, metric):+.0%} against {_ratio(body, base, metric):+.0%}"
+        for metric in METRICS
+    )
     return Section(
-        "The distribution as a whole",
+        "Other distributions, loops, controls and queues",
         (
-            answer(effects),
             f"N = {SOURCES}, B = {BUFFER}, with slow start. Every distribution has a mean of 1000 packets; what is "
-            f"sampled of a "
-            "heavy one differs, and is shown. BBR-like controls and CoDel are not among the variants: the simulator "
-            "does not have "
-            "them yet.",
+            "sampled of a heavy one differs, and is shown. Brackets: the paired difference to the base with its 95 % "
+            f"interval. {without}",
+            "Another body under the base's very tail, against another tail (index 2.5) with the base's kind of body, "
+            f"change: {said}.",
+            _codel(found),
         ),
         [
             Table(
-                "Other distributions, loops, controls and queues",
+                "",
                 ("variant", "loss rate", "delay (ms)", "throughput (Mbit/s)", "sampled mean (packets)"),
                 rows,
                 numbers=(1, 2, 3, 4),
-            ),
-            Table(
-                "Morris' μ*: mean size 500 to 2000 packets, tail index 1.1 to 3, largest size 10 to 1000 means (95 %)",
-                ("metric", *FACTORS),
-                strengths,
-                numbers=(1, 2, 3),
-            ),
+            )
         ],
+    )
+
+
+def _ratio(each: Measured, base: Measured, metric: str) -> float:
+    return float(each.values(metric).mean() / max(base.values(metric).mean(), 1e-300) - 1)
+
+
+def _beside(each: Measured, base: Measured, metric: str) -> str:
+    digits = {"loss": 4, "delay_ms": 2, "throughput_mbps": 0}[metric]
+    mean = f"{each.values(metric).mean():.{digits}f}"
+    if each is base:
+        return mean
+    interval = mean_interval(each.values(metric) - base.values(metric))
+    half = "" if interval.half_width is None else f" ± {interval.half_width:.{digits}f}"
+    return f"{mean} ({interval.mean:+.{digits}f}{half})"
+
+
+def _codel(found: Mapping[str, Measured]) -> str:
+    usual, base = found["CoDel (5 ms, 100 ms)"], found[BASE]
+    interval = mean_interval(usual.loss - base.loss)
+    told = interval.low is None or interval.high is None or not interval.low <= 0 <= interval.high
+    verdict = "it changes the loss rate" if told else "no difference to the full buffer can be told"
+    return (
+        "CoDel acts where packets wait longer than its target for a whole interval. With its usual values of 5 and "
+        f"100 ms {verdict}: slow starts fill the buffer of 11 ms and empty it again within some round trips of 10 ms."
     )

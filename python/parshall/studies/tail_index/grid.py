@@ -1,21 +1,16 @@
-"""Figs 1 and 2: every setting at every tail index, and what becomes of them: checks, figures, tables.
-
-At ``paper`` scale a finished point is kept (`keeping`), so that an interrupted study goes on where it was.
-"""
+"""Figs 1 and 2: every setting at every tail index, and what becomes of them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from parshall.scenario import Scenario
-from parshall.studies import keeping
-from parshall.studies.study import Progress, Scale
+from parshall.studies.study import Scale
 from parshall.studies.tail_index.measure import Measured, measured
 from parshall.studies.tail_index.network import butterfly, pareto
 from parshall.studies.tail_index.published import TAIL_INDICES, TRENDS
+from parshall.studies.tail_index.running import Runner
 
 Setting = tuple[int, int, bool]
 """Number of sources, buffer in packets, whether ssthresh is cached."""
@@ -28,13 +23,11 @@ class Size:
     tail_indices: tuple[float, ...]
     duration_s: float
     repetitions: int
-    workers: int
-    kept: bool
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3, 1, kept=False),
-    "paper": Size(TAIL_INDICES, 3600.0, 3, os.cpu_count() or 1, kept=True),
+    "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3),
+    "paper": Size(TAIL_INDICES, 3600.0, 3),
 }
 
 
@@ -44,30 +37,28 @@ def name(setting: Setting) -> str:
     return f"N = {sources}, B = {buffer}, {'without' if cached else 'with'} slow start"
 
 
-def simulated(size: Size, progress: Progress) -> dict[Setting, tuple[Measured, ...]]:
-    """All points of Figs 1 and 2."""
-
-    def point(setting: Setting, alpha: float) -> Measured:
-        sources, buffer, cached = setting
-        progress(f"{name(setting)}, tail index {alpha:g}")
-        scenario = butterfly(
-            sources,
-            buffer,
+def scenarios(size: Size) -> dict[tuple[Setting, float], Scenario]:
+    """All points of Figs 1 and 2, and the two settings that the source does not show."""
+    return {
+        (setting, alpha): butterfly(
+            setting[0],
+            setting[1],
             pareto(alpha),
-            cached=cached,
+            cached=setting[2],
             duration_s=size.duration_s,
             repetitions=size.repetitions,
         )
-        return kept(scenario) if size.kept else measured(scenario)
-
-    with ThreadPoolExecutor(size.workers) as pool:
-        futures = {setting: [pool.submit(point, setting, alpha) for alpha in size.tail_indices] for setting in TRENDS}
-        return {setting: tuple(each.result() for each in row) for setting, row in futures.items()}
+        for setting in TRENDS
+        for alpha in size.tail_indices
+    }
 
 
-def kept(scenario: Scenario) -> Measured:
-    """What was measured of a scenario before, or now."""
-    return keeping.kept("tail_index", scenario, measured)
+def simulated(size: Size, runner: Runner) -> dict[Setting, tuple[Measured, ...]]:
+    """What is measured at all points."""
+    points = scenarios(size)
+    found = runner.measured("Figs 1 and 2", list(points.values()), measured)
+    at = dict(zip(points, found, strict=True))
+    return {setting: tuple(at[setting, alpha] for alpha in size.tail_indices) for setting in TRENDS}
 
 
 def off_load(

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.runs import run as simulate
-from parshall.scenario import Scenario
 from parshall.studies.tail_index.network import PAYLOAD
+from parshall.studies.tail_index.running import Tables
 
 FloatArray = NDArray[np.float64]
 METRICS = ("loss", "delay_ms", "throughput_mbps")
+WORDS = {"loss": "loss rate", "delay_ms": "mean queueing delay", "throughput_mbps": "throughput"}
 _BLOCKS, _DRAWS = 20, 200
 _FEWEST = 20
 
@@ -51,14 +51,12 @@ class Measured:
         return found
 
 
-def measured(scenario: Scenario) -> Measured:
-    """Run and measure."""
-    run = simulate(scenario, workers=1)
-    links = run.links.sort("repetition")
-    flows = run.flows.filter(pl.col("group") == "sources")
+def measured(tables: Tables) -> Measured:
+    """What a run comes to."""
+    links = tables.links.sort("repetition")
+    flows = tables.flows.filter(pl.col("group") == "sources")
     throughput = flows.group_by("repetition").agg(pl.col("throughput_bps").sum()).sort("repetition")
-    assert run.transfers is not None, "the probe is on"  # noqa: S101
-    transfers = run.transfers.filter(pl.col("group") == "sources", pl.col("size_bytes").is_not_null())
+    transfers = tables.transfers.filter(pl.col("group") == "sources", pl.col("size_bytes").is_not_null())
     return Measured(
         loss=links["loss_rate"].to_numpy().astype(np.float64),
         delay_ms=links["mean_queueing_delay_s"].to_numpy().astype(np.float64) * 1e3,

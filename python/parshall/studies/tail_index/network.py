@@ -18,6 +18,8 @@ from typing import Any
 from parshall.scenario import Scenario
 
 MEAN_PACKETS = 1000.0
+MEAN_FILE_PACKETS = 20.0
+"""Of the files of Park & Tuan's clients, which the source does not say."""
 PAYLOAD = 1460
 """Bytes of a full packet that are not headers."""
 
@@ -37,6 +39,7 @@ def butterfly(
     repetitions: int,
     flow: dict[str, Any] | None = None,
     queue: dict[str, Any] | None = None,
+    seed: int = 1,
 ) -> Scenario:
     """ON/OFF sources at a bottleneck of 1 Gbit/s, minimum RTT 10 ms; a sixth of the time is warm-up."""
     sending: dict[str, Any] = {
@@ -65,6 +68,7 @@ def butterfly(
             "duration": f"{duration_s:g} s",
             "warm_up": f"{duration_s / 6:g} s",
             "repetitions": repetitions,
+            "seed": seed,
             "bottleneck": {"rate": "1 Gbit/s", "queue": queue or {"name": "drop_tail", "limit": f"{buffer} packets"}},
             "flows": [sending, datagrams],
             "probes": {"flow_samples": False, "link_samples": False, "transfers": True},
@@ -72,7 +76,7 @@ def butterfly(
     )
 
 
-def two_servers(tail_index: float, duration_s: float, bin_s: float) -> Scenario:
+def two_servers(tail_index: float, duration_s: float, bin_s: float, repetitions: int = 1) -> Scenario:
     """Park & Tuan 2000, §5.1: 32 clients, 10 Mbit/s, 5 ms a link, segments of 1 kB; link samples of `bin_s`.
 
     Neither the mean size nor the idle time are said; 29,200 bytes and 2 s of idle time load the link by about a third.
@@ -81,6 +85,7 @@ def two_servers(tail_index: float, duration_s: float, bin_s: float) -> Scenario:
         {
             "duration": f"{duration_s:g} s",
             "warm_up": f"{duration_s / 20:g} s",
+            "repetitions": repetitions,
             "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "64 packets"}},
             "flows": [
                 {
@@ -92,7 +97,7 @@ def two_servers(tail_index: float, duration_s: float, bin_s: float) -> Scenario:
                     "packet_size": "1000 B",
                     "workload": {
                         "name": "on_off",
-                        "size": pareto(tail_index, 20.0),
+                        "size": pareto(tail_index, MEAN_FILE_PACKETS),
                         "off": {"name": "exponential", "mean": "2 s"},
                     },
                 }

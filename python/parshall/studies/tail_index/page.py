@@ -9,11 +9,12 @@ from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import mean_interval_of_pareto
 from parshall.studies.check import Check
-from parshall.studies.tail_index import beyond, grid
+from parshall.studies.tail_index import grid
 from parshall.studies.tail_index.grid import Setting
-from parshall.studies.tail_index.measure import METRICS, Measured
+from parshall.studies.tail_index.matched import SIGNS
+from parshall.studies.tail_index.measure import METRICS, WORDS, Measured
 from parshall.studies.tail_index.network import MEAN_PACKETS
-from parshall.studies.tail_index.published import FIG1, FIG2, TRENDS
+from parshall.studies.tail_index.published import FIG1, FIG2, published_sign
 from parshall.studies.tail_index.trends import Change, change
 
 Rows = dict[Setting, tuple[Measured, ...]]
@@ -22,8 +23,6 @@ _AXES = {
     "delay_ms": Axis("mean queueing delay", "ms"),
     "throughput_mbps": Axis("throughput", "Mbit/s"),
 }
-_WORDS = {"loss": "loss rate", "delay_ms": "mean queueing delay", "throughput_mbps": "throughput"}
-_SIGNS = {1: "+", -1: "−", 0: "0", None: "not said"}
 
 
 def trends(tail_indices: Sequence[float], rows: Rows) -> dict[tuple[Setting, str], Change]:
@@ -35,20 +34,15 @@ def trends(tail_indices: Sequence[float], rows: Rows) -> dict[tuple[Setting, str
     }
 
 
-def _published(setting: Setting, metric: str) -> int | None:
-    trend = TRENDS[setting]
-    return {"loss": trend.loss, "delay_ms": trend.delay, "throughput_mbps": trend.throughput}[metric]
-
-
 def checks(found: dict[tuple[Setting, str], Change]) -> list[Check]:
     """A check a sign."""
     listed = []
     for (setting, metric), each in found.items():
-        sign = _published(setting, metric)
+        sign = published_sign(setting, metric)
         listed.append(
             Check(
                 FIG1 if setting[0] == 45 else FIG2,
-                f"{_WORDS[metric]} with heavier tails, {grid.name(setting)}: sign",
+                f"{WORDS[metric]} with heavier tails, {grid.name(setting)}: sign",
                 None if sign is None else float(sign),
                 float(each.sign),
                 None,
@@ -60,19 +54,14 @@ def checks(found: dict[tuple[Setting, str], Change]) -> list[Check]:
     return listed
 
 
-def answer(effects: Sequence[beyond.Influence]) -> Section:
-    """Two sentences."""
-    return Section("Which property of the distribution matters", (beyond.answer(effects),))
-
-
 def trend_section(found: dict[tuple[Setting, str], Change]) -> Section:
     """The table of signs."""
     rows = [
         (
             grid.name(setting),
-            _WORDS[metric],
-            _SIGNS[_published(setting, metric)],
-            _SIGNS[each.sign],
+            WORDS[metric],
+            SIGNS[published_sign(setting, metric)],
+            SIGNS[each.sign],
             f"{each.relative:+.1%}",
             f"{each.low:+.1%} to {each.high:+.1%}",
             f"{each.p_value:.2g}",
@@ -84,8 +73,9 @@ def trend_section(found: dict[tuple[Setting, str], Change]) -> Section:
         "Trends with heavier tails",
         (
             "The sign of each metric's change from the lightest tail to the heaviest (tail index 1.3; at 1.1 the mean "
-            "of the sizes "
-            "cannot be imposed). A change that is not significant at 5 %, or below 3 %, counts as 0.",
+            "of the sizes cannot be imposed), in runs of the mean that was asked for: what was sampled differs, and "
+            "with it the load. "
+            "The same at equal loads is below. A change that is not significant at 5 %, or below 3 %, counts as 0.",
         ),
         [Table("", header, rows, numbers=(2, 3, 4, 5, 6))],
     )
@@ -99,7 +89,7 @@ def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
         drawn += [
             _rate(f"{name}-rate-{number}", setting, tail_indices, row)
             for number, (setting, row) in enumerate(chosen.items())
-            if sources == 500 or setting[1] == 896
+            if (sources == 500 or setting[1] == 896) and any(each.rates.packets.size for each in row)
         ]
         text = (
             "Published: trends only, in the table above; the source prints no values. Error bars are 95 % intervals "

@@ -29,6 +29,8 @@ TRENDS: dict[tuple[int, int, bool], Trend] = {
     (45, 896, False): Trend(-1, -1, -1, "most results are inverted"),
     (500, 100, False): Trend(0, 0, 0, "roughly insensitive, but for 1.1"),
     (500, 1000, False): Trend(None, None, None, "sensitive; the direction is not said"),
+    (500, 100, True): Trend(None, None, None, "not shown"),
+    (500, 1000, True): Trend(None, None, None, "not shown"),
 }
 """By number of sources, buffer in packets, and whether ssthresh is cached ("without slow start")."""
 
@@ -37,3 +39,9 @@ TAIL_INDICES = (1.1, 1.3, 1.5, 1.7, 2.0, 2.5, 3.0, 3.5, 4.0)
 
 H_TAIL_INDICES = (1.05, 1.15, 1.25, 1.35, 1.45, 1.55, 1.65, 1.75, 1.85, 1.95)
 """Fig. 4(a): 1.05 to 1.95."""
+
+
+def published_sign(setting: tuple[int, int, bool], metric: str) -> int | None:
+    """What is said of a metric (`measure.METRICS`) in a setting."""
+    trend = TRENDS[setting]
+    return {"loss": trend.loss, "delay_ms": trend.delay, "throughput_mbps": trend.throughput}[metric]

@@ -1,0 +1,201 @@
+"""How the study's scenarios are run: one after the other in memory, or as sweeps of a campaign.
+
+A sweep keeps every finished run in a store, so that a study that was interrupted or killed goes on where it was, and
+does its runs on all cores or on a cluster (`parshall.campaign`). Runs are the same either way. At ``paper`` scale it
+is always a sweep; without `Execution.store` its store is in the user's cache.
+
+A sweep varies one key of a scenario, the flows; scenarios that differ elsewhere too (in the queue) are other sweeps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+
+from parshall.campaign import Plan, Store, Sweep, sweep
+from parshall.campaign.snapshot import Snapshot, reading
+from parshall.errors import SimulationError
+from parshall.report.numbers import counted
+from parshall.runs import about
+from parshall.runs import run as simulate
+from parshall.scenario import Scenario
+from parshall.studies.study import Execution, Progress, Scale
+
+T = TypeVar("T")
+_CALIBRATION_S = 6.0
+_TABLES = ("links", "flows", "transfers", "link_samples")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What a scenario's repetitions recorded; each table has the column ``repetition``."""
+
+    links: pl.DataFrame
+    flows: pl.DataFrame
+    transfers: pl.DataFrame
+    link_samples: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs scenarios, and measures what they recorded.
+
+    Parameters
+    ----------
+    execution
+        In which store, and by whom; without a store in this process.
+    progress
+        Told what is being done.
+    """
+
+    execution: Execution
+    progress: Progress
+
+    @classmethod
+    def for_scale(cls, scale: Scale, execution: Execution, progress: Progress) -> Runner:
+        """At ``paper`` scale, or with more workers than one, there is a store."""
+        store = execution.store
+        if store is None and (scale == "paper" or execution.workers or execution.scheduler):
+            cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+            store = cache / "parshall" / "studies" / "tail_index" / "store"
+        return cls(Execution(store, execution.workers, execution.scheduler), progress)
+
+    @property
+    def workers(self) -> int:
+        """Runs at a time; of a cluster it is not known."""
+        return self.execution.workers or about.cores()
+
+    def measured(self, what: str, scenarios: Sequence[Scenario], measure: Callable[[Tables], T]) -> list[T]:
+        """What `measure` finds in each scenario's tables, in their order.
+
+        Raises
+        ------
+        SimulationError
+            A run failed.
+        ParshallError
+            As `parshall.campaign.sweep`.
+        """
+        if self.execution.store is None:
+            found = []
+            for number, scenario in enumerate(scenarios, 1):
+                self.progress(f"{what} ({number}/{len(scenarios)})")
+                found.append(measure(_simulated(scenario)))
+            return found
+        store = Store(self.execution.store, create=True)
+        groups: dict[str, dict[str, Scenario]] = {}
+        for scenario in scenarios:
+            groups.setdefault(_rest(scenario), {})[_flows(scenario)] = scenario
+        answers: dict[tuple[str, str], T] = {}
+        for number, (rest, members) in enumerate(groups.items(), 1):
+            self.progress(f"{what} ({number}/{len(groups)}): {counted(len(members), 'point')}")
+            made = self._swept(what, store, list(members.values()))
+            answers |= {(rest, own): each for own, each in zip(members, _each(made, measure), strict=True)}
+        return [answers[_rest(scenario), _flows(scenario)] for scenario in scenarios]
+
+    def _swept(self, what: str, store: Store, scenarios: Sequence[Scenario]) -> Sweep:
+        plan = plan_of(what, scenarios)
+        made = sweep(plan, store, workers=self.execution.workers, scheduler=self.execution.scheduler)
+        if made.record.failed:
+            first = next(iter(made.record.failed.values()))
+            raise SimulationError(f"{what}: {counted(len(made.record.failed), 'run')} failed: {first}")
+        return made
+
+
+def plan_of(what: str, scenarios: Sequence[Scenario]) -> Plan:
+    """The sweep over scenarios that differ in their flows; its name says what they are."""
+    documents = [scenario.document() for scenario in scenarios]
+    digest = hashlib.sha256(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:8]
+    slug = "".join(letter if letter.isalnum() else "-" for letter in what).strip("-")
+    return Plan(
+        name=f"tail_index-{slug}-{digest}",
+        scenario=documents[0],
+        parameters={"flows": {"values": [each["flows"] for each in documents], "name": "groups"}},
+        repetitions=scenarios[0].repetitions,
+    )
+
+
+def cost(scenarios: Sequence[Scenario], runner: Runner) -> str:
+    """What scenarios will take, by a few seconds of the first and the last of them: one sentence.
+
+    Packets are those that a full bottleneck forwards: an upper bound of what is sent.
+    """
+    rates = []
+    for scenario in {_flows(each): each for each in (scenarios[0], scenarios[-1])}.values():
+        document = {**scenario.document(), "repetitions": 1, "duration": f"{_CALIBRATION_S} s", "warm_up": "0 s"}
+        summary = simulate(Scenario.from_document(document), workers=1).metadata["summary"]
+        rates.append((summary["packets_forwarded"] + summary["packets_dropped"]) / summary["cpu_s"])
+    packets = sum(_packets(scenario) for scenario in scenarios)
+    hours = packets / (sum(rates) / len(rates)) / 3600
+    runs = sum(scenario.repetitions for scenario in scenarios)
+    by = (
+        "on the cluster"
+        if runner.execution.scheduler
+        else f"{hours / runner.workers:.2g} h on {counted(runner.workers, 'core')}"
+    )
+    return (
+        f"{counted(len(scenarios), 'point')}, {counted(runs, 'run')}, up to {packets:.1e} packets: at the "
+        f"{min(rates) / 1e6:.1f} to {max(rates) / 1e6:.1f} million packets a CPU-second just measured about "
+        f"{hours:.2g} CPU-hours, {by}, less what {runner.execution.store} has already"
+    )
+
+
+def _packets(scenario: Scenario) -> float:
+    resolved = scenario.resolve()
+    bits = sum(link["rate"]["constant"] for link in resolved["links"][:1])
+    return float(bits / 12_000 * resolved["duration_ps"] / 1e12 * scenario.repetitions)
+
+
+def _simulated(scenario: Scenario) -> Tables:
+    made = simulate(scenario, workers=1)
+    empty = pl.DataFrame()
+    samples = made.link_samples
+    return Tables(
+        made.links,
+        made.flows,
+        empty if made.transfers is None else made.transfers,
+        empty if samples is None else samples,
+    )
+
+
+def _each(made: Sweep, measure: Callable[[Tables], T]) -> list[T]:
+    """What is found at each point of a sweep; one point's tables are in memory at a time."""
+
+    def action(snapshot: Snapshot) -> list[T]:
+        return [measure(_read(snapshot, point.runs)) for point in made.record.points]
+
+    return reading(made.store, action)
+
+
+def _read(snapshot: Snapshot, runs: Sequence[str]) -> Tables:
+    """The tables of a point's runs, which are its repetitions in order."""
+    return Tables(*(_table(snapshot, name, runs) for name in _TABLES))
+
+
+def _table(snapshot: Snapshot, name: str, runs: Sequence[str]) -> pl.DataFrame:
+    parts = []
+    for repetition, run in enumerate(runs):
+        directory = snapshot.directories.get(run)
+        if directory is not None:
+            path = directory / f"{name}.parquet"
+            part = pl.read_parquet(path) if path.exists() else None
+        else:
+            files = snapshot.files(name)
+            part = pl.scan_parquet(files).filter(pl.col("run") == run).drop("run").collect() if files else None
+        if part is not None and not part.is_empty():
+            parts.append(part.with_columns(repetition=pl.lit(repetition, dtype=pl.UInt32)))
+    return pl.concat(parts, how="vertical") if parts else pl.DataFrame()
+
+
+def _flows(scenario: Scenario) -> str:
+    return json.dumps(scenario.document()["flows"], sort_keys=True)
+
+
+def _rest(scenario: Scenario) -> str:
+    return json.dumps({key: each for key, each in scenario.document().items() if key != "flows"}, sort_keys=True)
