@@ -61,6 +61,23 @@ macro_rules! controls {
             }
         }
 
+        impl Control {
+            /// [`on_ack`](CongestionControl::on_ack), and then window and ssthresh: who keeps these finds out once which control it is.
+            #[inline]
+            pub(crate) fn on_ack_then_read(&mut self, ack: &AckEvent) -> (f64, f64) {
+                match self {
+                    $(Self::$control(c) => {
+                        c.on_ack(ack);
+                        (c.window(), c.ssthresh())
+                    })*
+                    Self::HyStart(c) => {
+                        c.on_ack(ack);
+                        (c.window(), c.ssthresh())
+                    }
+                }
+            }
+        }
+
         impl CongestionControl for Control {
             #[inline]
             fn window(&self) -> f64 {

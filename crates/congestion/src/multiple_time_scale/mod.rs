@@ -295,7 +295,6 @@ impl MultipleTimeScale {
     }
 
     /// Reads what the wrapped control says now.
-    #[inline]
     fn read(&mut self) {
         self.window = self.wrapped.window();
         self.ssthresh = self.wrapped.ssthresh();
@@ -336,13 +335,15 @@ impl CongestionControl for MultipleTimeScale {
             Some(sample) => sample.newly_delivered as f64, // told in loss recovery too
             None => ack.acked,
         };
-        if self.slope == 1.0 || self.window < self.ssthresh {
-            self.wrapped.on_ack(ack);
+        (self.window, self.ssthresh) = if self.slope == 1.0 || self.window < self.ssthresh {
+            self.wrapped.on_ack_then_read(ack)
         } else {
             // Table I: cwnd + epsilon / cwnd
-            self.wrapped.on_ack(&AckEvent { acked: self.slope * ack.acked, ..*ack });
+            self.wrapped.on_ack_then_read(&AckEvent { acked: self.slope * ack.acked, ..*ack })
+        };
+        if self.pacing_rate.is_some() {
+            self.read_rate();
         }
-        self.read();
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
