@@ -75,7 +75,7 @@ def same_tail(tail_index: float, beyond: float = 2 * MEAN_PACKETS) -> Size:
     --------
     >>> points = same_tail(1.5)["points"]
     >>> [round(float(points[at][0].split()[0]) / 1460) for at in (0, 2)], round(points[1][1], 3)
-    ([540, 2000], 0.932)
+    ([638, 2000], 0.932)
     """
     smallest = MEAN_PACKETS * (tail_index - 1) / tail_index
     exceeded = (smallest / beyond) ** tail_index
