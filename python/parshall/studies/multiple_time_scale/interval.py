@@ -100,16 +100,16 @@ class ChosenInterval:
             ]
             if alpha in self._chosen:
                 gain = signed(mean_interval(self._gain(alpha)), "%")
-                said.append(f"at α = {alpha:g} T_L = {scale.interval_s:g} s, with which Reno gains {gain}")
+                said.append(f"At α = {alpha:g} T_L = {scale.interval_s:g} s, with which Reno gains {gain}")
             else:
-                said.append(f"at α = {alpha:g} no interval says anything of the next")
+                said.append(f"At α = {alpha:g} no interval says anything of the next")
         axes = Axis("interval T", "s"), Axis("correlation of successive intervals")
         caption = "Correlation of the clients' traffic in successive intervals; bars are standard errors."
         return Section(
             "T_L from the measured correlation",
             (
                 "T_L need not be guessed: it is the shortest interval that says as much of the next one as any, at "
-                "least ten RTTs of the clients. " + "; ".join(said).capitalize() + ".",
+                "least ten RTTs of the clients. " + ". ".join(said) + ".",
             ),
             figures=[Drawn("time-scale", "What an interval says of the next", Plot([Panel(marks, *axes)], caption))],
         )
