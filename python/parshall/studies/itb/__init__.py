@@ -7,13 +7,14 @@
 | Table 6, Fig. 4: TCP buffers, messages of MPI | `single_pair` |
 | Figs 3, 8, 9, 10: starts, congestion level, reverse traffic, spread | `bulk` |
 | Figs 5, 6, 7: RTT | `rtts` |
+| what the differences come from | `sensitivity` |
 
 Figs 1 and 2 are maps. The benchmark itself is `parshall.itb`.
 """
 
 from __future__ import annotations
 
-from parshall.studies.itb import bulk, controls, definition, rtts, single_pair
+from parshall.studies.itb import bulk, controls, definition, rtts, sensitivity, single_pair
 from parshall.studies.itb.network import SIZES
 from parshall.studies.study import Findings, Progress, Scale
 
@@ -21,6 +22,8 @@ from parshall.studies.study import Findings, Progress, Scale
 def run(scale: Scale, progress: Progress) -> Findings:
     """Run it: ``quick`` (files of 1 to 3 GB, flows of seconds), or ``paper`` (30 GB and 200 s a step; resumable)."""
     size = SIZES[scale]
-    parts = [part(size, progress) for part in (controls.found, single_pair.found, bulk.found, rtts.found)]
+    parts = [
+        part(size, progress) for part in (controls.found, single_pair.found, bulk.found, rtts.found, sensitivity.found)
+    ]
     parts.insert(1, definition.found())
     return Findings([check for checks, _ in parts for check in checks], [section for _, section in parts])
