@@ -317,6 +317,64 @@ class Spectrum:
         tail = float(ndtr(r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / r - 1 / u))
         return Probability(min(1.0, max(0.0, tail)), exponential, not short, reason)
 
+    def extremes(self, n_rtts: int, scale: int, level: float = 0.95) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Where the smallest and the largest mean of a record lie with probability `level`: two intervals.
+
+        `bounds` are limits for long scales; this is for a finite one: of k = `n_rtts` // `scale` intervals, each
+        below x with probability P (Lugannani & Rice), none is with (1 - P)^k. Intervals count as independent, which
+        those of some loss cycles nearly are. Both ends are the mean where the spectrum is one point.
+
+        Raises
+        ------
+        ModelInputError
+            If `n_rtts` is not at least five times `scale`, or `level` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> from parshall.models.loss import Bernoulli
+        >>> low, high = spectrum(Bernoulli(0.02)).extremes(2**18, 500)
+        >>> [round(end, 2) for end in (*low, *high)]
+        [6.79, 7.4, 9.98, 10.91]
+        """
+        if scale < 1 or n_rtts < 5 * scale or not 0 < level < 1:
+            raise ModelInputError(
+                f"n_rtts, scale, level: found {n_rtts}, {scale}, {level}; accepted are five scales, from 1, 0 to 1"
+            )
+        if self.degenerate:
+            return (self.mean, self.mean), (self.mean, self.mean)
+        count = n_rtts // scale
+        wanted = np.log(-np.expm1(np.log([(1 + level) / 2, (1 - level) / 2]) / count))
+        found = []
+        for above in (False, True):
+            far = self._where((float(wanted[0]) - 6.0) / scale, above)
+            x = far + (self.mean - far) * np.linspace(0.0, 0.97, 20)
+            log = self._log_beyond(x, scale)
+            known = np.isfinite(log)
+            if not known.any():  # no mean but those at the end is possible
+                found.append(np.array([far, far]))
+                continue
+            found.append(np.interp(wanted, np.maximum.accumulate(log[known]), x[known]))
+        low, high = found
+        return (float(low[0]), float(low[1])), (float(high[1]), float(high[0]))
+
+    def _log_beyond(self, x: FloatArray, scale: int) -> FloatArray:
+        """Log of P(mean over `scale` RTTs is beyond x, seen from the mean), Lugannani & Rice; shape of `x`, (k,).
+
+        On straight parts of f, where Lambda has no second derivative, n f: eq. (6) of the source.
+        """
+        value, at = self._legendre(x)[:2]
+        r = np.sqrt(np.maximum(-2 * scale * value, 0.0))
+        width = 1e-4 * self._loss_rate / self.mean
+        inside = np.isfinite(at)  # at the ends of the spectrum the tilt is not
+        slopes = self.tilted_mean(np.concatenate([at[inside] - width, at[inside] + width]))
+        curvature = np.zeros(x.shape)
+        curvature[inside] = (slopes[slopes.size // 2 :] - slopes[: slopes.size // 2]) / (2 * width)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u = np.abs(at) * np.sqrt(scale * curvature)
+            tail = ndtr(-r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / u - 1 / r)
+            usable = np.isfinite(tail) & (tail > 0) & (np.log(tail) <= scale * value)
+            return np.asarray(np.where(usable, np.log(tail), scale * value))
+
     @cached_property
     def linear_parts(self) -> tuple[LinearPart, ...]:
         """Straight parts of f, where two branches of Lambda cross within double precision.

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parshall.report.document import Drawn, Section, Table
-from parshall.report.numbers import count, counted, quantity, significant
+from parshall.report.numbers import counted, quantity, significant
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.report.thinning import extremes
 from parshall.stats.confidence import StatisticsError
@@ -90,7 +90,7 @@ def _judged(name: str, bin_s: float, series: FloatArray) -> Arrivals:
         series = series[: series.size // 2 * 2].reshape(-1, 2).sum(axis=1)
         bin_s *= 2
     if series.size < LEAST_BINS or total < series.size:
-        found = f"{counted(series.size, 'bin')} of {quantity(bin_s, 's')} with {count(total)} arrivals"
+        found = f"{counted(series.size, 'bin')} of {quantity(bin_s, 's')} with {counted(round(total), 'arrival')}"
         reason = f"{found} say nothing about long times; {LEAST_BINS} bins with as many arrivals are needed"
         return Arrivals(name, bin_s, series, None, reason)
     try:

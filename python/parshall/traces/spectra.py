@@ -2,7 +2,7 @@
 
 The chain is that of Loiseau 2010: the window grows by one packet a round trip, and is halved with probability p(w), as
 measured (`models.measured_loss`, neighbouring windows pooled). Slow start and the later slots of a loss event do not
-count.
+count. If another control is named, the chain is that of `models.variants`.
 
 References: P. Loiseau, P. Gonçalves, J. Barral, P. Vicat-Blanc Primet, Modeling TCP throughput: an elaborated
 large-deviations-based model and its empirical validation, Performance Evaluation 67, 2010, §3.2, §5.2.
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from parshall.errors import InputError
-from parshall.models import large_deviations
 from parshall.models.measured_loss import measured
+from parshall.models.persistent_loss import measured_persistent
+from parshall.models.variants import for_control
 from parshall.stats.spectrum import Empirical, Superposition, empirical_spectra, superimpose
 from parshall.traces.flow import FloatArray, TracedFlow
 
@@ -83,8 +84,20 @@ def scales_for(rounds: int) -> tuple[int, ...]:
     return tuple(fitting[-MOST_SCALES:])
 
 
-def variability(flow: TracedFlow) -> Variability:
+MEMORY = 10
+"""Round trips after a loss in which p(w) of a control with memory is measured apart: there losses follow losses."""
+
+
+def variability(flow: TracedFlow, control: str = "reno", rtt_s: float | None = None) -> Variability:
     """The spectra of `flow`.
+
+    Parameters
+    ----------
+    flow
+        With its windows.
+    control, rtt_s
+        Whose chain is fitted, and the round-trip time that CUBIC's needs. Reno's has p(w); the others', in which time
+        since the last loss counts, have p(w, k) for the first `MEMORY` round trips.
 
     Raises
     ------
@@ -100,8 +113,9 @@ def variability(flow: TracedFlow) -> Variability:
     counted = flow.steady
     if not flow.events[counted].any():
         return Variability(empirical, superposition, None)
-    rounds = flow.windows[counted]
-    loss = measured(rounds, flow.events[counted])
-    chain = large_deviations.spectrum(loss, w_max=int(rounds.max()))
+    rounds, events = flow.windows[counted], flow.events[counted]
+    loss = measured(rounds, events) if control == "reno" else measured_persistent(rounds, events, MEMORY)
+    largest = int(rounds.max()) if control == "reno" else 2 * int(rounds.max())
+    chain = for_control(control, loss, rtt_s=rtt_s, w_max=largest)
     level = -np.log(flow.windows.size // scales[0]) / scales[0]
     return Variability(empirical, superposition, Fitted(chain.mean, *chain.curve(POINTS, deepest=1.1 * float(level))))
