@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from harness import ours, scaling
+from harness import ours, scaling, theory_and_traces
 from harness.cases import (
     BYTES_PER_FLOW_BAR,
     CASES,
@@ -52,6 +52,7 @@ def main() -> int:
         _measure_hour(record)
     if not options.only:
         scaling.measure(record, BENCHES / "scenarios" / f"{FEWEST}.toml", quick=options.quick)
+        theory_and_traces.measure(record)
     record.show()
     if not (options.only or options.quick):
         path = BENCHES / "results" / f"{datetime.now(UTC):%Y-%m-%d-%H%M}.json"
