@@ -171,6 +171,18 @@ def test_the_classes_are_conserved(simulate: Any) -> None:
     assert 0 <= under_way <= 20 + 4000 * 0.05
 
 
+def test_the_series_of_a_link_adds_up_to_its_totals_by_class(simulate: Any) -> None:
+    document = {**scenario(HARSH, 4000.0, 4000.0, 8.0), "warm_up": "0 s", "probes": {"link_samples": "100 ms"}}
+    run = simulate(document)
+    samples, link = run.table("link_samples"), run.link
+    for name in ("arrivals_in", "arrivals_out", "dropped_in", "dropped_out"):
+        column = f"{name}_packets"
+        assert samples[column].sum() == link[column] > 0
+    for kind in ("arrivals", "dropped"):
+        both = samples[f"{kind}_in_packets"] + samples[f"{kind}_out_packets"]
+        assert both.to_list() == samples[f"{kind}_packets"].to_list()
+
+
 def test_tcp_is_marked_at_its_rate(simulate: Any) -> None:
     """A flow that always sends more than its profile gets exactly rate x time + burst in."""
     run = simulate(
@@ -195,7 +207,10 @@ def test_tcp_is_marked_at_its_rate(simulate: Any) -> None:
 
 
 def test_links_without_classes_do_not_count_them(simulate: Any) -> None:
-    run = simulate({"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [{"rtt": "20 ms"}]})
+    document = {"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [{"rtt": "20 ms"}]}
+    run = simulate({**document, "probes": {"link_samples": "100 ms"}})
+    samples = run.table("link_samples")
+    assert samples["dropped_in_packets"].null_count() == samples.height > 0
     assert run.link["arrivals_in_packets"] is None
     assert run.link["dropped_out_packets"] is None
     assert run.flows["sent_in_packets"].to_list() == [None]

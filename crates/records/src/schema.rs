@@ -204,7 +204,7 @@ table! {
         bin_s: f64, "s";
         /// Packets that arrived.
         arrivals_packets: u64, "packets";
-        /// Packets that the queue dropped.
+        /// Packets that the queue dropped or the medium lost.
         dropped_packets: u64, "packets";
         /// Bytes transmitted.
         forwarded_bytes: u64, "bytes";
@@ -212,6 +212,14 @@ table! {
         mean_queue_packets: f64, "packets";
         /// Mean wait of the packets that arrived in the bin and were not dropped; null if there was none.
         mean_queueing_delay_s: Option<f64>, "s";
+        /// Packets marked in that arrived; null if no marked flow crosses and the queue knows no classes (as for all).
+        arrivals_in_packets: Option<u64>, "packets";
+        /// Packets that arrived and were not marked in.
+        arrivals_out_packets: Option<u64>, "packets";
+        /// In-packets that the queue dropped or the medium lost.
+        dropped_in_packets: Option<u64>, "packets";
+        /// Out-packets that the queue dropped or the medium lost.
+        dropped_out_packets: Option<u64>, "packets";
     }
 }
 

@@ -191,6 +191,10 @@ fn a_number_that_is_not_finite_is_refused_and_nothing_of_its_row_is_kept() {
         forwarded_bytes: 0,
         mean_queue_packets,
         mean_queueing_delay_s,
+        arrivals_in_packets: None,
+        arrivals_out_packets: None,
+        dropped_in_packets: None,
+        dropped_out_packets: None,
     };
     let error = tables.link_samples.push(sample(f64::NAN, None)).unwrap_err();
     assert!(error.to_string().starts_with("link_samples.mean_queue_packets: found NaN"), "{error}");
@@ -257,6 +261,10 @@ fn a_device_that_is_full_is_an_error() {
         forwarded_bytes: 0,
         mean_queue_packets: 0.0,
         mean_queueing_delay_s: None,
+        arrivals_in_packets: None,
+        arrivals_out_packets: None,
+        dropped_in_packets: None,
+        dropped_out_packets: None,
     };
     tables.link_samples.push(row).unwrap();
     assert_full(&tables.finish().unwrap_err());

@@ -450,7 +450,7 @@ impl Network {
     fn on_bin(&mut self, now: Instant) {
         let Some(width) = self.bin else { return };
         for state in &mut self.links {
-            state.probe.end_bin(&mut self.core, &state.name, &mut state.link, now);
+            state.probe.end_bin(&mut self.core, &state.name, state.classed, &mut state.link, now);
         }
         self.core.queue.replace_top(now + width, Entity::Bin);
     }
@@ -472,7 +472,7 @@ impl Network {
         for state in &mut self.links {
             state.link.advance(end);
             if self.bin.is_some() {
-                state.probe.end_bin(&mut self.core, &state.name, &mut state.link, end);
+                state.probe.end_bin(&mut self.core, &state.name, state.classed, &mut state.link, end);
             }
         }
         self.core.take_error().map_err(SimError::from)

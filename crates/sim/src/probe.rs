@@ -2,7 +2,7 @@
 
 use crate::shared::Core;
 use parshall_congestion::CongestionControl;
-use parshall_net::link::{Counts, Link};
+use parshall_net::link::{ClassCounts, Counts, Link};
 use parshall_records::{DelayHistogram, FlowSampleRow, LinkSampleRow, RoundRow};
 use parshall_tcp::{Sender, Statistics};
 use parshall_units::{Duration, Instant};
@@ -185,8 +185,16 @@ impl LinkProbe {
         self.packet_seconds = 0.0;
     }
 
-    /// A bin ends at `now`. (The bin in which the warm-up ends holds only what came after.)
-    pub(crate) fn end_bin(&mut self, core: &mut Core, name: &Arc<str>, link: &mut Link, now: Instant) {
+    /// A bin ends at `now`. (The bin in which the warm-up ends holds only what came after.) `classed`: whether the
+    /// classes of packets are counted apart.
+    pub(crate) fn end_bin(
+        &mut self,
+        core: &mut Core,
+        name: &Arc<str>,
+        classed: bool,
+        link: &mut Link,
+        now: Instant,
+    ) {
         let width = now.since(self.bin_start).as_secs_f64();
         if width <= 0.0 {
             return;
@@ -194,6 +202,12 @@ impl LinkProbe {
         let (counts, occupancy) = link.measured(now);
         let packet_seconds = occupancy.packet_seconds();
         let waited = self.waited_packets;
+        let within = classed.then_some((counts.within, self.counts.within));
+        let beyond = classed.then(|| (counts.beyond(), self.counts.beyond()));
+        let arrivals = |(now, before): (ClassCounts, ClassCounts)| now.arrivals - before.arrivals;
+        let dropped = |(now, before): (ClassCounts, ClassCounts)| {
+            now.dropped + now.medium_losses - before.dropped - before.medium_losses
+        };
         let row = LinkSampleRow {
             link: name.clone(),
             time_s: self.bin_start.as_secs_f64(),
@@ -205,6 +219,10 @@ impl LinkProbe {
             forwarded_bytes: counts.forwarded_bytes - self.counts.forwarded_bytes,
             mean_queue_packets: (packet_seconds - self.packet_seconds).max(0.0) / width,
             mean_queueing_delay_s: (waited > 0).then(|| self.waited / waited as f64 / 1e12),
+            arrivals_in_packets: within.map(arrivals),
+            arrivals_out_packets: beyond.map(arrivals),
+            dropped_in_packets: within.map(dropped),
+            dropped_out_packets: beyond.map(dropped),
         };
         self.counts = counts.clone();
         self.packet_seconds = packet_seconds;
