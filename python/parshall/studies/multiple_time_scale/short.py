@@ -63,10 +63,10 @@ def prior(series: list[NDArray[np.float64]]) -> Prior:
     Examples
     --------
     >>> found = prior([np.array([10.0, 90.0] * 200)])
-    >>> found.peak, sum(found.counts), found.counts[7]
-    (45.0, 399.0, 0.0)
-    >>> found.counts[7 * 8]  # level 8, little throughput, is followed by level 1
-    200.0
+    >>> found.peak, sum(found.counts)
+    (45.0, 399.0)
+    >>> found.counts[7 * 8], found.counts[7]  # level 8, little throughput, is followed by level 1, and that by level 8
+    (200.0, 199.0)
     """
     peak = float(np.quantile(np.concatenate(series), 0.98)) / INTERVAL_S
     counts = np.zeros((LEVELS, LEVELS))
