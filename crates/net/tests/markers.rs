@@ -1,12 +1,12 @@
 //! What every marker in the catalog must keep, before every queue in the catalog.
 
+mod common;
+
 use parshall_net::link::{Link, Offered, Outcome};
-use parshall_net::loss::{LossConfig, NoLossConfig};
 use parshall_net::markers::catalog::{Marker, CATALOG};
 use parshall_net::markers::{Class, Edge, MarkerConfig};
 use parshall_net::queues::catalog::CATALOG as QUEUES;
-use parshall_net::queues::{Discipline, QueueConfig};
-use parshall_net::rate::Transmitter;
+use parshall_net::queues::Discipline;
 use parshall_units::parameters::{Entry, Kind};
 use parshall_units::{Duration, Instant, Rate};
 use proptest::prelude::*;
@@ -41,38 +41,12 @@ fn markers() -> impl Iterator<Item = (&'static Entry, Marker)> {
     CATALOG.iter().filter_map(|entry| config(entry).build().map(|marker| (entry, marker)))
 }
 
-/// Links of 12 Mbit/s with the queues that decide at arrival, at their defaults.
+/// Links with the queues that decide at arrival.
 fn links() -> impl Iterator<Item = (&'static str, Link)> {
     QUEUES.iter().filter_map(|entry| {
-        let config = queue(entry);
-        let transmitter = Transmitter::constant(Rate::from_bps(12_000_000).unwrap());
-        let none = LossConfig::None(NoLossConfig {});
-        matches!(config.build(), Discipline::AtArrival(_))
-            .then(|| (entry.name, Link::new(transmitter, Duration::ZERO, &config, &none)))
+        let decides = matches!(common::config(entry).build(), Discipline::AtArrival(_));
+        decides.then(|| (entry.name, common::link(entry)))
     })
-}
-
-fn queue(entry: &Entry) -> QueueConfig {
-    let mut object = Map::new();
-    object.insert("name".into(), json!(entry.name));
-    for parameter in entry.parameters {
-        let text = parameter.default.expect("queues have defaults");
-        let value: Value = match parameter.kind {
-            Kind::Weight if text == "instantaneous" => json!(1.0),
-            Kind::Buffer => json!({ "packets": 20 }),
-            Kind::Number | Kind::Weight => json!(text.parse::<f64>().unwrap()),
-            Kind::Integer => json!(text.parse::<u64>().unwrap()),
-            Kind::Boolean => json!(text.parse::<bool>().unwrap()),
-            Kind::Duration => json!(parshall_units::parse_duration(text).unwrap().as_ps()),
-            Kind::Packets => json!(parshall_units::parse_packets(text).unwrap().0),
-            Kind::Rate => json!(parshall_units::parse_rate(text).unwrap().as_bps()),
-            Kind::Bytes => json!(parshall_units::parse_bytes(text).unwrap().0),
-            Kind::Choice => json!(text),
-            other => panic!("{other:?} is not expected in a queue"),
-        };
-        object.insert(parameter.name.into(), value);
-    }
-    serde_json::from_value(Value::Object(object)).unwrap()
 }
 
 proptest! {

@@ -36,5 +36,9 @@ def kept(study: str, scenario: Scenario, measure: Callable[[Scenario], Measured]
 def place(study: str, scenario: Scenario) -> Path:
     """Where a study keeps what came of a scenario; it names all that decides that."""
     text = json.dumps([about.code_version(), scenario.repetitions, scenario.resolve()], sort_keys=True)
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / study
-    return folder / hashlib.sha256(text.encode()).hexdigest()[:24]
+    return folder(study) / hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def folder(study: str) -> Path:
+    """A study's folder in the user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / study

@@ -131,18 +131,17 @@ impl Calendar {
     /// Keeps an event that is not before the end of the current bucket.
     #[inline]
     pub(super) fn insert(&mut self, key: u128) {
-        let bucket = self.bucket(key);
-        if bucket - self.current < self.heads.len() as u64 {
-            self.write_down(bucket, key);
+        if self.has_bucket_for(key) {
+            self.write_down(key);
         } else {
             self.later.push(key);
         }
     }
 
     #[inline]
-    fn write_down(&mut self, bucket: u64, key: u128) {
+    fn write_down(&mut self, key: u128) {
         self.held += 1;
-        let place = self.place(bucket);
+        let place = self.place(self.bucket(key));
         let head = self.heads[place];
         let (page, count) = if head.is_empty() || head.count() == PAGE {
             (self.new_page(head.page()), 0)
@@ -171,7 +170,7 @@ impl Calendar {
         loop {
             while let Some(key) = self.later.peek().filter(|&key| self.has_bucket_for(key)) {
                 self.later.pop();
-                self.write_down(self.bucket(key), key);
+                self.write_down(key);
             }
             let head = std::mem::take(&mut self.heads[self.place(self.current)]);
             self.empty(head, |key| near.push(key));
@@ -190,6 +189,7 @@ impl Calendar {
         Instant::from_ps((self.current + 1) << self.shift)
     }
 
+    #[inline]
     fn has_bucket_for(&self, key: u128) -> bool {
         self.bucket(key) - self.current < self.heads.len() as u64
     }

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
@@ -26,6 +24,7 @@ from parshall.report.numbers import counted
 from parshall.runs import about
 from parshall.runs import run as simulate
 from parshall.scenario import Scenario
+from parshall.studies import keeping
 from parshall.studies.study import Execution, Progress, Scale
 
 T = TypeVar("T")
@@ -63,8 +62,7 @@ class Runner:
         """At ``paper`` scale, or with more workers than one, there is a store."""
         store = execution.store
         if store is None and (scale == "paper" or execution.workers or execution.scheduler):
-            cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-            store = cache / "parshall" / "studies" / "tail_index" / "store"
+            store = keeping.folder("tail_index") / "store"
         return cls(Execution(store, execution.workers, execution.scheduler), progress)
 
     @property
