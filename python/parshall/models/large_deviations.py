@@ -39,7 +39,7 @@ from scipy.special import ndtr
 
 from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, ModelInputError, positive
-from parshall.models.legendre import Nodes, Tilting, interpolated, solved, transform
+from parshall.models.legendre import Nodes, Tilting, interpolated, reaching, solved, transform
 from parshall.models.loss import LossFunction
 from parshall.models.markov import RENO, Rule, WindowChain
 from parshall.models.markov import chain as window_chain
@@ -93,13 +93,15 @@ class Spectrum:
         Means outside which f is minus infinity (or, for chains that are not skip-free, not known).
     cycle_rtts
         Mean time between losses, RTTs.
+    loss_rate
+        Share of the RTTs that lose a packet.
     """
 
     def __init__(self, tilting: Tilting, mean: float, loss_rate: float, top: float | None = None) -> None:
-        self.mean = mean
+        self.mean, self.loss_rate = mean, loss_rate
         self.lowest, self.highest = tilting.lowest, tilting.highest
         self.cycle_rtts = 1 / loss_rate if loss_rate > 0 else np.inf
-        self._tilting, self._loss_rate, self._top = tilting, loss_rate, top
+        self._tilting, self._top = tilting, top
         self.large = tilting.costly
         self.exact_everywhere = tilting.limits is None
 
@@ -195,9 +197,11 @@ class Spectrum:
         """
         if self.degenerate:
             return np.array([self.mean]), np.array([0.0])
-        level = -self._loss_rate if deepest is None else float(deepest)
-        alpha = np.linspace(self._where(level, False), self._where(level, True), points)
-        return alpha, self.f(alpha)
+        level = -self.loss_rate if deepest is None else float(deepest)
+        low, nodes = self._located(level, False, self._nodes)
+        high, nodes = self._located(level, True, nodes)
+        alpha = np.linspace(low, high, points)
+        return alpha, self._legendre(alpha, nodes)[0]
 
     def bounds(self, n_rtts: int, scale: int) -> tuple[float, float]:
         """(alpha_min, alpha_max): means over `scale` RTTs that a realisation of `n_rtts` RTTs can show.
@@ -309,7 +313,7 @@ class Spectrum:
         exponential = float(np.exp(scale * value))
         exponential = exponential if x < self.mean else 1 - exponential
         r = np.sign(x - self.mean) * np.sqrt(-2 * scale * value)
-        width = 1e-4 * self._loss_rate / self.mean
+        width = 1e-4 * self.loss_rate / self.mean
         slopes = self.tilted_mean([at - width, at + width])
         u = at * np.sqrt(max(scale * float(slopes[1] - slopes[0]) / (2 * width), 1e-300))
         if abs(r) < 1e-3:
@@ -364,7 +368,7 @@ class Spectrum:
         """
         value, at = self._legendre(x)[:2]
         r = np.sqrt(np.maximum(-2 * scale * value, 0.0))
-        width = 1e-4 * self._loss_rate / self.mean
+        width = 1e-4 * self.loss_rate / self.mean
         inside = np.isfinite(at)  # at the ends of the spectrum the tilt is not
         slopes = self.tilted_mean(np.concatenate([at[inside] - width, at[inside] + width]))
         curvature = np.zeros(x.shape)
@@ -417,15 +421,14 @@ class Spectrum:
     @cached_property
     def _nodes(self) -> Nodes:
         """Solutions on both sides of 0, in steps that grow with q: 100 times the loss rate is where few RTTs matter."""
-        unit = self._loss_rate / self.mean
+        unit = self.loss_rate / self.mean
         below = above = unit * np.geomspace(0.05, 30, 24)
         if self._tilting.limits is not None:
             below, above = (np.geomspace(0.02 * unit, abs(limit), 24) for limit in self._tilting.limits)
         return solved(self._tilting, np.concatenate([-below[::-1], [0.0], above]))
 
-    def _reaching(self, alpha: FloatArray) -> Nodes:
+    def _reaching(self, alpha: FloatArray, nodes: Nodes) -> Nodes:
         """Nodes around all of `alpha`, which are within the spectrum."""
-        nodes = self._nodes
         if not self.exact_everywhere:
             return nodes
         for _ in range(400):
@@ -439,7 +442,8 @@ class Spectrum:
             nodes = nodes.joined(solved(self._tilting, np.sort(np.array(more))))
         return nodes
 
-    def _legendre(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _legendre(self, alpha: FloatArray, nodes: Nodes | None = None) -> tuple[FloatArray, FloatArray]:
+        """F and q at `alpha`, from `nodes` if there are more than the usual ones."""
         if np.any(np.isnan(alpha)):
             raise ModelInputError("alpha: accepted are numbers")
         f, at = np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.nan)
@@ -463,11 +467,11 @@ class Spectrum:
                 f[here], at[here] = self._tilting.end(highest), np.inf if highest else -np.inf
         inside = ~outside & np.isneginf(f)
         if inside.any():
-            nodes = self._reaching(alpha[inside])
+            nodes = self._reaching(alpha[inside], self._nodes if nodes is None else nodes)
             if self.large and inside.sum() > MANY:
                 f[inside], at[inside] = interpolated(self._closer(nodes, alpha[inside]), alpha[inside])
             else:
-                f[inside], at[inside] = transform(self._tilting, nodes, alpha[inside], 1e-10 * self._loss_rate)
+                f[inside], at[inside] = transform(self._tilting, nodes, alpha[inside], 1e-10 * self.loss_rate)
         return f, at
 
     def _closer(self, nodes: Nodes, alpha: FloatArray) -> Nodes:
@@ -484,24 +488,36 @@ class Spectrum:
 
     def _where(self, level: float, above: bool) -> float:
         """The throughput on one side of the mean where f is `level`; the end of the spectrum if f stays above."""
-        if level >= 0 or self.degenerate:
-            return self.mean
+        return self.mean if level >= 0 or self.degenerate else self._located(level, above, self._nodes)[0]
+
+    def _located(self, level: float, above: bool, nodes: Nodes) -> tuple[float, Nodes]:
+        """`_where` for levels below 0, and the nodes with those that were needed."""
         end = self.highest if above else self.lowest
         if self._tilting.end(above) >= level:
-            return end
-        nodes = self._reaching(np.array([self.lowest, self.highest]))
+            return end, nodes
+        if self.large and not self.exact_everywhere:
+            return self._where_interpolated(level, above), nodes
+        place = np.array([-1 if above else 0])
+        for _ in range(400):
+            f = nodes.value(place, nodes.at.mean[place])[0]
+            if f < level or abs(nodes.q[place[0]]) > 1e300:
+                break
+            nodes = nodes.joined(solved(self._tilting, 10 * nodes.q[place]))
+        return reaching(self._tilting, nodes, level, above) if f < level else (end, nodes)
+
+    def _where_interpolated(self, level: float, above: bool) -> float:
+        """`_where` for chains whose solutions are costly, between the nodes that are there."""
+        nodes = self._nodes
         alpha = nodes.at.mean
-        f = nodes.at.reduced + nodes.q * (nodes.at.reference - alpha)
+        f = nodes.value(np.arange(alpha.size), alpha)
         side = np.flatnonzero((f >= level) & (nodes.q >= 0 if above else nodes.q <= 0))
         inner = side[-1] if above else side[0]
         outer = inner + 1 if above else inner - 1
-        near, far = float(alpha[inner]), float(alpha[outer]) if 0 <= outer < alpha.size else end
+        near, far = float(alpha[inner]), float(alpha[outer])
         # f is concave: Newton's method from outside never passes the root. A straight part takes one step.
         guess = far
-        between = self.large and not self.exact_everywhere
         for _ in range(50):
-            here = np.array([guess])
-            value, at = (float(each[0]) for each in (interpolated(nodes, here) if between else self._legendre(here)))
+            value, at = (float(each[0]) for each in interpolated(nodes, np.array([guess])))
             if not np.isfinite(at) or at == 0:
                 guess = (near + guess) / 2
                 continue
@@ -529,7 +545,9 @@ class Spectrum:
             if b - a < 0.02 * (self.highest - self.lowest):
                 return None
         stays = self._top is not None and b > 0.5 * self._top and self.highest == self._top
-        return LinearPart(float(a), float(b), float((low + high) / 2), "staying at w_max" if stays else "another cycle")
+        below, above = self._tilting.solve(np.array([low, high])).log_radius
+        q = low + (above - below - b * (high - low)) / (a - b)  # where the tangents meet
+        return LinearPart(float(a), float(b), float(q), "staying at w_max" if stays else "another cycle")
 
 
 def spectrum(

@@ -22,7 +22,8 @@ radius where F = 0 and all y are positive; above it y falls from 1 and stays pos
 that weigh more than 1 are below the root, which is their only use. The rewards of a cycle are counted from the
 reference, whence q (s_i - n_i reference) <= 0 at any q, however large.
 
-States between which no loss leads into the same block are done at once (`_blocks`): halving makes log2(m) blocks.
+States between which no loss leads into the same block are done at once (`_blocks`): halving makes log2(m) blocks. At
+most tilts few states count, and only those are looked at (`_reach`).
 
 The same chain's elementary cycles are these, and no others: a path that climbs by one passes through each state between
 where it is and where it goes. The extreme means over them are the ends of the spectrum.
@@ -43,8 +44,12 @@ IntArray = NDArray[np.int64]
 
 _CHUNK = 200_000
 """States times values of q that are worked on at a time: what fits the processor's cache."""
-_COSTLY = 5000
+_COSTLY = 200_000
 """States from which a solution takes some 0.1 s."""
+_SIMPLE = 3
+"""Steps before F's second derivative, which costs half as much again, is asked for: few roots need them."""
+_SMALL = 128
+"""Up to so many states that count, fewer make no difference to what an evaluation costs."""
 _NEGLIGIBLE = -46.0
 """Cycles with a smaller log-weight (1e-20) change no y."""
 
@@ -126,45 +131,64 @@ class SkipFree:
         kept = np.abs(off) <= 1e-9 * np.maximum(1.0, np.abs(self._collected))
         log_weight = np.where(kept & self._loses, self._log_weight, -np.inf)
         stay = self._stay if self._top == alpha else -np.inf
-        reduced, _ = self._root(log_weight[None, :], np.zeros_like(log_weight), np.array([stay]), 0.0, None)
+        reduced, _ = self._grouped(log_weight[None, :], np.zeros_like(log_weight), np.array([stay]), 0.0, None)
         return float(reduced[0])
 
     def _solve(self, q: FloatArray, reference: float, first: FloatArray | None) -> tuple[FloatArray, FloatArray]:
         over = self._collected - self._length * reference
         weights = self._log_weight[None, :] + q[:, None] * over[None, :]
         stay = self._stay + q * (self._top - reference)
-        return self._root(weights, over, stay, self._top - reference, first)
+        return self._grouped(weights, over, stay, self._top - reference, first)
 
-    def _root(
+    def _grouped(
         self, weights: FloatArray, over: FloatArray, stay: FloatArray, stay_over: float, first: FloatArray | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Nu where F = 0, and d nu/d q there.
-
-        Newton's method for log(1 - F) = 0, which one cycle alone makes linear in nu, within a bracket.
-        """
+        """`_root` and `_slope`, those tilts together at which about as many states count: mostly few do."""
         low = np.maximum(np.max(weights / self._length, axis=1), stay)
         reach = _reach(weights, self._length, low)
-        weights, length = weights[:, :reach], self._length[:reach]
-        last = over.size - 1 if reach == over.size else None
+        group = np.ceil(np.log2(np.maximum(reach, _SMALL)))
+        nu, slope = np.empty_like(low), np.empty_like(low)
+        for here in (np.flatnonzero(group == one) for one in np.unique(group)):
+            size = int(reach[here].max())
+            last = over.size - 1 if size == over.size else None
+            part, length = weights[here, :size], self._length[:size]
+            begun = None if first is None else first[here]
+            nu[here] = self._root(part, length, stay[here], low[here], begun, last)
+            slope[here] = self._slope(part, length, over[:size], stay[here], stay_over, nu[here], last)
+        return nu, slope
+
+    def _root(  # noqa: PLR0917 - the chain's weights, and where the root is looked for
+        self,
+        weights: FloatArray,
+        length: FloatArray,
+        stay: FloatArray,
+        low: FloatArray,
+        first: FloatArray | None,
+        last: int | None,
+    ) -> FloatArray:
+        """Nu where F = 0: Newton's method (`_step`) within a bracket above `low`."""
         nu, open_ = np.empty_like(low), np.arange(low.size)
         if first is not None:
             nu, found = self._from(first, weights, length, stay, last)
             open_ = open_[~found]
-        high = low.copy()
+        low, high = low.copy(), low.copy()
         if open_.size:
             high[open_] = _above(weights[open_], length, stay[open_], low[open_])
             nu[open_] = high[open_]
-        for _ in range(200 if open_.size else 0):
-            valid, value, slope = self._value(weights[open_], length, stay[open_], nu[open_], last)
+        for turn in range(200 if open_.size else 0):
+            close = turn >= _SIMPLE
+            valid, value, slope, bend = self._value(weights[open_], length, stay[open_], nu[open_], last, close)
             here = nu[open_]
             low[open_] = np.where(valid, low[open_], np.maximum(low[open_], here))
             high[open_] = np.where(valid, np.minimum(high[open_], here), high[open_])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                step = here + np.log1p(-value) * (1 - value) / slope
+            # Below the spectral radius F has the roots of other eigenvalues: from there only small steps count. A step
+            # that rounding takes past the bracket ends at it.
+            near = (slope > 0) & (valid | (np.abs(value) < 1e-3))
+            near |= (bend > 0) & (value < 0) & (value > -1e-3)
             tiny = 4e-16 * (np.abs(here) + np.minimum(1.0, 30 / np.maximum(np.abs(slope), 1.0)))
-            # Below the spectral radius F has the roots of other eigenvalues: from there only small steps count.
-            near = (slope > 0) & (valid | (np.abs(value) < 1e-3)) & (step > low[open_]) & (step < high[open_])
-            after = np.where(near, step, (low[open_] + high[open_]) / 2)
+            step = _step(value, slope, bend)
+            near &= np.isfinite(step)
+            after = np.where(near, np.clip(here + step, low[open_], high[open_]), (low[open_] + high[open_]) / 2)
             still = near & (np.abs(after - here) <= tiny)
             after = np.where(still & ~valid, here + 32 * tiny, after)
             done = (still & valid) | (high[open_] - low[open_] <= 64 * tiny)
@@ -172,25 +196,29 @@ class SkipFree:
             open_ = open_[~done]
             if open_.size == 0:
                 break
-        return nu, self._slope(weights, length, over[:reach], stay, stay_over, nu, last)
+        return nu
 
     def _from(
         self, first: FloatArray, weights: FloatArray, length: FloatArray, stay: FloatArray, last: int | None
     ) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Newton's method from a guess: nu, and where it is known to be the root."""
-        nu = first.copy()
+        nu, at = first.copy(), np.arange(first.size)
         found, proven = np.zeros(nu.size, dtype=bool), np.zeros(nu.size, dtype=bool)
-        for _ in range(6):
-            at = np.flatnonzero(~found)
-            valid, value, slope = self._value(weights[at], length, stay[at], nu[at], last)
-            good = (slope > 0) & (np.abs(value) < 0.2)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                step = np.where(good, np.log1p(-value) * (1 - value) / slope, 0.0)
+        before = np.zeros(nu.size)
+        for turn in range(6):
+            valid, value, slope, bend = self._value(weights[at], length, stay[at], nu[at], last, turn > 0)
+            close = np.abs(value) < 0.2
+            good = close & ((slope > 0) | (bend > 0))
+            step = np.where(good, _step(value, slope, bend), 0.0)
             nu[at] += step
             proven[at] |= valid & good
             tiny = 4e-15 * (np.abs(nu[at]) + np.minimum(1.0, 30 / np.maximum(np.abs(slope), 1.0)))
-            found[at] = good & (np.abs(step) <= tiny)
-            if found.all():
+            # Errors are squared each time: what the next step would be.
+            left = np.abs(step) * np.minimum(step**2 / np.maximum(before[at], 1e-300), 1.0)
+            before[at] = step**2
+            found[at] = good & (left <= tiny)
+            at = at[close & ~found[at]]
+            if at.size == 0:
                 break
         at = np.flatnonzero(found & ~proven)
         if at.size:
@@ -198,20 +226,28 @@ class SkipFree:
             proven[at] = self._value(weights[at], length, stay[at], nearby, last)[0]
         return nu, found & proven
 
-    def _value(
-        self, log_weights: FloatArray, length: FloatArray, stay: FloatArray, nu: FloatArray, last: int | None
-    ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
-        """Whether all y are positive, F, and dF/d nu."""
-        weights = np.exp(np.minimum(log_weights - nu[:, None] * length[None, :], 1.0))
-        y = self._climb(weights, None, weights.shape[1], last)
-        d = self._climb(weights, length[None, :] * y[:, self._down[: weights.shape[1]]], weights.shape[1], last)
+    def _value(  # noqa: PLR0917 - the chain's weights, where they are taken, and what is asked
+        self,
+        log_weights: FloatArray,
+        length: FloatArray,
+        stay: FloatArray,
+        nu: FloatArray,
+        last: int | None,
+        bent: bool = False,
+    ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray, FloatArray]:
+        """Whether all y are positive, F, dF/d nu, and the second derivative if `bent` (else 0)."""
+        weights = _weights(log_weights, length, nu)
+        x = self._climb(weights, length, None, 3 if bent else 2, last)
+        y, d = x[0, :, -1], x[1, :, -1]
         loop = np.exp(np.minimum(stay - nu, 1.0))
-        value, slope = (1 - loop) * y[:, -1], (1 - loop) * d[:, -1] + loop * y[:, -1]
+        value, slope = (1 - loop) * y, (1 - loop) * d + loop * y
+        bend = (1 - loop) * x[2, :, -1] + loop * (2 * d - y) if bent else np.zeros_like(value)
         if last is not None:
-            at = self._down[last]
-            value = value - weights[:, last] * y[:, at]
-            slope = slope - weights[:, last] * (d[:, at] - length[last] * y[:, at])
-        return (y.min(axis=1) > 0) & (value > 0), value, slope
+            final, n = weights[:, last] * x[:, :, self._down[last]], length[last]
+            value, slope = value - final[0], slope - (final[1] - n * final[0])
+            if bent:
+                bend = bend - (final[2] - n * (2 * final[1] - n * final[0]))
+        return (x[0].min(axis=1) > 0) & (value > 0), value, slope, bend
 
     def _slope(  # noqa: PLR0917 - what `_value` takes, and its derivative by q
         self,
@@ -224,54 +260,83 @@ class SkipFree:
         last: int | None,
     ) -> FloatArray:
         """D nu/d q = -F_q/F_nu at the root."""
-        weights = np.exp(np.minimum(log_weights - nu[:, None] * length[None, :], 1.0))
-        size = weights.shape[1]
-        y = self._climb(weights, None, size, last)
-        before = y[:, self._down[:size]]
-        d = self._climb(weights, length[None, :] * before, size, last)
-        e = self._climb(weights, -over[None, :] * before, size, last)
+        weights = _weights(log_weights, length, nu)
+        x = self._climb(weights, length, over, 3, last)
+        y, d, e = x[:, :, -1]
         loop = np.exp(np.minimum(stay - nu, 1.0))
-        slope = (1 - loop) * d[:, -1] + loop * y[:, -1]
-        tilt = (1 - loop) * e[:, -1] - stay_over * loop * y[:, -1]
+        slope = (1 - loop) * d + loop * y
+        tilt = (1 - loop) * e - stay_over * loop * y
         if last is not None:
-            at = self._down[last]
-            slope = slope - weights[:, last] * (d[:, at] - length[last] * y[:, at])
-            tilt = tilt - weights[:, last] * (e[:, at] + over[last] * y[:, at])
+            final = weights[:, last] * x[:, :, self._down[last]]
+            slope = slope - (final[1] - length[last] * final[0])
+            tilt = tilt - (final[2] + over[last] * final[0])
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(slope != 0, -tilt / slope, 0.0)
 
-    def _climb(self, weights: FloatArray, source: FloatArray | None, size: int, last: int | None) -> FloatArray:
-        """y, or a derivative of it: x_{i+1} = x_i - c_i (x_{d_i} - source_i), from 1, or from 0 with a source."""
-        steps = size if last is None else size - 1
-        x = np.empty((weights.shape[0], steps + 1))
-        x[:, 0] = 1.0 if source is None else 0.0
-        for start, stop in self._blocks:
-            end = min(stop, steps)
-            if start >= end:
+    def _climb(
+        self, weights: FloatArray, length: FloatArray, over: FloatArray | None, orders: int, last: int | None
+    ) -> FloatArray:
+        """y, dy/d nu, and the third of three: dy/d q with `over`, else the second derivative by nu.
+
+        y_{i+1} = y_i - c_i y_{d_i}, where nu takes n_i from log c_i, and q adds `over`.
+        """
+        steps = length.size if last is None else length.size - 1
+        x = np.zeros((orders, weights.shape[0], steps + 1))
+        x[0, :, 0] = 1.0
+        for start, end, down in self._blocks:
+            if start >= steps:
                 break
-            before = x[:, self._down[start:end]]
-            if source is not None:
-                before = before - source[:, start:end]
-            change = np.cumsum(weights[:, start:end] * before, axis=1)
-            x[:, start + 1 : end + 1] = x[:, start : start + 1] - change
+            stop = min(end, steps)
+            before = x.take(down[: stop - start], axis=2)
+            n = length[start:stop]
+            if orders == 3 and over is not None:
+                before[2] += over[start:stop] * before[0]
+            elif orders == 3:
+                before[2] -= n * (2 * before[1] - n * before[0])
+            before[1] -= n * before[0]
+            before *= weights[:, start:stop]
+            np.subtract(x[:, :, start : start + 1], before.cumsum(axis=2), out=x[:, :, start + 1 : stop + 1])
         return x
 
 
-def _blocks(down: IntArray) -> list[tuple[int, int]]:
-    """Ranges of states whose losses all lead to the range's first state or below it."""
+def _weights(log_weights: FloatArray, length: FloatArray, nu: FloatArray) -> FloatArray:
+    """C_i at nu; those above e, which say that nu is too small, as e."""
+    c = nu[:, None] * length
+    np.subtract(log_weights, c, out=c)
+    np.minimum(c, 1.0, out=c)
+    return np.exp(c, out=c)
+
+
+def _blocks(down: IntArray) -> list[tuple[int, int, IntArray]]:
+    """Ranges of states whose losses all lead to the range's first state or below it, and where they lead."""
     blocks, start = [], 0
     highest = np.maximum.accumulate(down)
     while start < down.size:
         stop = int(np.searchsorted(highest, start, side="right"))
-        blocks.append((start, stop))
+        blocks.append((start, stop, down[start:stop]))
         start = stop
     return blocks
 
 
-def _reach(weights: FloatArray, length: FloatArray, low: FloatArray) -> int:
-    """How many states have cycles that count at nu >= `low`."""
-    counts = np.any(weights - low[:, None] * length[None, :] > _NEGLIGIBLE, axis=0)
-    return min(length.size, int(np.flatnonzero(counts)[-1]) + 2) if counts.any() else 1
+def _step(value: FloatArray, slope: FloatArray, bend: FloatArray) -> FloatArray:
+    """From here to the root.
+
+    Newton's for log(1 - F), which one cycle alone makes linear; the parabola's where F bends upwards: a second root is
+    close.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        single = np.log1p(-value) * (1 - value) / slope
+        root = np.sqrt(np.maximum(slope**2 - 2 * value * bend, 0.0))
+        double = np.where(slope > 0, -2 * value / (slope + root), (root - slope) / bend)
+        return np.where(bend > 0, double, single)
+
+
+def _reach(weights: FloatArray, length: FloatArray, low: FloatArray) -> IntArray:
+    """How many states have cycles that count at nu >= `low`, shape (q,)."""
+    counts = weights - low[:, None] * length[None, :] > _NEGLIGIBLE
+    beyond = np.argmax(counts[:, ::-1], axis=1)
+    reach = np.minimum(length.size, length.size - beyond + 1)
+    return np.where(counts.any(axis=1), reach, 1)
 
 
 def _above(log_weights: FloatArray, length: FloatArray, stay: FloatArray, low: FloatArray) -> FloatArray:
