@@ -41,7 +41,7 @@ def steered(control: Any = "reno", **parameters: Any) -> dict[str, Any]:
     return {"name": "multiple_time_scale", "control": control, **parameters}
 
 
-@pytest.mark.parametrize("control", ["reno", "cubic", "vegas", {"name": "reno", "increase": 2.0}])
+@pytest.mark.parametrize("control", ["reno", "cubic", "vegas", "fast", "dctcp", {"name": "reno", "increase": 2.0}])
 @pytest.mark.parametrize("nothing", [{"aggressiveness": 1}, {"interval": "1000 s"}])
 def test_with_nothing_to_gain_no_byte_changes(control: Any, nothing: dict[str, Any]) -> None:
     plain, wrapped = (
@@ -62,10 +62,15 @@ def test_a_steeper_slope_takes_more() -> None:
 @pytest.mark.parametrize(
     ("control", "message"),
     [
-        (steered("bbr"), 'control: found "bbr", which is not the name of a congestion control that can be steered'),
+        (
+            steered("bbr"),
+            'control: found "bbr", which is not the name of a congestion control that can be steered '
+            "(what is steered is an increase: bbr and bbr3 have none",
+        ),
         (steered(steered()), 'found "multiple_time_scale"'),
         (steered({"name": "reno", "increase": -1}), "control.increase: found -1; accepted: 1e-06 or more"),
         (steered(interval="50 ms"), "congestion_control.interval: found 50 ms; write the longest RTT, 100 ms, or more"),
+        (steered(shared="yes"), 'congestion_control.shared: found "yes"'),
         (steered(levels=1), "congestion_control.levels: found 1; accepted: 2 or more"),
         (steered(adjustment=0), "congestion_control.adjustment: found 0; accepted: 1e-06 or more"),
         (steered(aggressiveness=0.5), "congestion_control.aggressiveness: found 0.5; accepted: 1 or more"),
@@ -125,16 +130,50 @@ def short_connections(control: Any) -> pl.DataFrame:
 def test_connections_share_their_table_only_if_told() -> None:
     """With A = a nothing can differ; with a larger one, connections after the first do."""
     plain, nothing = (
-        short_connections(each).drop("congestion_control") for each in ("reno", steered(shared=True, aggressiveness=1))
+        short_connections(each).drop("congestion_control")
+        for each in ("reno", steered(shared="flow", aggressiveness=1))
     )
     assert plain.equals(nothing)
-    apart, shared = (short_connections(steered(interval="1 s", shared=each)) for each in (False, True))
-    assert not apart.equals(shared)
+    apart, heirs, together = (
+        short_connections(steered(interval="1 s", shared=each)) for each in ("none", "flow", "group")
+    )
+    assert not apart.equals(heirs)
+    assert not apart.equals(together)
+    assert not heirs.equals(together)
 
 
-def datagrams(control: Any, **flow: Any) -> Scenario:
+def test_flows_of_a_group_share_one_table() -> None:
+    """Who opens connections late finds what the others of its group have learnt; and nobody else does."""
+
+    def late(shared: str, together: bool, **control: Any) -> list[float]:
+        learnt = steered(interval="1 s", shared=shared, quantiser="fixed_range", peak=400, **control)
+        starts = ["1 s", "101 s"]
+        groups = [{"count": 2, "start": {"list": starts}}] if together else [{"start": start} for start in starts]
+        size = {"name": "constant", "value": "2000 packets"}
+        off = {"name": "constant", "value": "3 s"}
+        keys = {
+            "rtt": "100 ms",
+            "congestion_control": learnt,
+            "initial_ssthresh": "20 packets",
+            "workload": {"name": "on_off", "size": size, "off": off},
+        }
+        document = scenario("reno").document()
+        document["duration"] = "110 s"
+        flows = [*({"name": f"group{number}", **keys, **group} for number, group in enumerate(groups))]
+        made = Scenario.from_document({**document, "flows": [*flows, document["flows"][1]]})
+        return run(made, workers=1).flows["goodput_bps"].to_list()[:2]
+
+    together, apart = late("group", True), late("group", False)
+    assert together != apart
+    assert late("none", True) == late("none", False), "where nothing is shared, groups are names"
+    assert late("group", True) == together
+    assert late("group", True, aggressiveness=1) == late("none", True, aggressiveness=1), "nothing can differ"
+
+
+def datagrams(control: Any, sampled: str | bool = False, **flow: Any) -> Scenario:
     document = {
         "duration": "60 s",
+        "probes": {"flow_samples": sampled},
         "warm_up": "20 s",
         "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "64 packets"}},
         "flows": [

@@ -6,9 +6,9 @@
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
     Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
-    HighSpeedConfig, Htcp, HtcpConfig, HyStart, MultipleTimeScale, MultipleTimeScaleConfig, RateBased,
-    RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig, Vegas,
-    VegasConfig,
+    HighSpeedConfig, Htcp, HtcpConfig, HyStart, Knowledge, MultipleTimeScale, MultipleTimeScaleConfig,
+    RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig,
+    Vegas, VegasConfig,
 };
 use parshall_units::parameters::Entry;
 use parshall_units::{ConfigError, Duration};
@@ -64,16 +64,10 @@ macro_rules! controls {
         impl Control {
             /// [`on_ack`](CongestionControl::on_ack), and then window and ssthresh: who keeps these finds out once which control it is.
             #[inline]
-            pub(crate) fn on_ack_then_read(&mut self, ack: &AckEvent) -> (f64, f64) {
+            pub(crate) fn on_ack_then_read(&mut self, ack: &AckEvent, windows: &mut Windows) {
                 match self {
-                    $(Self::$control(c) => {
-                        c.on_ack(ack);
-                        (c.window(), c.ssthresh())
-                    })*
-                    Self::HyStart(c) => {
-                        c.on_ack(ack);
-                        (c.window(), c.ssthresh())
-                    }
+                    $(Self::$control(c) => on_ack_then_read::<$control>(c, ack, windows),)*
+                    Self::HyStart(c) => on_ack_then_read::<HyStart>(c, ack, windows),
                 }
             }
         }
@@ -142,6 +136,22 @@ controls! {
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
+/// What a control says of its window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    /// [`CongestionControl::window`]
+    pub(crate) window: f64,
+    /// [`CongestionControl::ssthresh`]
+    pub(crate) ssthresh: f64,
+}
+
+// One function a control, each of which is jumped to: were they parts of one, all would save the registers that the largest needs.
+#[inline(never)]
+fn on_ack_then_read<C: CongestionControl>(control: &mut C, ack: &AckEvent, windows: &mut Windows) {
+    control.on_ack(ack);
+    *windows = Windows { window: control.window(), ssthresh: control.ssthresh() };
+}
+
 impl ControlConfig {
     /// Refuses a configuration that contradicts itself, or the path: `rtt` is the longest that its flows have.
     ///
@@ -154,15 +164,29 @@ impl ControlConfig {
         }
     }
 
+    /// What all connections with the same destination know together, if they are configured so. It is made once for them, and
+    /// handed to each of their controls ([`Control::share`]).
+    pub fn knowledge(&self) -> Option<Knowledge> {
+        match self {
+            Self::MultipleTimeScale(config) => MultipleTimeScale::knowledge(config),
+            _ => None,
+        }
+    }
+
+    /// The control itself, or the one that it steers.
+    pub fn innermost(&self) -> &Self {
+        match self {
+            Self::MultipleTimeScale(config) => config.steered(),
+            control => control,
+        }
+    }
+
     /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not enough.
     ///
     /// # Errors
     /// [`ConfigError`]: what is accepted.
     pub fn check_for_datagrams(&self, rtt: Duration) -> Result<(), ConfigError> {
-        let steered = match self {
-            Self::MultipleTimeScale(config) => &config.control,
-            control => control,
-        };
+        let steered = self.innermost();
         if !matches!(steered, Self::RateBased(_)) {
             let accepted = "rate_based, or multiple_time_scale around it: datagrams need a control that sets their rate \
                             from one report a round trip";
@@ -173,6 +197,13 @@ impl ControlConfig {
 }
 
 impl Control {
+    /// The connection is one of those that know `knowledge` together: see [`ControlConfig::knowledge`].
+    pub fn share(&mut self, knowledge: &Knowledge) {
+        if let Self::MultipleTimeScale(control) = self {
+            control.share(knowledge);
+        }
+    }
+
     /// The connection before had the same ends: takes over what was learnt for all of them, if the control keeps such.
     pub fn inherit(&mut self, earlier: &mut Self) {
         match (self, earlier) {

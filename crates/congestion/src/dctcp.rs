@@ -27,7 +27,9 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
+    /// Factor of the increase; 1 but for the large time scale.
+    pub(crate) slope: f64,
     gain: f64,
     alpha: f64,
     acked: f64,
@@ -43,6 +45,7 @@ impl Dctcp {
         Self {
             window: start.window,
             ssthresh: start.ssthresh,
+            slope: 1.0,
             gain: config.gain,
             alpha: config.initial_alpha,
             acked: 0.0,
@@ -86,7 +89,8 @@ impl CongestionControl for Dctcp {
         if !ack.window_limited {
             return;
         }
-        self.window += if self.window < self.ssthresh { ack.acked } else { ack.acked / self.window };
+        self.window +=
+            if self.window < self.ssthresh { ack.acked } else { self.slope * ack.acked / self.window };
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {

@@ -32,7 +32,9 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Fast {
     window: f64,
-    ssthresh: f64,
+    pub(crate) ssthresh: f64,
+    /// Factor of gamma where the window grows, up to all of the way; 1 but for the large time scale.
+    pub(crate) slope: f64,
     alpha: f64,
     gamma: f64,
     /// 0 before the first sample.
@@ -51,6 +53,7 @@ impl Fast {
         Self {
             window: start.window,
             ssthresh: start.ssthresh,
+            slope: 1.0,
             alpha: config.alpha,
             gamma: config.gamma,
             average_rtt_s: 0.0,
@@ -82,7 +85,9 @@ impl Fast {
             return;
         }
         if self.step == 0.0 {
-            let next = (1.0 - self.gamma) * self.window + self.gamma * (unqueued * self.window + self.alpha);
+            let wanted = unqueued * self.window + self.alpha;
+            let gain = if wanted > self.window { (self.slope * self.gamma).min(1.0) } else { self.gamma };
+            let next = (1.0 - gain) * self.window + gain * wanted;
             self.target = next.min(2.0 * self.window).max(MIN_SSTHRESH); // eq. (6)
             self.step = (self.target - self.window) / self.window;
         } else {
@@ -144,10 +149,13 @@ mod tests {
     use super::*;
     use parshall_units::{Duration, Instant};
 
-    /// Rounds on a link of `rate` packets/s with a deep buffer: the RTT is what the window makes it.
     fn equilibrium(alpha: f64, rate: f64, start: f64) -> f64 {
         let config = FastConfig { alpha, gamma: 0.5 };
-        let mut fast = Fast::new(&config, Start { window: start, ssthresh: 1.0 });
+        settled(Fast::new(&config, Start { window: start, ssthresh: 1.0 }), rate)
+    }
+
+    /// The window after rounds on a link of `rate` packets/s with a deep buffer: the RTT is what the window makes it.
+    fn settled(mut fast: Fast, rate: f64) -> f64 {
         let base = Duration::from_millis(50);
         for _ in 0..400 {
             let rtt = base.as_secs_f64().max(fast.window() / rate);
@@ -218,6 +226,34 @@ mod tests {
             fast.on_ack(&sample(50));
             fast.on_ack(&sample(150));
             assert!((fast.average_rtt_s - 0.05 - 0.1 * weight).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_larger_slope_goes_all_the_way_to_the_same_window() {
+        let config = FastConfig { alpha: 100.0, gamma: 0.5 };
+        let (rtt, start) = (Duration::from_millis(50), Start { window: 500.0, ssthresh: 1.0 });
+        let ack = |round_ended| AckEvent {
+            now: Instant::ZERO,
+            acked: 1.0,
+            rtt: Some(rtt),
+            srtt: rtt,
+            min_rtt: rtt,
+            in_flight: 500,
+            window_limited: true,
+            round_ended,
+            ecn_echo: false,
+            sample: None,
+        };
+        // Nothing is queued, so that alpha packets are missing: half of the way, a tenth of it, all of it.
+        for (slope, added) in [(1.0, 50.0), (0.2, 10.0), (6.0, 100.0)] {
+            let mut fast = Fast { slope, ..Fast::new(&config, start) };
+            (0..500).for_each(|i| fast.on_ack(&ack(i == 0)));
+            assert!((fast.window() - 500.0 - added).abs() < 0.5, "{slope}: {}", fast.window());
+        }
+        for slope in [0.2, 1.0, 6.0] {
+            let window = settled(Fast { slope, ..Fast::new(&config, start) }, 1e4);
+            assert!((window - 600.0).abs() < 6.0, "{slope}: {window}");
         }
     }
 

@@ -59,6 +59,8 @@ pub struct Htcp {
     round_acked: f64,
     rate: f64,
     rate_before: f64,
+    /// Factor of the increase; 1 but for the large time scale.
+    pub(crate) slope: f64,
 }
 
 impl Htcp {
@@ -82,6 +84,7 @@ impl Htcp {
             round_acked: 0.0,
             rate: 0.0,
             rate_before: 0.0,
+            slope: 1.0,
         }
     }
 
@@ -145,7 +148,7 @@ impl CongestionControl for Htcp {
         if self.window < self.ssthresh {
             self.window += ack.acked;
         } else {
-            self.window += self.increase(ack.now) * ack.acked / self.window;
+            self.window += self.slope * self.increase(ack.now) * ack.acked / self.window;
         }
     }
 

@@ -46,7 +46,7 @@ pub use fast::{Fast, FastConfig};
 pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};
 pub use hystart::{HyStart, SlowStart};
-pub use multiple_time_scale::{MultipleTimeScale, MultipleTimeScaleConfig};
+pub use multiple_time_scale::{Knowledge, MultipleTimeScale, MultipleTimeScaleConfig};
 pub use rate_based::{RateBased, RateBasedConfig};
 pub use reno::{Reno, RenoConfig};
 pub use scalable::{Scalable, ScalableConfig};

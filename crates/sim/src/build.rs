@@ -264,6 +264,7 @@ impl GroupBuilder<'_> {
             marker: self.spec.marker.clone(),
             path: self.spec.path.clone().into(),
         };
+        let knowledge = control.and_then(ControlConfig::knowledge);
         let group_index = self.network.datagram_groups.len() as u32;
         for index in 0..self.spec.count {
             let rtt = Duration::from_ps(self.rtts()?.get(index));
@@ -279,7 +280,10 @@ impl GroupBuilder<'_> {
                     let there = legs.to_first_link + self.path_delay(&self.spec.path) + legs.to_receiver;
                     let back = rtt - there;
                     let delays = Delays { to_first_link: legs.to_first_link, back, rtt };
-                    let control = control.build(FRESH_START);
+                    let mut control = control.build(FRESH_START);
+                    if let Some(knowledge) = &knowledge {
+                        control.share(knowledge);
+                    }
                     Pace::Controlled(Box::new(Feedback::new(
                         control,
                         self.spec.packet_bytes,
@@ -324,6 +328,7 @@ impl GroupBuilder<'_> {
             name: self.name.clone(),
             tcp: with_marks(tcp, control),
             control: control.clone(),
+            knowledge: control.knowledge(),
             packet_bytes: self.spec.packet_bytes,
             header_bytes: self.spec.header_bytes,
             access: self.access()?,
@@ -453,6 +458,6 @@ impl<'a> SpreadValues<'a> {
 
 /// DCTCP is nothing without marks, and without an echo that tells how many there were.
 fn with_marks(tcp: &TcpConfig, control: &ControlConfig) -> TcpConfig {
-    let marks = matches!(control, ControlConfig::Dctcp(_));
+    let marks = matches!(control.innermost(), ControlConfig::Dctcp(_));
     TcpConfig { ecn: tcp.ecn || marks, accurate_ecn: tcp.accurate_ecn || marks, ..tcp.clone() }
 }

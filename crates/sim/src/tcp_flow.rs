@@ -13,7 +13,7 @@ use crate::memory::prefetch;
 use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
 use crate::shared::Core;
-use parshall_congestion::{CongestionControl, Control, ControlConfig, Start};
+use parshall_congestion::{CongestionControl, Control, ControlConfig, Knowledge, Start};
 use parshall_net::markers::{Class, MarkerConfig};
 use parshall_records::{RecordsError, TransferRow};
 use parshall_tcp::sender::{Phase, ENDLESS};
@@ -28,6 +28,8 @@ pub(crate) struct TcpGroup {
     pub(crate) name: Arc<str>,
     pub(crate) tcp: TcpConfig,
     pub(crate) control: ControlConfig,
+    /// What its connections know together: a group has one destination.
+    pub(crate) knowledge: Option<Knowledge>,
     pub(crate) packet_bytes: u32,
     pub(crate) header_bytes: u32,
     pub(crate) access: Option<AccessLink>,
@@ -45,7 +47,11 @@ impl TcpGroup {
 
     /// A congestion control at the start of a connection.
     fn new_control(&self, start: Start) -> Control {
-        self.control.build_with(start, self.tcp.slow_start, self.tcp.pacing)
+        let mut control = self.control.build_with(start, self.tcp.slow_start, self.tcp.pacing);
+        if let Some(knowledge) = &self.knowledge {
+            control.share(knowledge);
+        }
+        control
     }
 }
 

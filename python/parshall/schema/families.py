@@ -68,6 +68,12 @@ class EmpiricalPoints(Part):
         return points
 
 
+_STEERABLE = (
+    "a congestion control that can be steered (what is steered is an increase: bbr and bbr3 have none, they send "
+    "at the bandwidth that they measured)"
+)
+
+
 @dataclass(frozen=True)
 class _Choice:
     """How one family is read: the name alone, or a table with the name."""
@@ -166,7 +172,7 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, P
         case "choice":
             kind = Literal[parameter.choices]
         case "control":
-            kind = choice("congestion_controls", "a congestion control that can be steered", only=parameter.choices)
+            kind = choice("congestion_controls", _STEERABLE, only=parameter.choices)
         case "numbers":
             kind = list[Annotated[float, Field(strict=True, allow_inf_nan=False)]]
         case "weight":

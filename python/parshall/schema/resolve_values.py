@@ -81,7 +81,8 @@ def _parameter(part: Part, parameter: Parameter, context: Context, role: str | N
     if isinstance(part, EmpiricalPoints) and parameter.kind == "cdf_points":
         return _points(part, context, role)
     value = getattr(part, parameter.name)
-    if parameter.default is not None and quantities.is_none(parameter.default) and quantities.is_none(value):
+    nullable = parameter.kind != "choice" and parameter.default is not None and quantities.is_none(parameter.default)
+    if nullable and quantities.is_none(value):
         return None
     return _value(value, parameter, context, role)
 

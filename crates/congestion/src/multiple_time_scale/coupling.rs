@@ -1,7 +1,8 @@
 //! How the module acts on the control it steers (Table I).
 //!
-//! *Congestion avoidance.* Controls that grow by the ACK need nothing here: each ACK counts for epsilon. Those that grow by
-//! the round trip are told the slope. *Slow start* (§3.6.1): a timeout associates the window at that time with the
+//! *Congestion avoidance.* To controls that grow by the ACK and use nothing else of it, each ACK counts for epsilon. Those that
+//! grow by the round trip, or measure with what they are credited, are told the slope; FAST, which steps towards a
+//! window that it computes, takes longer steps upwards. *Slow start* (§3.6.1): a timeout associates the window at that time with the
 //! contention of then, and slow start ends at the window associated with the contention predicted. The source keeps "the
 //! empirical association"; here it is the mean over the timeouts of a level.
 
@@ -44,13 +45,18 @@ impl Coupling {
     }
 }
 
-/// Tells the slope to controls that grow by the round trip.
-pub(super) fn set_slope(control: &mut Control, slope: f64) {
-    match control {
-        Control::Vegas(vegas) => vegas.increase = slope,
-        Control::RateBased(rate) => rate.slope = slope,
-        _ => {}
-    }
+/// Tells the slope to controls that have a place for it; for how many ACKs one counts with the others.
+pub(super) fn set_slope(control: &mut Control, slope: f64) -> f64 {
+    let place = match control {
+        Control::Vegas(c) => &mut c.increase,
+        Control::RateBased(c) => &mut c.slope,
+        Control::Dctcp(c) => &mut c.slope,
+        Control::Fast(c) => &mut c.slope,
+        Control::Htcp(c) => &mut c.slope,
+        _ => return slope,
+    };
+    *place = slope;
+    1.0
 }
 
 /// Slow start ends at this window.
@@ -65,6 +71,8 @@ pub(super) fn set_ssthresh(control: &mut Control, ssthresh: f64) {
         Control::Htcp(c) => &mut c.ssthresh,
         Control::Vegas(c) => &mut c.ssthresh,
         Control::TcpRate(c) => &mut c.ssthresh,
+        Control::Dctcp(c) => &mut c.ssthresh,
+        Control::Fast(c) => &mut c.ssthresh,
         _ => return, // these cannot be wrapped, or have no slow start
     };
     *field = ssthresh;

@@ -1,16 +1,17 @@
 //! The module itself: throughput of an interval in, contention of the next one and its slope out (§3.2).
 
+use super::knowledge::Knowledge;
 use super::metacontrol::Metacontrol;
 use super::predictor::Predictor;
 use super::quantiser::Quantiser;
 use super::schedule::Schedule;
 use super::MultipleTimeScaleConfig;
+use parshall_units::Instant;
 
 /// Prediction, schedule and metacontrol of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct LargeTimeScale {
-    quantiser: Quantiser,
-    predictor: Predictor,
+    table: Table,
     schedule: Schedule,
     metacontrol: Option<Metacontrol>,
     /// Intervals that are only observed.
@@ -21,17 +22,29 @@ pub(super) struct LargeTimeScale {
     predicted: Option<f64>,
 }
 
+/// Levels and counts.
+#[derive(Clone, Debug)]
+enum Table {
+    Own(Quantiser, Predictor),
+    /// Those of all connections to the destination.
+    Shared(Knowledge),
+}
+
 impl LargeTimeScale {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
         Self {
-            quantiser: Quantiser::new(config),
-            predictor: Predictor::new(config.levels as usize, &config.prior),
+            table: Table::Own(Quantiser::new(config), Predictor::new(config.levels as usize, &config.prior)),
             schedule: Schedule::new(config),
             metacontrol: config.metacontrol.then(|| Metacontrol::new(config)),
             learning: config.learning.div_ceil(config.interval),
             level: None,
             predicted: None,
         }
+    }
+
+    /// From now on levels and counts are those of all connections to the destination.
+    pub(super) fn share(&mut self, knowledge: Knowledge) {
+        self.table = Table::Shared(knowledge);
     }
 
     /// L_1, if there was an interval.
@@ -53,14 +66,19 @@ impl LargeTimeScale {
         }
     }
 
-    /// An interval brought this many packets; the level that is predicted for the next one, if there is to be steered.
-    pub(super) fn on_interval(&mut self, delivered: f64) -> Option<f64> {
-        let level = self.quantiser.level(delivered);
-        if let Some(before) = self.level {
-            self.predictor.observe(before, level);
-        }
+    /// An interval that ends at `now` brought this many packets; the level that is predicted for the next one, if there is to be steered.
+    pub(super) fn on_interval(&mut self, now: Instant, delivered: f64) -> Option<f64> {
+        let (level, predicted) = match &mut self.table {
+            Table::Own(quantiser, predictor) => {
+                let level = quantiser.level(delivered);
+                if let Some(before) = self.level {
+                    predictor.observe(before, level);
+                }
+                (level, predictor.expected(level))
+            }
+            Table::Shared(knowledge) => knowledge.on_interval(now, delivered, self.level),
+        };
         self.level = Some(level);
-        let predicted = self.predictor.expected(level);
         self.predicted = Some(predicted);
         if self.learning > 0 {
             self.learning -= 1;

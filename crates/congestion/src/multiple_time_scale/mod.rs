@@ -27,12 +27,15 @@
 //!
 //! Selective *level* control (§3.1) leaves the slope alone and moves the rate of a control that sets one ([`level`]).
 //!
-//! Beyond the source: slopes below a (`conservativeness`), a table known beforehand (`prior`, Case I of Table II), and one
-//! module for all connections of a flow, one after another (`shared`, what §5.5 holds out for short connections): counts,
-//! levels and the interval under way go on, as if the flow had paused. A pause within an interval looks like contention.
-//! Controls that have no linear increase (FAST, BBR) cannot be wrapped.
+//! Beyond the source: slopes below a (`conservativeness`), a table known beforehand (`prior`, Case I of Table II), and what
+//! §5.5 holds out for short connections (`shared`): one table for all connections of a group ([`Knowledge`]), or one module
+//! for those of a flow, one after another. There counts, levels and the interval under way go on, as if the flow had paused; a
+//! pause within an interval looks like contention.
+//! What is steered is an increase; BBR has none, it sends at the bandwidth that it measured, and cannot be wrapped. FAST's is a part of
+//! the way to the window that it computes: a slope makes that part larger, up to all of it, and leaves where it goes.
 
 mod coupling;
+mod knowledge;
 mod large_time_scale;
 mod level;
 mod metacontrol;
@@ -42,10 +45,12 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
+use crate::catalog::Windows;
 use crate::{
     AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Signal, Start, MIN_SSTHRESH,
 };
 use coupling::Coupling;
+pub use knowledge::Knowledge;
 use large_time_scale::LargeTimeScale;
 use level::Level;
 use parshall_units::{in_range, ConfigError, Duration, Instant};
@@ -54,7 +59,7 @@ parshall_units::configuration! {
     /// Parameters of [`MultipleTimeScale`].
     pub struct MultipleTimeScaleConfig {
         /// The control that is steered.
-        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "vegas", "tcp_rate", "rate_based"), default "reno";
+        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "vegas", "fast", "dctcp", "tcp_rate", "rate_based"), default "reno";
         /// The large time scale T_L: how long a slope stays; not below the RTT.
         interval: u64 => Duration, default "2 s", min 1e9, max 1e18;
         /// Levels of contention, h.
@@ -87,18 +92,27 @@ parshall_units::configuration! {
         learning: u64 => Duration, default "0 s", max 1e18;
         /// Counts of pairs of levels known beforehand, h rows of h, row by row; needs a fixed range.
         prior: Vec<f64> => Numbers, default "[]";
-        /// Whether what was learnt passes from each connection of a flow to its next.
-        shared: bool => Boolean, default "false";
+        /// Who shares what was learnt: nobody; the connections of a flow, each the next one's heir in everything; or all connections of the group, as to one destination, levels and counts.
+        shared: String => Choice("none", "flow", "group"), default "none";
     }
 }
 
 impl MultipleTimeScaleConfig {
+    /// The control that is steered.
+    pub(crate) fn steered(&self) -> &ControlConfig {
+        &self.control
+    }
+
     /// Refuses what contradicts itself, and an interval below the RTT of the path.
     pub(crate) fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
         self.check_ranges()?;
         let wrapped = Self::PARAMETERS[0].choices;
         if !wrapped.contains(&self.control.name()) {
-            let accepted = format!("one of {}", wrapped.join(", "));
+            let accepted = format!(
+                "one of {}: what is steered is an increase, and {} has none",
+                wrapped.join(", "),
+                self.control.name()
+            );
             return Err(ConfigError::new("control", self.control.name(), accepted));
         }
         if self.interval < rtt.as_ps() {
@@ -208,22 +222,29 @@ impl MultipleTimeScaleConfig {
 }
 
 /// A control with a slope that follows the predicted contention.
+///
+/// What every ACK needs comes first, in the order of memory: see [`MultipleTimeScale::on_ack`].
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct MultipleTimeScale {
-    wrapped: Control,
+    /// ACKs before this are only counted and passed on: the end of the interval, or never for controls that set a rate.
+    plain_until: Instant,
+    /// Packets delivered since the interval began.
+    delivered: f64,
+    /// For how many ACKs one counts in congestion avoidance.
+    credit: f64,
     /// What the wrapped control says, at hand: a call would have to find out which one it is, several times a packet.
-    window: f64,
-    ssthresh: f64,
+    windows: Windows,
+    wrapped: Control,
     pacing_rate: Option<f64>,
     /// Slope now, in slopes of the wrapped control.
     slope: f64,
-    /// Packets delivered since the interval began.
-    delivered: f64,
     /// When the interval ends; zero before the first ACK.
     end: Instant,
     /// In flight when the loss was found that is being recovered.
     recovering: f64,
     interval: Duration,
+    /// Whether the flow's next connection inherits all that is here.
     shared: bool,
     level: Option<Level>,
     coupling: Coupling,
@@ -239,20 +260,31 @@ impl MultipleTimeScale {
     pub fn new(config: &MultipleTimeScaleConfig, start: Start) -> Self {
         let wrapped = config.control.build(start);
         Self {
-            window: wrapped.window(),
-            ssthresh: wrapped.ssthresh(),
+            plain_until: Instant::ZERO,
+            delivered: 0.0,
+            credit: 1.0,
+            windows: Windows { window: wrapped.window(), ssthresh: wrapped.ssthresh() },
             pacing_rate: wrapped.pacing_rate(),
             wrapped,
             slope: 1.0,
-            delivered: 0.0,
             recovering: 0.0,
             end: Instant::ZERO,
             interval: Duration::from_ps(config.interval),
-            shared: config.shared,
+            shared: config.shared == "flow",
             level: (config.coupling == "level").then(|| Level::new(config)),
             coupling: Coupling::new(config),
             module: LargeTimeScale::new(config),
         }
+    }
+
+    /// What the connections of a group know together, if they share it.
+    pub(crate) fn knowledge(config: &MultipleTimeScaleConfig) -> Option<Knowledge> {
+        (config.shared == "group").then(|| Knowledge::new(config))
+    }
+
+    /// This is one of the connections that know it.
+    pub(crate) fn share(&mut self, knowledge: &Knowledge) {
+        self.module.share(knowledge.clone());
     }
 
     /// The connection before this one was between the same ends: the module goes on where it was.
@@ -264,13 +296,18 @@ impl MultipleTimeScale {
         std::mem::swap(&mut self.coupling, &mut earlier.coupling);
         self.level = earlier.level.take();
         self.delivered = earlier.delivered;
-        self.end = earlier.end;
+        self.end_at(earlier.end);
         self.steer(earlier.slope);
     }
 
     fn steer(&mut self, slope: f64) {
         self.slope = slope;
-        coupling::set_slope(&mut self.wrapped, slope);
+        self.credit = coupling::set_slope(&mut self.wrapped, slope);
+    }
+
+    fn end_at(&mut self, end: Instant) {
+        self.end = end;
+        self.plain_until = if self.pacing_rate.is_some() { Instant::ZERO } else { end };
     }
 
     #[cold]
@@ -278,12 +315,12 @@ impl MultipleTimeScale {
         let first = self.end == Instant::ZERO;
         let silent = now.since(self.end) >= self.interval;
         let predicted = if first || silent {
-            self.end = now + self.interval;
+            self.end_at(now + self.interval);
             self.module.forget();
             None
         } else {
-            self.end += self.interval;
-            self.module.on_interval(self.delivered)
+            self.end_at(self.end + self.interval);
+            self.module.on_interval(now, self.delivered)
         };
         let slope =
             predicted.filter(|_| self.coupling.avoidance).map_or(1.0, |level| self.module.slope(level));
@@ -296,38 +333,15 @@ impl MultipleTimeScale {
 
     /// Reads what the wrapped control says now.
     fn read(&mut self) {
-        self.window = self.wrapped.window();
-        self.ssthresh = self.wrapped.ssthresh();
+        self.windows = Windows { window: self.wrapped.window(), ssthresh: self.wrapped.ssthresh() };
         if self.pacing_rate.is_some() {
             self.read_rate();
         }
     }
 
+    /// An ACK that begins an interval, or one for a control that sets a rate.
     #[inline(never)]
-    fn read_rate(&mut self) {
-        self.pacing_rate = self.wrapped.pacing_rate();
-        if let (Some(level), Some(rate)) = (&self.level, self.pacing_rate) {
-            let factor = level.factor(rate, self.window, self.ssthresh);
-            self.pacing_rate = Some(rate * factor);
-            self.window = (self.window * factor).max(1.0); // rounding
-        }
-    }
-}
-
-impl CongestionControl for MultipleTimeScale {
-    #[inline]
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    #[inline]
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    // A call that stays a call: a control that holds a control would keep the dispatch over all of them from being inlined.
-    #[inline(never)]
-    fn on_ack(&mut self, ack: &AckEvent) {
+    fn on_special_ack(&mut self, ack: &AckEvent) {
         if ack.now >= self.end {
             self.end_interval(ack.now);
         }
@@ -335,23 +349,68 @@ impl CongestionControl for MultipleTimeScale {
             Some(sample) => sample.newly_delivered as f64, // told in loss recovery too
             None => ack.acked,
         };
-        (self.window, self.ssthresh) = if self.slope == 1.0 || self.window < self.ssthresh {
-            self.wrapped.on_ack_then_read(ack)
+        if self.credit == 1.0 || self.windows.window < self.windows.ssthresh {
+            self.wrapped.on_ack_then_read(ack, &mut self.windows);
         } else {
-            // Table I: cwnd + epsilon / cwnd
-            self.wrapped.on_ack_then_read(&AckEvent { acked: self.slope * ack.acked, ..*ack })
-        };
+            let credited = AckEvent { acked: self.credit * ack.acked, ..*ack };
+            self.wrapped.on_ack_then_read(&credited, &mut self.windows);
+        }
         if self.pacing_rate.is_some() {
             self.read_rate();
         }
     }
 
+    /// Table I: cwnd + epsilon / cwnd. Without the sample, which is for controls that set a rate and the larger part of an event.
+    #[inline(never)]
+    fn on_steep_ack(&mut self, ack: &AckEvent) {
+        let credited = AckEvent { acked: self.credit * ack.acked, sample: None, ..*ack };
+        self.wrapped.on_ack_then_read(&credited, &mut self.windows);
+    }
+
+    #[inline(never)]
+    fn read_rate(&mut self) {
+        self.pacing_rate = self.wrapped.pacing_rate();
+        if let (Some(level), Some(rate)) = (&self.level, self.pacing_rate) {
+            let factor = level.factor(rate, self.windows.window, self.windows.ssthresh);
+            self.pacing_rate = Some(rate * factor);
+            self.windows.window = (self.windows.window * factor).max(1.0); // rounding
+        }
+    }
+}
+
+impl CongestionControl for MultipleTimeScale {
+    #[inline]
+    fn window(&self) -> f64 {
+        self.windows.window
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> f64 {
+        self.windows.ssthresh
+    }
+
+    // A call that stays a call: a control that holds a control would keep the dispatch over all of them from being inlined.
+    // Whatever it calls comes last, so that nothing has to be kept meanwhile: 12 instructions are 1 % of a run.
+    #[inline(never)]
+    fn on_ack(&mut self, ack: &AckEvent) {
+        if ack.now >= self.plain_until {
+            return self.on_special_ack(ack);
+        }
+        self.delivered += ack.acked;
+        if self.credit == 1.0 || self.windows.window < self.windows.ssthresh {
+            self.wrapped.on_ack_then_read(ack, &mut self.windows);
+        } else {
+            self.on_steep_ack(ack);
+        }
+    }
+
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.recovering = if event.signal == Signal::Loss { event.in_flight as f64 } else { 0.0 };
-        let before = self.window;
+        let before = self.windows.window;
         self.wrapped.on_congestion(event);
         self.read();
-        self.window = self.window.min(before.max(MIN_SSTHRESH)); // its level is shifted from the next ACK on
+        self.windows.window = self.windows.window.min(before.max(MIN_SSTHRESH));
+        // its level is shifted from the next ACK on
     }
 
     fn on_timeout(&mut self, event: &CongestionEvent) {

@@ -32,28 +32,51 @@ impl Quantiser {
         Self { levels: config.levels as usize, range }
     }
 
-    /// The level of contention of an interval that brought so many packets.
-    pub(super) fn level(&mut self, delivered: f64) -> usize {
-        let share = match &mut self.range {
-            Range::Fixed(peak) => delivered / *peak,
+    /// An interval brought so many packets: remembers it.
+    pub(super) fn add(&mut self, delivered: f64) {
+        match &mut self.range {
+            Range::Fixed(_) => {}
             Range::Running { low, high } => {
                 *low = low.min(delivered);
                 *high = high.max(delivered);
-                // The first values are neither high nor low.
-                if *high > *low {
-                    (delivered - *low) / (*high - *low)
-                } else {
-                    0.5
-                }
             }
             Range::Quantile { ring, next, filled } => {
                 ring[*next] = delivered;
                 *next = (*next + 1) % ring.len();
                 *filled = (*filled + 1).min(ring.len());
+            }
+        }
+    }
+
+    /// The level of contention of an interval that brought so many packets, which is remembered.
+    pub(super) fn level(&mut self, delivered: f64) -> usize {
+        self.add(delivered);
+        self.level_among(delivered, 0.0)
+    }
+
+    /// The same beside what is remembered, without becoming part of it.
+    pub(super) fn level_beside(&self, delivered: f64) -> usize {
+        self.level_among(delivered, 1.0)
+    }
+
+    /// `more`: values equal to this one, which are not remembered.
+    fn level_among(&self, delivered: f64, more: f64) -> usize {
+        let share = match &self.range {
+            Range::Fixed(peak) => delivered / peak,
+            Range::Running { low, high } => {
+                let (low, high) = (low.min(delivered), high.max(delivered));
+                // The first values are neither high nor low.
+                if high > low {
+                    (delivered - low) / (high - low)
+                } else {
+                    0.5
+                }
+            }
+            Range::Quantile { ring, filled, .. } => {
                 let known = &ring[..*filled];
                 let below = known.iter().filter(|&&other| other < delivered).count() as f64;
-                let equal = known.iter().filter(|&&other| other == delivered).count() as f64;
-                (below + 0.5 * equal) / *filled as f64
+                let equal = known.iter().filter(|&&other| other == delivered).count() as f64 + more;
+                (below + 0.5 * equal) / (*filled as f64 + more)
             }
         };
         let above = ((share * self.levels as f64) as usize).min(self.levels - 1);

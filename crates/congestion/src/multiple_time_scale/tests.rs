@@ -8,13 +8,13 @@ use super::quantiser::Quantiser;
 use super::schedule::Schedule;
 use super::{MultipleTimeScale, MultipleTimeScaleConfig};
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, RateBasedConfig, RenoConfig,
-    Signal, Start, Vegas, VegasConfig,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, DctcpConfig, RateBasedConfig,
+    RenoConfig, Signal, Start, Vegas, VegasConfig,
 };
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 
-fn config() -> MultipleTimeScaleConfig {
+pub(super) fn config() -> MultipleTimeScaleConfig {
     MultipleTimeScaleConfig {
         control: Box::new(ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 })),
         interval: 2_000_000_000_000,
@@ -33,7 +33,7 @@ fn config() -> MultipleTimeScaleConfig {
         learning: 0,
         prior: Vec::new(),
         shift: 0.0,
-        shared: false,
+        shared: "none".into(),
     }
 }
 
@@ -250,7 +250,7 @@ fn the_metacontrol_settles_at_the_peak_of_a_unimodal_curve() {
         let mut a: f64 = 1.0;
         for interval in 0..4000_i32 {
             // Contention comes and goes in cycles: what follows a level differs by nothing but A.
-            module.on_interval(1000.0 * f64::from(interval % 8) - (a - 6.0) * (a - 6.0));
+            module.on_interval(Instant::ZERO, 1000.0 * f64::from(interval % 8) - (a - 6.0) * (a - 6.0));
             a = module.largest_slope();
             if interval >= 3000 {
                 settled.push(a);
@@ -311,6 +311,10 @@ fn growing_throughput_is_met_with_the_largest_slope() {
     let vegas =
         MultipleTimeScaleConfig { control: Box::new(vegas), schedule: "threshold".into(), ..config() };
     assert!((growth_in_a_round_trip(&vegas) - 6.0).abs() < 0.4);
+    let dctcp = ControlConfig::Dctcp(DctcpConfig { gain: 0.0625, initial_alpha: 1.0 });
+    let dctcp =
+        MultipleTimeScaleConfig { control: Box::new(dctcp), schedule: "threshold".into(), ..config() };
+    assert!((growth_in_a_round_trip(&dctcp) - 6.0).abs() < 0.4);
     let reference = Vegas::new(
         &VegasConfig { alpha: 2.0, beta: 4.0, gamma: 1.0 },
         Start { window: 10.0, ssthresh: 10.0 },
@@ -423,7 +427,7 @@ fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
             quantiser: "fixed_range".into(),
             peak: 80.0,
             schedule: "threshold".into(),
-            shared,
+            shared: if shared { "flow" } else { "none" }.into(),
             ..config()
         };
         ControlConfig::MultipleTimeScale(config).build(begin)
