@@ -245,3 +245,68 @@ def test_samples_say_how_steep_the_large_time_scale_may_be() -> None:
     found = largest(steered(metacontrol=True, adjustment=0.25))
     assert found[0] == 1.0
     assert {round(abs(after - before), 9) for before, after in pairwise(found)} <= {0.0, 0.25}
+
+
+@pytest.mark.parametrize("control", ["reno", "htcp", "fast", "dctcp"])
+def test_whatever_has_an_increase_climbs_faster(control: str) -> None:
+    """Alone on a path that it does not fill, where steeper can only be better."""
+
+    def goodput(steering: Any) -> float:
+        made = {
+            "duration": "20 s",
+            "bottleneck": {"rate": "1 Gbit/s", "queue": {"name": "drop_tail", "limit": "4000 packets"}},
+            "flows": [{"rtt": "200 ms", "congestion_control": steering, "initial_ssthresh": "20 packets"}],
+        }
+        return float(run(Scenario.from_document(made), workers=1).flows["goodput_bps"].item())
+
+    plain, climbing = goodput(control), goodput(steered(control, interval="1 s"))
+    assert climbing > 1.1 * plain
+
+
+def sampled_datagrams(control: Any, **flow: Any) -> tuple[pl.DataFrame, dict[str, Any]]:
+    made = run(datagrams(control, sampled="0.25 s", **flow), workers=1)
+    assert made.flow_samples is not None
+    return made.flow_samples, made.flows.row(0, named=True)
+
+
+def test_samples_of_datagrams_say_their_rate_and_what_arrived() -> None:
+    """On an empty path the rate grows by 10 packets/s at each report, from the second on, heard after 0.2 s."""
+    samples, flow = sampled_datagrams("rate_based", packet_size="100 B", start="2 s")
+    assert samples["time_s"].to_list() == [0.25 * number for number in range(240)]
+    assert samples["cwnd_packets"].null_count() == samples["in_flight_packets"].null_count() == 240
+    before = samples.filter(pl.col("time_s") < 2)
+    assert before["rate_pps"].null_count() == 8
+    assert before["delivered_bytes"].max() == 0
+    rates = samples.filter(pl.col("time_s") >= 3).with_columns(since=pl.col("time_s") - 2)
+    # Between two reports, and as long after the growth began.
+    expected = 20 + 100 * (rates["since"] - 0.2)
+    assert ((rates["rate_pps"] - expected).abs() <= 20).all()
+    delivered = samples["delivered_bytes"].to_numpy()
+    assert (delivered[1:] >= delivered[:-1]).all()
+    # 20 s to 60 s, less what arrives in the last quarter of a second: less than 6000 packets/s, 60 bytes of payload.
+    measured = flow["goodput_bps"] * 40 / 8
+    assert 0 <= measured - (delivered[-1] - delivered[80]) <= 0.25 * 6000 * 60
+    # What arrives is what was sent half a round trip before, at the rate sampled then.
+    arrived = (delivered[-1] - delivered[160]) / 60
+    assert arrived == pytest.approx(samples["rate_pps"][160:].mean() * 19.75, rel=0.02)
+    assert samples["srtt_s"].drop_nulls().min() == pytest.approx(0.1, rel=0.01)
+
+
+def test_samples_of_steered_datagrams() -> None:
+    samples, flow = sampled_datagrams(steered("rate_based", aggressiveness=4))
+    assert set(samples["largest_slope"]) == {4.0}
+    assert flow["loss_events"] > 0
+    rates = samples.filter(pl.col("time_s") >= 20)["rate_pps"]
+    # The mean of regular samples of a sawtooth, against what was sent.
+    assert rates.mean() == pytest.approx(flow["packets_sent"] / 40, rel=0.02)
+    plain, _ = sampled_datagrams("rate_based")
+    assert plain["largest_slope"].null_count() == plain.height
+
+
+def test_controls_of_tcp_that_set_a_rate_say_so_in_samples() -> None:
+    for control, known in (("tcp_rate", True), ("bbr", True), ("reno", False)):
+        samples = run(scenario(control), workers=1).flow_samples
+        assert samples is not None
+        mine = samples.filter(pl.col("flow") == 0)
+        assert (mine["rate_pps"].null_count() == 0) == known
+        assert mine["cwnd_packets"].null_count() == 0

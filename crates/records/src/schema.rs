@@ -110,11 +110,13 @@ table! {
         flow: u32, "";
         /// When.
         time_s: f64, "s";
-        /// Congestion window; null in captures, which do not show it.
+        /// Congestion window; null in captures, which do not show it, and for datagrams.
         cwnd_packets: Option<f64>, "packets";
+        /// Rate at which packets go that a control sets, of datagrams too (from their start on); null with the others.
+        rate_pps: Option<f64>, "packets/s";
         /// Slow-start threshold; null as long as there is none.
         ssthresh_packets: Option<f64>, "packets";
-        /// Packets sent and neither acknowledged nor found lost.
+        /// Packets sent and neither acknowledged nor found lost; null for datagrams.
         in_flight_packets: Option<u64>, "packets";
         /// Smoothed RTT; null before the first sample.
         srtt_s: Option<f64>, "s";

@@ -221,6 +221,7 @@ fn fill(mut tables: Tables) -> RecordsError {
         flow: i as u32,
         time_s: (i as f64).sin(),
         cwnd_packets: Some((i as f64).cos()),
+        rate_pps: None,
         ssthresh_packets: None,
         in_flight_packets: Some(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         srtt_s: Some((i as f64).sqrt()),

@@ -12,7 +12,7 @@ use crate::feedback::{Delays, Feedback, Pace, FRESH_START};
 use crate::memory::in_large_pages;
 use crate::network::{ArrivalProcess, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
-use crate::probe::{FlowProbe, LinkProbe};
+use crate::probe::{DatagramProbe, FlowProbe, LinkProbe};
 use crate::random::Streams;
 use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Scenario, Spread};
 use crate::shared::Core;
@@ -305,7 +305,10 @@ impl GroupBuilder<'_> {
             let number = self.network.datagram_flows.len() as u32;
             self.network.core.queue.push(flow.next.at, Entity::Datagram(number));
             if let Some(feedback) = flow.feedback() {
-                self.network.core.queue.push(feedback.report_due(), Entity::Report(number));
+                let sampled = sample_interval(&self.scenario.probes, index);
+                let due = feedback.report_due();
+                flow.probe = sampled.map(|interval| Box::new(DatagramProbe::new(interval)));
+                self.network.core.queue.push(due, Entity::Report(number));
             }
             self.network.datagram_flows.push(flow);
             self.network.flow_count += 1;
@@ -388,8 +391,13 @@ impl GroupBuilder<'_> {
     }
 }
 
+/// Time between the samples of a group's flow, if it is sampled.
+fn sample_interval(probes: &Probes, index: u32) -> Option<Duration> {
+    probes.flow_interval_ps.filter(|_| index < probes.flows_sampled).map(Duration::from_ps)
+}
+
 fn flow_probe(probes: &Probes, index: u32) -> Option<Box<FlowProbe>> {
-    let interval = probes.flow_interval_ps.filter(|_| index < probes.flows_sampled).map(Duration::from_ps);
+    let interval = sample_interval(probes, index);
     let rounds = index < probes.rounds_flows;
     (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds)))
 }

@@ -5,6 +5,7 @@ use crate::access::AccessLink;
 use crate::edge::Edge;
 use crate::feedback::{Feedback, Pace};
 use crate::packet::{Flags, Packet, MAX_BYTES};
+use crate::probe::DatagramProbe;
 use crate::shared::Core;
 use parshall_net::markers::MarkerConfig;
 use parshall_units::{Duration, Instant};
@@ -41,6 +42,8 @@ pub(crate) struct DatagramFlow {
     pub(crate) received: u64,
     pub(crate) dropped: u64,
     pub(crate) edge: Option<Box<Edge>>,
+    /// Of controlled flows only.
+    pub(crate) probe: Option<Box<DatagramProbe>>,
 }
 
 impl DatagramFlow {
@@ -68,6 +71,7 @@ impl DatagramFlow {
             received: 0,
             dropped: 0,
             edge,
+            probe: None,
         }
     }
 
@@ -96,9 +100,13 @@ impl DatagramFlow {
     /// A datagram will reach the receiver `at`.
     #[inline]
     pub(crate) fn receive(&mut self, group: &DatagramGroup, core: &Core, at: Instant, packet: &Packet) {
+        let payload = u64::from(packet.bytes().saturating_sub(group.header_bytes));
+        if let Some(probe) = self.probe.as_mut().filter(|_| at < core.end) {
+            probe.arrive(at, payload);
+        }
         if at >= core.warm_up && at < core.end {
             self.received += u64::from(packet.bytes());
-            self.delivered += u64::from(packet.bytes().saturating_sub(group.header_bytes));
+            self.delivered += payload;
             if let Some(edge) = &mut self.edge {
                 edge.delivered(packet, true);
             }
@@ -117,10 +125,21 @@ impl DatagramFlow {
     }
 
     /// A report reaches the sender; when the next one will be an event.
-    pub(crate) fn on_report(&mut self, warm_up: Instant) -> Option<Instant> {
+    pub(crate) fn on_report(&mut self, core: &mut Core) -> Option<Instant> {
         let Pace::Controlled(feedback) = &mut self.pace else { return None };
-        feedback.on_report(warm_up);
+        if let Some(probe) = &mut self.probe {
+            let until = feedback.report_arrives().min(core.end);
+            probe.sample_until(core, until, (self.id, self.started), feedback);
+        }
+        feedback.on_report(core.warm_up);
         Some(feedback.report_due())
+    }
+
+    /// Brings the flow to the end of the simulation.
+    pub(crate) fn end(&mut self, core: &mut Core) {
+        if let (Some(probe), Pace::Controlled(feedback)) = (&mut self.probe, &self.pace) {
+            probe.sample_until(core, core.end, (self.id, self.started), feedback);
+        }
     }
 
     /// A link lost a datagram of this flow.

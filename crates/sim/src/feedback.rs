@@ -120,10 +120,25 @@ impl Feedback {
 
     /// When the next report is an event: see the module's header.
     pub(crate) fn report_due(&self) -> Instant {
-        self.started + self.interval.times(self.due + 1) + self.delays.back + self.delays.to_first_link
+        self.report_arrives() + self.delays.to_first_link
     }
 
-    fn rate(&self) -> f64 {
+    /// When that report reaches the sender.
+    pub(crate) fn report_arrives(&self) -> Instant {
+        self.started + self.interval.times(self.due + 1) + self.delays.back
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Smoothed RTT; `None` before the first report.
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        (self.srtt > Duration::ZERO).then_some(self.srtt)
+    }
+
+    /// Packets/s that are sent.
+    pub(crate) fn rate(&self) -> f64 {
         if self.srtt == Duration::ZERO {
             return FRESH_START.window / self.interval.as_secs_f64();
         }
@@ -153,7 +168,7 @@ impl Feedback {
 
     /// The report that is due reaches the sender, if there is one.
     pub(crate) fn on_report(&mut self, warm_up: Instant) {
-        let now = self.started + self.interval.times(self.due + 1) + self.delays.back;
+        let now = self.report_arrives();
         let measured = now >= warm_up;
         if self.open.front().is_some_and(|first| first.number <= self.due) {
             if let Some(interval) = self.open.pop_front() {

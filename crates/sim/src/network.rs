@@ -277,7 +277,7 @@ impl Network {
 
     #[inline(never)]
     fn on_report(&mut self, index: u32) {
-        match self.datagram_flows[index as usize].on_report(self.core.warm_up) {
+        match self.datagram_flows[index as usize].on_report(&mut self.core) {
             Some(next) => self.core.queue.replace_top(next, Entity::Report(index)),
             None => self.core.queue.pop(),
         }
@@ -468,6 +468,9 @@ impl Network {
         for flow in &mut self.tcp_flows {
             let group = &self.tcp_groups[flow.group as usize];
             flow.end(group, &mut self.core)?;
+        }
+        for flow in &mut self.datagram_flows {
+            flow.end(&mut self.core);
         }
         for state in &mut self.links {
             state.link.advance(end);

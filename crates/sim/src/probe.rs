@@ -1,5 +1,6 @@
 //! What is sampled while a simulation runs. Entities without a probe pay one test for a null pointer.
 
+use crate::feedback::Feedback;
 use crate::shared::Core;
 use parshall_congestion::CongestionControl;
 use parshall_net::link::{ClassCounts, Counts, Link};
@@ -66,6 +67,7 @@ impl FlowProbe {
                 flow,
                 time_s: samples.next.as_secs_f64(),
                 cwnd_packets: Some(sender.control().window()),
+                rate_pps: sender.control().pacing_rate(),
                 ssthresh_packets: ssthresh.is_finite().then_some(ssthresh),
                 in_flight_packets: Some(sender.flight()),
                 srtt_s: sender.srtt().map(Duration::as_secs_f64),
@@ -139,6 +141,61 @@ impl Rounds {
             };
             self.index += 1;
             core.record(|tables| tables.rounds.push(row));
+        }
+    }
+}
+
+/// Samples one flow of datagrams whose rate follows reports.
+///
+/// Receiver and sender are run at different moments of their time. What has arrived is noted as it arrives, and written
+/// when the sender comes to that moment, with its rate of then.
+#[derive(Debug)]
+pub(crate) struct DatagramProbe {
+    interval: Duration,
+    next: Instant,
+    /// Payload that arrived, bytes, and that of samples that are not written yet.
+    delivered: u64,
+    noted: VecDeque<(Instant, u64)>,
+}
+
+impl DatagramProbe {
+    pub(crate) fn new(interval: Duration) -> Self {
+        Self { interval, next: Instant::ZERO, delivered: 0, noted: VecDeque::new() }
+    }
+
+    /// Payload arrives `at`.
+    pub(crate) fn arrive(&mut self, at: Instant, payload: u64) {
+        while self.next < at {
+            self.noted.push_back((self.next, self.delivered));
+            self.next += self.interval;
+        }
+        self.delivered += payload;
+    }
+
+    /// The sender has been as it is since the last call, and all that arrived before `until` has been noted.
+    pub(crate) fn sample_until(
+        &mut self,
+        core: &mut Core,
+        until: Instant,
+        (flow, started): (u32, Instant),
+        feedback: &Feedback,
+    ) {
+        self.arrive(until, 0);
+        while let Some(&(time, delivered)) = self.noted.front().filter(|(time, _)| *time < until) {
+            self.noted.pop_front();
+            let row = FlowSampleRow {
+                flow,
+                time_s: time.as_secs_f64(),
+                cwnd_packets: None,
+                rate_pps: (time >= started).then(|| feedback.rate()),
+                ssthresh_packets: None,
+                in_flight_packets: None,
+                srtt_s: feedback.srtt().map(Duration::as_secs_f64),
+                delivered_bytes: Some(delivered),
+                retransmissions: Some(0),
+                largest_slope: feedback.control().largest_slope(),
+            };
+            core.record(|tables| tables.flow_samples.push(row));
         }
     }
 }

@@ -37,6 +37,7 @@ pub(crate) fn sample(
         flow,
         time_s: seconds(now),
         cwnd_packets: None, // what the sender thinks is not in its packets
+        rate_pps: None,
         ssthresh_packets: None,
         in_flight_packets: direction.in_flight(),
         srtt_s: direction.times.smoothed().map(seconds),

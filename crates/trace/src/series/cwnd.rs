@@ -107,6 +107,7 @@ pub(super) fn observe<F: FnOnce() -> io::Result<Input>>(
                 flow: 0,
                 time_s: now,
                 cwnd_packets: Some(value),
+                rate_pps: None,
                 ssthresh_packets: None,
                 in_flight_packets: None,
                 srtt_s: None,

@@ -194,6 +194,7 @@ impl Series {
             flow: 0,
             time_s: time,
             cwnd_packets: Some(window),
+            rate_pps: None,
             ssthresh_packets: number("SndSsThresh").filter(|packets| *packets < NO_THRESHOLD),
             in_flight_packets: number("Unacked").map(whole),
             srtt_s: rtt_s,
