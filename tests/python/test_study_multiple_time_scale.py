@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +14,7 @@ import numpy as np
 import pytest
 
 from parshall.report.document import Document, document_html
+from parshall.scenario import Scenario
 from parshall.studies import keeping
 from parshall.studies.catalog import find
 from parshall.studies.multiple_time_scale import (
@@ -16,6 +22,7 @@ from parshall.studies.multiple_time_scale import (
     datagrams,
     fairness,
     grid,
+    harm,
     interval,
     metacontrol,
     rtt,
@@ -28,7 +35,7 @@ from parshall.studies.multiple_time_scale import (
 )
 from parshall.studies.multiple_time_scale.claims import STEERED
 from parshall.studies.multiple_time_scale.grid import Point, simulated
-from parshall.studies.multiple_time_scale.measure import measured
+from parshall.studies.multiple_time_scale.measure import Measured, measured
 from parshall.studies.multiple_time_scale.network import Background, Connections, scenario, steered
 
 TINY = replace(
@@ -36,6 +43,7 @@ TINY = replace(
     duration_s=20.0,
     seeds=2,
     thresholds=(4, 8),
+    near_thresholds=(4, 8),
     aggressiveness=(3, 6),
     counts=(2, 6, 18),
     fast_duration_s=4.0,
@@ -112,7 +120,7 @@ def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_parts_ask_for_what_they_show() -> None:
-    for part in (rtt, tails, thresholds, metacontrol, fairness, datagrams, sensitivity, today, interval):
+    for part in (rtt, tails, thresholds, metacontrol, fairness, datagrams, harm, sensitivity, today, interval):
         listed = list(part.points(TINY))
         compared = (point.plain for point in listed if not point.series)
         assert set(compared) <= set(listed), part.__name__
@@ -157,6 +165,46 @@ def test_a_point_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     again = keeping.kept("example", made, lambda _: pytest.fail("simulated again"))
     assert first == again
     assert len(list(tmp_path.rglob("*.pickle"))) == 1
+
+
+MANY = [
+    Point(1.05, 5.0, rtt_ms, control, parameters)
+    for rtt_ms in (30, 90, 150, 450)
+    for control in ("reno", "vegas", "tcp_rate")
+    for parameters in (None, STEERED)
+]
+KEPT = replace(TINY, duration_s=60.0, keep=True)
+KILLED = """
+from test_study_multiple_time_scale import KEPT, MANY, quiet, simulated
+simulated(MANY, KEPT, quiet)
+"""
+
+
+def test_a_study_that_is_killed_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a killed process kept is not simulated again, and the results are those of one that was not killed."""
+    path = os.pathsep.join(str(each) for each in (Path(__file__).parent, *sys.path) if each)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": path}
+    child = subprocess.Popen([sys.executable, "-c", KILLED], env=environment)
+    kept: list[Path] = []
+    while child.poll() is None and len(kept) < 10:
+        time.sleep(0.005)
+        kept = list(tmp_path.rglob("*.pickle"))
+    child.kill()
+    assert child.wait() == -signal.SIGKILL, "it was killed in the midst of it"
+    kept = list(tmp_path.rglob("*.pickle"))
+    simulations = []
+
+    def counted(made: Scenario) -> Measured:
+        simulations.append(made)
+        return measured(made)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(grid, "measured", counted)
+    monkeypatch.setattr(background, "measured", counted)
+    found = simulated(MANY, KEPT, quiet)
+    assert len(simulations) == len(list(tmp_path.rglob("*.pickle"))) - len(kept)
+    assert 0 < len(simulations) < len(kept) + len(simulations)
+    assert found.found == simulated(MANY, replace(KEPT, keep=False), quiet).found
 
 
 def test_it_is_registered() -> None:

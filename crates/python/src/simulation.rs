@@ -1,6 +1,6 @@
 //! Running a simulation without holding the GIL, watched and stopped from Python.
 
-use parshall_records::{RecordsError, TableSelection, Tables};
+use parshall_records::{RecordsError, Tables};
 use parshall_sim::{Monitor, Scenario, SimError, Summary};
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -42,22 +42,23 @@ impl PyMonitor {
 }
 
 /// Runs one repetition of a resolved scenario, writes its tables to `directory` (`None`: nowhere) and returns its totals
-/// as JSON.
+/// as JSON. `durable`: the tables are on the disk when it returns.
 #[pyfunction]
-#[pyo3(signature = (scenario, repetition, directory, monitor))]
+#[pyo3(signature = (scenario, repetition, directory, monitor, durable = true))]
 pub fn simulate(
     py: Python<'_>,
     scenario: &str,
     repetition: u32,
     directory: Option<PathBuf>,
     monitor: &PyMonitor,
+    durable: bool,
 ) -> PyResult<String> {
     let scenario: Scenario = serde_json::from_str(scenario)
         .map_err(|error| PyValueError::new_err((String::new(), error.to_string())))?;
     let monitor = Arc::clone(&monitor.0);
     let summary = py.detach(|| {
         // A panic is a fault of ours, but not one to take a notebook or a campaign down with.
-        catch_unwind(AssertUnwindSafe(|| run(&scenario, repetition, directory, &monitor)))
+        catch_unwind(AssertUnwindSafe(|| run(&scenario, repetition, directory, &monitor, durable)))
     });
     match summary {
         Ok(Ok(summary)) => {
@@ -75,21 +76,18 @@ fn run(
     repetition: u32,
     directory: Option<PathBuf>,
     monitor: &Monitor,
+    durable: bool,
 ) -> Result<Summary, SimError> {
-    let probes = &scenario.probes;
-    let selection = TableSelection {
-        transfers: probes.transfers,
-        rounds: probes.rounds_flows > 0,
-        flow_samples: probes.flow_interval_ps.is_some() && probes.flows_sampled > 0,
-        link_samples: probes.link_interval_ps.is_some(),
-        trace_flows: false,
-    };
     let mut tables = match directory {
-        Some(directory) => Tables::create(&directory, repetition, selection)?,
+        Some(directory) => Tables::create(&directory, repetition, scenario.probes.tables())?,
         None => Tables::none(),
     };
     let summary = parshall_sim::simulate(scenario, repetition, &mut tables, monitor)?;
-    tables.finish()?;
+    if durable {
+        tables.finish()?;
+    } else {
+        tables.close()?;
+    }
     Ok(summary)
 }
 

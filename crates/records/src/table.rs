@@ -91,12 +91,12 @@ impl<R: Row> Table<R> {
         }
     }
 
-    /// Writes what is left, and makes sure that it is on the disk.
-    pub(crate) fn finish(self) -> Result<(), RecordsError> {
+    /// Writes what is left; if `durable`, makes sure that it is on the disk.
+    pub(crate) fn finish(self, durable: bool) -> Result<(), RecordsError> {
         match self.0 {
             State::Off => Ok(()),
             State::Failed(path, kind) => Err(RecordsError::io(&path, kind.into())),
-            State::Open(writer) => writer.finish(),
+            State::Open(writer) => writer.finish(durable),
         }
     }
 }
@@ -134,12 +134,15 @@ impl<R: Row> Writer<R> {
             .map_err(|error| RecordsError::parquet(&self.path, error))
     }
 
-    fn finish(mut self) -> Result<(), RecordsError> {
+    fn finish(mut self, durable: bool) -> Result<(), RecordsError> {
         if self.rows > 0 {
             self.encode()?;
         }
         self.parquet.finish().map_err(|error| RecordsError::parquet(&self.path, error))?;
-        let flushed = self.parquet.sync().and_then(|()| self.parquet.inner().sync_all());
+        let mut flushed = self.parquet.sync();
+        if durable {
+            flushed = flushed.and_then(|()| self.parquet.inner().sync_all());
+        }
         flushed.map_err(|error| RecordsError::io(&self.path, error))
     }
 }

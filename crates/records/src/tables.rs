@@ -87,8 +87,17 @@ macro_rules! tables {
             /// # Errors
             /// A file cannot be written.
             pub fn finish(self) -> Result<(), RecordsError> {
-                $(self.$field.finish()?;)*
+                $(self.$field.finish(true)?;)*
                 self.directory.map_or(Ok(()), |directory| sync(&directory))
+            }
+
+            /// Completes the files, without waiting for the disk: for tables that are read at once and not kept.
+            ///
+            /// # Errors
+            /// A file cannot be written.
+            pub fn close(self) -> Result<(), RecordsError> {
+                $(self.$field.finish(false)?;)*
+                Ok(())
             }
         }
 

@@ -20,6 +20,12 @@ _LIBRARIES = ("numpy", "polars", "pydantic", "scipy")
 
 def versions() -> dict[str, str]:
     """Versions of Parshall, Python, and the libraries that results pass through."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Looked up once: that reads a file of each library's, which takes longer than a short run."""
     return {
         "parshall": metadata.version("parshall"),
         "python": platform.python_version(),

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parshall import _core
 from parshall._core import Interrupted, Monitor
 from parshall.errors import ScenarioError, SimulationError
 
-__all__ = ["Interrupted", "Monitor", "simulate"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Interrupted", "Monitor", "Recorded", "recorded", "simulate"]
 
 
 def simulate(
-    resolved: str, repetition: int, directory: Path, monitor: Monitor, source: str | None = None
+    resolved: str,
+    repetition: int,
+    directory: Path,
+    monitor: Monitor,
+    source: str | None = None,
+    *,
+    durable: bool = True,
 ) -> dict[str, Any]:
     """Simulate one repetition of a resolved scenario, write its tables to `directory`, and return its totals.
+
+    Unless `durable`, it does not wait until they are on the disk.
 
     Raises
     ------
@@ -30,10 +44,43 @@ def simulate(
         Its tables cannot be written.
     """
     try:
-        totals: dict[str, Any] = json.loads(_core.simulate(resolved, repetition, directory, monitor))
+        totals: dict[str, Any] = json.loads(_core.simulate(resolved, repetition, directory, monitor, durable))
     except ValueError as error:
         key, problem = error.args
         raise ScenarioError([f"{key}: {problem}" if key else problem], source) from None
     except RuntimeError as error:
         raise SimulationError(f"repetition {repetition}: {error}") from None
     return totals
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What `recorded` gives."""
+
+    totals: dict[str, Any]
+    """Events, CPU time, packets of each link."""
+    tables: Mapping[str, pl.DataFrame]
+    """By name."""
+
+
+def recorded(resolved: Mapping[str, Any], *names: str, repetition: int = 0, source: str | None = None) -> Recorded:
+    """Simulate one repetition and read the tables that are named.
+
+    For studies that measure thousands of short runs: there is no run directory, summary or prediction, which take
+    longer than to simulate a few hundred thousand packets.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is refused.
+    SimulationError
+        The simulation failed.
+    OSError
+        Its tables cannot be written, or one that is named is not among them.
+    """
+    import polars as pl  # noqa: PLC0415 - a campaign's workers read no tables, and start fast
+
+    with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
+        path = Path(folder)
+        totals = simulate(json.dumps(resolved), repetition, path, Monitor(), source, durable=False)
+        return Recorded(totals, {name: pl.read_parquet(path / f"{name}.parquet") for name in names})

@@ -10,6 +10,7 @@
 | Table II, shared tables | `short` |
 | the rate-based control over UDP | `datagrams` |
 | T_L from the correlation | `interval` |
+| harm to competing Reno and CUBIC | `harm` |
 | buffer, quantiser, T_L, couplings | `sensitivity` |
 | 1 Gbit/s, CUBIC, SACK | `today` |
 | the network, equal loads | `network`, `background` |
@@ -25,6 +26,7 @@ from parshall.studies.multiple_time_scale import (
     datagrams,
     fairness,
     grid,
+    harm,
     interval,
     metacontrol,
     rtt,
@@ -37,7 +39,7 @@ from parshall.studies.multiple_time_scale import (
 from parshall.studies.multiple_time_scale.grid import Results
 from parshall.studies.study import Findings, Progress, Scale
 
-_PARTS = (rtt, tails, thresholds, metacontrol, fairness, datagrams, sensitivity, today)
+_PARTS = (rtt, tails, thresholds, metacontrol, fairness, datagrams, harm, sensitivity, today)
 _LATER = (short, interval)
 
 

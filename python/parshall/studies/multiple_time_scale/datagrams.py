@@ -27,17 +27,17 @@ SHIFT = 150.0
 LEVEL = (("coupling", "level"), ("shift", SHIFT))
 
 
-def plain(rtt_ms: int) -> Point:
+def plain(size: Size, rtt_ms: int) -> Point:
     """Datagrams at a rate that grows linearly and shrinks exponentially."""
-    return Point(1.05, 5.0, rtt_ms, "rate_based", datagrams=True)
+    return Point(1.05, 5.0, rtt_ms, "rate_based", datagrams=True, duration_s=size.aside_s)
 
 
-def variants(rtt_ms: int) -> dict[str, Point]:
+def variants(size: Size, rtt_ms: int) -> dict[str, Point]:
     """How it is steered."""
     return {
-        "selective slope control": replace(plain(rtt_ms), parameters=STEERED),
-        "always the mean slope": replace(plain(rtt_ms), parameters=BLIND),
-        "selective level control": replace(plain(rtt_ms), parameters=LEVEL),
+        "selective slope control": replace(plain(size, rtt_ms), parameters=STEERED),
+        "always the mean slope": replace(plain(size, rtt_ms), parameters=BLIND),
+        "selective level control": replace(plain(size, rtt_ms), parameters=LEVEL),
     }
 
 
@@ -48,14 +48,14 @@ def _rtts(size: Size) -> tuple[int, int]:
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     for rtt in _rtts(size):
-        yield plain(rtt)
-        yield from variants(rtt).values()
+        yield plain(size, rtt)
+        yield from variants(size, rtt).values()
 
 
 def checks(found: Results, size: Size) -> Iterator[Check]:
     """Analogous to TCP: a gain, larger at a longer RTT; and level control, and what prediction adds."""
     low, high = _rtts(size)
-    gains = {(rtt, name): found.gain(point) for rtt in (low, high) for name, point in variants(rtt).items()}
+    gains = {(rtt, name): found.gain(point) for rtt in (low, high) for name, point in variants(size, rtt).items()}
     slope, level, blind = "selective slope control", "selective level control", "always the mean slope"
     for rtt in (low, high):
         yield claim("§3.6.4", f"gain of datagrams with {slope}, RTT {rtt} ms", 1, gains[rtt, slope], "%")
@@ -68,8 +68,8 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     )
     for rtt in (low, high):
         yield beyond(f"gain of datagrams with {level}, RTT {rtt} ms", gains[rtt, level])
-        without = found.goodput(variants(rtt)[blind])
-        over = (found.goodput(variants(rtt)[slope]) - without) / without
+        without = found.goodput(variants(size, rtt)[blind])
+        over = (found.goodput(variants(size, rtt)[slope]) - without) / without
         yield beyond(f"gain of datagrams with {slope} over the same mean slope, RTT {rtt} ms", over)
 
 
@@ -77,9 +77,9 @@ def section(found: Results, size: Size) -> Section:
     """The table."""
     rows = []
     for rtt in _rtts(size):
-        for name, point in {"plain": plain(rtt), **variants(rtt)}.items():
+        for name, point in {"plain": plain(size, rtt), **variants(size, rtt)}.items():
             others = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point]])
-            before = np.array([[each.background_mbps, each.loss_rate] for each in found.found[plain(rtt)]])
+            before = np.array([[each.background_mbps, each.loss_rate] for each in found.found[plain(size, rtt)]])
             harm = mean_interval(others[:, 0] / before[:, 0] - 1)
             rows.append(
                 (

@@ -1,6 +1,8 @@
 """Fig. 13 and Table III: several steered connections on a bottleneck of 20 Mbit/s.
 
-The source's unit of throughput is not named, so that only shares are compared.
+The source's unit of throughput is not named, so that only shares are compared. All connections have the same path, so
+that max-min fairness is equal shares: Table III's largest and smallest over the mean. The source's are of one run; ours
+are means over seeds.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from parshall.stats.fairness import jain
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import STEERED, claim
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.published import TABLE3_TOTAL, TOTAL_PEAK
+from parshall.studies.multiple_time_scale.published import TABLE3_LARGEST, TABLE3_SMALLEST, TABLE3_TOTAL, TOTAL_PEAK
 
 RATE_MBPS = 20.0
 
@@ -54,6 +56,8 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
             0.02,
         )
     for count in size.counts:
+        yield from _shares(found, size, count)
+    for count in size.counts:
         change = mean_interval(_jain(found, steered(size, count)) - _jain(found, steered(size, count).plain))
         yield Check(
             "fig13",
@@ -65,6 +69,19 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
             0.02,
             "published: the same fairness as Reno's",
         )
+
+
+def _shares(found: Results, size: Size, count: int) -> Iterator[Check]:
+    """The spread of the shares."""
+    each = np.array([one.each_mbps for one in found.found[steered(size, count)]])
+    mean = TABLE3_TOTAL[count] / count
+    for word, published, ours in (
+        ("largest", TABLE3_LARGEST[count], each.max(axis=1)),
+        ("smallest", TABLE3_SMALLEST[count], each.min(axis=1)),
+    ):
+        ratio = mean_interval(ours / each.mean(axis=1))
+        name = f"{word} share of {count} connections over the mean"
+        yield Check("table3", name, published / mean, ratio.mean, ratio.low, ratio.high, 0.02)
 
 
 def section(found: Results, size: Size) -> Section:

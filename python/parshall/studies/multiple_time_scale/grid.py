@@ -6,8 +6,7 @@ connection and the one it wraps are compared seed by seed.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.runs import about
 from parshall.studies import keeping
 from parshall.studies.multiple_time_scale import background
 from parshall.studies.multiple_time_scale.background import NAME, Normalised
@@ -38,6 +38,8 @@ class Size:
     rtts_ms: tuple[int, ...]
     tail_indices: tuple[float, ...]
     thresholds: tuple[int, ...]
+    near_thresholds: tuple[int, ...]
+    """At the shortest RTT."""
     aggressiveness: tuple[int, ...]
     counts: tuple[int, ...]
     keep: bool
@@ -46,6 +48,8 @@ class Size:
     fast_seeds: int
     short_s: tuple[int, ...] = (100, 500, 1000, 2000)
     """Durations of Table II."""
+    aside_s: float | None = None
+    """Of runs on what the source does not have; None: as long as the others."""
     course_s: float = 2000.0
     """Of runs in which A is followed (Fig. 11)."""
 
@@ -61,11 +65,12 @@ SIZES: dict[Scale, Size] = {
         (30, 450),
         (1.05, 1.95),
         (2, 4, 6, 8),
+        (2, 4, 6, 8),
         (3, 6, 9),
         (2, 6, 18),
         keep=False,
-        fast_duration_s=60.0,
-        fast_seeds=8,
+        fast_duration_s=40.0,
+        fast_seeds=6,
     ),
     "paper": Size(
         10_000.0,
@@ -73,12 +78,14 @@ SIZES: dict[Scale, Size] = {
         (30, 90, 150, 300, 450),
         (1.05, 1.35, 1.65, 1.95),
         tuple(range(1, 9)),
+        (2, 4, 6, 8),
         tuple(range(2, 11, 2)),
-        (2, 6, 10, 14, 18),
+        tuple(range(2, 19, 2)),
         keep=True,
-        fast_duration_s=300.0,
-        fast_seeds=10,
+        fast_duration_s=200.0,
+        fast_seeds=20,
         course_s=10_000.0,
+        aside_s=2500.0,
     ),
 }
 
@@ -100,6 +107,8 @@ class Point:
     modern: bool = False
     datagrams: bool = False
     transfers: tuple[float, float] | None = None
+    competing: tuple[str, ...] = ()
+    """Controls of endless connections beside it, one each."""
     duration_s: float | None = None
     """None: that of the scale."""
     series: bool = False
@@ -119,7 +128,7 @@ class Point:
     def connections(self) -> Connections:
         """The measured connections."""
         control = self.control if self.parameters is None else steered(self.control, **dict(self.parameters))
-        return Connections(control, self.rtt_ms, self.count, self.tcp, self.datagrams, self.transfers)
+        return Connections(control, self.rtt_ms, self.count, self.tcp, self.datagrams, self.transfers, self.competing)
 
 
 class Results:
@@ -140,6 +149,11 @@ class Results:
         plain = self.goodput(point.plain)
         return np.asarray((self.goodput(point) - plain) / plain, dtype=np.float64)
 
+    def change(self, point: Point, of: Callable[[Measured], float]) -> FloatArray:
+        """What steering changes for others: relative difference of a quantity to the run with the plain control."""
+        after, before = (np.array([of(each) for each in self.found[which]]) for which in (point, point.plain))
+        return np.asarray(after / before - 1, dtype=np.float64)
+
     def tracking(self, point: Point) -> FloatArray:
         """Correlation with the background, shape (seeds,)."""
         return np.array([each.tracking for each in self.found[point] if each.tracking is not None])
@@ -155,7 +169,7 @@ def simulated(
     """Every point on every seed of its background, which may be `known`; finished ones are kept at ``paper`` scale."""
     wanted = list(dict.fromkeys(points))
     keys = list(dict.fromkeys(each.key for each in wanted if each.key not in (known or {})))
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(about.cores()) as pool:
         backgrounds = {**(known or {}), **_backgrounds(pool, keys, size, progress, first_seed)}
 
         def one(point: Point, normalised: Normalised) -> Measured:

@@ -11,15 +11,17 @@ hide everything. The background is what the bottleneck forwards less what the me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from parshall.runs import Run
-from parshall.runs import run as simulate
+from parshall.runs.single import Recorded, recorded
 from parshall.scenario import Scenario
-from parshall.studies.multiple_time_scale.network import HEADER_BYTES, INTERVAL_S
+from parshall.studies.multiple_time_scale.network import CLIENTS, COMPETING, HEADER_BYTES, INTERVAL_S, MEASURED
+
+_TABLES = ("flows", "links", "link_samples")
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Measured:
     tracking: float | None
     loss_rate: float
     queueing_delay_ms: float
+    competing_mbps: Mapping[str, float] = field(default_factory=dict)
+    """Reliable throughput of the connections that compete, by control."""
     levels: tuple[float, ...] = ()
     """Link's throughput in bins of `ALONE_BIN_S`, bytes; only without measured connections."""
     delivered: tuple[float, ...] = ()
@@ -47,45 +51,55 @@ def with_series(scenario: Scenario) -> Measured:
 
 def measured(scenario: Scenario, *, series: bool = False) -> Measured:
     """Run one repetition and measure."""
-    run = simulate(scenario, workers=1)
-    packet_bytes = scenario.resolve()["flows"][0]["packet_bytes"]
-    mine = run.flows.filter(pl.col("group") == "measured")
-    clients = run.flows.filter(pl.col("group") == "clients")
-    link = run.links.row(0, named=True)
+    resolved = scenario.resolve()
+    sampled = resolved["probes"]["flow_interval_ps"] is not None
+    run = recorded(resolved, *_TABLES, *(["flow_samples"] if sampled else []), source=scenario.source)
+    packet_bytes = resolved["flows"][0]["packet_bytes"]
+    flows = run.tables["flows"]
+    mine = flows.filter(pl.col("group") == MEASURED)
+    clients = flows.filter(pl.col("group") == CLIENTS)
+    link = run.tables["links"].row(0, named=True)
     forwarded = _forwarded(run)
     each = tuple(float(value) / 1e6 for value in mine["goodput_bps"])
     return Measured(
         goodput_mbps=sum(each),
         each_mbps=each,
         background_mbps=float(clients["throughput_bps"].sum()) / 1e6,
-        tracking=_tracking(run, forwarded, packet_bytes) if len(each) == 1 else None,
+        tracking=_tracking(run, forwarded, packet_bytes) if sampled else None,
         loss_rate=float(link["loss_rate"]),
         queueing_delay_ms=float(link["mean_queueing_delay_s"]) * 1e3,
+        competing_mbps={
+            group.removeprefix(COMPETING): goodput / 1e6
+            for group, goodput in flows.select("group", "goodput_bps").iter_rows()
+            if group.startswith(COMPETING)
+        },
         levels=() if each else tuple(forwarded[int(forwarded.size / 10) :].tolist()),
         **(_series(run) if series else {}),
     )
 
 
-def _series(run: Run) -> dict[str, tuple[float, ...]]:
+def _series(run: Recorded) -> dict[str, tuple[float, ...]]:
     """By sample, a T_L apart; a connection has none before it starts."""
-    assert run.flow_samples is not None, "the probe is on"  # noqa: S101
-    samples = run.flow_samples.filter(pl.col("flow") == 0).sort("time_s")
+    samples = _samples(run)
     return {
         "delivered": tuple(samples["delivered_bytes"].to_list()),
         "slopes": tuple(samples["largest_slope"].drop_nulls().to_list()),
     }
 
 
-def _forwarded(run: Run) -> np.ndarray:
+def _samples(run: Recorded) -> pl.DataFrame:
+    """Of the measured connection, which is flow 0, in the order of time."""
+    return run.tables["flow_samples"].filter(pl.col("flow") == 0).sort("time_s")
+
+
+def _forwarded(run: Recorded) -> np.ndarray:
     """Bytes that the bottleneck forwarded, by bin of T_L."""
-    assert run.link_samples is not None, "the probe is on"  # noqa: S101
-    return run.link_samples.sort("time_s")["forwarded_bytes"].to_numpy().astype(np.float64)
+    return run.tables["link_samples"]["forwarded_bytes"].to_numpy().astype(np.float64)
 
 
-def _tracking(run: Run, forwarded: np.ndarray, packet_bytes: int) -> float | None:
+def _tracking(run: Recorded, forwarded: np.ndarray, packet_bytes: int) -> float | None:
     """Correlation of the measured connection's throughput with the background's after the warm-up."""
-    assert run.flow_samples is not None, "the probe is on"  # noqa: S101
-    samples = run.flow_samples.filter(pl.col("flow") == 0).sort("time_s")
+    samples = _samples(run)
     if samples.is_empty():
         return None  # datagrams are not sampled
     ends = np.rint(samples["time_s"].to_numpy() / INTERVAL_S).astype(np.int64)

@@ -19,6 +19,8 @@ from typing import Any
 from parshall.scenario import Scenario
 from parshall.studies.tail_index.network import pareto
 
+CLIENTS, MEASURED, COMPETING = "clients", "measured", "competing_"
+"""Names of the groups; the last one is followed by the control's."""
 PACKET_BYTES = 1000
 INTERVAL_S = 2.0
 """T_L."""
@@ -62,6 +64,16 @@ class Connections:
     transfers: tuple[float, float] | None = None
     """Connections one after another: mean size in packets, mean pause in s (exponential); None: an endless one."""
 
+    competing: tuple[str, ...] = ()
+    """Controls of endless connections beside it, one each, with the same RTT."""
+
+    def competitors(self, usual: dict[str, Any]) -> list[dict[str, Any]]:
+        """The groups of these."""
+        common = {"rtt": f"{self.rtt_ms} ms", "start": {"uniform": "1 s"}, **usual}
+        return [
+            {"name": f"{COMPETING}{control}", "congestion_control": control, **common} for control in self.competing
+        ]
+
     def group(self, usual: dict[str, Any]) -> dict[str, Any]:
         """As a scenario has it; `usual` are the keys of TCP."""
         keys = {"packet_size": usual["packet_size"], "workload": "rate_controlled"} if self.datagrams else usual
@@ -71,7 +83,7 @@ class Connections:
             off = {"name": "exponential", "mean": f"{pause_s:g} s"}
             keys = {**keys, "workload": {"name": "on_off", "size": size, "off": off}}
         return {
-            "name": "measured",
+            "name": MEASURED,
             "count": self.count,
             "rtt": f"{self.rtt_ms} ms",
             "congestion_control": self.control,
@@ -99,7 +111,7 @@ def scenario(background: Background, measured: Connections | None, duration_s: f
     """
     tcp: dict[str, Any] = {"packet_size": f"{background.packet_bytes} B", **(MODERN if background.modern else _TCP)}
     clients = {
-        "name": "clients",
+        "name": CLIENTS,
         "count": 32,
         "rtt": f"{BASE_RTT_MS} ms",
         "access_rate": f"{background.rate_mbps:g} Mbit/s",
@@ -114,9 +126,9 @@ def scenario(background: Background, measured: Connections | None, duration_s: f
     }
     flows = [clients]
     if measured is not None:
-        flows.insert(0, measured.group(tcp))
-    samples = f"{INTERVAL_S:g} s"
-    bins = samples if measured else f"{ALONE_BIN_S:g} s"
+        flows = [measured.group(tcp), clients, *measured.competitors(tcp)]
+    bins = INTERVAL_S if measured else ALONE_BIN_S
+    alone = measured is not None and measured.count == 1
     return Scenario.from_document(
         {
             "duration": f"{duration_s:g} s",
@@ -127,6 +139,11 @@ def scenario(background: Background, measured: Connections | None, duration_s: f
                 "queue": {"name": "drop_tail", "limit": f"{buffer} packets"},
             },
             "flows": flows,
-            "probes": {"flow_samples": samples if measured else False, "link_samples": bins, "transfers": False},
+            "probes": {
+                "flow_samples": f"{INTERVAL_S:g} s" if alone else False,
+                "flows": 1,
+                "link_samples": f"{bins:g} s",
+                "transfers": False,
+            },
         }
     )

@@ -40,5 +40,9 @@ SHORT_GAINS = {
 LEARNING_S = {"I": 0, "II": 300, "III": 30}
 """Table II."""
 
+TABLE3_LARGEST = {2: 821.6, 4: 439.1, 6: 302.2, 8: 227.3, 10: 179.4, 12: 143.7, 14: 120.3, 16: 94.2, 18: 78.4}
+TABLE3_SMALLEST = {2: 801.6, 4: 418.6, 6: 286.7, 8: 207.4, 10: 154.3, 12: 116.2, 14: 93.2, 16: 77.2, 18: 54.9}
+"""Table III: what the connections with most and least got."""
+
 TABLE3_TOTAL = {2: 1623.2, 4: 1725.0, 6: 1764.0, 8: 1738.0, 10: 1692.0, 12: 1609.9, 14: 1537.9, 16: 1405.9, 18: 1251.0}
 """Table III: total throughput of so many steered connections; the unit is not named."""

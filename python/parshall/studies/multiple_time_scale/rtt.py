@@ -45,7 +45,14 @@ def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     for rtt_ms in size.rtts_ms:
         for point in (*(steered(control, rtt_ms) for control in CONTROLS), modern(rtt_ms)):
-            yield from (point, point.plain, blind(point))
+            yield from (point, point.plain)
+            if _at_an_end(point, size):
+                yield blind(point)
+
+
+def _at_an_end(point: Point, size: Size) -> bool:
+    """Whether it has the smallest or the largest RTT: there it is also compared with the mean slope."""
+    return point.rtt_ms in (size.rtts_ms[0], size.rtts_ms[-1])
 
 
 def checks(found: Results, size: Size) -> Iterator[Check]:
@@ -160,7 +167,10 @@ def _table(found: Results, size: Size) -> Table:
     rows = []
     for rtt in size.rtts_ms:
         for point in (*(steered(control, rtt) for control in CONTROLS), modern(rtt)):
-            plain, without = found.goodput(point.plain), found.goodput(blind(point))
+            plain, over = found.goodput(point.plain), ""
+            if _at_an_end(point, size):
+                without = found.goodput(blind(point))
+                over = signed(mean_interval((found.goodput(point) - without) / without), "%")
             others = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point]])
             before = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point.plain]])
             change = (others - before) / before
@@ -170,7 +180,7 @@ def _table(found: Results, size: Size) -> Table:
                     f"{rtt}",
                     f"{plain.mean():.3f}",
                     signed(mean_interval(found.gain(point)), "%"),
-                    signed(mean_interval((found.goodput(point) - without) / without), "%"),
+                    over,
                     signed(mean_interval(change[:, 0]), "%"),
                     signed(mean_interval(change[:, 1]), "%"),
                 )

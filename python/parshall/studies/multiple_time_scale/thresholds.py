@@ -25,6 +25,11 @@ PUBLISHED = {5.0: "unimodal", 2.5: "increasing", 7.5: "decreasing"}
 CONTROLS = ("reno", "tcp_rate")
 
 
+def thetas(size: Size, rtt_ms: int) -> tuple[int, ...]:
+    """Thresholds, the plain control first; at the shortest RTT, where curves fall from the beginning, fewer."""
+    return (0, *(size.thresholds if rtt_ms > size.rtts_ms[0] else size.near_thresholds))
+
+
 def steered(control: str, load: float, rtt_ms: int, threshold: int) -> Point:
     """A connection that is aggressive up to a threshold; 0: never."""
     parameters = (("schedule", "threshold"), ("threshold", float(threshold)), ("aggressiveness", 6.0))
@@ -36,7 +41,7 @@ def points(size: Size) -> Iterator[Point]:
     for control in CONTROLS:
         for rtt in (size.rtts_ms[0], size.rtts_ms[-1]):
             for load in LOADS_MBPS:
-                yield from (steered(control, load, rtt, each) for each in (0, *size.thresholds))
+                yield from (steered(control, load, rtt, each) for each in thetas(size, rtt))
 
 
 def shape(rows: Sequence[NDArray[np.float64]]) -> str:
@@ -64,7 +69,7 @@ def shape(rows: Sequence[NDArray[np.float64]]) -> str:
 
 
 def _rows(found: Results, size: Size, control: str, load: float, rtt: int) -> list[NDArray[np.float64]]:
-    return [found.goodput(steered(control, load, rtt, each)) for each in (0, *size.thresholds)]
+    return [found.goodput(steered(control, load, rtt, each)) for each in thetas(size, rtt)]
 
 
 def checks(found: Results, size: Size) -> Iterator[Check]:
@@ -76,7 +81,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
                 rows = _rows(found, size, control, load, rtt)
                 ours, wanted = shape(rows), PUBLISHED[load]
                 ends = mean_interval((rows[-1] - rows[0]) / rows[0])
-                peak = (0, *size.thresholds)[int(np.argmax([row.mean() for row in rows]))]
+                peak = thetas(size, rtt)[int(np.argmax([row.mean() for row in rows]))]
                 yield Check(
                     artefact,
                     f"{NAMES[control]} against the threshold is {wanted} at {load:g} Mbit/s, RTT {rtt} ms (1: yes)",
@@ -94,22 +99,23 @@ def _peaks(found: Results, size: Size) -> Iterator[Check]:
     """Where the curves peak that the source draws as unimodal."""
     for rtt in (size.rtts_ms[0], size.rtts_ms[-1]):
         rows = _rows(found, size, "reno", 5.0, rtt)
-        peak = (0, *size.thresholds)[int(np.argmax([row.mean() for row in rows]))]
+        peak = thetas(size, rtt)[int(np.argmax([row.mean() for row in rows]))]
         name = f"best threshold of Reno at 5 Mbit/s, RTT {rtt} ms"
         yield Check("fig6", name, float(THRESHOLD_PEAK), float(peak), None, None, 1.0, "0: plain, 8: always aggressive")
 
 
 def section(found: Results, size: Size) -> Section:
     """The figures and their values."""
-    thetas = [0.0, *(float(each) for each in size.thresholds)]
+    columns = thetas(size, size.rtts_ms[-1])
     drawn, listed = [], []
     for artefact, control in (("fig6", "reno"), ("fig7", "tcp_rate")):
         for rtt in (size.rtts_ms[0], size.rtts_ms[-1]):
             marks: list[Mark] = []
             for number, load in enumerate(LOADS_MBPS):
                 rows = _rows(found, size, control, load, rtt)
-                marks += curve(thetas, rows, f"{load:g} Mbit/s", number)
-                listed.append((NAMES[control], f"{rtt}", f"{load:g}", *(f"{row.mean():.3f}" for row in rows)))
+                marks += curve([float(theta) for theta in thetas(size, rtt)], rows, f"{load:g} Mbit/s", number)
+                means = {theta: f"{row.mean():.3f}" for theta, row in zip(thetas(size, rtt), rows, strict=True)}
+                listed.append((NAMES[control], f"{rtt}", f"{load:g}", *(means.get(theta, "") for theta in columns)))
             panel = Panel(marks, Axis("aggressiveness threshold θ"), Axis("reliable throughput", "Mbit/s"))
             caption = (
                 f"{NAMES[control]} at an RTT of {rtt} ms, A = 6; θ = 0 is the plain control, θ = 8 always aggressive."
@@ -121,7 +127,7 @@ def section(found: Results, size: Size) -> Section:
                     Plot([panel], caption),
                 )
             )
-    header = ("control", "RTT (ms)", "load (Mbit/s)", *(f"θ = {theta:g}" for theta in thetas))
+    header = ("control", "RTT (ms)", "load (Mbit/s)", *(f"θ = {theta}" for theta in columns))
     return Section(
         "Threshold curves",
         ("How selective must aggressiveness be? Means over seeds, Mbit/s.",),

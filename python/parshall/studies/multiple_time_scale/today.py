@@ -1,19 +1,22 @@
-"""Does it still pay? CUBIC with SACK and an initial window of 10 at 1 Gbit/s, beside clients of the same kind.
+"""Does it still pay? CUBIC with SACK and an initial window of 10 at 1 Gbit/s, beside connections of today.
 
-The clients' files are as heavy-tailed as the source's and bring half of the capacity; the buffer is the bandwidth-delay
-product of their RTT. What the clients lose is the harm of steering.
+The clients' files are as heavy-tailed as the source's, bring half of the capacity, and are sent by CUBIC; the buffer is
+the bandwidth-delay product of their RTT. Beside the measured connection there are an endless one of Reno and one of
+CUBIC with its RTT: what they, and the clients, lose is the harm of steering.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check
-from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, signed
+from parshall.studies.multiple_time_scale import harm
+from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, sign_of, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.rtt import blind
 
@@ -25,7 +28,9 @@ BUFFER = 2500
 
 def steered(control: str, rtt_ms: int) -> Point:
     """A steered connection of today's kind."""
-    return Point(1.05, 500.0, rtt_ms, control, STEERED, rate_mbps=1000.0, buffer=BUFFER, modern=True)
+    return Point(
+        1.05, 500.0, rtt_ms, control, STEERED, rate_mbps=1000.0, buffer=BUFFER, modern=True, competing=harm.COMPETING
+    )
 
 
 def _points() -> Iterator[Point]:
@@ -38,59 +43,84 @@ def points(size: Size) -> Iterator[Point]:  # noqa: ARG001 - as the other parts
         yield from (point, point.plain, blind(point))
 
 
-def _harm(found: Results, point: Point) -> np.ndarray:
-    """Relative change of the clients' throughput, by seed."""
-    with_it, without = (
-        np.array([each.background_mbps for each in found.found[each_point]]) for each_point in (point, point.plain)
-    )
-    return np.asarray(with_it / without - 1)
+def _over_blind(found: Results, point: Point) -> NDArray[np.float64]:
+    without = found.goodput(blind(point))
+    return np.asarray((found.goodput(point) - without) / without)
 
 
 def checks(found: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
-    """Gains, and what the clients lose."""
+    """Gains, whether they are those of prediction, and what the others lose."""
     for point in _points():
         name = f"{NAMES[point.control]} (SACK) at 1 Gbit/s, RTT {point.rtt_ms} ms"
         yield beyond(f"gain of {name}", found.gain(point))
-        yield beyond(f"clients' throughput beside steered {name}", _harm(found, point))
+        yield beyond(f"gain of {name} over the same mean slope without prediction", _over_blind(found, point))
+        for who, change in harm.losses(found, point).items():
+            yield beyond(f"{who} beside steered {name}", change)
 
 
 def section(found: Results, size: Size) -> Section:
     """The paragraph and the table."""
-    rows, said = [], []
-    for point in _points():
-        without = found.goodput(blind(point))
-        over = signed(mean_interval((found.goodput(point) - without) / without), "%")
-        gain, harm = signed(mean_interval(found.gain(point)), "%"), signed(mean_interval(_harm(found, point)), "%")
-        delay = [np.mean([each.queueing_delay_ms for each in found.found[one]]) for one in (point.plain, point)]
-        loss = [np.mean([each.loss_rate for each in found.found[one]]) for one in (point.plain, point)]
-        rows.append(
-            (
-                NAMES[point.control],
-                f"{point.rtt_ms}",
-                f"{found.goodput(point.plain).mean():.1f}",
-                gain,
-                over,
-                harm,
-                f"{delay[0]:.2f} to {delay[1]:.2f}",
-                f"{loss[0]:.2g} to {loss[1]:.2g}",
-            )
-        )
-        said.append(f"{NAMES[point.control]} at {point.rtt_ms} ms {gain}, the clients {harm}")
-    header = (
-        "control",
-        "RTT (ms)",
-        "plain (Mbit/s)",
-        "gain",
-        "gain over the mean slope",
-        "clients' throughput",
-        "queueing delay (ms)",
-        "loss rate",
-    )
+    rows = [
+        (*row[:4], signed(mean_interval(_over_blind(found, point)), "%"), *row[4:])
+        for point, row in ((point, harm.row(found, point)) for point in _points())
+    ]
+    header = (*harm.HEADER[:4], "gain over the mean slope", *harm.HEADER[4:])
     return Section(
         "Does it still pay?",
         (
-            f"At 1 Gbit/s, with CUBIC clients of 500 Mbit/s, SACK and initial windows of 10 ({size.fast_seeds} seeds "
-            f"of {size.fast_duration_s:g} s): " + "; ".join(said) + ".",
+            f"At 1 Gbit/s, with CUBIC clients of 500 Mbit/s, SACK and initial windows of 10, beside an endless "
+            f"connection of Reno and one of CUBIC ({size.fast_seeds} seeds of {size.fast_duration_s:g} s).",
+            answer(found),
         ),
-        [Table("", header, rows, numbers=range(1, 8))],
+        [Table("", header, rows, numbers=range(1, len(header)))],
     )
+
+
+def answer(found: Results) -> str:
+    """Whether it pays, for whom, and at whose expense."""
+    all_points = list(_points())
+    gains = [f"{_where(point)} {signed(mean_interval(found.gain(point)), '%')}" for point in all_points]
+    paying = [point for point in all_points if _sign(found.gain(point)) > 0]
+    first = {0: "It does not pay", len(all_points): "It pays for who is steered"}.get(
+        len(paying), f"It pays in {len(paying)} of {len(all_points)} cases"
+    )
+    beaten = [point for point in all_points if _sign(_over_blind(found, point)) > 0]
+    prediction = (
+        "in none of them does prediction gain anything that shows over a slope that is always 3.5"
+        if not beaten
+        else f"prediction gains over a slope that is always 3.5 for {_listed([_where(point) for point in beaten])}"
+    )
+    hurt = [
+        f"{who} beside {_where(point)} {signed(mean_interval(change), '%')}"
+        for point in all_points
+        for who, change in harm.losses(found, point).items()
+        if who not in {"loss rate", "queueing delay"} and _sign(change) < 0
+    ]
+    others = f"It takes from others: {_listed(hurt)}." if hurt else "What the others lose does not show in any case."
+    costs = [
+        f"{who} beside {_where(point)} {signed(mean_interval(change), '%')}"
+        for point in all_points
+        for who, change in harm.losses(found, point).items()
+        if who in {"loss rate", "queueing delay"} and _sign(change) > 0
+    ]
+    network = f" The network pays too: {_listed(costs)}." if costs else " Loss rate and queueing delay grow in no case."
+    return f"{first}: {_listed(gains)}; {prediction}. {others}{network}"
+
+
+def _where(point: Point) -> str:
+    return f"{NAMES[point.control]} at {point.rtt_ms} ms"
+
+
+def _sign(values: NDArray[np.float64]) -> int:
+    return sign_of(mean_interval(values))
+
+
+def _listed(words: Sequence[str]) -> str:
+    """With commas and an "and".
+
+    Examples
+    --------
+    >>> _listed(["a", "b", "c"]), _listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

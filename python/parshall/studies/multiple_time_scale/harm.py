@@ -1,0 +1,96 @@
+"""What steering does to others: endless connections of Reno and of CUBIC beside it, on the source's own network.
+
+The source shows that steered connections are fair to each other (Fig. 13), and does not say what plain ones lose
+beside them. Here one connection, steered or plain, runs beside an endless one of Reno and one of CUBIC with the same
+RTT, and the 32 clients of 5 Mbit/s. Every difference is between runs of the same seed. At 1 Gbit/s: `today`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from parshall.report.document import Section, Table
+from parshall.stats.confidence import mean_interval
+from parshall.studies.check import Check
+from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, signed
+from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+
+CONTROLS = ("reno", "cubic")
+COMPETING = ("reno", "cubic")
+
+
+def steered(size: Size, control: str, rtt_ms: int) -> Point:
+    """A steered connection beside two that are not."""
+    return Point(1.05, 5.0, rtt_ms, control, STEERED, competing=COMPETING, duration_s=size.aside_s)
+
+
+def _all(size: Size) -> Iterator[Point]:
+    return (steered(size, control, rtt) for control in CONTROLS for rtt in (size.rtts_ms[0], size.rtts_ms[-1]))
+
+
+def points(size: Size) -> Iterator[Point]:
+    """Everything that is shown."""
+    for point in _all(size):
+        yield from (point, point.plain)
+
+
+def losses(found: Results, point: Point) -> dict[str, np.ndarray]:
+    """Relative changes for the others, by who or what: the clients, each competing connection, loss and delay."""
+
+    def of(control: str) -> np.ndarray:
+        return found.change(point, lambda each: each.competing_mbps[control])
+
+    return {
+        "clients": found.change(point, lambda each: each.background_mbps),
+        **{f"competing {NAMES[control]}": of(control) for control in point.competing},
+        "loss rate": found.change(point, lambda each: each.loss_rate),
+        "queueing delay": found.change(point, lambda each: each.queueing_delay_ms),
+    }
+
+
+def checks(found: Results, size: Size) -> Iterator[Check]:
+    """What the others lose; the source has none of it."""
+    for point in _all(size):
+        name = f"{NAMES[point.control]} at {point.rtt_ms} ms"
+        yield beyond(f"gain of {name} beside endless Reno and CUBIC", found.gain(point))
+        for who, change in losses(found, point).items():
+            yield beyond(f"{who} beside steered {name}", change)
+
+
+def section(found: Results, size: Size) -> Section:
+    """The table."""
+    rows = [row(found, point) for point in _all(size)]
+    return Section(
+        "What steering does to others",
+        (
+            "One connection beside an endless one of Reno, an endless one of CUBIC with the same RTT, and the clients "
+            "of 5 Mbit/s: changes when it is steered.",
+        ),
+        [Table("", HEADER, rows, numbers=range(1, len(HEADER)))],
+    )
+
+
+HEADER = (
+    "steered",
+    "RTT (ms)",
+    "plain (Mbit/s)",
+    "gain",
+    "clients",
+    "competing Reno",
+    "competing CUBIC",
+    "loss rate",
+    "queueing delay",
+)
+
+
+def row(found: Results, point: Point) -> tuple[str, ...]:
+    """Of the table: the gain, and the changes for the others."""
+    return (
+        NAMES[point.control],
+        f"{point.rtt_ms}",
+        f"{found.goodput(point.plain).mean():.3g}",
+        signed(mean_interval(found.gain(point)), "%"),
+        *(signed(mean_interval(change), "%") for change in losses(found, point).values()),
+    )
