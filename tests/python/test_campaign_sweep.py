@@ -23,8 +23,9 @@ from parshall.campaign.metrics import GROUP, LINK, of_tables
 from parshall.campaign.page import write_page
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.progress import Progress, size_of
+from parshall.campaign.result import Sweep
 from parshall.campaign.work import Outcome
-from parshall.errors import InputError, ParshallError
+from parshall.errors import InputError, ParshallError, SimulationError
 from parshall.report.metrics import all_metrics
 
 Cli = Callable[..., Result]
@@ -178,6 +179,8 @@ def test_a_run_that_fails_is_recorded_and_the_rest_goes_on(
     assert why in page
     store = ps.Store(tmp_path / "store")
     assert len(store.failures()) == 2
+    with pytest.raises(SimulationError, match=f"a whole: 2.runs failed: .*{why}"):
+        Sweep.load(store, "huge").without_failures("a whole")
     found = store.query("SELECT flows_web_count FROM runs ORDER BY 1")
     assert found["flows_web_count"].to_list() == [1, 1, 2, 2]
     assert store.query("SELECT point, repetition FROM failures ORDER BY ALL").rows() == [(1, 0), (1, 1)]

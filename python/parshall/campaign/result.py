@@ -12,6 +12,8 @@ from parshall.campaign.record import SweepRecord, load
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import interval
 from parshall.campaign.store import Store
+from parshall.errors import SimulationError
+from parshall.report.numbers import counted
 from parshall.runs.merit import METRICS
 from parshall.stats.confidence import Interval
 
@@ -55,6 +57,19 @@ class Sweep:
     def status(self) -> str:
         """``complete``, ``failures`` (some runs failed), ``interrupted`` or ``running``."""
         return self.record.status
+
+    def without_failures(self, what: str) -> Self:
+        """Itself, for what cannot be said of a part of the runs.
+
+        Raises
+        ------
+        SimulationError
+            A run failed; the message begins with `what`.
+        """
+        if self.record.failed:
+            first = next(iter(self.record.failed.values()))
+            raise SimulationError(f"{what}: {counted(len(self.record.failed), 'run')} failed: {first}")
+        return self
 
     @cached_property
     def runs(self) -> pl.DataFrame:

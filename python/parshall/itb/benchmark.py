@@ -116,11 +116,7 @@ def run_case(
         As `parshall.campaign.sweep`.
     """
     points = entries(case, controls, rivals)
-    made = sweep(plan(case, points), store, workers=workers)
-    if made.record.failed:
-        raise SimulationError(
-            f"{case.name}: {len(made.record.failed)} runs failed: {next(iter(made.record.failed.values()))}"
-        )
+    made = sweep(plan(case, points), store, workers=workers).without_failures(case.name)
     tables = _tables(made)
     number = {entry: index for index, entry in enumerate(points)}
     names = pl.DataFrame(

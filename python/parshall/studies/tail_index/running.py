@@ -19,7 +19,6 @@ import polars as pl
 
 from parshall.campaign import Plan, Store, Sweep, sweep
 from parshall.campaign.snapshot import Snapshot, reading
-from parshall.errors import SimulationError
 from parshall.report.numbers import counted
 from parshall.runs import about
 from parshall.runs import run as simulate
@@ -100,10 +99,7 @@ class Runner:
     def _swept(self, what: str, store: Store, scenarios: Sequence[Scenario]) -> Sweep:
         plan = plan_of(what, scenarios)
         made = sweep(plan, store, workers=self.execution.workers, scheduler=self.execution.scheduler)
-        if made.record.failed:
-            first = next(iter(made.record.failed.values()))
-            raise SimulationError(f"{what}: {counted(len(made.record.failed), 'run')} failed: {first}")
-        return made
+        return made.without_failures(what)
 
 
 def plan_of(what: str, scenarios: Sequence[Scenario]) -> Plan:
