@@ -1,9 +1,13 @@
-"""Bars that are not the simulator's: spectra of the large-deviations theory, and reading captures. CPU time, alone."""
+"""Bars that are not the simulator's: spectra of the large-deviations theory, reading captures, estimates of H, noise.
+
+CPU time, alone.
+"""
 
 from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +15,22 @@ import numpy as np
 import parshall
 from harness.record import Bar, Record
 from parshall.models import large_deviations
+from parshall.stats.hurst import all_estimates
+from parshall.stats.synthesis import fgn
 
 SPECTRUM_BARS_S = {1_000: 0.1, 100_000: 10.0}
 """CPU seconds for a spectrum of 200 points, by the largest window."""
 READING_BAR = 1e6
 """Frames per CPU-second."""
+ESTIMATES_VALUES, ESTIMATES_BAR_S = 10**6, 10.0
+"""Length of a series, and CPU seconds for its H by every estimator."""
+NOISE_VALUES, NOISE_BAR_S = 2**24, 10.0
+"""Values of fractional Gaussian noise, and CPU seconds to make them."""
 FLOWS, ROUNDS = 600, 1000
 
 
 def measure(record: Record) -> None:
-    """The best of three each: what is timed takes a fraction of a second, and other work only adds."""
+    """The best of three where that takes a fraction of a second: other work only adds. Estimates and noise once."""
     for w_max, bar in SPECTRUM_BARS_S.items():
         taken = min(spectrum_s(w_max) for _ in range(3))
         record.judge(Bar(f"spectrum of 200 points, w_max = {w_max}: CPU s", taken, bar, at_least=False))
@@ -29,19 +39,27 @@ def measure(record: Record) -> None:
         frames = write_capture(path)
         rate = max(frames / reading_s(path) for _ in range(3))
     record.judge(Bar("frames of a capture read per CPU-second", rate, READING_BAR))
+    series = fgn(ESTIMATES_VALUES, 0.8, np.random.default_rng(1))
+    taken = cpu_s(lambda: all_estimates(series))
+    record.judge(Bar("H of 10^6 values by every estimator: CPU s", taken, ESTIMATES_BAR_S, at_least=False))
+    taken = cpu_s(lambda: fgn(NOISE_VALUES, 0.8, np.random.default_rng(1)))
+    record.judge(Bar("fractional Gaussian noise, 2^24 values: CPU s", taken, NOISE_BAR_S, at_least=False))
 
 
 def spectrum_s(w_max: int) -> float:
     """Mean, and f at 200 throughputs, of Reno's chain at 2 % loss, from nothing."""
-    begun = time.process_time()
-    large_deviations.spectrum(0.02, w_max=w_max).curve(200)
-    return time.process_time() - begun
+    return cpu_s(lambda: large_deviations.spectrum(0.02, w_max=w_max).curve(200))
 
 
 def reading_s(path: Path) -> float:
     """Reading a capture into tables, every 0.1 s a sample of each flow."""
+    return cpu_s(lambda: parshall.observe(path))
+
+
+def cpu_s(work: Callable[[], object]) -> float:
+    """What some work takes; what it makes is thrown away."""
     begun = time.process_time()
-    parshall.observe(path)
+    work()
     return time.process_time() - begun
 
 
