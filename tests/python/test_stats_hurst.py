@@ -220,6 +220,16 @@ def test_a_change_of_variance_and_a_walk_are_named() -> None:
     assert "end of its range" in whittle_fgn(np.cumsum(x)).warnings[-1]
 
 
+def test_a_line_through_the_last_octaves_only_is_warned_of() -> None:
+    """Noise under an oscillation of 300 bins: only the octaves beyond are straight."""
+    x = np.random.default_rng(2).normal(size=2**14)
+    estimate = wavelet(x + 2 * np.sin(np.arange(x.size) * 2 * np.pi / 300), diagnose=False)
+    assert estimate.scales.count <= 4
+    assert estimate.warnings[-1].startswith(f"few octaves: a line fits the last {estimate.scales.count} only")
+    assert wavelet(x, diagnose=False).warnings == ()
+    assert wavelet(x, octaves=(9, 11), diagnose=False).warnings == (), "these were asked for"
+
+
 @pytest.mark.parametrize("h", [0.5, 0.8])
 def test_stationary_series_are_seldom_warned_of(h: float) -> None:
     series = fgn(2048, h, np.random.default_rng(8), series=60)

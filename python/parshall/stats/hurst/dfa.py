@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.hurst.estimate import Estimate, FloatArray
-from parshall.stats.hurst.null import Law, no_bias
+from parshall.stats.hurst.null import law_of_blocks
 from parshall.stats.hurst.scaling import scaling_estimate
 from parshall.stats.hurst.series import check_level, standardised
 
@@ -94,17 +94,5 @@ def _polynomials(size: int, order: int) -> FloatArray:
 
 
 _LAWS = {
-    order: Law(
-        method="dfa",
-        name="log2 of the fluctuation",
-        statistic=partial(_log_fluctuation, order),
-        offset=0.0,
-        smallest=lambda n: 16,  # noqa: ARG005
-        least=8,
-        blocks=8,
-        depends_on="m",
-        known_bias=no_bias,
-        chosen="16 bins to an eighth of the series",
-    )
-    for order in (1, 2, 3)
+    order: law_of_blocks("dfa", "log2 of the fluctuation", partial(_log_fluctuation, order)) for order in (1, 2, 3)
 }

@@ -97,6 +97,25 @@ def no_bias(m: FloatArray, n: int, h: float) -> FloatArray:  # noqa: ARG001
     return np.zeros(m.size)
 
 
+def law_of_blocks(
+    method: str, name: str, statistic: Statistic, *, known_bias: Bias = no_bias, longest: int = 4096
+) -> Law:
+    """The law of a statistic that grows as m^H and is computed in each block alone: over 16 bins to n/8."""
+    return Law(
+        method=method,
+        name=name,
+        statistic=statistic,
+        offset=0.0,
+        smallest=lambda n: 16,  # noqa: ARG005
+        least=8,
+        blocks=8,
+        depends_on="m",
+        known_bias=known_bias,
+        chosen="16 bins to an eighth of the series",
+        longest=longest,
+    )
+
+
 class Slope(NamedTuple):
     """Mean and standard deviation of the slope, the offset taken off."""
 

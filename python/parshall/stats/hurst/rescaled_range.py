@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.hurst.estimate import Estimate, FloatArray
-from parshall.stats.hurst.null import Law
+from parshall.stats.hurst.null import law_of_blocks
 from parshall.stats.hurst.scaling import scaling_estimate
 from parshall.stats.hurst.series import check_level, standardised
 
@@ -86,16 +86,4 @@ def _known_bias(m: FloatArray, n: int, h: float) -> FloatArray:  # noqa: ARG001
     return np.asarray(-np.log1p(-(m ** (2 * h - 2))) / 2)
 
 
-_LAW = Law(
-    method="rescaled_range",
-    name="log2 of the mean R/S",
-    statistic=_log_range,
-    offset=0.0,
-    smallest=lambda n: 16,  # noqa: ARG005
-    least=8,
-    blocks=8,
-    depends_on="m",
-    known_bias=_known_bias,
-    chosen="16 bins to an eighth of the series",
-    longest=2**14,
-)
+_LAW = law_of_blocks("rescaled_range", "log2 of the mean R/S", _log_range, known_bias=_known_bias, longest=2**14)

@@ -45,7 +45,7 @@ from parshall.stats.hurst.series import check_level, standardised
 
 _FIRST_OCTAVE = 4
 _FEWEST_COEFFICIENTS = 4
-_FEWEST_OCTAVES = 3
+_FEWEST_OCTAVES, _FEW_OCTAVES = 3, 4
 _ACCEPTED = 0.001
 
 
@@ -106,6 +106,11 @@ def wavelet(
     warnings = [*warnings_about(z, h, diagnose=diagnose)]
     if not fits:
         warnings.append("no straight line: the logscale diagram is not straight at any range of octaves")
+    elif octaves is None and first > _FIRST_OCTAVE and last - first < _FEW_OCTAVES:
+        warnings.append(
+            f"few octaves: a line fits the last {last - first + 1} only, from {2**first} bins on; almost any series "
+            "looks straight over so few"
+        )
     return Estimate(
         "wavelet",
         h,
