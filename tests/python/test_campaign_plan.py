@@ -69,6 +69,8 @@ def test_values_that_go_together() -> None:
     zipped = {"bottleneck.rate": ["1 Mbit/s", "9 Mbit/s"], "flows.0.count": [1, 9]}
     assert values(zip=[zipped]) == [("1 Mbit/s", 1), ("9 Mbit/s", 9)]
     assert len(values(zip=[zipped], parameters={"flows.0.rtt": ["10 ms", "20 ms"]})) == 4
+    again = {"bottleneck.rate": ["1 Mbit/s", "9 Mbit/s", "1 Mbit/s"], "flows.0.count": [1, 1, 9]}
+    assert values(zip=[again]) == [("1 Mbit/s", 1), ("9 Mbit/s", 1), ("1 Mbit/s", 9)], "rows differ, values need not"
 
 
 @given(st.integers(1, 60), st.integers(0, 2**32))
@@ -158,6 +160,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"parameters": {"flows.0.rtt": {"normal": ["1 ms", "1 s"], "samples": 50}}}, "a draw is not accepted: found -"),
     ({"parameters": {"flows.3.count": [1]}}, "parameters.flows.3.count: flows.3 does not exist; flows has 1"),
     ({"parameters": {"flows.0.count": [1]}, "zip": [{"flows.0.count": [2]}]}, "found the key flows.0.count twice"),
+    (
+        {"zip": [{"flows.0.count": [1, 2, 1], "bottleneck.rate": ["1 Mbit/s", "1 Mbit/s", "1 Mbit/s"]}]},
+        'zip.0: found 1, "1 Mbit/s" twice; rows of values differ',
+    ),
     (
         {"zip": [{"flows.0.count": [1], "bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"]}]},
         "accepted: as many values of each",

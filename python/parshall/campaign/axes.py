@@ -133,9 +133,6 @@ def _listed(path: tuple[str, ...], given: Any) -> tuple[Any, ...]:
         raise Problem(
             path, f"found {shown(given)}; accepted: one or more values, e.g. {_FORMS.split(']', maxsplit=1)[0]}]"
         )
-    again = [value for index, value in enumerate(given) if value in given[:index]]
-    if again:
-        raise Problem(path, f"found {shown(again[0])} twice; values differ")
     return tuple(given)
 
 

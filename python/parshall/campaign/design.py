@@ -139,6 +139,8 @@ def _product(plan: Plan) -> list[_Group]:
                 raise Problem(("parameters", axis.key, "samples"), "missing; write how many draws are taken")
             stream = np.random.default_rng([plan.seed, *axis.key.encode()])
             values = _drawn("parameters", axis, stream.random(axis.samples))
+        elif (again := _repeated(values)) is not None:
+            raise Problem(("parameters", axis.key), f"found {shown(again)} twice; values differ")
         groups.append(([axis], [(value,) for value in values]))
     return groups
 
@@ -154,7 +156,15 @@ def _zipped(index: int, table: Mapping[str, Any]) -> _Group:
     if len(set(lengths.values())) != 1:
         found = ", ".join(f"{length} of {key}" for key, length in lengths.items()) or "no parameter"
         raise Problem((where,), f"found {found}; accepted: as many values of each")
-    return group, list(zip(*columns, strict=True))
+    rows = list(zip(*columns, strict=True))
+    if (again := _repeated(rows)) is not None:
+        raise Problem((where,), f"found {', '.join(map(shown, again))} twice; rows of values differ")
+    return group, rows
+
+
+def _repeated(values: Sequence[Any]) -> Any:
+    """The first value that was there before; None if all differ."""
+    return next((value for index, value in enumerate(values) if value in values[:index]), None)
 
 
 def _latin(table: Mapping[str, Any], seed: int) -> _Group:
