@@ -2,9 +2,10 @@
 
 | artefact | here |
 | --- | --- |
-| Figs 1 and 2 | `grid` (simulations), `trends` (signs and significance), `page` |
+| Figs 1 and 2 | `grid` (simulations), `trends` (significance), `page` |
 | the same at equal loads | `matched` |
-| Fig. 4(a) of Park & Tuan | `hurst_panel` |
+| the table of signs | `signs` |
+| Fig. 4(a) of Park & Tuan | `hurst_panel`, `hurst_page` |
 | beyond the sources | `distributions`, `beyond`, `sensitivity` |
 
 `running` does the runs: in memory, or as a campaign with a store.
@@ -13,7 +14,7 @@
 from __future__ import annotations
 
 from parshall.studies.study import Execution, Findings, Progress, Scale
-from parshall.studies.tail_index import beyond, grid, hurst_panel, matched, page, sensitivity
+from parshall.studies.tail_index import beyond, grid, hurst_page, hurst_panel, matched, page, sensitivity, signs
 from parshall.studies.tail_index.running import Runner, cost
 
 
@@ -22,28 +23,29 @@ def run(scale: Scale, progress: Progress, execution: Execution | None = None) ->
     return found(scale, grid.SIZES[scale], Runner.for_scale(scale, execution or Execution(), progress))
 
 
-def found(scale: Scale, size: grid.Size, runner: Runner, hurst_s: float | None = None) -> Findings:
-    """The study with points of a size; `hurst_s`: simulated seconds of the panel of H, else those of the scale."""
+def found(scale: Scale, size: grid.Size, runner: Runner, hurst: hurst_panel.Size | None = None) -> Findings:
+    """The study with points of a size, and a panel of H of one; by default that of the scale."""
+    hurst = hurst or hurst_panel.SIZES[scale]
     short = matched.shorter(size)
     if runner.execution.store is not None:
         runner.progress(cost(list(grid.scenarios(size).values()), runner))
     rows = grid.simulated(size, runner)
     equal = matched.simulated(short, runner)
-    panel = hurst_panel.simulated(scale, runner, hurst_s)
+    panel = hurst_panel.simulated(hurst, runner)
     variants = beyond.compared(short, runner)
     effects = sensitivity.influences(short, runner, trajectories=6 if scale == "quick" else 20)
     trends = page.trends(size.tail_indices, rows)
     level = matched.trends(short.tail_indices, equal)
     return Findings(
-        checks=[*page.checks(trends), *matched.checks(level), *hurst_panel.checks(panel)],
+        checks=[*page.checks(trends), *matched.checks(level), *hurst_page.checks(panel)],
         sections=[
             sensitivity.answer_section(effects),
             matched.answer_section(level),
-            page.trend_section(trends),
+            signs.section(trends, level),
             *page.figures(size.tail_indices, rows),
             page.load_section(size.tail_indices, rows),
-            matched.section(short.tail_indices, equal, level),
-            hurst_panel.section(panel),
+            matched.section(short.tail_indices, equal),
+            hurst_page.section(panel, hurst.duration_s),
             beyond.section(variants),
             sensitivity.section(effects),
         ],

@@ -1,11 +1,30 @@
-"""H against the tail index: Fig. 4(a) of Park & Tuan 2000, by every estimator, at scales beyond the transfers' own.
+"""H against the tail index: Fig. 4(a) of Park & Tuan 2000, by every estimator, and where the relation breaks.
 
-H is the median over repetitions. A client's access is as fast as the shared link, so that a single very large transfer
-fills the link alone for as long as it lasts; the repetition that draws it has a level shift and no H, and would move a
-mean.
+| symbol | name here | unit |
+| --- | --- | --- |
+| alpha | `tail_index` | - |
+| K | `in_progress` | transfers |
+| E[D], b | `Clients.transfer_s`, b = E[D] (alpha - 1)/alpha: mean and smallest time of a transfer | s |
+| T | time scale | s |
 
-The relation is that of infinite scales. At finite ones short transfers are noise under the long-range dependence of the
-few that outlast a bin, which pulls H towards 1/2; `longer_than_a_bin` is those few's part of the bytes.
+H = (3 - alpha)/2 is a limit: first of many sources, then of large scales (Willinger, Taqqu, Sherman & Wilson 1997). A
+record comes near it if two things hold, which choose the setting here:
+
+1. Its scales are long against transfers. Even for transfers at a constant rate the variance of what is sent in T is
+   A (T/b)^(3-alpha) - B T/b; the second term dies out as (T/b)^(alpha-2), very slowly near alpha = 2 (`exact`: at
+   alpha = 1.95 H is within 0.08 from T = 150 b = 70 E[D] on). Hence bins of eight mean transfer times: the estimators
+   begin at 10 to 24 bins.
+2. At the largest scale there are still several transfers at a time that outlast it, K (T/b)^(1-alpha) of them. In the
+   other order of limits, with few sources, what is sent becomes a stable Lévy motion, whose increments are independent
+   (Mikosch, Resnick, Rootzén & Stegeman 2002): a typical record then shows H = 1/2 whatever the tail, and the rare one
+   with a huge transfer a level shift. Hence many clients, each slow against the link.
+
+The source says neither mean size, idle time nor the clients' rate. Whittle's two estimators take the shape of fGn (of
+fARIMA) to hold at every scale; they get the series in bins of 16, the scale from which the others read.
+
+References: W. Willinger, M. Taqqu, R. Sherman, D. Wilson, IEEE/ACM ToN 5(1), 1997; T. Mikosch, S. Resnick, H. Rootzén,
+A. Stegeman, Is network traffic approximated by stable Lévy motion or fractional Brownian motion?, Annals of Applied
+Probability 12(1), 2002.
 """
 
 from __future__ import annotations
@@ -15,157 +34,225 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
-from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
-from parshall.stats.hurst import ESTIMATORS, Estimate, all_estimates
-from parshall.studies.check import Check
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.hurst import ESTIMATORS
+from parshall.stats.hurst.series import aggregated
+from parshall.stats.synthesis import on_off
 from parshall.studies.study import Scale
-from parshall.studies.tail_index.network import MEAN_FILE_PACKETS, two_servers
+from parshall.studies.tail_index.network import LINK_BPS, WARM_UP, Clients, two_servers
 from parshall.studies.tail_index.published import H_TAIL_INDICES
 from parshall.studies.tail_index.running import Runner, Tables
 
-TOLERANCE = 0.08
-_BIN_S = 0.5
-_OFTEN = 0.1
-_ANSWERS = ("local_whittle", "wavelet", "periodogram", "variance_time", "rescaled_range", "dfa")
-"""Whittle's two estimators take the shape of fGn to hold at every scale, which TCP's do not: shown, not checked."""
+SLOW = Clients(count=400, access_bps=40e3, mean_bytes=2400, idle_s=1.44)
+"""A transfer of the mean size takes 0.48 s; some 100 of them at a time load the link by 0.4."""
+FAST = Clients(count=32, access_bps=LINK_BPS, mean_bytes=29_200, idle_s=2.0)
+"""As many as the source has, as fast as the link; a third of a transfer at a time."""
+BUSY = (0.48, 0.16)
+"""Idle times with which the slow clients offer 0.8 and 1.2 of the link's rate."""
+BINS = 2500
+"""Of a record: 4 s of the source's 10,000 s."""
+COARSER = FIRST_BINS = 16
+"""Bins that make one for Whittle's estimators; the scale at which most others begin."""
+_WHITTLE = ("whittle_fgn", "whittle_farima")
+_BROKEN_AT = 1.65
+"""The tail index at which the settings that break the relation are shown: neither end of its range."""
+_LARGEST = 20
+"""The largest scale is a so-manieth of the record (that of `variance_time`)."""
+
+FloatArray = NDArray[np.float64]
+Estimates = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is simulated."""
+
+    tail_indices: tuple[float, ...]
+    duration_s: float
+    repetitions: int
+    fewer: int
+    """Repetitions at higher loads, where the relation breaks."""
+
+
+SIZES: dict[Scale, Size] = {
+    "quick": Size(H_TAIL_INDICES[::3], 10_000.0, 5, 2),
+    "paper": Size(H_TAIL_INDICES, 10_000.0, 20, 10),
+}
 
 
 @dataclass(frozen=True)
 class AtTail:
-    """What a tail index gives: the utilisation, how often the link was full, and the estimates of each repetition."""
+    """What a tail index gives in a setting.
 
+    Parameters
+    ----------
+    what
+        The setting in words.
+    tail_index
+        alpha.
+    utilisation
+        Of the link, mean.
+    full
+        In which part of the bins the link was full (above 95 %).
+    outlasting
+        Transfers at a time that outlast the largest scale, K (T/b)^(1-alpha).
+    exact
+        H that infinitely many ideal sources show at the smallest scale (`exact`).
+    repetitions
+        H by every estimator, a record each.
+    """
+
+    what: str
     tail_index: float
     utilisation: float
     full: float
-    repetitions: tuple[tuple[Estimate, ...], ...]
+    outlasting: float
+    exact: float
+    repetitions: tuple[Estimates, ...]
+
+    @property
+    def relation(self) -> float:
+        """(3 - alpha)/2."""
+        return (3 - self.tail_index) / 2
+
+    def h(self, method: str) -> Interval:
+        """H by an estimator: mean over records, and its 95 % interval."""
+        return mean_interval(self.values(method))
 
     def values(self, method: str) -> list[float]:
-        """H by an estimator, of each repetition, in order of size."""
-        return sorted(each.h for row in self.repetitions for each in row if each.method == method)
-
-    def h(self, method: str) -> float:
-        """Their median."""
-        return float(np.median(self.values(method)))
+        """H by an estimator, of each record, in order of size."""
+        return sorted(each[method] for each in self.repetitions)
 
 
-def simulated(scale: Scale, runner: Runner, duration_s: float | None = None, repetitions: int = 5) -> list[AtTail]:
-    """The traffic of each tail index, and its H; at ``paper`` scale over the source's 10,000 s."""
-    length = duration_s or (4000.0 if scale == "quick" else 10_000.0)
-    indices = H_TAIL_INDICES[::3] if scale == "quick" else H_TAIL_INDICES
-    scenarios = [two_servers(alpha, length, _BIN_S, repetitions) for alpha in indices]
-    found = runner.measured("H against the tail index", scenarios, lambda tables: _at(tables, length))
-    return [AtTail(alpha, *each) for alpha, each in zip(indices, found, strict=True)]
+@dataclass(frozen=True)
+class Found:
+    """The panel: TCP's traffic, ideal ON/OFF sources of the same times, and where the relation breaks."""
+
+    tcp: tuple[AtTail, ...]
+    ideal: tuple[AtTail, ...]
+    broken: tuple[AtTail, ...]
 
 
-def _at(tables: Tables, duration_s: float) -> tuple[float, float, tuple[tuple[Estimate, ...], ...]]:
-    samples = tables.link_samples.filter(pl.col("time_s") >= duration_s / 20).sort("repetition", "time_s")
-    sent = samples["forwarded_bytes"].to_numpy().astype(float)
-    share = sent * 8 / (_BIN_S * 10e6)
-    parts = samples.partition_by("repetition", maintain_order=True)
-    estimates = tuple(all_estimates(part["forwarded_bytes"].to_numpy().astype(float)) for part in parts)
-    return float(share.mean()), float((share > 0.95).mean()), estimates
+def simulated(size: Size, runner: Runner) -> Found:
+    """The traffic of each tail index, and its H."""
+    tcp = [("TCP, many slow clients", SLOW, alpha, size.repetitions) for alpha in size.tail_indices]
+    loaded = [Clients(SLOW.count, SLOW.access_bps, SLOW.mean_bytes, idle_s) for idle_s in BUSY]
+    broken = [
+        ("TCP, few fast clients", FAST, _BROKEN_AT, size.repetitions),
+        *(
+            (f"TCP, many slow clients, {_offered(each):.1f} of the link offered", each, _BROKEN_AT, size.fewer)
+            for each in loaded
+        ),
+    ]
+    made = _by_tcp(size, [*tcp, *broken], runner)
+    ideal = tuple(_ideal("ideal sources", SLOW, alpha, size, runner) for alpha in size.tail_indices)
+    few = _ideal("ideal sources, few and fast", FAST, _BROKEN_AT, size, runner)
+    return Found(tuple(made[: len(tcp)]), ideal, (made[len(tcp)], few, *made[len(tcp) + 1 :]))
 
 
-def longer_than_a_bin(tail_index: float) -> float:
-    """The part of the bytes that is in transfers which take longer than a bin even at the link's rate.
+def in_progress(clients: Clients) -> float:
+    """K, transfers at a time, were the link never in the way."""
+    return clients.count * clients.transfer_s / (clients.transfer_s + clients.idle_s)
+
+
+def outlasting(clients: Clients, tail_index: float, scale_s: float) -> float:
+    """How many transfers at a time take longer than a scale: K (T/b)^(1-alpha).
 
     Examples
     --------
-    >>> round(longer_than_a_bin(1.5), 2)
-    0.1
+    >>> round(outlasting(SLOW, 1.35, 500.0), 1), round(outlasting(FAST, 1.35, 500.0), 4)
+    (7.1, 0.0066)
     """
-    smallest = MEAN_FILE_PACKETS * (tail_index - 1) / tail_index
-    return float((_BIN_S * 10e6 / 8000 / smallest) ** (1 - tail_index))
+    return float(in_progress(clients) * (scale_s / _smallest_s(clients, tail_index)) ** (1 - tail_index))
 
 
-def checks(found: Sequence[AtTail]) -> list[Check]:
-    """Each estimate against (3 - alpha)/2."""
+def exact(tail_index: float, scale: float) -> float:
+    """H that the growth of the variance has at a scale, in smallest transfer times: sources without number.
+
+    Half the logarithmic slope of V(T) = 2 times the integral of (T - u) r(u) over u < T, where r(u), the covariance of
+    the number of transfers in progress, is the mean of what is left of D after u (Cox 1984): E[D] - u for u < b, and
+    b (u/b)^(1-alpha)/(alpha - 1) beyond.
+
+    Parameters
+    ----------
+    tail_index
+        alpha, in (1, 2).
+    scale
+        T/b, above 1.
+
+    Examples
+    --------
+    >>> [round(exact(1.95, scale), 3) for scale in (10, 150, 1000, 1e9)]
+    [0.681, 0.603, 0.58, 0.538]
+    """
+    alpha, x = tail_index, scale
+    power = x ** (3 - alpha) / ((alpha - 1) * (2 - alpha) * (3 - alpha))
+    linear = x * (alpha / (alpha - 1) - 1 / 2 - 1 / ((alpha - 1) * (2 - alpha)))
+    constant = 1 / ((alpha - 1) * (3 - alpha)) - alpha / (2 * (alpha - 1)) + 1 / 3
+    return float(((3 - alpha) * power + linear) / (power + linear + constant) / 2)
+
+
+def _smallest_s(clients: Clients, tail_index: float) -> float:
+    return clients.transfer_s * (tail_index - 1) / tail_index
+
+
+def _expected(clients: Clients, tail_index: float, size: Size) -> tuple[float, float]:
+    """Transfers that outlast the largest scale, and the exact H at the smallest."""
+    smallest = FIRST_BINS * size.duration_s / BINS / _smallest_s(clients, tail_index)
+    return outlasting(clients, tail_index, size.duration_s / _LARGEST), exact(tail_index, smallest)
+
+
+def _offered(clients: Clients) -> float:
+    return in_progress(clients) * clients.access_bps / LINK_BPS
+
+
+def _by_tcp(size: Size, settings: Sequence[tuple[str, Clients, float, int]], runner: Runner) -> list[AtTail]:
+    scenarios = [
+        two_servers(clients, alpha, size.duration_s, size.duration_s / BINS, repetitions)
+        for _, clients, alpha, repetitions in settings
+    ]
+    found = runner.measured("H against the tail index", scenarios, lambda tables: _measured(tables, size))
     return [
-        Check(
-            "fig4a (Park & Tuan 2000)",
-            f"H by {method}, tail index {at.tail_index:g}",
-            (3 - at.tail_index) / 2,
-            at.h(method),
-            None,
-            None,
-            TOLERANCE,
-            f"median of {len(at.repetitions)} runs: {at.values(method)[0]:.2f} to {at.values(method)[-1]:.2f}"
-            + (f"; link full in {at.full:.0%} of the bins" if at.full > _OFTEN else ""),
-        )
-        for at in found
-        for method in _ANSWERS
+        AtTail(what, alpha, *loads, *_expected(clients, alpha, size), estimates)
+        for (what, clients, alpha, _), (loads, estimates) in zip(settings, found, strict=True)
     ]
 
 
-def section(found: Sequence[AtTail]) -> Section:
-    """The panel."""
-    alphas = [at.tail_index for at in found]
-    marks: list[Line | Points] = [Line([1, 2], [1.0, 0.5], "(3 - α)/2", Style(0))]
-    for number, estimator in enumerate(ESTIMATORS):
-        each = [at.values(estimator.name) for at in found]
-        marks.append(
-            Points(
-                alphas,
-                [float(np.median(one)) for one in each],
-                estimator.name,
-                Style(number + 1),
-                [one[0] for one in each],
-                [one[-1] for one in each],
-            )
+def _measured(tables: Tables, size: Size) -> tuple[tuple[float, float], tuple[Estimates, ...]]:
+    samples = tables.link_samples.filter(pl.col("time_s") >= size.duration_s * WARM_UP).sort("repetition", "time_s")
+    share = samples["forwarded_bytes"].to_numpy() * 8 / (size.duration_s / BINS * LINK_BPS)
+    parts = samples.partition_by("repetition", maintain_order=True)
+    estimates = tuple(_estimated(part["forwarded_bytes"].to_numpy().astype(np.float64)) for part in parts)
+    return (float(share.mean()), float((share > 0.95).mean())), estimates
+
+
+def _ideal(what: str, clients: Clients, tail_index: float, size: Size, runner: Runner) -> AtTail:
+    """ON/OFF sources that send at a constant rate for as long as a transfer would take, and share nothing."""
+    runner.progress(f"H of {what}, tail index {tail_index:g}")
+    bin_s = size.duration_s / BINS
+    records = [
+        on_off(
+            round(BINS * (1 - WARM_UP)),
+            clients.count,
+            np.random.default_rng(number),
+            mean_on=clients.transfer_s / bin_s,
+            mean_off=clients.idle_s / bin_s,
+            tail_index=tail_index,
+            rate=clients.access_bps / LINK_BPS,
         )
-    full = [at for at in found if at.full > _OFTEN]
-    paragraphs = [
-        "32 clients send files of Pareto sizes over 10 Mbit/s (Park & Tuan 2000, §5.1); H is that of the bytes "
-        "forwarded in bins "
-        f"of {_BIN_S:g} s, longer than a round trip and than most transfers. The relation H = (3 - α)/2 is one of "
-        f"sources that "
-        "do not know of each other.",
-        "It must break where the aggregate saturates the link: a full link forwards the same in every bin, and what "
-        "cannot be "
-        "sent is delayed, so that H of the forwarded bytes says how full the link is and no longer how heavy the tail "
-        "is. A single client can do that: its access is as fast as the link. H is the median of "
-        f"{len(found[0].repetitions)} runs, one of which such a transfer may spoil. "
-        + (
-            "Here the link was full (above 95 %) in more than a tenth of the bins at tail indices "
-            + ", ".join(f"{at.tail_index:g} ({at.full:.0%})" for at in full)
-            + "."
-            if full
-            else "Here no tail index filled the link in more than a tenth of the bins."
-        ),
+        for number in range(1, size.repetitions + 1)
     ]
-    paragraphs.append(
-        "And it is one of infinite scales. Most bytes are in transfers shorter than a bin (a column says how many are "
-        "not): they are noise under the long-range dependence of the others, and pull every estimate at finite scales "
-        "towards 1/2, most where the tail is neither heavy nor light."
-    )
-    rows = [
-        (
-            f"{at.tail_index:g}",
-            f"{at.utilisation:.3f}",
-            f"{at.full:.3f}",
-            f"{longer_than_a_bin(at.tail_index):.0%}",
-            f"{(3 - at.tail_index) / 2:.3f}",
-            *(f"{at.h(each.name):.3f}" for each in ESTIMATORS),
-        )
-        for at in found
-    ]
-    header = (
-        "tail index",
-        "utilisation",
-        "bins full",
-        "bytes beyond a bin",
-        "(3 - α)/2",
-        *(each.name for each in ESTIMATORS),
-    )
-    plot = Plot(
-        [Panel(marks, Axis("tail index α"), Axis("Hurst parameter H"))],
-        "Hurst parameter of the traffic against the tail index of the file sizes: medians, and the range of the runs.",
-    )
-    return Section(
-        "H against the tail index",
-        paragraphs,
-        [Table("", header, rows, numbers=range(1, len(header)))],
-        [Drawn("fig4a", "H against α (Park & Tuan 2000, Fig. 4(a))", plot)],
-    )
+    load = float(np.mean(records))
+    full = float(np.mean(np.array(records) > 0.95))
+    expected = _expected(clients, tail_index, size)
+    return AtTail(what, tail_index, load, full, *expected, tuple(_estimated(each) for each in records))
+
+
+def _estimated(series: FloatArray) -> Estimates:
+    """H by every estimator, at the scales at which it should be sought."""
+    coarse = aggregated(series, COARSER)
+    return {
+        each.name: each.estimate(coarse if each.name in _WHITTLE else series, diagnose=False).h for each in ESTIMATORS
+    }

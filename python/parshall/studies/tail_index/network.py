@@ -13,15 +13,47 @@ in which equal RTTs lock arrivals to departures: without them throughput depends
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from parshall.scenario import Scenario
 
 MEAN_PACKETS = 1000.0
-MEAN_FILE_PACKETS = 20.0
-"""Of the files of Park & Tuan's clients, which the source does not say."""
 PAYLOAD = 1460
 """Bytes of a full packet that are not headers."""
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Who transfers files over the two servers' link: how many, how fast, mean size, mean idle time.
+
+    Parameters
+    ----------
+    count
+        How many clients.
+    access_bps
+        The rate of a client's own link, and so the most that one transfer takes of the shared one.
+    mean_bytes
+        Mean size of the files.
+    idle_s
+        Mean time between two transfers, exponential.
+    """
+
+    count: int
+    access_bps: float
+    mean_bytes: float
+    idle_s: float
+
+    @property
+    def transfer_s(self) -> float:
+        """How long a transfer of the mean size takes at the client's own rate."""
+        return self.mean_bytes * 8 / self.access_bps
+
+
+WARM_UP = 0.05
+"""Part of the record of two servers that is not measured."""
+LINK_BPS = 10e6
+"""The link between the gateways of Park & Tuan 2000, §5.1."""
 
 
 def pareto(tail_index: float, mean_packets: float = MEAN_PACKETS) -> dict[str, Any]:
@@ -76,32 +108,29 @@ def butterfly(
     )
 
 
-def two_servers(tail_index: float, duration_s: float, bin_s: float, repetitions: int = 1) -> Scenario:
-    """Park & Tuan 2000, §5.1: 32 clients, 10 Mbit/s, 5 ms a link, segments of 1 kB; link samples of `bin_s`.
-
-    Neither the mean size nor the idle time are said; 29,200 bytes and 2 s of idle time load the link by about a third.
-    """
+def two_servers(clients: Clients, tail_index: float, duration_s: float, bin_s: float, repetitions: int) -> Scenario:
+    """Park & Tuan 2000, §5.1: 10 Mbit/s, 5 ms a link, segments of 1 kB; link samples of `bin_s`."""
     return Scenario.from_document(
         {
             "duration": f"{duration_s:g} s",
-            "warm_up": f"{duration_s / 20:g} s",
+            "warm_up": f"{duration_s * WARM_UP:g} s",
             "repetitions": repetitions,
-            "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "64 packets"}},
+            "bottleneck": {"rate": f"{LINK_BPS:.0f} bit/s", "queue": {"name": "drop_tail", "limit": "64 packets"}},
             "flows": [
                 {
                     "name": "clients",
-                    "count": 32,
+                    "count": clients.count,
                     "rtt": "30 ms",
-                    "access_rate": "10 Mbit/s",
+                    "access_rate": f"{clients.access_bps:.0f} bit/s",
                     "congestion_control": "reno",
                     "packet_size": "1000 B",
                     "workload": {
                         "name": "on_off",
-                        "size": pareto(tail_index, MEAN_FILE_PACKETS),
-                        "off": {"name": "exponential", "mean": "2 s"},
+                        "size": {"name": "pareto", "mean": f"{clients.mean_bytes:g} B", "tail_index": tail_index},
+                        "off": {"name": "exponential", "mean": f"{clients.idle_s:g} s"},
                     },
                 }
             ],
-            "probes": {"flow_samples": False, "link_samples": f"{bin_s:g} s", "transfers": True},
+            "probes": {"flow_samples": False, "link_samples": f"{bin_s:g} s", "transfers": False},
         }
     )

@@ -1,8 +1,10 @@
-"""The study's page: the answer, the table of trends, the panels of Figs 1 and 2, the sampled loads."""
+"""The study's page: trends of Figs 1 and 2 and their checks, the panels, the sampled loads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
@@ -11,13 +13,13 @@ from parshall.stats.tails import mean_interval_of_pareto
 from parshall.studies.check import Check
 from parshall.studies.tail_index import grid
 from parshall.studies.tail_index.grid import Setting
-from parshall.studies.tail_index.matched import SIGNS
 from parshall.studies.tail_index.measure import METRICS, WORDS, Measured
 from parshall.studies.tail_index.network import MEAN_PACKETS
 from parshall.studies.tail_index.published import FIG1, FIG2, published_sign
 from parshall.studies.tail_index.trends import Change, change
 
 Rows = dict[Setting, tuple[Measured, ...]]
+_DECADE = 5.0
 _AXES = {
     "loss": Axis("loss rate", log=False),
     "delay_ms": Axis("mean queueing delay", "ms"),
@@ -54,33 +56,6 @@ def checks(found: dict[tuple[Setting, str], Change]) -> list[Check]:
     return listed
 
 
-def trend_section(found: dict[tuple[Setting, str], Change]) -> Section:
-    """The table of signs."""
-    rows = [
-        (
-            grid.name(setting),
-            WORDS[metric],
-            SIGNS[published_sign(setting, metric)],
-            SIGNS[each.sign],
-            f"{each.relative:+.1%}",
-            f"{each.low:+.1%} to {each.high:+.1%}",
-            f"{each.p_value:.2g}",
-        )
-        for (setting, metric), each in found.items()
-    ]
-    header = ("setting", "metric", "published", "ours", "change", "95 %", "p")
-    return Section(
-        "Trends with heavier tails",
-        (
-            "The sign of each metric's change from the lightest tail to the heaviest (tail index 1.3; at 1.1 the mean "
-            "of the sizes cannot be imposed), in runs of the mean that was asked for: what was sampled differs, and "
-            "with it the load. "
-            "The same at equal loads is below. A change that is not significant at 5 %, or below 3 %, counts as 0.",
-        ),
-        [Table("", header, rows, numbers=(2, 3, 4, 5, 6))],
-    )
-
-
 def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
     """Figs 1 and 2, all panels."""
     for name, sources in ((FIG1, 45), (FIG2, 500)):
@@ -115,7 +90,8 @@ def _metrics(name: str, tail_indices: Sequence[float], rows: Rows) -> Drawn:
                     if metric == METRICS[0]
                     else "",
                     Style(number),
-                    [each.mean if each.low is None else each.low for each in intervals],
+                    # None of the metrics can be negative.
+                    [each.mean if each.low is None else max(0.0, each.low) for each in intervals],
                     [each.mean if each.high is None else each.high for each in intervals],
                 )
             )
@@ -129,7 +105,10 @@ def _rate(name: str, setting: Setting, tail_indices: Sequence[float], row: Seque
         for number, (alpha, each) in enumerate(zip(tail_indices, row, strict=True))
         if each.rates.packets.size
     ]
-    panel = Panel(marks, Axis("size", "packets", log=True), Axis("mean rate", "Mbit/s", log=True))
+    rates = np.concatenate([each.rates.mbps for each in row])
+    # A logarithmic axis of less than a decade has hardly a label.
+    decade = bool(rates.max() >= _DECADE * rates.min())
+    panel = Panel(marks, Axis("size", "packets", log=True), Axis("mean rate", "Mbit/s", log=decade))
     return Drawn(
         name, f"Mean rate against size, {grid.name(setting)}", Plot([panel], "Mean rate of transfers of a size.")
     )

@@ -45,3 +45,40 @@ def published_sign(setting: tuple[int, int, bool], metric: str) -> int | None:
     """What is said of a metric (`measure.METRICS`) in a setting."""
     trend = TRENDS[setting]
     return {"loss": trend.loss, "delay_ms": trend.delay, "throughput_mbps": trend.throughput}[metric]
+
+
+NS2: dict[tuple[int, int, bool], dict[str, tuple[tuple[float, float], tuple[float, float]]]] = {
+    (45, 96, True): {
+        "loss": ((0.0005947, 5.3e-05), (0.0008284, 8.5e-05)),
+        "delay_ms": ((0.1601, 0.0086), (0.1941, 0.012)),
+        "throughput_mbps": ((852.7, 4.5), (866.6, 4.7)),
+    },
+    (45, 896, True): {
+        "loss": ((8.509e-06, 8.6e-06), (6.603e-05, 2.7e-05)),
+        "delay_ms": ((2.201, 0.12), (2.876, 0.46)),
+        "throughput_mbps": ((951.9, 5.3), (956.3, 11.0)),
+    },
+    (45, 96, False): {
+        "loss": ((0.0473, 0.00075), (0.03703, 0.00066)),
+        "delay_ms": ((0.335, 0.0023), (0.3116, 0.0019)),
+        "throughput_mbps": ((543.3, 2.8), (555.6, 4.9)),
+    },
+    (45, 896, False): {
+        "loss": ((0.02976, 0.00068), (0.02735, 0.00085)),
+        "delay_ms": ((4.303, 0.035), (3.899, 0.056)),
+        "throughput_mbps": ((824.8, 2.8), (796.8, 6.6)),
+    },
+    (500, 100, False): {
+        "loss": ((0.05025, 0.00036), (0.04908, 0.0002)),
+        "delay_ms": ((0.6676, 0.00038), (0.6696, 0.00098)),
+        "throughput_mbps": ((936.3, 0.26), (937.2, 0.31)),
+    },
+    (500, 1000, False): {
+        "loss": ((0.0378, 0.00031), (0.0374, 0.00027)),
+        "delay_ms": ((10.42, 0.012), (10.41, 0.0097)),
+        "throughput_mbps": ((983.6, 0.0076), (983.9, 0.011)),
+    },
+}
+"""Not published: what ns-2.35 finds with buffers of 100 and 1000 packets. Mean and standard error at tail index 2.5,
+and at 1.5. With slow start two runs with the study's datagrams each (tests/crosscheck), else one without them."""
+NS2_TAIL_INDICES = (2.5, 1.5)

@@ -1,10 +1,11 @@
-"""How the study's scenarios are run: one after the other in memory, or as sweeps of a campaign.
+"""How the study's scenarios are run: side by side in memory, or as sweeps of a campaign.
 
 A sweep keeps every finished run in a store, so that a study that was interrupted or killed goes on where it was, and
 does its runs on all cores or on a cluster (`parshall.campaign`). Runs are the same either way. At ``paper`` scale it
 is always a sweep; without `Execution.store` its store is in the user's cache.
 
-A sweep varies one key of a scenario, the flows; scenarios that differ elsewhere too (in the queue) are other sweeps.
+Scenarios that are asked for together are one sweep, in which whatever differs between them (the flows, the queue, the
+seed) varies together; only another number of repetitions makes another sweep.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -80,21 +82,26 @@ class Runner:
             As `parshall.campaign.sweep`.
         """
         if self.execution.store is None:
-            found = []
-            for number, scenario in enumerate(scenarios, 1):
-                self.progress(f"{what} ({number}/{len(scenarios)})")
-                found.append(measure(_simulated(scenario)))
-            return found
+            return self._in_memory(what, scenarios, measure)
         store = Store(self.execution.store, create=True)
-        groups: dict[str, dict[str, Scenario]] = {}
+        groups: dict[int, dict[str, Scenario]] = {}
         for scenario in scenarios:
-            groups.setdefault(_rest(scenario), {})[_flows(scenario)] = scenario
-        answers: dict[tuple[str, str], T] = {}
-        for number, (rest, members) in enumerate(groups.items(), 1):
+            groups.setdefault(scenario.repetitions, {})[_key(scenario)] = scenario
+        answers: dict[str, T] = {}
+        for number, members in enumerate(groups.values(), 1):
             self.progress(f"{what} ({number}/{len(groups)}): {counted(len(members), 'point')}")
             made = self._swept(what, store, list(members.values()))
-            answers |= {(rest, own): each for own, each in zip(members, _each(made, measure), strict=True)}
-        return [answers[_rest(scenario), _flows(scenario)] for scenario in scenarios]
+            answers |= dict(zip(members, _each(made, measure), strict=True))
+        return [answers[_key(scenario)] for scenario in scenarios]
+
+    def _in_memory(self, what: str, scenarios: Sequence[Scenario], measure: Callable[[Tables], T]) -> list[T]:
+        """Scenarios side by side, each in a thread that holds no GIL while it is simulated."""
+        found = []
+        with ThreadPoolExecutor(self.workers, thread_name_prefix="scenario") as pool:
+            for number, each in enumerate(pool.map(lambda scenario: measure(_simulated(scenario)), scenarios), 1):
+                self.progress(f"{what} ({number}/{len(scenarios)})")
+                found.append(each)
+        return found
 
     def _swept(self, what: str, store: Store, scenarios: Sequence[Scenario]) -> Sweep:
         plan = plan_of(what, scenarios)
@@ -103,14 +110,15 @@ class Runner:
 
 
 def plan_of(what: str, scenarios: Sequence[Scenario]) -> Plan:
-    """The sweep over scenarios that differ in their flows; its name says what they are."""
+    """The sweep over scenarios: what differs between them varies together; its name says what they are."""
     documents = [scenario.document() for scenario in scenarios]
     digest = hashlib.sha256(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:8]
     slug = "".join(letter if letter.isalnum() else "-" for letter in what).strip("-")
+    varied = [key for key in documents[0] if any(each[key] != documents[0][key] for each in documents)] or ["flows"]
     return Plan(
         name=f"tail_index-{slug}-{digest}",
         scenario=documents[0],
-        parameters={"flows": {"values": [each["flows"] for each in documents], "name": "groups"}},
+        zip=[{key: {"values": [each[key] for each in documents], "name": f"varied_{key}"} for key in varied}],
         repetitions=scenarios[0].repetitions,
     )
 
@@ -121,7 +129,7 @@ def cost(scenarios: Sequence[Scenario], runner: Runner) -> str:
     Packets are those that a full bottleneck forwards: an upper bound of what is sent.
     """
     rates = []
-    for scenario in {_flows(each): each for each in (scenarios[0], scenarios[-1])}.values():
+    for scenario in {_key(each): each for each in (scenarios[0], scenarios[-1])}.values():
         document = {**scenario.document(), "repetitions": 1, "duration": f"{_CALIBRATION_S} s", "warm_up": "0 s"}
         summary = simulate(Scenario.from_document(document), workers=1).metadata["summary"]
         rates.append((summary["packets_forwarded"] + summary["packets_dropped"]) / summary["cpu_s"])
@@ -187,9 +195,5 @@ def _table(snapshot: Snapshot, name: str, runs: Sequence[str]) -> pl.DataFrame:
     return pl.concat(parts, how="vertical") if parts else pl.DataFrame()
 
 
-def _flows(scenario: Scenario) -> str:
-    return json.dumps(scenario.document()["flows"], sort_keys=True)
-
-
-def _rest(scenario: Scenario) -> str:
-    return json.dumps({key: each for key, each in scenario.document().items() if key != "flows"}, sort_keys=True)
+def _key(scenario: Scenario) -> str:
+    return json.dumps(scenario.document(), sort_keys=True)

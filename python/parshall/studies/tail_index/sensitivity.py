@@ -68,13 +68,13 @@ def influences(size: Size, runner: Runner, trajectories: int) -> list[Influence]
 def answer(found: Sequence[Influence]) -> str:
     """Two sentences."""
     first = "; ".join(f"the {WORDS[each.metric]} is moved most by the {each.strongest}" for each in found)
-    tail = [each.strength[1] / max(each.strength) for each in found]
-    second = (
-        "The tail index is the strongest property for every metric."
-        if min(tail) == 1
-        else f"The tail index moves them by {min(tail):.0%} to {max(tail):.0%} of what the strongest property does: "
-        "the distribution as a whole, and the load that it brings, matter, not its tail index alone."
-    )
+    parts = [[each.strength[factor] / max(each.strength) for each in found] for factor in range(len(FACTORS))]
+    ranges = [
+        f"the {factor} moves them by {min(part):.0%} to {max(part):.0%}"
+        for factor, part in zip(FACTORS, parts, strict=True)
+        if min(part) < 1
+    ]
+    second = f"Of what the strongest property does, {' and '.join(ranges)}."
     return f"{first[0].upper()}{first[1:]}. {second}"
 
 
