@@ -263,7 +263,8 @@ def test_predict_answers_for_each_control_as_python_does(control: str, cli: Cli)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--cc", "vegas"], '--cc: found "vegas"; accepted: reno, bic, highspeed, cubic, scalable'),
+        (["--cc", "vegas"], '--cc: found "vegas"; accepted: "reno", "bic", "highspeed", "cubic", "scalable"'),
+        (["--cc", "cubik"], 'Did you mean "cubic"?'),
         (["--cc", "cubic"], "--rtt: found none; CUBIC grows with time, so it needs one"),
         (["--cc", "cubic", "--rtt", "100"], "--rtt: "),
         (["--cc", "cubic", "--rtt", "0 s"], '--rtt: found "0 s"; accepted: times above 0'),

@@ -17,6 +17,7 @@ import pytest
 
 import parshall as ps
 from parshall.errors import InputError, OutputExistsError
+from parshall.models.growth import growth
 from parshall.models.large_deviations import spectrum
 from parshall.models.loss import Bernoulli
 from parshall.stats import synthesis
@@ -193,6 +194,74 @@ def test_the_spectrum_is_that_of_the_fitted_chain() -> None:
 def test_a_flow_too_short_for_any_scale_says_so() -> None:
     with pytest.raises(InputError, match="299 round trips are too few for any scale; 400 are needed"):
         variability(reno(0.02, 299, 5))
+
+
+def grown(control: str, p_packet: float, rounds: int, seed: int) -> TracedFlow:
+    """A flow whose windows a control's rules make, under independent losses but none twice in a row; RTTs of 0.1 s."""
+    random, windows, lost = np.random.default_rng(seed), [], []
+    rule, early, w_max = growth(control, 0.1), np.array([False]), 0.0
+    rule.begin(np.array([200.0]), early)
+    for _ in range(rounds):
+        window = float(rule.window[0])
+        again = bool(lost and lost[-1])  # it would be the same loss event, for which no window is reduced
+        loses = not again and random.random() < 1 - (1 - p_packet) ** int(window)
+        windows.append(int(window))
+        lost.append(loses)
+        if loses:
+            early = np.array([window < w_max])
+            w_max = float(rule.aim(rule.window, early)[0])
+            rule.begin(rule.window, early)
+        else:
+            rule.advance()
+    frame = pl.DataFrame({"window_packets": windows, "lost": lost, "start_s": np.arange(rounds) * 0.1})
+    row = {"group": control, "repetition": 0, "flow": 0, "mean_rtt_s": 0.1}
+    return TracedFlow(row, {}, frame, pl.DataFrame(), {})
+
+
+@pytest.mark.parametrize("control", ["bic", "highspeed", "cubic", "scalable"])
+def test_the_fitted_chain_is_that_of_the_named_control(control: str) -> None:
+    flow = grown(control, 1e-3, 20_000, 3)
+    own, renos = variability(flow, control), variability(flow)
+    assert own.fitted is not None
+    assert renos.fitted is not None
+    mean = float(flow.windows.mean())
+    # p(w, k) is known from about a thousand losses, 3 %; Reno's chain halves and climbs by one, which these do not.
+    assert own.fitted.mean == pytest.approx(mean, rel=0.04)
+    assert abs(renos.fitted.mean - mean) > 3 * abs(own.fitted.mean - mean)
+    (*_, longest) = own.empirical
+    bounds = own.fitted.bounds(flow.windows.size, longest.scale)
+    assert longest.lowest == pytest.approx(bounds[0], rel=0.15), "the extreme of twenty intervals"
+    # Above the largest window seen p(w) goes on as it was there, which flatters CUBIC's steep climbs.
+    assert 0.9 * longest.highest < bounds[1] < 1.35 * longest.highest
+
+
+def test_a_chain_that_needs_the_round_trip_time_says_so() -> None:
+    flow = grown("cubic", 5e-4, 2000, 1)
+    flow.row["mean_rtt_s"] = None
+    with pytest.raises(InputError, match="no round-trip time is known, and CUBIC grows with time"):
+        variability(flow, "cubic")
+    with pytest.raises(InputError, match='control: found "vegas"; accepted: reno, bic'):
+        variability(flow, "vegas")
+
+
+def test_observe_fits_the_chain_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    flow = grown("scalable", 1e-3, 4000, 2)
+    rows = "".join(f"{0.1 * place:.1f},{window:.0f}\n" for place, window in enumerate(flow.windows))
+    (tmp_path / "series.csv").write_text("t_s,cwnd_pkts\n" + rows)
+    made = cli("observe", "series.csv", "--rtt", "100 ms", "--cc", "scalable", "--json")
+    assert made.exit_code == 0, made.output
+    found = json.loads(made.stdout)["flows"][0]["variability"]
+    assert found["congestion_control"] == "scalable"
+    assert found["chain_mean_packets"] == pytest.approx(found["mean_packets"], rel=0.1)
+    assert [each["scale_rtts"] for each in found["scales"]] == [20, 50, 100]
+    assert all(each["chain_lowest"] < found["mean_packets"] < each["chain_highest"] for each in found["scales"])
+    text = (tmp_path / "observe.html").read_text()
+    assert "Scalable's chain, fitted on p(w)" in text.replace("&#39;", "'")
+    assert "that of Scalable's fitted chain" in text.replace("&#39;", "'")
+    refused = cli("observe", "series.csv", "--cc", "scalible")
+    assert refused.exit_code == 2
+    assert '--cc: found "scalible"' in refused.stderr
+    assert 'Did you mean "scalable"?' in refused.stderr
 
 
 def test_slow_start_does_not_count() -> None:

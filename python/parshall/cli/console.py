@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
@@ -93,6 +93,22 @@ def duration_s(option: str, text: str | None) -> float | None:
     if found <= 0:
         raise InputError(f'{option}: found "{text}"; accepted: times above 0, e.g. "100 ms"')
     return float(found)
+
+
+def one_of(option: str, found: str, known: Sequence[str]) -> None:
+    """Refuse a name that is none of the known ones.
+
+    Raises
+    ------
+    InputError
+        It is none; the message has those that it may have been meant to be.
+    """
+    if found in known:
+        return
+    from parshall.errors import InputError
+    from parshall.schema.problems import did_you_mean, quoted
+
+    raise InputError(f'{option}: found "{found}"; accepted: {quoted(known)}{did_you_mean(found, known)}')
 
 
 def console() -> Console:

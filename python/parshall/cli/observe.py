@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import FAILURE, Json, Quiet, console, duration_s, fail, note, print_json, table, verb
+from parshall.cli.console import FAILURE, Json, Quiet, console, duration_s, fail, note, one_of, print_json, table, verb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from parshall.traces import Observation
+    from parshall.traces.page import Close
 
 LISTED = 20
 
@@ -41,6 +42,13 @@ def observe(
         str | None,
         typer.Option(help='The round-trip time of a cwnd series, e.g. "78 ms".', show_default="from its slope"),
     ] = None,
+    cc: Annotated[
+        str,
+        typer.Option(
+            "--cc",
+            help="The congestion control whose chain is fitted on p(w): reno, bic, highspeed, cubic, scalable.",
+        ),
+    ] = "reno",
     join: Annotated[bool, typer.Option("--join", help="The files are consecutive parts of one capture.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the observation that is in the output directory.")
@@ -50,10 +58,13 @@ def observe(
     quiet: Quiet = False,
 ) -> None:
     """Read traces into the records, and write one page with windows, losses, round-trip times and variability."""
+    from parshall.models.variants import CONTROLS
     from parshall.traces import observe as read
     from parshall.traces import write_page
     from parshall.traces.observation import PAGE_FILE
+    from parshall.traces.page import closely
 
+    one_of("--cc", cc, CONTROLS)
     chosen = flow or []
     shown = not quiet and sys.stderr.isatty()
     try:
@@ -66,12 +77,13 @@ def observe(
         raise
     rows = observation.selected(chosen).head(LISTED).to_dicts()
     path = (output or Path()) / PAGE_FILE
+    close = closely(observation, chosen, cc) if page or as_json else []
     if page:
         from parshall.runs.storage import guarded
 
-        guarded(lambda: write_page(observation, path, chosen))
+        guarded(lambda: write_page(observation, path, chosen, close))
     if as_json:
-        print_json(result(observation, rows, str(path) if page else None))
+        print_json(result(observation, rows, close, str(path) if page else None))
     elif not quiet:
         _show(observation, rows)
         if output is not None:
@@ -80,10 +92,13 @@ def observe(
             note(f"page:   {path.resolve()}")
 
 
-def result(observation: Observation, rows: Sequence[dict[str, Any]], path: str | None) -> dict[str, Any]:
+def result(
+    observation: Observation, rows: Sequence[dict[str, Any]], close: Sequence[Close], path: str | None
+) -> dict[str, Any]:
     """What ``--json`` prints; docs/json.md describes it."""
     from parshall.errors import InputError
 
+    spread = {(each.flow.row["flow"], each.flow.row["repetition"]): _spread(each) for each in close}
     flows = []
     for row in rows:
         flow = observation.flow(row["flow"], row["repetition"])
@@ -100,6 +115,7 @@ def result(observation: Observation, rows: Sequence[dict[str, Any]], path: str |
                 "loss_function": bins,
                 "increase_packets": changes.increase,
                 "decrease_factor": changes.factor,
+                "variability": spread.get((row["flow"], row["repetition"])),
             }
         )
     judged = [[each.as_json() for each in observation.arrivals(trace)] for trace in range(len(observation.captures))]
@@ -109,6 +125,25 @@ def result(observation: Observation, rows: Sequence[dict[str, Any]], path: str |
         "flows": flows,
         "arrivals": judged,
         "page": path,
+    }
+
+
+def _spread(close: Close) -> dict[str, Any] | None:
+    """Ranges of the throughput at each scale, observed and of the fitted chain; None where it is not known."""
+    found, flow = close.found, close.flow
+    if found is None:
+        return None
+    scales: list[dict[str, Any]] = []
+    for each in found.empirical:
+        low, high = (None, None) if found.fitted is None else found.fitted.bounds(flow.windows.size, each.scale)
+        seen = {"scale_rtts": each.scale, "lowest": float(each.lowest), "highest": float(each.highest)}
+        scales.append({**seen, "chain_lowest": low, "chain_highest": high})
+    return {
+        "congestion_control": found.control.lower(),
+        "mean_packets": float(flow.windows.mean()),
+        "chain_mean_packets": None if found.fitted is None else float(found.fitted.mean),
+        "superposition_p": None if found.superposition is None else float(found.superposition.p_value),
+        "scales": scales,
     }
 
 

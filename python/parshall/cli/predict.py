@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Json, console, duration_s, print_json, table, verb
+from parshall.cli.console import Json, console, duration_s, one_of, print_json, table, verb
 
 if TYPE_CHECKING:
     from parshall.models.large_deviations import Spectrum
@@ -46,8 +46,7 @@ def predict(
 
     if quantity not in QUANTITIES:
         raise InputError(f'predict: found "{quantity}"; accepted: "throughput"')
-    if cc not in variants.CONTROLS:
-        raise InputError(f'--cc: found "{cc}"; accepted: {", ".join(variants.CONTROLS)}')
+    one_of("--cc", cc, variants.CONTROLS)
     rtt_s = duration_s("--rtt", rtt)
     if cc == "cubic" and rtt_s is None:
         raise InputError('--rtt: found none; CUBIC grows with time, so it needs one, e.g. --rtt "100 ms"')

@@ -70,7 +70,11 @@ def spectra(found: Variability) -> Plot:
         marks.append(Points(each.alpha, each.f, f"n = {each.scale}", style))
     if found.fitted is not None:
         finite = np.isfinite(found.fitted.f)
-        marks.append(Line(found.fitted.alpha[finite], found.fitted.f[finite], "chain fitted on p(w)", Style(0)))
+        marks.append(
+            Line(
+                found.fitted.alpha[finite], found.fitted.f[finite], f"{found.control}'s chain, fitted on p(w)", Style(0)
+            )
+        )
     panel = Panel(marks, Axis("mean throughput", "packets per RTT"), Axis("f", "1/RTT"))
     return Plot(
         [panel],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,39 @@ LISTED = 40
 """Flows that are listed."""
 
 
-def write_page(observation: Observation, path: str | Path, chosen: Sequence[str] = ()) -> Path:
+@dataclass(frozen=True)
+class Close:
+    """A flow that is looked at closely, how its throughput varies, and why that is not known."""
+
+    flow: TracedFlow
+    found: Variability | None
+    reason: str = ""
+
+
+def closely(observation: Observation, chosen: Sequence[str] = (), control: str = "reno") -> list[Close]:
+    """The flows that the page shows closely: `CLOSELY`, or all `chosen`; with the fitted chain of `control`.
+
+    Raises
+    ------
+    InputError
+        One of `chosen` means no flow.
+    """
+    made = []
+    for row in observation.selected(chosen).head(max(CLOSELY, len(chosen))).to_dicts():
+        flow = observation.flow(row["flow"], row["repetition"])
+        try:
+            made.append(Close(flow, variability(flow, control)))
+        except InputError as error:
+            made.append(Close(flow, None, f"{error}."))
+    return made
+
+
+def write_page(
+    observation: Observation, path: str | Path, chosen: Sequence[str] = (), close: Sequence[Close] | None = None
+) -> Path:
     """Write the page of `observation` to `path`, all or nothing; with `chosen`, of these flows.
+
+    `close` is what `closely` found, for another control than Reno, or if it is known already.
 
     Raises
     ------
@@ -32,13 +64,13 @@ def write_page(observation: Observation, path: str | Path, chosen: Sequence[str]
     OSError
         It cannot be written.
     """
-    return write_document(document(observation, chosen), path)
+    return write_document(document(observation, chosen, close), path)
 
 
-def document(observation: Observation, chosen: Sequence[str] = ()) -> Document:
+def document(observation: Observation, chosen: Sequence[str] = (), close: Sequence[Close] | None = None) -> Document:
     """The page."""
     rows = observation.selected(chosen).to_dicts()
-    flows = [observation.flow(row["flow"], row["repetition"]) for row in rows[: max(CLOSELY, len(chosen))]]
+    shown = closely(observation, chosen) if close is None else close
     files = [file for capture in observation.captures for file in capture["files"]]
     names = ", ".join(Path(file).name for file in files[:3]) + (", ..." if len(files) > 3 else "")
     return Document(
@@ -49,7 +81,7 @@ def document(observation: Observation, chosen: Sequence[str] = ()) -> Document:
         sections=[
             _listing(rows),
             _traces(observation),
-            *(part for flow in flows for part in _closely(flow)),
+            *(_close(each) for each in shown),
             *_arrivals(observation),
         ],
     )
@@ -107,8 +139,9 @@ def _traces(observation: Observation) -> Section:
     return Section("The traces, and how far they can be trusted", sentences)
 
 
-def _closely(flow: TracedFlow) -> list[Section]:
-    """A flow's sections; figures carry its number in their names."""
+def _close(shown: Close) -> Section:
+    """A flow's section; figures carry its number in their names."""
+    flow = shown.flow
     place = f"{flow.row['repetition']}-{flow.row['flow']}"
     sentences = trust.of_flow(flow)
     drawings = []
@@ -132,13 +165,12 @@ def _closely(flow: TracedFlow) -> list[Section]:
     except InputError as error:
         if flow.windows.size >= 2:
             sentences.append(f"{error}.")
-    try:
-        found = variability(flow)
-        drawings.append(Drawn(f"spectrum-{place}", "How throughput varies", figures.spectra(found)))
-        sentences.append(_spread(flow, found))
-    except InputError as error:
-        sentences.append(f"{error}.")
-    return [Section(f"Flow {flow.row['flow']}: {flow.name}", sentences, tables, drawings)]
+    if shown.found is None:
+        sentences.append(shown.reason)
+    else:
+        drawings.append(Drawn(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.found)))
+        sentences.append(_spread(flow, shown.found))
+    return Section(f"Flow {flow.row['flow']}: {flow.name}", sentences, tables, drawings)
 
 
 def _facts(flow: TracedFlow) -> Table:
@@ -196,10 +228,10 @@ def _spread(flow: TracedFlow, found: Variability) -> str:
         text += " No loss was seen, so there is no chain to compare with."
     else:
         text += (
-            f" The mean window is {significant(float(flow.windows.mean()))} packets, the fitted chain's "
-            f"{significant(found.fitted.mean)}."
+            f" The mean window is {significant(float(flow.windows.mean()))} packets, that of {found.control}'s fitted "
+            f"chain {significant(found.fitted.mean)}."
         )
-        if flow.changes().is_reno is False:
+        if found.control == "Reno" and flow.changes().is_reno is False:
             text += " The chain is Reno's, and this flow does not behave as Reno: the comparison shows by how much."
     return text
 

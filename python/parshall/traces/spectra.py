@@ -2,7 +2,8 @@
 
 The chain is that of Loiseau 2010: the window grows by one packet a round trip, and is halved with probability p(w), as
 measured (`models.measured_loss`, neighbouring windows pooled). Slow start and the later slots of a loss event do not
-count. If another control is named, the chain is that of `models.variants`.
+count. If another control is named, the chain is that of `models.variants`, which has the window at the last loss and
+the time since: BIC, HighSpeed, CUBIC, Scalable.
 
 References: P. Loiseau, P. Gonçalves, J. Barral, P. Vicat-Blanc Primet, Modeling TCP throughput: an elaborated
 large-deviations-based model and its empirical validation, Performance Evaluation 67, 2010, §3.2, §5.2.
@@ -65,11 +66,14 @@ class Variability:
         Whether they are one spectrum; None for one scale.
     fitted
         The fitted chain's spectrum; None where no loss was seen.
+    control
+        Whose chain that is, in words.
     """
 
     empirical: Sequence[Empirical]
     superposition: Superposition | None
     fitted: Fitted | None
+    control: str = "Reno"
 
 
 def scales_for(rounds: int) -> tuple[int, ...]:
@@ -84,6 +88,9 @@ def scales_for(rounds: int) -> tuple[int, ...]:
     return tuple(fitting[-MOST_SCALES:])
 
 
+NAMES = {"reno": "Reno", "bic": "BIC", "highspeed": "HighSpeed", "cubic": "CUBIC", "scalable": "Scalable"}
+"""The controls of `models.variants.CONTROLS` in words."""
+
 MEMORY = 10
 """Round trips after a loss in which p(w) of a control with memory is measured apart: there losses follow losses."""
 
@@ -96,14 +103,16 @@ def variability(flow: TracedFlow, control: str = "reno", rtt_s: float | None = N
     flow
         With its windows.
     control, rtt_s
-        Whose chain is fitted, and the round-trip time that CUBIC's needs. Reno's has p(w); the others', in which time
-        since the last loss counts, have p(w, k) for the first `MEMORY` round trips.
+        Whose chain is fitted, and the round-trip time that CUBIC's needs; None: the flow's mean. Reno's has p(w); the
+        others', in which time since the last loss counts, have p(w, k) for the first `MEMORY` round trips.
 
     Raises
     ------
     InputError
-        It is too short for any scale.
+        It is too short for any scale, there is no such control, or CUBIC's chain has no round-trip time.
     """
+    if control not in NAMES:
+        raise InputError(f'control: found "{control}"; accepted: {", ".join(NAMES)}')
     scales = scales_for(flow.windows.size)
     if not scales:
         needed = LEAST_INTERVALS * SCALES[0]
@@ -112,10 +121,14 @@ def variability(flow: TracedFlow, control: str = "reno", rtt_s: float | None = N
     superposition = superimpose(flow.windows, scales) if len(scales) > 1 else None
     counted = flow.steady
     if not flow.events[counted].any():
-        return Variability(empirical, superposition, None)
+        return Variability(empirical, superposition, None, NAMES[control])
+    rtt_s = flow.row.get("mean_rtt_s") if rtt_s is None else rtt_s
+    if control == "cubic" and rtt_s is None:
+        raise InputError(f"{flow.name}: no round-trip time is known, and CUBIC grows with time: there is no chain")
     rounds, events = flow.windows[counted], flow.events[counted]
     loss = measured(rounds, events) if control == "reno" else measured_persistent(rounds, events, MEMORY)
     largest = int(rounds.max()) if control == "reno" else 2 * int(rounds.max())
     chain = for_control(control, loss, rtt_s=rtt_s, w_max=largest)
     level = -np.log(flow.windows.size // scales[0]) / scales[0]
-    return Variability(empirical, superposition, Fitted(chain.mean, *chain.curve(POINTS, deepest=1.1 * float(level))))
+    fitted = Fitted(chain.mean, *chain.curve(POINTS, deepest=1.1 * float(level)))
+    return Variability(empirical, superposition, fitted, NAMES[control])
