@@ -43,7 +43,7 @@ from parshall.models.legendre import Nodes, Tilting, interpolated, reaching, sol
 from parshall.models.loss import LossFunction
 from parshall.models.markov import RENO, Rule, WindowChain
 from parshall.models.markov import chain as window_chain
-from parshall.models.skip_free import SkipFree
+from parshall.models.skip_free import SkipFree, Tilted
 from parshall.models.sparse_tilt import SparseTilt
 
 ENTRIES: tuple[Entry, ...] = (
@@ -102,6 +102,7 @@ class Spectrum:
         self.lowest, self.highest = tilting.lowest, tilting.highest
         self.cycle_rtts = 1 / loss_rate if loss_rate > 0 else np.inf
         self._tilting, self._top = tilting, top
+        self._filled: dict[tuple[float, float], Nodes] = {}
         self.large = tilting.costly
         self.exact_everywhere = tilting.limits is None
 
@@ -419,6 +420,11 @@ class Spectrum:
         return at.log_radius.reshape(wanted.shape), at.mean.reshape(wanted.shape)
 
     @cached_property
+    def _ends(self) -> tuple[float, float]:
+        """F at the lowest and the highest mean."""
+        return self._tilting.end(False), self._tilting.end(True)
+
+    @cached_property
     def _nodes(self) -> Nodes:
         """Solutions on both sides of 0, in steps that grow with q: 100 times the loss rate is where few RTTs matter."""
         unit = self.loss_rate / self.mean
@@ -464,7 +470,7 @@ class Spectrum:
         for highest, end in ((False, self.lowest), (True, self.highest)):
             here = np.abs(alpha - end) <= 1e-12 * span
             if here.any():
-                f[here], at[here] = self._tilting.end(highest), np.inf if highest else -np.inf
+                f[here], at[here] = self._ends[highest], np.inf if highest else -np.inf
         inside = ~outside & np.isneginf(f)
         if inside.any():
             nodes = self._reaching(alpha[inside], self._nodes if nodes is None else nodes)
@@ -477,10 +483,17 @@ class Spectrum:
     def _closer(self, nodes: Nodes, alpha: FloatArray) -> Nodes:
         """Nodes with the gaps around `alpha` filled: cubics between them are exact to about 1e-6 of f."""
         right = np.clip(np.searchsorted(nodes.at.mean, alpha, side="left"), 1, nodes.q.size - 1)
-        gaps = np.unique(right)
-        low, high = nodes.q[gaps - 1], nodes.q[gaps]
-        added = np.unique(np.concatenate([low + (high - low) * part for part in (0.25, 0.5, 0.75)]))
-        return nodes.joined(solved(self._tilting, added))
+        gaps = [(float(nodes.q[place - 1]), float(nodes.q[place])) for place in np.unique(right)]
+        empty = np.array([gap for gap in gaps if gap not in self._filled]).reshape(-1, 2)
+        if empty.size:
+            added = (empty[:, :1] + np.diff(empty, axis=1) * np.array([0.25, 0.5, 0.75])).ravel()
+            found = self._tilting.solve(added, nodes.expected(added))
+            fields = [getattr(found, name).reshape(-1, 3) for name in ("reduced", "reference", "log_radius", "mean")]
+            for place, (low, high) in enumerate(empty.tolist()):
+                self._filled[low, high] = Nodes(added[3 * place : 3 * place + 3], Tilted(*(f[place] for f in fields)))
+        for gap in gaps:
+            nodes = nodes.joined(self._filled[gap])
+        return nodes
 
     def _deep(self, alpha: float) -> float:
         """f, minus infinity at and beyond the ends."""
@@ -493,7 +506,7 @@ class Spectrum:
     def _located(self, level: float, above: bool, nodes: Nodes) -> tuple[float, Nodes]:
         """`_where` for levels below 0, and the nodes with those that were needed."""
         end = self.highest if above else self.lowest
-        if self._tilting.end(above) >= level:
+        if self._ends[above] >= level:
             return end, nodes
         if self.large and not self.exact_everywhere:
             return self._where_interpolated(level, above), nodes

@@ -77,6 +77,13 @@ class Nodes:
         both[3] = np.maximum.accumulate(both[3])
         return Nodes(q, Tilted(*both))
 
+    def expected(self, q: FloatArray) -> FloatArray:
+        """Lambda at `q` between nodes, by the cubic with Lambda and its slope at both; shape of `q`, (m,)."""
+        right = np.clip(np.searchsorted(self.q, q), 1, self.q.size - 1)
+        left, at = right - 1, self.at
+        radii, means = (at.log_radius[left], at.log_radius[right]), (at.mean[left], at.mean[right])
+        return _hermite(q, self.q[left], self.q[right], *radii, *means)
+
     def value(self, index: IntArray, alpha: FloatArray) -> FloatArray:
         """H of the nodes `index` at `alpha`."""
         return np.asarray(self.at.reduced[index] + self.q[index] * (self.at.reference[index] - alpha))
