@@ -77,6 +77,8 @@ def butterfly(
     sending: dict[str, Any] = {
         "name": "sources",
         "count": sources,
+        # A first pause, of the mean of the others: 500 SYNs at once would mostly be lost, again and again.
+        "start": {"uniform": "0.4 s"},
         "rtt": "10 ms",
         "access_rate": "1 Gbit/s",
         "congestion_control": "reno",
