@@ -59,7 +59,7 @@ STUDIES: tuple[Study, ...] = (
     Study(
         "multiple_time_scale",
         "Multiple time scale TCP",
-        "what a slope that follows predicted contention gains under self-similar traffic (Figs 1, 6 to 10, 12, 13)",
+        "what a slope that follows predicted contention gains under self-similar traffic (Figs 1, 6 to 13)",
         "Park & Tuan, ACM TOMACS 10(2), 2000",
     ),
     Study(

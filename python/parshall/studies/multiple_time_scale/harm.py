@@ -7,14 +7,15 @@ RTT, and the 32 clients of 5 Mbit/s. Every difference is between runs of the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check
-from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, signed
+from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, sign_of, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 
 CONTROLS = ("reno", "cubic")
@@ -67,8 +68,22 @@ def section(found: Results, size: Size) -> Section:
         (
             "One connection beside an endless one of Reno, an endless one of CUBIC with the same RTT, and the clients "
             "of 5 Mbit/s: changes when it is steered.",
+            answer(found, size),
         ),
         [Table("", HEADER, rows, numbers=range(1, len(HEADER)))],
+    )
+
+
+def answer(found: Results, size: Size) -> str:
+    """Who loses what shows."""
+    shares, network = changes(found, list(_all(size)))
+    taken, given, costs = said(shares, -1), said(shares, 1), said(network, 1)
+    return " ".join(
+        (
+            f"What it takes from others: {taken}." if taken else "Nobody loses anything that shows.",
+            f"Who gains by it: {given}." if given else "Nobody else gains.",
+            f"What the network pays: {costs}." if costs else "Neither loss rate nor queueing delay grows.",
+        )
     )
 
 
@@ -94,3 +109,40 @@ def row(found: Results, point: Point) -> tuple[str, ...]:
         signed(mean_interval(found.gain(point)), "%"),
         *(signed(mean_interval(change), "%") for change in losses(found, point).values()),
     )
+
+
+_NETWORK = ("loss rate", "queueing delay")
+Changes = list[tuple[str, NDArray[np.float64]]]
+
+
+def changes(found: Results, points: Sequence[Point]) -> tuple[Changes, Changes]:
+    """For the others: their throughput, and what the network does to them."""
+    shares: Changes = []
+    network: Changes = []
+    for point in points:
+        for who, change in losses(found, point).items():
+            (network if who in _NETWORK else shares).append((f"{who} beside {where(point)}", change))
+    return shares, network
+
+
+def said(changes: Changes, sign: int) -> str:
+    """Those that show, in that direction; empty without any."""
+    return listed(
+        [f"{name} {signed(mean_interval(row), '%')}" for name, row in changes if sign_of(mean_interval(row)) == sign]
+    )
+
+
+def where(point: Point) -> str:
+    """Which connection is steered, in words."""
+    return f"{NAMES[point.control]} at {point.rtt_ms} ms"
+
+
+def listed(words: Sequence[str]) -> str:
+    """With commas and an "and".
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

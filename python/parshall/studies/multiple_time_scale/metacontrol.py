@@ -30,14 +30,16 @@ def static(size: Size, largest: int) -> Point:
 
 
 def dynamic(size: Size, adjustment: float) -> Point:
-    """A found while running."""
-    parameters = (("metacontrol", True), ("adjustment", adjustment))
-    return Point(1.05, 5.0, size.rtts_ms[-1], "tcp_rate", parameters)
+    """A found while running, as long as with A fixed."""
+    course = followed(size, adjustment)
+    return course if size.course_s == size.duration_s else replace(course, series=False, duration_s=None)
 
 
 def followed(size: Size, adjustment: float) -> Point:
     """The same for longer, with the course of A."""
-    return replace(dynamic(size, adjustment), series=True, duration_s=size.course_s)
+    parameters = (("metacontrol", True), ("adjustment", adjustment))
+    point = Point(1.05, 5.0, size.rtts_ms[-1], "tcp_rate", parameters)
+    return replace(point, series=True, duration_s=size.course_s)
 
 
 def points(size: Size) -> Iterator[Point]:

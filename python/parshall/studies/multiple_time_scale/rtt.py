@@ -44,15 +44,21 @@ def modern(rtt_ms: int) -> Point:
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     for rtt_ms in size.rtts_ms:
-        for point in (*(steered(control, rtt_ms) for control in CONTROLS), modern(rtt_ms)):
+        for point in _at(rtt_ms, size):
             yield from (point, point.plain)
-            if _at_an_end(point, size):
+            if _is_end(rtt_ms, size):
                 yield blind(point)
 
 
-def _at_an_end(point: Point, size: Size) -> bool:
-    """Whether it has the smallest or the largest RTT: there it is also compared with the mean slope."""
-    return point.rtt_ms in (size.rtts_ms[0], size.rtts_ms[-1])
+def _at(rtt_ms: int, size: Size) -> list[Point]:
+    """Steered connections at an RTT."""
+    source = [steered(control, rtt_ms) for control in CONTROLS]
+    return [*source, modern(rtt_ms)] if _is_end(rtt_ms, size) else source
+
+
+def _is_end(rtt_ms: int, size: Size) -> bool:
+    """Whether it is the smallest or the largest RTT: there is CUBIC too, and the mean slope to compare with."""
+    return rtt_ms in (size.rtts_ms[0], size.rtts_ms[-1])
 
 
 def checks(found: Results, size: Size) -> Iterator[Check]:
@@ -166,9 +172,9 @@ def _answer(found: Results, size: Size) -> str:
 def _table(found: Results, size: Size) -> Table:
     rows = []
     for rtt in size.rtts_ms:
-        for point in (*(steered(control, rtt) for control in CONTROLS), modern(rtt)):
+        for point in _at(rtt, size):
             plain, over = found.goodput(point.plain), ""
-            if _at_an_end(point, size):
+            if _is_end(rtt, size):
                 without = found.goodput(blind(point))
                 over = signed(mean_interval((found.goodput(point) - without) / without), "%")
             others = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point]])

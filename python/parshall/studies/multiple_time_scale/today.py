@@ -7,7 +7,7 @@ CUBIC with its RTT: what they, and the clients, lose is the harm of steering.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ def section(found: Results, size: Size) -> Section:
     return Section(
         "Does it still pay?",
         (
-            f"At 1 Gbit/s, with CUBIC clients of 500 Mbit/s, SACK and initial windows of 10, beside an endless "
+            "At 1 Gbit/s, with CUBIC clients of 500 Mbit/s, SACK and initial windows of 10, beside an endless "
             f"connection of Reno and one of CUBIC ({size.fast_seeds} seeds of {size.fast_duration_s:g} s).",
             answer(found),
         ),
@@ -79,48 +79,29 @@ def section(found: Results, size: Size) -> Section:
 def answer(found: Results) -> str:
     """Whether it pays, for whom, and at whose expense."""
     all_points = list(_points())
-    gains = [f"{_where(point)} {signed(mean_interval(found.gain(point)), '%')}" for point in all_points]
+    gains = [f"{harm.where(point)} {signed(mean_interval(found.gain(point)), '%')}" for point in all_points]
     paying = [point for point in all_points if _sign(found.gain(point)) > 0]
     first = {0: "It does not pay", len(all_points): "It pays for who is steered"}.get(
         len(paying), f"It pays in {len(paying)} of {len(all_points)} cases"
     )
-    beaten = [point for point in all_points if _sign(_over_blind(found, point)) > 0]
+    beaten = [harm.where(point) for point in all_points if _sign(_over_blind(found, point)) > 0]
     prediction = (
-        "in none of them does prediction gain anything that shows over a slope that is always 3.5"
-        if not beaten
-        else f"prediction gains over a slope that is always 3.5 for {_listed([_where(point) for point in beaten])}"
+        f"prediction gains over a slope that is always 3.5 for {harm.listed(beaten)}"
+        if beaten
+        else "in none of them does prediction gain anything that shows over a slope that is always 3.5"
     )
-    hurt = [
-        f"{who} beside {_where(point)} {signed(mean_interval(change), '%')}"
-        for point in all_points
-        for who, change in harm.losses(found, point).items()
-        if who not in {"loss rate", "queueing delay"} and _sign(change) < 0
-    ]
-    others = f"It takes from others: {_listed(hurt)}." if hurt else "What the others lose does not show in any case."
-    costs = [
-        f"{who} beside {_where(point)} {signed(mean_interval(change), '%')}"
-        for point in all_points
-        for who, change in harm.losses(found, point).items()
-        if who in {"loss rate", "queueing delay"} and _sign(change) > 0
-    ]
-    network = f" The network pays too: {_listed(costs)}." if costs else " Loss rate and queueing delay grow in no case."
-    return f"{first}: {_listed(gains)}; {prediction}. {others}{network}"
-
-
-def _where(point: Point) -> str:
-    return f"{NAMES[point.control]} at {point.rtt_ms} ms"
+    shares, network = harm.changes(found, all_points)
+    lows = [mean_interval(change).low for _, change in shares]
+    least = min((low for low in lows if low is not None), default=0.0)
+    taken, costs = harm.said(shares, -1), harm.said(network, 1)
+    others = (
+        f"It takes from others: {taken}."
+        if taken
+        else f"What the others lose does not show, though the intervals are wide: the worst one ends at {least:+.0%}."
+    )
+    pays = f"The network pays too: {costs}." if costs else "Loss rate and queueing delay grow in no case."
+    return f"{first}: {harm.listed(gains)}; {prediction}. {others} {pays}"
 
 
 def _sign(values: NDArray[np.float64]) -> int:
     return sign_of(mean_interval(values))
-
-
-def _listed(words: Sequence[str]) -> str:
-    """With commas and an "and".
-
-    Examples
-    --------
-    >>> _listed(["a", "b", "c"]), _listed(["a"])
-    ('a, b and c', 'a')
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
