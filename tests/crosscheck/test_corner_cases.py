@@ -70,6 +70,24 @@ def test_zero_length_transfers_end_at_once(simulate: Any) -> None:
     assert (nothing["packets_sent"] == 0).all()
 
 
+@pytest.mark.parametrize(
+    ("persistent", "pause", "rounds"),
+    [(False, "150 ms", [4, 4, 4]), (True, "150 ms", [4, 2, 2]), (True, "250 ms", [4, 4, 4])],
+)
+def test_a_window_lives_on_between_transfers(simulate: Any, persistent: bool, pause: str, rounds: list[int]) -> None:
+    """Forty packets are windows of 4, 8, 16 and the rest, which has then grown to 22; an idle timeout takes 0.2 s."""
+    workload = {
+        "name": "on_off",
+        "size": {"name": "constant", "value": "40 packets"},
+        "off": {"name": "constant", "value": pause},
+    }
+    flow = {"workload": workload, "initial_window": "4 packets", "persistent": persistent}
+    run = simulate(dumbbell(flow, buffer=100, duration="1.2 s", rate="10 Gbit/s"))
+    done = run.transfers.head(3)
+    taken = (done["completion_s"] - done["start_s"]).to_list()
+    assert taken == pytest.approx([0.040 * each for each in rounds], rel=1e-3)
+
+
 @pytest.mark.parametrize("recovery", RECOVERIES)
 def test_one_packet_buffer(simulate: Any, recovery: str) -> None:
     workload = {"name": "transfer", "size": "200 packets"}

@@ -51,6 +51,7 @@ def tcp(**changes: Any) -> dict[str, Any]:
         "pacing": False,
         "handshake": False,
         "ssthresh_cached": False,
+        "persistent": False,
         "byte_counting": True,
         "ack_size": 40,
         **changes,
@@ -577,6 +578,10 @@ def test_transfers_at_what_was_measured() -> None:
         (
             [flows(workload={"name": "transfer", "sizes": [10_000]}, tcp=tcp(ssthresh_cached=True))],
             "given threshold",
+        ),
+        (
+            [flows(workload={"name": "transfer", "sizes": [10_000]}, tcp=tcp(persistent=True))],
+            "the window of the one before",
         ),
     ],
 )

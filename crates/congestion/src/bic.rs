@@ -8,6 +8,7 @@
 //! | 1 - beta | `decrease` | factor kept at a congestion event |
 //! | low_window | `low_window` | packets; below, the control is Reno |
 //! | ss_cwnd, ss_target | `probe_step`, `probe_target` | packets: max probing |
+//! | B (Linux) | `divisor` | the way to the maximum over a step |
 //!
 //! Below `w_max` a round trip goes half of the way to it, but no more than S_max: additive increase far from it,
 //! binary search near. Where the step would be less than S_min the window is set to `w_max`, and max probing begins:
@@ -17,8 +18,13 @@
 //! to 14 packets would climb by S_max a round trip towards a maximum that may be long gone. Before the first loss there is no
 //! maximum: the paper takes a large constant, which is additive increase by S_max; here probing begins at 1 packet, as in Linux.
 //!
-//! Linux' version of 2005 differs: it keeps 0.8 instead of 7/8, has S_max = 16, goes a quarter of the way, and takes 5 and
-//! more round trips a packet near the maximum.
+//! Linux' version of that time differs: it keeps 819/1024 instead of 7/8, has S_max = 16, goes a quarter of the way, grows by a twentieth
+//! of the window at least until the first loss, ends slow start at 100 packets, forgets all after a timeout, and adds 1/5 packet a
+//! round trip from 8 packets below the maximum to 4 above it, then a third of what it is above. All but the last two can be
+//! had: `{ decrease = 0.8, s_max = 16, divisor = 4, initial_growth = 0.05 }`, and `initial_ssthresh` of the group.
+//!
+//! Read: the abstract of the paper, secondary texts of its algorithm, and Linux' net/ipv4/tcp_bic.c in two versions of 2.6, for its
+//! constants and conditions; the 100 packets are from GEANT's notes on it (2007). Not read: the paper's pseudocode.
 
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 
@@ -33,6 +39,10 @@ parshall_units::configuration! {
         decrease: f64 => Number, default "0.875", min 0.01, max 0.999;
         /// Window below which the control does as Reno.
         low_window: u64 => Packets, default "14 packets", min 0.0;
+        /// The way to the maximum over a step of the binary search.
+        divisor: f64 => Number, default "2", min 1.0, max 100.0;
+        /// Part of the window that a round trip adds at least until the first loss.
+        initial_growth: f64 => Number, default "0", min 0.0, max 1.0;
         /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
         fast_convergence: bool => Boolean, default "true";
     }
@@ -47,6 +57,9 @@ pub struct Bic {
     s_min: f64,
     decrease: f64,
     low_window: f64,
+    divisor: f64,
+    /// 0 from the first loss on.
+    initial_growth: f64,
     fast_convergence: bool,
     w_max: f64,
     probe_step: f64,
@@ -67,6 +80,8 @@ impl Bic {
             s_min: config.s_min,
             decrease: config.decrease,
             low_window: config.low_window as f64,
+            divisor: config.divisor,
+            initial_growth: config.initial_growth,
             fast_convergence: config.fast_convergence,
             w_max: 0.0,
             probe_step: 1.0,
@@ -85,7 +100,7 @@ impl Bic {
     }
 
     fn search(&mut self, acked: f64) {
-        let step = (self.w_max - self.window) / 2.0;
+        let step = (self.w_max - self.window) / self.divisor;
         if step < self.s_min {
             self.window = self.w_max;
         } else {
@@ -99,7 +114,8 @@ impl Bic {
         if self.probe_target == 0.0 {
             self.probe_target = self.window + self.probe_step;
         }
-        self.window += self.probe_step.min(self.s_max) * acked / self.window;
+        let step = self.probe_step.min(self.s_max).max(self.initial_growth * self.window);
+        self.window += step * acked / self.window;
         if self.probe_step < self.s_max && self.window >= self.probe_target {
             self.probe_step *= 2.0;
             self.probe_target = self.window + self.probe_step;
@@ -112,6 +128,7 @@ impl Bic {
         let early = self.fast_convergence && used < self.w_max;
         self.w_max = if early { used * (1.0 + kept) / 2.0 } else { used };
         self.ssthresh = (used * kept).max(MIN_SSTHRESH);
+        self.initial_growth = 0.0;
         self.probe_step = 1.0;
         self.probe_target = 0.0;
     }
@@ -159,6 +176,18 @@ mod tests {
     use crate::Signal;
     use parshall_units::{Duration, Instant};
 
+    fn paper() -> BicConfig {
+        BicConfig {
+            s_max: 32.0,
+            s_min: 0.01,
+            decrease: 0.875,
+            low_window: 14,
+            divisor: 2.0,
+            initial_growth: 0.0,
+            fast_convergence: true,
+        }
+    }
+
     /// Windows at the ends of round trips.
     fn rounds(bic: &mut Bic, count: usize) -> Vec<f64> {
         let rtt = Duration::from_millis(100);
@@ -185,8 +214,7 @@ mod tests {
 
     #[test]
     fn searches_additively_then_binary_then_probes() {
-        let config =
-            BicConfig { s_max: 32.0, s_min: 0.01, decrease: 0.875, low_window: 14, fast_convergence: true };
+        let config = paper();
         let mut bic = Bic::new(&config, Start { window: 2000.0, ssthresh: 1.0 });
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 2000 });
         let windows = rounds(&mut bic, 40);
@@ -211,8 +239,7 @@ mod tests {
 
     #[test]
     fn below_14_packets_it_is_reno() {
-        let config =
-            BicConfig { s_max: 32.0, s_min: 0.01, decrease: 0.875, low_window: 14, fast_convergence: true };
+        let config = paper();
         let mut bic = Bic::new(&config, Start { window: 13.0, ssthresh: 1.0 });
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 13 });
         assert_eq!(bic.window(), 6.5);
@@ -227,8 +254,7 @@ mod tests {
 
     #[test]
     fn the_search_ends_at_the_maximum_once_steps_are_below_s_min() {
-        let config =
-            BicConfig { s_max: 32.0, s_min: 0.5, decrease: 0.875, low_window: 14, fast_convergence: true };
+        let config = BicConfig { s_min: 0.5, ..paper() };
         let mut bic = Bic::new(&config, Start { window: 400.0, ssthresh: 1.0 });
         bic.w_max = 401.1;
         bic.avoid_congestion(1.0);
@@ -240,12 +266,29 @@ mod tests {
 
     #[test]
     fn an_early_loss_lowers_the_aim() {
-        let config =
-            BicConfig { s_max: 32.0, s_min: 0.01, decrease: 0.875, low_window: 14, fast_convergence: true };
+        let config = paper();
         let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 1.0 });
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         bic.on_congestion(&loss(1000));
         bic.on_congestion(&loss(875));
         assert_eq!(bic.w_max, 875.0 * (1.0 - 0.125 / 2.0));
+    }
+
+    #[test]
+    fn linux_grows_by_a_twentieth_until_the_first_loss_and_goes_a_quarter_of_the_way() {
+        let config = BicConfig { s_max: 16.0, decrease: 0.8, divisor: 4.0, initial_growth: 0.05, ..paper() };
+        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 100.0 });
+        let windows = rounds(&mut bic, 3);
+        for pair in windows.windows(2) {
+            assert!((pair[1] / pair[0] - 1.05).abs() < 1e-3, "{windows:?}");
+        }
+        (bic.window, bic.w_max) = (1000.0, 0.0);
+        bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 1000 });
+        let windows = rounds(&mut bic, 20);
+        assert!((windows[1] - windows[0] - 16.0).abs() < 0.3, "{windows:?}");
+        let left: Vec<f64> = windows[12..18].iter().map(|w| 1000.0 - w).collect();
+        for pair in left.windows(2) {
+            assert!((pair[1] / pair[0] - libm::exp(-0.25)).abs() < 0.01, "{left:?}");
+        }
     }
 }

@@ -16,6 +16,14 @@
 //! reduction, not from the end of the recovery; and W_tcp counts round trips by t/RTT instead of by ACKs, and keeps its
 //! slope above W_max. Fast convergence is that of BIC.
 //!
+//! Linux' version of that time has the same C = 0.4, keeps 819/1024, and has S_max = 16 packets in 100 ms. It differs in what comes
+//! before the first loss: slow start ends at 100 packets, and then a round trip adds a fiftieth of the window
+//! (`initial_ssthresh` of the group, `initial_growth = 0.02`). It also counts W_tcp by ACKs, begins t with the first ACK after
+//! the recovery, and forgets all after a timeout.
+//!
+//! Read: Linux' net/ipv4/tcp_cubic.c, version 2.0, for its constants and conditions; RFC 9438 for what came later. Not read:
+//! the paper of 2005.
+//!
 //! Deviations: K is counted from the window and W_max as they are after fast convergence, cbrt((W_max - cwnd)/C), as in Linux: with
 //! K = cbrt(beta W_max/C) the curve would not begin at the window.
 
@@ -32,6 +40,8 @@ parshall_units::configuration! {
         decrease: f64 => Number, default "0.8", min 0.01, max 0.999;
         /// Fastest growth, in packets a second.
         s_max: f64 => Number, default "160", min 0.001, max 1e9;
+        /// Part of the window that a round trip adds at least until the first loss.
+        initial_growth: f64 => Number, default "0", min 0.0, max 1.0;
         /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
         fast_convergence: bool => Boolean, default "true";
         /// Whether the window is never below what Reno would reach.
@@ -98,6 +108,7 @@ impl Cubic2005 {
         let t = self.epoch.elapsed_s(ack.now);
         let rtt = ack.srtt.as_secs_f64();
         let step = (self.w_cubic(t + rtt) - self.window).clamp(0.0, self.config.s_max * rtt);
+        let step = step.max(self.config.initial_growth * self.window);
         self.window += step * ack.acked / self.window;
         if self.config.reno_friendly && rtt > 0.0 {
             // No faster than slow start, whatever became of the RTT.
@@ -110,6 +121,7 @@ impl Cubic2005 {
         let early = self.config.fast_convergence && used < self.w_max;
         self.w_max = if early { used * (1.0 + self.config.decrease) / 2.0 } else { used };
         self.ssthresh = (used * self.config.decrease).max(MIN_SSTHRESH);
+        self.config.initial_growth = 0.0; // the first loss is over
         self.epoch.end();
     }
 }
@@ -157,7 +169,14 @@ mod tests {
     use parshall_units::Duration;
 
     fn config(s_max: f64) -> Cubic2005Config {
-        Cubic2005Config { c: 0.4, decrease: 0.8, s_max, fast_convergence: true, reno_friendly: false }
+        Cubic2005Config {
+            c: 0.4,
+            decrease: 0.8,
+            s_max,
+            initial_growth: 0.0,
+            fast_convergence: true,
+            reno_friendly: false,
+        }
     }
 
     /// The window `seconds` after a loss at `w_max`, RTT 100 ms.

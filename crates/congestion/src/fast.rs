@@ -15,6 +15,9 @@
 //! What the paper leaves open: slow start ends as soon as half of alpha is queued; gamma is 1/2; alpha is constant, the paper's first
 //! choice (it may also be in proportion to w while nothing is queued, which slow start does here). A window that is not used is
 //! not changed.
+//!
+//! Read: the FAST of two simulators, for eq. (6) and gamma; secondary texts for the rest. Not read: the paper itself, so its equations
+//! and sections are numbered as others cite them.
 
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 

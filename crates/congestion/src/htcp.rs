@@ -16,8 +16,13 @@
 //! event (adaptive backoff). Scaling the increase with the RTT is an option of the draft, as Linux has it: f is divided by
 //! 100 ms/RTT_min, within [0.5, 10], and not below 1.
 //!
-//! What the sources leave open: B is what was acknowledged in the last whole round trip, over its length; RTT_max begins anew with each
-//! congestion event (Linux lets it fade by 5 % an event); the first event, which has no B before it, halves.
+//! What the sources leave open: B is what was acknowledged in the last whole round trip, over its length (Linux: the largest of running
+//! means since the last event); RTT_max begins anew with each congestion event (Linux and FreeBSD let it fade by 5 % an event);
+//! the first event, which has no B before it, halves. Linux also scales with the RTT by default, within the first second too, counts
+//! Delta from the end of the recovery, and halves where RTT_min is 10 ms or less.
+//!
+//! Read: Linux' net/ipv4/tcp_htcp.c (2.6) and FreeBSD's cc_htcp.c, which follows draft 06, for constants, conditions and their
+//! order; a survey with the formula of f. Not read: the draft and the paper themselves.
 
 use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::{Duration, Instant};

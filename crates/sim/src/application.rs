@@ -13,6 +13,7 @@ pub(crate) struct Application {
     pub(crate) bytes: Option<u64>,
     pub(crate) active: bool,
     pub(crate) index: u32,
+    /// When the current transfer began; between transfers, when the last one ended.
     pub(crate) begun: Instant,
     /// The transfer that waits for its start.
     pub(crate) pending: Option<u64>,

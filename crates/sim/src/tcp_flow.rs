@@ -452,7 +452,11 @@ impl TcpFlow {
     fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         let Some(bytes) = self.application.pending.take() else { return };
         self.application.start = Instant::MAX;
-        self.open_connection(group, now);
+        if group.tcp.persistent && self.application.index > 0 {
+            self.resume_connection(group, now);
+        } else {
+            self.open_connection(group, now);
+        }
         let application = &mut self.application;
         application.active = true;
         application.begun = now;
@@ -472,7 +476,18 @@ impl TcpFlow {
         }
     }
 
-    /// Each transfer is a connection of its own.
+    /// The connection lives on. RFC 5681 §4.1: after an idle timeout with a window of a new one at most
+    fn resume_connection(&mut self, group: &TcpGroup, now: Instant) {
+        self.sender.resume(now);
+        if now.since(self.application.begun) > self.sender.timeout(&group.tcp) {
+            let control = self.sender.control();
+            let window = control.window().min(group.tcp.initial_window as f64);
+            let start = Start { window, ssthresh: control.ssthresh() };
+            self.sender.replace_control(now, group.new_control(start));
+        }
+    }
+
+    /// A transfer with a connection of its own.
     fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
         let base = self.sender.reopen(&group.tcp, group.new_control(self.start(group)), now);
         self.receiver.reopen(base);
@@ -499,6 +514,7 @@ impl TcpFlow {
         let application = &mut self.application;
         application.active = false;
         let stood_still = application.begun == now;
+        application.begun = now;
         application.index += 1;
         if let Some(process) = application.arrivals {
             core.freed.push((process, now, self.index));

@@ -19,7 +19,7 @@ fn sound() -> Value {
         "limited_transmit": true, "delayed_ack": 40_000_000_000_u64, "min_rto": 200_000_000_000_u64,
         "max_rto": 60_000_000_000_000_u64, "initial_rto": 1_000_000_000_000_u64, "rto_granularity": 1_000_000_000,
         "timestamps": true, "ecn": true, "accurate_ecn": false, "pacing": true, "handshake": true, "ssthresh_cached": true,
-        "byte_counting": true, "ack_size": 40
+        "persistent": false, "byte_counting": true, "ack_size": 40
     });
     json!({
         "seed": 1, "duration_ps": 300_000_000_000_u64, "warm_up_ps": 10_000_000_000_u64,

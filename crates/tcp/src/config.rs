@@ -42,6 +42,8 @@ parshall_units::configuration! {
         handshake: bool => Boolean, default "false";
         /// Whether a connection starts from the last ssthresh of the same pair (RFC 2140).
         ssthresh_cached: bool => Boolean, default "false";
+        /// Whether a flow's transfers follow each other on one connection, whose window lives on unless it was idle for a retransmission timeout (RFC 5681 §4.1).
+        persistent: bool => Boolean, default "false";
         /// Whether a window grows by the packets acknowledged (RFC 3465) or by one an ACK (RFC 5681).
         byte_counting: bool => Boolean, default "true";
         /// Size of an ACK on the wire.

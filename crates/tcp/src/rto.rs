@@ -111,6 +111,7 @@ pub(crate) mod tests {
             pacing: false,
             handshake: false,
             ssthresh_cached: false,
+            persistent: false,
             byte_counting: true,
             ack_size: 40,
         }

@@ -8,6 +8,13 @@
 //! | `pipe` | [`Scoreboard::pipe`]: O(1), from counts instead of a walk over the window |
 //!
 //! The losses that 6675 finds are a prefix of the holes, so one number (`lost_edge`) tells lost from not lost.
+//!
+//! More is sent again than was lost, as the RFC has it, in two cases. A recovery also repairs what is lost of the packets sent
+//! within it; when it ends, the next one may begin with the same ACK, and then sends these again, because `HighRxt` is that of the
+//! current recovery (§5 step 4.3). And after a timeout everything that is not SACKed counts as lost, what is under way too
+//! (§5.1). The first is not all waste: a retransmission that was lost again would wait for the timer otherwise. With
+//! `HighRxt` kept, transfers of 2 to 6 MB over 10 Mbit/s had up to twice the timeouts and took 1 to 3 % longer. RACK
+//! (`rack.rs`) does neither.
 
 use crate::ranges::{Range, RangeSet};
 
@@ -255,6 +262,26 @@ mod tests {
                 prop_assert_eq!(board.first_is_lost(), letter.is_lost(letter.floor));
             }
         }
+    }
+
+    #[test]
+    fn a_recovery_sends_again_what_the_one_before_sent() {
+        let mut board = Scoreboard::default();
+        board.reset(0);
+        board.update(0, &[Range { start: 1, end: 10 }]);
+        board.detect_losses();
+        board.restart_retransmissions();
+        board.retransmitted(board.next_lost().unwrap());
+        // Of the packets sent meanwhile 10 and 12 are lost; 10 is sent again, then the hole of the first recovery is filled.
+        board.update(0, &[Range { start: 11, end: 12 }, Range { start: 13, end: 19 }]);
+        board.detect_losses();
+        assert_eq!(board.next_lost(), Some(10));
+        board.retransmitted(10);
+        board.update(10, &[]);
+        assert_eq!(board.next_lost(), Some(12));
+        // RFC 6675 §5 step 4.3: the next recovery begins with the first hole.
+        board.restart_retransmissions();
+        assert_eq!(board.next_lost(), Some(10));
     }
 
     #[test]

@@ -193,6 +193,16 @@ impl Sender {
         (srtt > Duration::ZERO).then_some(srtt)
     }
 
+    /// The application gives data again after a pause, which does not count for the mean window.
+    pub fn resume(&mut self, now: Instant) {
+        self.statistics.skip_until(now);
+    }
+
+    /// The retransmission timeout as it stands.
+    pub fn timeout(&self, config: &TcpConfig) -> Duration {
+        self.rtt.timeout(config)
+    }
+
     /// Where the connection stands.
     pub fn phase(&self) -> Phase {
         self.phase

@@ -31,6 +31,7 @@ fn config(recovery: Recovery) -> TcpConfig {
         pacing: false,
         handshake: false,
         ssthresh_cached: false,
+        persistent: false,
         byte_counting: true,
         ack_size: 40,
     }

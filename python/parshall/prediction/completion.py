@@ -140,6 +140,8 @@ def _unfit(group: Group, path: _Path) -> str | None:
         return f"the model does not describe the slow start of {group.control!r}"
     if (group.tcp or {}).get("initial_ssthresh") is not None or (group.tcp or {}).get("ssthresh_cached"):
         return "slow start ends at a given threshold; the model has it end with the first loss"
+    if (group.tcp or {}).get("persistent"):
+        return "a transfer begins with the window of the one before; the model has each begin with slow start"
     if (group.tcp or {}).get("slow_start", "standard") != "standard":
         return f"slow start is {(group.tcp or {})['slow_start']}; the model has it end with the first loss"
     return None

@@ -119,6 +119,7 @@ fn config(setup: &Setup) -> TcpConfig {
         pacing: false,
         handshake: true,
         ssthresh_cached: false,
+        persistent: false,
         byte_counting: true,
         ack_size: 52,
     }
