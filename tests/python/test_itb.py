@@ -284,9 +284,19 @@ def test_the_page_and_the_ranking(ran: Ran) -> None:
         assert [standing.rank for standing in standings] == [1, 2, 3]
         means = [standing.value.mean for standing in standings]
         assert means == sorted(means)
-    html = document_html(page(result))
+    document = page(result)
+    html = document_html(document)
     for words in ("Not standard", "Class F:", "harm to throughput", "C_a = 10 Mbit/s", "scaled down"):
         assert words in html
+    assert document.sections[0].heading == "The answer"
+    # Every metric of §4.2 stands on the page, with the completion time of competing TCP (§4.2.3).
+    labels = {label for section in document.sections for table in section.tables for label in table.header}
+    # But the use of the link: runs go on when the timed files are there, so it says little.
+    wanted = {measure.label for measure in score.MEASURES if measure.key != "utilisation"} | {
+        score.BY_KEY["completion_ratio"].label
+    }
+    shown = {label.partition(" (")[0] for label in labels} | {"mean completion time"}  # there: completion time
+    assert wanted - shown == set()
 
 
 def test_json_of_the_benchmark_is_what_the_guide_says(ran: Ran) -> None:
@@ -344,6 +354,14 @@ def test_ratios_and_differences_are_paired() -> None:
     assert score.difference({0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.9, 1: 1.91, 2: 2.9}) == 1
     assert score.difference({0: 1.0}, {0: 2.0}) is None, "one repetition says nothing"
     assert score.ratio({0: 0.0}, {0: 1.0}) is None
+
+
+def test_what_one_file_cannot_say_is_not_said(ran: Ran) -> None:
+    """A standard deviation of one completion time is not 0, and one flow is not fair."""
+    files = {case.case.name: case.alone for case in ran.result.cases}
+    for name, alone in files.items():
+        for key in ("completion_sd_s", "unpredictability", "jain"):
+            assert (alone[key].null_count() == alone.height) == (name[:2] in ("TU", "PA")), (name, key)
 
 
 def test_start_up_and_shares_of_a_made_up_flow() -> None:

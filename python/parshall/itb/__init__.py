@@ -13,7 +13,7 @@
 | `measures` | the metrics of a run | §4.2 |
 | `fairness` | harm to competing Reno and CUBIC | RFC 9743 |
 | `score` | rankings, and paired comparisons | |
-| `page` | the page | |
+| `page`, `pictures` | the page | |
 
 References: R. Guillier, L. Hablot, P. Vicat-Blanc Primet, Towards a User-Oriented Benchmark for Transport Protocols
 Comparison in very High Speed Networks, INRIA RR-6244, 2007.

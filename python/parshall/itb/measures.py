@@ -19,6 +19,8 @@
 | | `rtt_excess_s` | s | mean RTT of the half's flows over that without queues |
 | | `finished` | 1 | share of the timed files that were complete at the end |
 
+Spread and fairness are null where a run has one file (TU, PA).
+
 A file that is not complete at the end counts as if it were complete then, so completion times are lower bounds
 wherever `finished` is below 1. The same holds for start-up and convergence that were not seen. Start-up, convergence,
 sigma_i and p_{i,k} are those of applications with one file a source; others idle in between. Goodputs over time are
@@ -121,7 +123,7 @@ def _completion(case: Case, files: pl.DataFrame) -> pl.DataFrame:
         rate=8 * pl.col("size_bytes").sum() / pl.col("time_s").sum(),
     )
     fairness = sources.group_by(*KEYS, maintain_order=True).agg(
-        jain=pl.col("rate").sum() ** 2 / (pl.len() * (pl.col("rate") ** 2).sum()), sources=pl.len()
+        jain=_of_several(pl.col("rate").sum() ** 2 / (pl.len() * (pl.col("rate") ** 2).sum())), sources=pl.len()
     )
     # The mean of (T_i - mean)^2 over all i: the source divides by N, not by N - 1.
     return (
@@ -130,8 +132,8 @@ def _completion(case: Case, files: pl.DataFrame) -> pl.DataFrame:
             completion_s=time.mean(),
             completion_max_s=time.max(),
             completion_min_s=time.min(),
-            completion_sd_s=time.std(ddof=0),
-            unpredictability=slowdown.std(ddof=0) / slowdown.mean(),
+            completion_sd_s=_of_several(time.std(ddof=0)),
+            unpredictability=_of_several(slowdown.std(ddof=0) / slowdown.mean()),
             slowdown=slowdown.mean(),
             goodput_bps=(8 * pl.col("size_bytes") / time).mean(),
             aggregate_bps=8 * pl.col("size_bytes").sum() / (pl.col("end_s").max() - pl.col("start_s").min()),
@@ -141,6 +143,11 @@ def _completion(case: Case, files: pl.DataFrame) -> pl.DataFrame:
         .with_columns(finished=pl.col("complete") / (pl.col("sources") * case.rounds))
         .drop("complete", "sources")
     )
+
+
+def _of_several(statistic: pl.Expr) -> pl.Expr:
+    """A statistic that one value does not have."""
+    return pl.when(pl.len() > 1).then(statistic)
 
 
 def _of_flows(tables: Tables, scope: Scope) -> pl.DataFrame:

@@ -1,52 +1,86 @@
-"""The page of the benchmark: the scoreboard of each application, the ranking of each class, then the pictures."""
+"""The page of the benchmark: the answer, what was run, then each application: its score, its classes, its pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import metadata
 
-import numpy as np
-
 from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
 from parshall.itb.estimate import duration
-from parshall.itb.score import HARMS, MEASURES, Measure
-from parshall.report.document import Document, Drawn, Section, Table
-from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
+from parshall.itb.pictures import pictures
+from parshall.itb.score import BY_KEY, Measure
+from parshall.report.document import Document, Section, Table
+from parshall.report.numbers import with_half_width
 from parshall.stats.confidence import Interval
 
-_REFERENCE = "Guillier, Hablot & Vicat-Blanc Primet, INRIA RR-6244, 2007"
+_REFERENCE = ("Guillier, Hablot & Vicat-Blanc Primet 2007", "INRIA RR-6244")
 _OVERALL = ("unpredictability", "jain", "start_up_s", "convergence_s", "queueing_delay_s", "loss_rate")
-_BY_CLASS = (
-    "completion_sd_s",
-    "completion_max_s",
-    "unpredictability",
-    "jain",
-    "goodput_bps",
-    "efficiency",
-    "queueing_delay_s",
-    "loss_rate",
-    "start_up_s",
-    "convergence_s",
-)
-_BY_KEY: dict[str, Measure] = {measure.key: measure for measure in (*MEASURES, *HARMS)}
+_HARMS = ("throughput_harm", "delay_harm", "loss_harm", "completion_ratio")
+_RANKED = ("completion_sd_s", "completion_min_s", "completion_max_s", "unpredictability", "jain")
+_GOODPUT = ("goodput_bps", "goodput_sd_bps", "aggregate_bps", "efficiency", "start_up_s", "convergence_s")
+_BOTTLENECK = ("queueing_delay_s", "queueing_delay_p99_s", "loss_rate")
 
 
 def page(result: Result) -> Document:
     """The page of a result."""
-    sections = [_about(result)]
-    for name in dict.fromkeys(each.case.application.name for each in result.cases):
-        cases = [each for each in result.cases if each.case.application.name == name]
-        sections += [_application(result, cases), _classes(result, cases), _pictures(result, cases)]
+    sections = [_answer(result), _about(result)]
+    for _, cases in _by_application(result):
+        sections += [_application(result, cases), _classes(result, cases), _further(result, cases)]
+        sections.append(pictures(result, cases))
     byline = (
         f"scale {result.scale}",
         f"{result.repetitions} repetitions",
         duration(result.wall_s),
         f"Parshall {metadata.version('parshall')}",
-        _REFERENCE,
+        *_REFERENCE,
     )
     controls = ", ".join(result.controls)
     return Document("itb", "ITB: transport benchmark", f"Congestion controls compared: {controls}.", byline, sections)
+
+
+def _by_application(result: Result) -> list[tuple[str, list[CaseResult]]]:
+    names = dict.fromkeys(each.case.application.name for each in result.cases)
+    return [(name, [each for each in result.cases if each.case.application.name == name]) for name in names]
+
+
+def _answer(result: Result) -> Section:
+    """Who is fastest where, and how sure that is."""
+    groups = _by_application(result)
+    indices = {name: score.relative(cases, result.controls) for name, cases in groups}
+    overall = score.relative(result.cases, result.controls)
+    shared = score.best_or_as_good(result.cases, result.controls)
+    order = sorted(overall, key=lambda control: overall[control].mean)
+    count = len(result.cases)
+    words = []
+    for name, cases in groups:
+        index = indices[name]
+        first = min(index, key=lambda control: index[control].mean)
+        equal = [each for each in index if each != first and score.same_overall(cases, each, first)]
+        tied = f"; not to be told from it: {', '.join(f'`{each}`' for each in equal)}" if equal else ""
+        title = cases[0].case.application.title.lower()
+        words.append(f"{name} ({title}): `{first}`, {with_half_width(*_mean_and_half(index[first]))}{tied}.")
+    header = ["control", "all", *(name for name, _ in groups), f"best or as good, of {count} cases"]
+    rows = [
+        [
+            f"`{control}`",
+            _cell(overall[control]),
+            *(_cell(indices[name].get(control)) for name, _ in groups),
+            str(shared[control]),
+        ]
+        for control in order
+    ]
+    table = Table("Completion time over that of the average control", header, rows, numbers=range(1, len(header)))
+    text = (
+        "Shortest mean completion time over the classes, relative to the mean of all controls (1 is average), by "
+        "application:",
+        *words,
+        "Speed is not all: what it costs competing Reno and CUBIC, predictability, fairness and delay are in the score "
+        "of each application below.",
+    )
+    odd = any(each.case.odd for each in result.cases)
+    marked = ("Cases with factors that are not standard are marked; what that means stands in the next section.",)
+    return Section("The answer", (*text, *(marked if odd else ())), [table])
 
 
 def _about(result: Result) -> Section:
@@ -69,52 +103,65 @@ def _about(result: Result) -> Section:
         f"{pairs} comparisons of completion times below, about {pairs // 20} would be called different by chance if "
         "all controls were equal."
     )
-    paragraphs = [size, *([small] if scale.name == "quick" else []), paired]
-    odd = {each.case.name: each.case.odd for each in result.cases if each.case.odd}
+    lower = (
+        "Files that were not complete at the end count with the time they had: where less than 100 % finished, "
+        "completion times are lower bounds."
+    )
+    paragraphs = [size, *([small] if scale.name == "quick" else []), paired, lower]
     tables = []
-    if odd:
+    listed: dict[str, dict[str, list[str]]] = {}
+    for each in result.cases:
+        if each.case.odd:
+            letters = listed.setdefault(", ".join(each.case.odd), {})
+            letters.setdefault(each.case.application.name, []).append(each.case.itb_class.name)
+    if listed:
         paragraphs.append(
             "Not standard: these factors are outside Table 5 of the source, and results with them cannot be held "
             "against those of others."
         )
-        listed: dict[str, list[str]] = {}
-        for name, factors in odd.items():
-            listed.setdefault(", ".join(factors), []).append(name)
-        tables.append(
-            Table("Factors that are not standard", ("factors", "cases"), [(f, ", ".join(n)) for f, n in listed.items()])
-        )
+        rows = [(factors, _cases_of(letters)) for factors, letters in listed.items()]
+        tables.append(Table("Factors that are not standard", ("factors", "cases"), rows))
     return Section("What was run", paragraphs, tables)
+
+
+def _cases_of(letters: dict[str, list[str]]) -> str:
+    """Applications with the same classes together: ``TU, BU: A, C``."""
+    groups: dict[str, list[str]] = {}
+    for name, found in letters.items():
+        groups.setdefault(", ".join(found), []).append(name)
+    return "; ".join(f"{', '.join(names)}: {found}" for found, names in groups.items())
 
 
 def _application(result: Result, cases: Sequence[CaseResult]) -> Section:
     application = cases[0].case.application
     index = score.relative(cases, result.controls)
     order = sorted(index, key=lambda control: index[control].mean)
-    measures = [_BY_KEY[key] for key in _OVERALL]
-    header = [
-        "control",
-        "completion time",
-        *(_title(measure) for measure in measures),
-        *(
-            f"{_BY_KEY[key].label}, {rival}"
-            for rival in RIVALS
-            for key in ("throughput_harm", "delay_harm", "loss_harm")
-        ),
-        "finished",
-    ]
-    rows = [
+    measures = [BY_KEY[key] for key in _OVERALL]
+    overall = _table(
+        "Score",
+        ["control", "completion time", *(_title(measure) for measure in measures), "finished"],
         [
-            f"`{control}`",
-            _cell(index[control]),
-            *(_cell(score.average(cases, control, measure)) for measure in measures),
-            *(
-                _cell(score.average(cases, control, _BY_KEY[key], rival))
-                for rival in RIVALS
-                for key in ("throughput_harm", "delay_harm", "loss_harm")
-            ),
-            f"{100 * _finished(cases, control):.1f} %",
-        ]
-        for control in order
+            [
+                f"`{control}`",
+                _cell(index[control]),
+                *(_cell(score.average(cases, control, measure)) for measure in measures),
+                _finished(cases, control),
+            ]
+            for control in order
+        ],
+    )
+    harms = [BY_KEY[key] for key in _HARMS]
+    harm = [
+        _table(
+            f"Harm to competing {rival}",
+            ["control", *(measure.label for measure in harms)],
+            [
+                [f"`{control}`", *(_share(score.average(cases, control, measure, rival)) for measure in harms)]
+                for control in order
+                if control != rival
+            ],
+        )
+        for rival in RIVALS
     ]
     won = score.wins(cases, result.controls)
     faster = Table(
@@ -124,167 +171,111 @@ def _application(result: Result, cases: Sequence[CaseResult]) -> Section:
         numbers=range(1, len(result.controls) + 1),
     )
     text = (
-        f"{len(cases)} classes together. Completion time is relative to the mean of all controls: 1 is average. Harm "
-        "is the share of its throughput that a competing flow loses beside this control, compared with its own kind; "
-        "for delay and loss, the share that the neighbour causes. Files that were not complete at the end count with "
-        "the time they had: where less than 100 % finished, completion times are lower bounds.",
+        f"{len(cases)} classes together. Completion time is relative to the mean of all controls: 1 is average. "
+        "Harm to throughput is the share of its goodput that a competing flow loses beside this control, compared with "
+        "its own kind; for delay and loss, the share that the neighbour causes; negative values are gains. The "
+        "completion time of the rival is over that among its own kind.",
     )
-    overall = Table("Score", header, rows, numbers=range(1, len(header)))
-    return Section(f"{application.name}: {application.title}", text, [overall, faster])
+    return Section(f"{application.name}: {application.title}", text, [overall, *harm, faster])
 
 
 def _classes(result: Result, cases: Sequence[CaseResult]) -> Section:
-    measures = [_BY_KEY[key] for key in _BY_CLASS]
+    """The ranking of each class."""
+    measures = [BY_KEY[key] for key in _RANKED]
+    header = ["control", "rank", "completion time (s)", "to the best", *(_title(each) for each in measures), "finished"]
     tables = []
     for case in cases:
-        header = [
-            "rank",
-            "control",
-            "completion time (s)",
-            "to the best",
-            *(_title(each) for each in measures),
-            "finished",
-        ]
+        standings = score.ranking(case, result.controls)
         rows = [
             [
-                f"{each.rank}{'=' if each.rank > 1 and each.as_good else ''}",
                 f"`{each.control}`",
+                _rank(each, standings),
                 _cell(each.value),
                 "" if each.to_best is None else _cell(each.to_best),
-                *(
-                    _cell(score.interval(score.values(case, each.control, measure.key), measure.factor))
-                    for measure in measures
-                ),
-                f"{100 * _finished([case], each.control):.1f} %",
+                *_values(case, each.control, measures),
+                _finished([case], each.control),
             ]
-            for each in score.ranking(case, result.controls)
+            for each in standings
         ]
-        odd = f" Not standard: {', '.join(case.case.odd)}." if case.case.odd else ""
-        caption = f"Class {case.case.itb_class.name}: {case.case.itb_class.meaning}.{odd}"
-        tables.append(Table(caption, header, rows, numbers=(0, *range(2, len(header)))))
+        tables.append(_table(_caption(case), header, rows))
     name = cases[0].case.application.name
-    return Section(f"{name}, class by class", ["Means with half the width of their 95 % intervals."], tables)
-
-
-def _pictures(result: Result, cases: Sequence[CaseResult]) -> Section:
-    name = cases[0].case.application.name
-    figures = [
-        Drawn(f"{name}-completion", f"{name}: completion time by class", _by_class(result, cases, "completion_s")),
-        Drawn(f"{name}-delay", f"{name}: queueing delay by class", _by_class(result, cases, "queueing_delay_s")),
-    ]
-    harm = _harm(result, cases)
-    if harm is not None:
-        figures.append(Drawn(f"{name}-harm", f"{name}: harm to competing flows", harm))
-    figures += [Drawn(f"{name}-times", f"{name}: distribution of completion times", _times(result, cases))]
-    shares = _shares(result, cases)
-    if shares is not None:
-        figures.append(Drawn(f"{name}-goodput", f"{name}: distribution of goodput", shares))
-    return Section(f"{name}, pictures", figures=figures)
-
-
-def _by_class(result: Result, cases: Sequence[CaseResult], key: str) -> Plot:
-    """A measure of every control by class; completion times over those of the average control."""
-    measure = _BY_KEY[key]
-    compared = key == "completion_s"
-    known = [score.relative([case], result.controls, key) if compared else {} for case in cases]
-    marks = []
-    for number, control in enumerate(result.controls):
-        found = [
-            index.get(control) if compared else score.interval(score.values(case, control, key), measure.factor)
-            for index, case in zip(known, cases, strict=True)
-        ]
-        at = [index + _offset(number, len(result.controls)) for index, each in enumerate(found) if each]
-        means = [each.mean for each in found if each]
-        if means:
-            low = [each.mean if each.low is None else each.low for each in found if each]
-            high = [each.mean if each.high is None else each.high for each in found if each]
-            marks.append(Points(at, means, control, Style(series=number), low, high))
-    letters = ", ".join(f"{index}: {case.case.itb_class.name}" for index, case in enumerate(cases))
-    axis = Axis(f"{measure.label} over the average control's") if compared else Axis(measure.label, measure.unit)
-    caption = f"Means and 95 % intervals. Classes along the abscissa: {letters}."
-    return Plot([Panel(marks, _places("class", len(cases)), axis)], caption)
-
-
-def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
-    panels = []
-    for rival in RIVALS:
-        marks: list[Points | Guide] = []
-        for number, measure in enumerate(HARMS[:3]):
-            found = [
-                (index, score.average(cases, control, measure, rival)) for index, control in enumerate(result.controls)
-            ]
-            known = [(index, each) for index, each in found if each is not None]
-            if known:
-                at = [index + _offset(number, 3) for index, _ in known]
-                low = [each.mean if each.low is None else each.low for _, each in known]
-                high = [each.mean if each.high is None else each.high for _, each in known]
-                means = [each.mean for _, each in known]
-                marks.append(
-                    Points(at, means, measure.label if rival == RIVALS[0] else "", Style(series=number), low, high)
-                )
-        if marks:
-            panels.append(
-                Panel(
-                    [*marks, Guide(0.0, "as its own kind")],
-                    _places("control", len(result.controls)),
-                    Axis(f"harm to {rival}"),
-                )
-            )
-    names = ", ".join(f"{index}: {control}" for index, control in enumerate(result.controls))
-    caption = f"Mean over the classes, with 95 % intervals over the repetitions. Controls along the abscissa: {names}."
-    return Plot(panels, caption) if panels else None
-
-
-def _times(result: Result, cases: Sequence[CaseResult]) -> Plot:
-    """Distribution functions of slowdowns, all classes together."""
-    marks = []
-    probabilities = np.linspace(0.01, 0.99, 99)
-    for number, control in enumerate(result.controls):
-        slowdowns = np.concatenate(
-            [case.files.filter(case.files["control"] == control)["slowdown"].to_numpy() for case in cases]
-        )
-        if slowdowns.size:
-            marks.append(Line(np.quantile(slowdowns, probabilities), probabilities, control, Style(series=number)))
-    x = Axis("completion time over that on an empty path", log=True)
-    return Plot([Panel(marks, x, Axis("share of files", minimum=0, maximum=1))], "Timed files of all classes.")
-
-
-def _shares(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
-    marks = []
-    for number, control in enumerate(result.controls):
-        found = [case.shares[control] for case in cases if control in case.shares]
-        if found:
-            marks.append(
-                Line(np.arange(101), np.cumsum(np.mean(found, axis=0)), control, Style(series=number), steps=True)
-            )
-    if not marks:
-        return None
-    y = Axis("share of the time at this or less", minimum=0, maximum=1)
-    caption = (
-        "Goodput of a flow over time, in percent of C_a: the distribution of §4.2.2 summed up, mean over the classes."
+    text = (
+        "Means with half the width of their 95 % intervals. Rank 1= is as good as the best: the paired comparison "
+        "cannot tell them apart."
     )
-    return Plot([Panel(marks, Axis("goodput", "% of C_a"), y)], caption)
+    return Section(f"{name}, class by class", [text], tables)
 
 
-def _places(label: str, count: int) -> Axis:
-    return Axis(label, minimum=-0.5, maximum=count - 0.5)
+def _further(result: Result, cases: Sequence[CaseResult]) -> Section:
+    """All other metrics of each class, in two tables."""
+    goodput, bottleneck = ([BY_KEY[key] for key in keys] for keys in (_GOODPUT, _BOTTLENECK))
+    ratio = BY_KEY["completion_ratio"].key
+    tables = []
+    for case in cases:
+        order = [each.control for each in score.ranking(case, result.controls)]
+        first = [[f"`{control}`", *_values(case, control, goodput)] for control in order]
+        second = [
+            [
+                f"`{control}`",
+                *_values(case, control, bottleneck),
+                *(_share(score.interval(score.harm_values(case, control, rival, ratio))) for rival in RIVALS),
+            ]
+            for control in order
+        ]
+        caption = _caption(case)
+        tables.append(_table(f"{caption} Goodput", ["control", *map(_title, goodput)], first))
+        header = ["control", *map(_title, bottleneck), *(f"time of {rival}, ratio" for rival in RIVALS)]
+        tables.append(_table(f"{caption} Bottleneck and competing TCP", header, second))
+    name = cases[0].case.application.name
+    text = (
+        "Goodput, start-up and convergence; the bottleneck's packets in the whole run, which goes on after the last "
+        "timed file; and the completion time of competing Reno and CUBIC over what they have among their own kind."
+    )
+    return Section(f"{name}, further metrics", [text], tables)
 
 
-def _offset(number: int, count: int) -> float:
-    return 0.6 * ((number + 0.5) / count - 0.5)
+def _caption(case: CaseResult) -> str:
+    odd = f" Not standard: {', '.join(case.case.odd)}." if case.case.odd else ""
+    return f"Class {case.case.itb_class.name}: {case.case.itb_class.meaning}.{odd}"
 
 
-def _finished(cases: Sequence[CaseResult], control: str) -> float:
+def _table(caption: str, header: list[str], rows: list[list[str]]) -> Table:
+    """A table without the columns that nobody has a value in."""
+    kept = [at for at in range(len(header)) if at == 0 or any(row[at] for row in rows)]
+    shown = [[row[at] for at in kept] for row in rows]
+    return Table(caption, [header[at] for at in kept], shown, numbers=range(1, len(kept)))
+
+
+def _rank(standing: score.Standing, standings: Sequence[score.Standing]) -> str:
+    shared = [each for each in standings if each.as_good]
+    return "1=" if standing.as_good and len(shared) > 1 else str(standing.rank)
+
+
+def _values(case: CaseResult, control: str, measures: Sequence[Measure]) -> list[str]:
+    found = (score.values(case, control, each.key) for each in measures)
+    return [_cell(score.interval(each, measure.factor)) for each, measure in zip(found, measures, strict=True)]
+
+
+def _finished(cases: Sequence[CaseResult], control: str) -> str:
     found = [value for case in cases for value in score.values(case, control, "finished").values()]
-    return sum(found) / len(found) if found else 0.0
+    return f"{100 * sum(found) / len(found):.4g} %" if found else ""
 
 
 def _title(measure: Measure) -> str:
     return f"{measure.label} ({measure.unit})" if measure.unit else measure.label
 
 
+def _mean_and_half(value: Interval) -> tuple[float, float]:
+    return value.mean, value.half_width or 0.0
+
+
 def _cell(value: Interval | None) -> str:
+    return "" if value is None else with_half_width(*_mean_and_half(value))
+
+
+def _share(value: Interval | None) -> str:
+    """A share or a ratio, to the third decimal."""
     if value is None:
         return ""
-    half = value.half_width
-    return f"{value.mean:.4g}" if half is None else f"{value.mean:.4g} ± {half:.2g}"
+    mean, half = _mean_and_half(value)
+    return with_half_width(round(mean, 3) + 0.0, round(half, 3))

@@ -74,6 +74,8 @@ HARMS: tuple[Measure, ...] = (
     Measure("completion_ratio", "completion time of the rival, ratio", "", "lower"),
 )
 
+BY_KEY: dict[str, Measure] = {measure.key: measure for measure in (*MEASURES, *HARMS)}
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -198,6 +200,30 @@ def wins(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "compl
         (first, second): sum(difference(a, b) == -1 for a, b in zip(known[first], known[second], strict=True))
         for first, second in permutations(controls, 2)
     }
+
+
+def best_or_as_good(cases: Sequence[CaseResult], controls: Sequence[str]) -> dict[str, int]:
+    """In how many cases each control is the first, or the paired comparison cannot tell it from the first."""
+    found = dict.fromkeys(controls, 0)
+    for case in cases:
+        for each in ranking(case, controls):
+            found[each.control] += bool(each.as_good)
+    return found
+
+
+def same_overall(cases: Sequence[CaseResult], first: str, second: str) -> bool:
+    """Whether the paired comparison of two controls' times over all cases cannot tell them apart.
+
+    The difference is that of the means over the cases of the logarithms, repetition by repetition.
+    """
+    logs: list[dict[int, list[float]]] = [{}, {}]
+    for case in cases:
+        known = [values(case, control, MEASURES[0].key) for control in (first, second)]
+        for n in known[0].keys() & known[1].keys():
+            for held, found in zip(logs, known, strict=True):
+                held.setdefault(n, []).append(math.log(found[n]))
+    means = [{n: sum(each) / len(each) for n, each in held.items()} for held in logs]
+    return difference(*means) == 0
 
 
 def average(cases: Sequence[CaseResult], control: str, measure: Measure, rival: str | None = None) -> Interval | None:

@@ -112,6 +112,8 @@ def _axis(axis: Axis, extent: tuple[float, float], *, titled: bool) -> Json:
             "dtick": "D2" if decades < _FEW_DECADES else max(1, math.ceil(decades / 8)),
             "tickformat": ",~g" if low >= 1e-4 and high <= 1e6 else "",
         }
+    if axis.names:
+        drawn |= {"tickmode": "array", "tickvals": [*range(len(axis.names))], "ticktext": [*map(escaped, axis.names)]}
     if titled:
         drawn["title"] = {"text": axis.title, "standoff": 8, "font": {"size": _FONT_PX}}
     ends = [axis.minimum, axis.maximum]
@@ -268,6 +270,8 @@ def _colour(style: Style) -> str:
 
 
 def _reading(letter: str, axis: Axis) -> str:
+    if axis.names:
+        return escaped(axis.label)  # the place beside a name has no value of its own
     return f"%{{{letter}:.4~g}} {escaped(axis.unit)}".rstrip()
 
 

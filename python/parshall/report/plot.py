@@ -22,13 +22,14 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it measures, in which unit (empty: a pure number), and how."""
+    """An axis: what it measures, in which unit (empty: a pure number), and how; `names` stand at 0, 1, 2, ..."""
 
     label: str
     unit: str = ""
     log: bool = False
     minimum: float | None = None
     maximum: float | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

@@ -223,7 +223,10 @@ def _scale(axis: Axis, ax: Axes, letter: str) -> None:
         short = math.log10(high / low) < 2.2
         drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=9))
         drawn.set_minor_formatter(NullFormatter())
-    drawn.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    if axis.names:
+        drawn.set_ticks(range(len(axis.names)), axis.names)
+    else:
+        drawn.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     getattr(ax, f"set_{letter}lim")(axis.minimum, axis.maximum)
 
 

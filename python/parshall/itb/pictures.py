@@ -1,0 +1,120 @@
+"""The pictures of the benchmark's page: by class, harm, and distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from parshall.itb import score
+from parshall.itb.benchmark import RIVALS, CaseResult, Result
+from parshall.itb.score import BY_KEY, HARMS
+from parshall.report.document import Drawn, Section
+from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
+
+
+def pictures(result: Result, cases: Sequence[CaseResult]) -> Section:
+    """All pictures of an application."""
+    name = cases[0].case.application.name
+    figures = [
+        Drawn(f"{name}-completion", f"{name}: completion time by class", _by_class(result, cases, "completion_s")),
+        Drawn(f"{name}-delay", f"{name}: queueing delay by class", _by_class(result, cases, "queueing_delay_s")),
+    ]
+    harm = _harm(result, cases)
+    if harm is not None:
+        figures.append(Drawn(f"{name}-harm", f"{name}: harm to competing flows", harm))
+    figures += [Drawn(f"{name}-times", f"{name}: distribution of completion times", _times(result, cases))]
+    shares = _shares(result, cases)
+    if shares is not None:
+        figures.append(Drawn(f"{name}-goodput", f"{name}: distribution of goodput", shares))
+    return Section(f"{name}, pictures", figures=figures)
+
+
+def _by_class(result: Result, cases: Sequence[CaseResult], key: str) -> Plot:
+    """A measure of every control by class; completion times over those of the average control."""
+    measure = BY_KEY[key]
+    compared = key == "completion_s"
+    known = [score.relative([case], result.controls, key) if compared else {} for case in cases]
+    marks = []
+    for number, control in enumerate(result.controls):
+        found = [
+            index.get(control) if compared else score.interval(score.values(case, control, key), measure.factor)
+            for index, case in zip(known, cases, strict=True)
+        ]
+        at = [index + _offset(number, len(result.controls)) for index, each in enumerate(found) if each]
+        means = [each.mean for each in found if each]
+        if means:
+            low = [each.mean if each.low is None else each.low for each in found if each]
+            high = [each.mean if each.high is None else each.high for each in found if each]
+            marks.append(Points(at, means, control, Style(series=number), low, high))
+    axis = Axis(f"{measure.label} over the average control's") if compared else Axis(measure.label, measure.unit)
+    names = tuple(case.case.itb_class.name for case in cases)
+    return Plot([Panel(marks, _places("class", names), axis)], "Means and 95 % intervals.")
+
+
+def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
+    panels = []
+    for rival in RIVALS:
+        marks: list[Points | Guide] = []
+        for number, measure in enumerate(HARMS[:3]):
+            found = [
+                (index, score.average(cases, control, measure, rival)) for index, control in enumerate(result.controls)
+            ]
+            known = [(index, each) for index, each in found if each is not None]
+            if known:
+                at = [index + _offset(number, 3) for index, _ in known]
+                low = [each.mean if each.low is None else each.low for _, each in known]
+                high = [each.mean if each.high is None else each.high for _, each in known]
+                means = [each.mean for _, each in known]
+                marks.append(
+                    Points(at, means, measure.label if rival == RIVALS[0] else "", Style(series=number), low, high)
+                )
+        if marks:
+            panels.append(
+                Panel(
+                    [*marks, Guide(0.0, "as its own kind")],
+                    _places("control", result.controls),
+                    Axis(f"harm to {rival}"),
+                )
+            )
+    caption = "Mean over the classes, with 95 % intervals over the repetitions."
+    return Plot(panels, caption) if panels else None
+
+
+def _times(result: Result, cases: Sequence[CaseResult]) -> Plot:
+    """Distribution functions of slowdowns, all classes together."""
+    marks = []
+    probabilities = np.linspace(0.01, 0.99, 99)
+    for number, control in enumerate(result.controls):
+        slowdowns = np.concatenate(
+            [case.files.filter(case.files["control"] == control)["slowdown"].to_numpy() for case in cases]
+        )
+        if slowdowns.size:
+            marks.append(Line(np.quantile(slowdowns, probabilities), probabilities, control, Style(series=number)))
+    x = Axis("completion time over that on an empty path", log=True)
+    return Plot([Panel(marks, x, Axis("share of files", minimum=0, maximum=1))], "Timed files of all classes.")
+
+
+def _shares(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
+    marks = []
+    for number, control in enumerate(result.controls):
+        found = [case.shares[control] for case in cases if control in case.shares]
+        if found:
+            marks.append(
+                Line(np.arange(101), np.cumsum(np.mean(found, axis=0)), control, Style(series=number), steps=True)
+            )
+    if not marks:
+        return None
+    y = Axis("share of the time at this or less", minimum=0, maximum=1)
+    caption = (
+        "Goodput of a flow over time, in percent of C_a: the distribution of §4.2.2 summed up, mean over the classes."
+    )
+    return Plot([Panel(marks, Axis("goodput", "% of C_a"), y)], caption)
+
+
+def _places(label: str, names: tuple[str, ...]) -> Axis:
+    return Axis(label, minimum=-0.5, maximum=len(names) - 0.5, names=names)
+
+
+def _offset(number: int, count: int) -> float:
+    return 0.6 * ((number + 0.5) / count - 0.5)
