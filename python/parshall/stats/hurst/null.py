@@ -19,13 +19,15 @@ other, variances are those of means over so many blocks. Where they do (variance
 
 The bias depends on m (R/S, DFA) or, for variances around an estimated mean, on the number of blocks. The part of it
 that is known, `Law.known_bias`, is taken apart; beyond the synthetic scales the rest is a + c m^-H, the order of what a
-range loses between the points where it is looked at.
+range loses between the points where it is looked at. That the mean slope is known from so many series only, and is
+carried to larger scales, is part of the spread.
 
 References: see `parshall.stats.hurst.scaling`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -154,18 +156,26 @@ def slope_of_fgn(law: Law, m: tuple[int, ...], n: int, h: float) -> Slope:
     inner = m if length == n else scales_of(law, length, (law.least, length // law.blocks))[0]
     bias, fluctuation = _synthetic(law, inner, length, h)
     sizes, weights = np.array(m, dtype=np.float64), slope_weights(m)
+    # How far the mean slope itself may be off: it is that of so many series.
+    spread = fluctuation
     if length < n:
         theirs = np.array(inner, dtype=np.float64)
         own, known = np.log(sizes / n), np.log(theirs / length)
-        if law.depends_on == "m":
-            bias = np.interp(np.log(sizes), np.log(theirs), bias) + _beyond(sizes, theirs, bias, h)
-        else:
-            bias = np.interp(own, known, bias)
+
+        def carried(values: FloatArray) -> FloatArray:
+            if law.depends_on == "blocks":
+                return np.asarray(np.interp(own, known, values))
+            return np.interp(np.log(sizes), np.log(theirs), values) + _beyond(sizes, theirs, values, h)
+
+        bias = carried(bias)
+        spread = np.stack([carried(each) for each in fluctuation])
         power = min(0.5, 2 - 2 * h) if law.depends_on == "blocks" else 0.5
         damped = np.exp(power * np.minimum(own - known[0], 0))
         fluctuation = damped * np.stack([np.interp(own, known, each) for each in fluctuation])
     mean = h * np.log(sizes) + law.known_bias(sizes, n, h) + bias
-    return Slope(float(weights @ mean), float(np.std(fluctuation @ weights, ddof=1)))
+    own_error = np.std(fluctuation @ weights, ddof=1)
+    mean_error = np.std(spread @ weights, ddof=1) / math.sqrt(len(spread))
+    return Slope(float(weights @ mean), float(np.hypot(own_error, mean_error)))
 
 
 def _beyond(m: FloatArray, known: FloatArray, bias: FloatArray, h: float) -> FloatArray:
