@@ -149,9 +149,9 @@ def test_the_study_on_short_runs() -> None:
 
 def test_equal_loads_are_equal() -> None:
     found = matched.simulated(replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1), IN_MEMORY)
-    assert len(found) == 4 + 8, "one repetition each, but eight with 500 sources"
+    assert len(found) == len(matched.SETTINGS) == 5
     near = [each for each in found.values() if abs(each.load.error) <= 0.03]
-    assert len(near) >= 10
+    assert len(near) >= 3
     assert all(each.point.mean_packets == each.load.measured for each in found.values())
 
 
@@ -217,9 +217,7 @@ def test_the_answer_on_cached_ssthresh_follows_the_signs() -> None:
 def test_the_strongest_property() -> None:
     clear = sensitivity.Influence("loss", (0.1, 0.02, 0.05), (0.01, 0.01, 0.01))
     assert "loss rate is moved most by the mean size" in sensitivity.answer([clear])
-    assert "the tail index moves them by 20% to 20% and the largest size moves them by 50%" in sensitivity.answer(
-        [clear]
-    )
+    assert "the tail index does 20% to 20% and the largest size does 50% to 50%" in sensitivity.answer([clear])
     near = sensitivity.Influence("loss", (0.1, 0.02, 0.09), (0.01, 0.01, 0.01))
     assert "largest size not told apart" in sensitivity.answer([near])
 

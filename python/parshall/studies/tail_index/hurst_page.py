@@ -87,7 +87,7 @@ def _saturation(at: AtTail) -> str:
     h = [at.h(each.name).mean for each in ESTIMATORS]
     return (
         f"{at.what}, at α = {at.tail_index:g}: utilisation {at.utilisation:.2f}, full in {at.full:.0%} of the bins, H "
-        f"from {min(h):.2f} to {max(h):.2f} by estimator instead of {at.relation:.2f}."
+        f"from {min(h):.2f} to {max(h):.2f} by estimator, where the relation gives {at.relation:.2f}."
     )
 
 
@@ -101,7 +101,7 @@ def _saturated_panel(tcp: Sequence[AtTail]) -> str:
     full = [f"α = {at.tail_index:g} ({at.full:.0%})" for at in tcp if at.full > _OFTEN]
     if full:
         return f"In the panel the link was full in more than a tenth of the bins at {', '.join(full)}."
-    return f"In the panel no point saturates: at most {max(at.full for at in tcp):.1%} of the bins are full."
+    return f"In the panel no point saturates: the link is full in {max(at.full for at in tcp):.1%} of the bins at most."
 
 
 def _table(caption: str, found: Sequence[AtTail], columns: Sequence[str]) -> Table:
@@ -118,7 +118,8 @@ def _table(caption: str, found: Sequence[AtTail], columns: Sequence[str]) -> Tab
 
 
 def _with_half_width(h: Interval) -> str:
-    return f"{h.mean:.2f}" if h.half_width is None else f"{h.mean:.2f} ± {h.half_width:.2f}"
+    # The interval of two values says nothing but that they are two.
+    return f"{h.mean:.2f}" if h.half_width is None or h.n < 3 else f"{h.mean:.2f} ± {h.half_width:.2f}"
 
 
 def _ends(h: Interval) -> str:

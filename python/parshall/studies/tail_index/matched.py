@@ -30,8 +30,6 @@ from parshall.studies.tail_index.trends import HEAVIEST, Change, change
 SETTINGS: tuple[Setting, ...] = tuple(each for each in TRENDS if published_sign(each, METRICS[0]) is not None)
 _TOLERANCE = 0.03
 _STEPS = 6
-_OF_TWO_PATTERNS = 8
-"""Repetitions with N = 500, B = 100: losses fall into one of two patterns by repetition (tests/crosscheck)."""
 
 Key = tuple[Setting, float, int]
 Trends = dict[tuple[Setting, str], Change]
@@ -64,7 +62,7 @@ def simulated(size: Size, runner: Runner) -> dict[Key, Equal]:
         (setting, alpha, repetition)
         for setting in SETTINGS
         for alpha in _from(setting, size.tail_indices)
-        for repetition in range(_repetitions(setting, size.repetitions))
+        for repetition in range(size.repetitions)
     ]
     known: dict[Key, dict[float, Measured]] = {key: {} for key in keys}
     for step in range(1, _STEPS + 1):
@@ -116,16 +114,12 @@ def _following(points: dict[float, Measured]) -> float | None:
     return None
 
 
-def _repetitions(setting: Setting, asked: int) -> int:
-    return max(asked, _OF_TWO_PATTERNS) if setting[0] == 500 else asked
-
-
 def trends(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Trends:
     """The change of every metric, from the lightest tail to the heaviest at which loads are equal."""
+    repetitions = _repetitions(found)
     answers = {}
     for setting in SETTINGS:
         alphas = _from(setting, tail_indices)
-        repetitions = _found(setting, found)
         for metric in METRICS:
             values = [
                 [float(found[setting, alpha, rep].point.values(metric)[0]) for rep in range(repetitions)]
@@ -135,9 +129,8 @@ def trends(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Trends:
     return answers
 
 
-def _found(setting: Setting, found: dict[Key, Equal]) -> int:
-    """How many repetitions a setting has."""
-    return 1 + max(repetition for other, _, repetition in found if other == setting)
+def _repetitions(found: dict[Key, Equal]) -> int:
+    return 1 + max(repetition for _, _, repetition in found)
 
 
 def checks(found: Trends) -> list[Check]:
@@ -180,9 +173,9 @@ def answer_section(found: Trends) -> Section:
 
 def section(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Section:
     """What was adjusted, and what came of it."""
+    repetitions = _repetitions(found)
     rows = []
     for setting in SETTINGS:
-        repetitions = _found(setting, found)
         for alpha in _from(setting, tail_indices):
             runs = [found[setting, alpha, repetition] for repetition in range(repetitions)]
             rows.append(

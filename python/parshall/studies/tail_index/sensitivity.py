@@ -70,7 +70,7 @@ def answer(found: Sequence[Influence]) -> str:
     first = "; ".join(f"the {WORDS[each.metric]} is moved most by the {each.strongest}" for each in found)
     parts = [[each.strength[factor] / max(each.strength) for each in found] for factor in range(len(FACTORS))]
     ranges = [
-        f"the {factor} moves them by {min(part):.0%} to {max(part):.0%}"
+        f"the {factor} does {min(part):.0%} to {max(part):.0%}"
         for factor, part in zip(FACTORS, parts, strict=True)
         if min(part) < 1
     ]
