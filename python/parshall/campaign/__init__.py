@@ -8,6 +8,7 @@
 | `segments`, `snapshot` | many small runs in few files; what a store holds at one moment |
 | `work` | one run, wherever it is done |
 | `pool`, `cluster` | processes of this machine; workers of a Dask cluster |
+| `calls` | other functions in processes of this machine |
 | `stopping` | when a point has been repeated often enough |
 | `runner` | `sweep`: doing what is missing |
 | `progress` | how far it is, and how long it may take |

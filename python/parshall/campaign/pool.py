@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Protocol
 
-from parshall.campaign.work import Outcome, Task, execute
+from parshall.campaign.work import Call, Outcome, Task, call, execute
 from parshall.runs.single import Monitor
 
 ATTEMPTS = 3
@@ -60,7 +60,7 @@ class _Process:
 
     process: subprocess.Popen[bytes]
     connection: Connection
-    tasks: deque[Task] = field(default_factory=deque)
+    tasks: deque[Task | Call] = field(default_factory=deque)
     simulated_s: float = 0.0
     packets: int = 0
 
@@ -70,7 +70,7 @@ class LocalPool:
 
     def __init__(self, workers: int) -> None:
         self._processes = [_start() for _ in range(workers)]
-        self._waiting: deque[Task] = deque()
+        self._waiting: deque[Task | Call] = deque()
         self._attempts: dict[str, int] = {}
         self._lost: list[Outcome] = []
 
@@ -90,8 +90,8 @@ class LocalPool:
         """Their numbers."""
         return [each.process.pid for each in self._processes]
 
-    def submit(self, task: Task) -> None:
-        """Have a run done."""
+    def submit(self, task: Task | Call) -> None:
+        """Have a run or a call done."""
         self._waiting.append(task)
         self._hand_out()
 
@@ -168,7 +168,12 @@ def _start() -> _Process:
     # Each process does one run at a time; threads of its libraries would take the cores from the others.
     environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": _path()}
     command = [sys.executable, "-c", "from parshall.campaign.pool import serve; serve()", str(theirs.fileno())]
-    process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL)  # noqa: S603
+    # Ctrl-C is the owner's to answer, also while the process is still importing: it inherits that it is blocked.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL)  # noqa: S603
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     theirs.close()
     return _Process(process, ours)
 
@@ -199,7 +204,7 @@ def serve() -> None:
     """Do what comes through the connection until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner decides
     connection = Connection(int(sys.argv[1]))
-    tasks: SimpleQueue[Task] = SimpleQueue()
+    tasks: SimpleQueue[Task | Call] = SimpleQueue()
     sending = threading.Lock()
     current: list[Monitor] = []
 
@@ -222,7 +227,7 @@ def serve() -> None:
         task = tasks.get()
         monitor = Monitor()
         current[:] = [monitor]
-        outcome = execute(task, monitor)
+        outcome = call(task) if isinstance(task, Call) else execute(task, monitor)
         current.clear()
         _send(connection, sending, outcome)
 

@@ -11,9 +11,10 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -55,6 +56,23 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Call:
+    """Something else than a run: a function of a module, which another process can import.
+
+    Parameters
+    ----------
+    run
+        A name, one a call.
+    function, arguments
+        What is called; it returns what can be sent between processes.
+    """
+
+    run: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came of it.
 
@@ -72,6 +90,8 @@ class Outcome:
         Why nothing more can be done: no space, other code.
     files
         The run's files, of a worker that does not see the store.
+    value
+        What a `Call` returned.
     """
 
     run: str
@@ -82,6 +102,7 @@ class Outcome:
     error: str | None = None
     fatal: ParshallError | None = None
     files: Mapping[str, bytes] | None = None
+    value: Any = None
 
 
 def key_of(scenario: str, repetition: int, code: str) -> str:
@@ -93,6 +114,16 @@ def key_of(scenario: str, repetition: int, code: str) -> str:
 def scenario_digest(scenario: str) -> str:
     """The name of a resolved scenario in the tables of a store."""
     return hashlib.sha256(scenario.encode()).hexdigest()[:32]
+
+
+def call(task: Call) -> Outcome:
+    """Do a call; what goes wrong is part of the outcome."""
+    try:
+        return Outcome(task.run, value=task.function(*task.arguments))
+    except ParshallError as error:
+        return Outcome(task.run, fatal=error)
+    except Exception as error:  # noqa: BLE001 - the owner says it
+        return Outcome(task.run, error=f"{type(error).__name__}: {error}")
 
 
 def execute(task: Task, monitor: Monitor | None = None) -> Outcome:

@@ -30,7 +30,10 @@ def study(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Runs at a time (tail_index).", show_default="one a core", min=1)
+        int | None,
+        typer.Option(
+            help="Runs at a time (tail_index); parts at a time (large_deviations).", show_default="one a core", min=1
+        ),
     ] = None,
     scheduler: Annotated[
         str | None,

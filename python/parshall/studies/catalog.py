@@ -21,6 +21,8 @@ class Study:
     reference: str
     campaign: bool = False
     """Whether its runs can be kept in a store, and done by several workers or a cluster: `Execution`."""
+    parallel: bool = False
+    """Whether its parts are done by several workers of this machine; the rest of `Execution` is not for it."""
 
     def run(self, scale: Scale, progress: Progress, execution: Execution | None = None) -> Findings:
         """Run it: ``quick``, or ``paper`` for everything as published.
@@ -32,10 +34,15 @@ class Study:
         """
         package = importlib.import_module(f"parshall.studies.{self.name}")
         chosen = execution or Execution()
-        if not self.campaign and chosen != Execution():
-            able = quoted([study.name for study in STUDIES if study.campaign])
-            raise InputError(f"--store, --workers, --scheduler: found with {self.name}; accepted with {able}")
-        findings: Findings = package.run(scale, progress, chosen) if self.campaign else package.run(scale, progress)
+        if not self.campaign:
+            if chosen.store is not None or chosen.scheduler is not None:
+                able = quoted([study.name for study in STUDIES if study.campaign])
+                raise InputError(f"--store, --scheduler: found with {self.name}; accepted with {able}")
+            if chosen.workers is not None and not self.parallel:
+                able = quoted([study.name for study in STUDIES if study.campaign or study.parallel])
+                raise InputError(f"--workers: found with {self.name}; accepted with {able}")
+        told = self.campaign or self.parallel
+        findings: Findings = package.run(scale, progress, chosen) if told else package.run(scale, progress)
         return findings
 
     def page(self, scale: Scale, findings: Findings) -> Document:
@@ -55,6 +62,7 @@ STUDIES: tuple[Study, ...] = (
         "Throughput variability by large deviations",
         "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 9)",
         "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
+        parallel=True,
     ),
     Study(
         "multiple_time_scale",

@@ -18,8 +18,12 @@ References: Loiseau 2010.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from parshall.campaign.calls import called
+from parshall.campaign.work import Call
 from parshall.report.document import Section
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import (
@@ -32,29 +36,68 @@ from parshall.studies.large_deviations import (
     simulated,
     theory,
 )
-from parshall.studies.study import Findings, Progress, Scale
+from parshall.studies.study import Execution, Findings, Progress, Scale
 
 
-def run(scale: Scale, progress: Progress) -> Findings:
-    """Regenerate the figures; `quick` simulates minutes of network time where `paper` simulates the source's hours."""
+@dataclass(frozen=True)
+class Part:
+    """A section of the page: calls that know nothing of each other, and what is made of their answers.
+
+    Parameters
+    ----------
+    words
+        What it is.
+    function, cases
+        What is called, with each of the cases before the scale.
+    joined
+        Checks and section from the answers, in the order of the cases.
+    """
+
+    words: str
+    function: Callable[..., Any]
+    cases: Sequence[tuple[Any, ...]] = ((),)
+    joined: Callable[[list[Any]], tuple[list[Check], Section]] = lambda answers: answers[0]
+
+    def calls(self, scale: Scale) -> list[Call]:
+        """Its calls."""
+        count = len(self.cases)
+        names = [self.words if count == 1 else f"{self.words} ({place} of {count})" for place in range(1, count + 1)]
+        return [Call(name, self.function, (*case, scale)) for name, case in zip(names, self.cases, strict=True)]
+
+
+PARTS = (
+    Part("figure 1: chain", theory.figure_1),
+    Part("figure 2: means", theory.figure_2),
+    Part("figure 1: packets", simulated.independent),
+    Part("figure 3: constant cross traffic", constant.constant),
+    Part("figure 4: ON/OFF cross traffic", cross_traffic.statistics),
+    Part("figures 4 and 5: a flow in it", cross_traffic.in_reading, cross_traffic.PLACES, cross_traffic.flow),
+    Part("figure 6: among 45 TCP sources", long_range.long_range),
+    Part("figure 7: real flows", real.real),
+    Part("figures 8 and 9: BIC, HighSpeed, CUBIC", controls.in_cross_traffic, controls.IN_IT, controls.cross_traffic),
+    Part("predicted spectra", controls.under_losses, controls.UNDER_LOSSES, controls.independent),
+    Part("two flows", fairness.fairness),
+)
+LONGEST = ("predicted", "figures 8", "figures 4 and", "figure 7")
+"""What is begun first: at the end nobody waits for a long part."""
+
+
+def run(scale: Scale, progress: Progress, execution: Execution | None = None) -> Findings:
+    """Regenerate the figures; `quick` simulates minutes of network time where `paper` simulates the source's hours.
+
+    The parts are done by `execution.workers` processes of this machine, by default as many as it has cores; what they
+    find does not depend on how many there are.
+    """
+    calls = [each for part in PARTS for each in part.calls(scale)]
+    order = sorted(calls, key=lambda call: next((k for k, w in enumerate(LONGEST) if call.run.startswith(w)), 9))
+    workers = None if execution is None else execution.workers
+    found = dict(
+        zip((each.run for each in order), called(order, workers, lambda call: progress(call.run)), strict=True)
+    )
     checks: list[Check] = []
     sections: list[Section] = []
-    parts: list[tuple[str, Callable[[], tuple[list[Check], Section]]]] = [
-        ("figure 1: chain", theory.figure_1),
-        ("figure 2: means", lambda: theory.figure_2(scale)),
-        ("figure 1: packets", lambda: simulated.independent(scale)),
-        ("figure 3: constant cross traffic", lambda: constant.constant(scale)),
-        ("figure 4: ON/OFF cross traffic", lambda: cross_traffic.statistics(scale)),
-        ("figures 4 and 5: a flow in it", lambda: cross_traffic.flow(scale)),
-        ("figure 6: among 45 TCP sources", lambda: long_range.long_range(scale)),
-        ("figure 7: real flows", lambda: real.real(scale)),
-        ("figures 8 and 9: BIC, HighSpeed, CUBIC", lambda: controls.cross_traffic(scale)),
-        ("predicted spectra", lambda: controls.independent(scale)),
-        ("two flows", lambda: fairness.fairness(scale)),
-    ]
-    for words, part in parts:
-        progress(words)
-        found, section = part()
-        checks += found
+    for part in PARTS:
+        more, section = part.joined([found[each.run] for each in part.calls(scale)])
+        checks += more
         sections.append(section)
     return Findings(checks, sections)

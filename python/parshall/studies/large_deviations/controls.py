@@ -48,57 +48,84 @@ CASES = (
 )
 
 
-def cross_traffic(scale: Scale) -> tuple[list[Check], Section]:
+IN_IT = tuple((control,) for control in FIGURES)
+"""The cases of `in_cross_traffic`."""
+UNDER_LOSSES = tuple((case,) for case in CASES)
+"""The cases of `under_losses`."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a case gives to its section."""
+
+    checks: list[Check]
+    row: tuple[str, ...]
+    figures: list[Drawn]
+
+
+def in_cross_traffic(control: str, scale: Scale) -> Found:
+    """A control of Figs 8 and 9."""
+    letter = FIGURES[control]
+    tcp = {**network.TCP, "congestion_control": control}
+    rounds = network.rounds(network.ETHERNET, [tcp, network.AS_PAYLOAD], 3660 if scale == "paper" else 150)
+    window, lost = rounds["window_packets"].to_numpy(), rounds["lost"].to_numpy()
+    series, loss = network.per_rtt(rounds), measured(window, lost)
+    together = superimpose(series, (100, 200, 500))
+    persistent = measured_persistent(window, lost, MEMORY)
+    theory = variants.spectrum(control, persistent, rtt_s=published.RTT_S, w_max=float(2 * window.max()))
+    checks = [
+        *_losses(letter, control, window, lost),
+        _one_spectrum(letter, control, together.p_value),
+        _extended(f"fig9{letter}", control, series, theory),
+    ]
+    figures = [
+        Drawn(f"fig8{letter}", f"Loss probability, {control}", loss_plot(loss)),
+        Drawn(f"fig9{letter}", f"Spectra, {control}", spectra_plot(series, theory, "Theory: chain, p(w, k)")),
+    ]
+    return Found(checks, _row(control, series, theory), figures)
+
+
+def cross_traffic(found: list[Found]) -> tuple[list[Check], Section]:
     """Figs 8 and 9."""
-    checks: list[Check] = []
-    rows, figures = [], []
-    for control, letter in FIGURES.items():
-        tcp = {**network.TCP, "congestion_control": control}
-        rounds = network.rounds(network.ETHERNET, [tcp, network.AS_PAYLOAD], 3660 if scale == "paper" else 150)
-        window, lost = rounds["window_packets"].to_numpy(), rounds["lost"].to_numpy()
-        series, loss = network.per_rtt(rounds), measured(window, lost)
-        together = superimpose(series, (100, 200, 500))
-        checks += [*_losses(letter, control, window, lost), _one_spectrum(letter, control, together.p_value)]
-        persistent = measured_persistent(window, lost, MEMORY)
-        theory = variants.spectrum(control, persistent, rtt_s=published.RTT_S, w_max=float(2 * window.max()))
-        rows.append(_row(control, series, theory))
-        checks.append(_extended(f"fig9{letter}", control, series, theory))
-        figures += [
-            Drawn(f"fig8{letter}", f"Loss probability, {control}", loss_plot(loss)),
-            Drawn(f"fig9{letter}", f"Spectra, {control}", spectra_plot(series, theory, "Theory: chain, p(w, k)")),
-        ]
     text = (
         "Cross traffic and link as on Ethernet in Fig. 5. The theory is beyond the source: chains whose state "
         "is the window at the last loss and the time since, with the measured p(w, k).",
         "The source says that eq. (11) models p(w) of all three. Ours is about half of it at large windows, since the "
         "buffer takes up what the normal model counts as lost; at smaller ones losses follow losses.",
     )
-    return checks, Section("Figures 8 and 9: other controls", text, [_table(rows)], figures)
+    return _joined("Figures 8 and 9: other controls", text, found)
 
 
-def independent(scale: Scale) -> tuple[list[Check], Section]:
+def under_losses(case: Case, scale: Scale) -> Found:
+    """A control's predicted spectrum against its packets."""
+    link = {**network.WIDE, "loss": {"name": "bernoulli", "probability": case.loss}}
+    tcp = {**network.TCP, "congestion_control": case.control, "rtt": f"{case.rtt_s:g} s"}
+    seconds = network.WARM_UP_S + case.seconds[scale == "paper"]
+    series = network.per_rtt(network.rounds(link, [tcp], seconds), case.rtt_s)
+    theory = variants.spectrum(case.control, Bernoulli(case.loss), rtt_s=case.rtt_s)
+    words = f"{case.control}, p = {case.loss:g}"
+    figures = [
+        Drawn(f"spectra-{case.control}", f"Spectra, {case.control}", spectra_plot(series, theory, "Predicted")),
+        Drawn(f"range-{case.control}", f"Observed range, {case.control}", bounds_plot(series, theory)),
+    ]
+    return Found([_extended("variants", words, series, theory)], _row(words, series, theory), figures)
+
+
+def independent(found: list[Found]) -> tuple[list[Check], Section]:
     """Predicted spectra of the four controls against packets under independent losses."""
-    checks: list[Check] = []
-    rows, figures = [], []
-    for case in CASES:
-        link = {**network.WIDE, "loss": {"name": "bernoulli", "probability": case.loss}}
-        tcp = {**network.TCP, "congestion_control": case.control, "rtt": f"{case.rtt_s:g} s"}
-        seconds = network.WARM_UP_S + case.seconds[scale == "paper"]
-        series = network.per_rtt(network.rounds(link, [tcp], seconds), case.rtt_s)
-        theory = variants.spectrum(case.control, Bernoulli(case.loss), rtt_s=case.rtt_s)
-        rows.append(_row(f"{case.control}, p = {case.loss:g}", series, theory))
-        checks.append(_extended("variants", f"{case.control}, p = {case.loss:g}", series, theory))
-        figures += [
-            Drawn(f"spectra-{case.control}", f"Spectra, {case.control}", spectra_plot(series, theory, "Predicted")),
-            Drawn(f"range-{case.control}", f"Observed range, {case.control}", bounds_plot(series, theory)),
-        ]
     text = (
         "Nothing is fitted: the chains know the control's rules and p. Errors are of the prediction, relative to what "
         "the packets did; those of extremes contain chance, a few per cent.",
         "What the chains leave out: a loss is found one round trip after it happened, in which the window still grows "
         "(by up to 32 packets for BIC, 1 % for Scalable), and cycles are longer by half a round trip on average.",
     )
-    return checks, Section("Beyond the source: predicted spectra", text, [_table(rows)], figures)
+    return _joined("Beyond the source: predicted spectra", text, found)
+
+
+def _joined(title: str, text: tuple[str, ...], found: list[Found]) -> tuple[list[Check], Section]:
+    figures = [drawn for each in found for drawn in each.figures]
+    section = Section(title, text, [_table([each.row for each in found])], figures)
+    return [check for each in found for check in each.checks], section
 
 
 def errors(series: FloatArray, theory: Spectrum, scale: int) -> tuple[float, float]:

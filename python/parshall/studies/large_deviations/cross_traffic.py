@@ -9,6 +9,7 @@ References: Loiseau 2010, §4.2, Figs 4 and 5.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -99,39 +100,55 @@ def statistics(scale: Scale) -> tuple[list[Check], Section]:
     return checks, Section("Figures 4 (a), (b): the cross traffic", text, [table], figures)
 
 
-def flow(scale: Scale) -> tuple[list[Check], Section]:
+PLACES = ((0,), (1,), (2,))
+"""The cases of `in_reading`: places in `_flow_readings`."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a reading of the cross traffic gives to the section."""
+
+    checks: list[Check]
+    row: tuple[str, ...]
+    figures: list[Drawn]
+
+
+def in_reading(place: int, scale: Scale) -> Found:
+    """A Reno flow in the cross traffic of a reading."""
+    link, words, sources = _flow_readings()[place]
+    name = words.replace(" ", "-")
+    rounds = network.rounds(link, [network.TCP, sources], 3660 if scale == "paper" else 210)
+    series = network.per_rtt(rounds)
+    window, lost = rounds["window_packets"].to_numpy(), rounds["lost"].to_numpy()
+    loss = measured(window, lost)
+    fitted, m_dependent = ld.spectrum(loss), _m_dependent(window, lost)
+    means = interval_means(series, 1000)
+    beyond = "since losses follow losses for ten round trips, an ON time, and p(w) does not know"
+    checks = [
+        *_range_checks(words, means, series.size, scale),
+        *bounds_check(f"fig5b, {words}", series, fitted, (200, 500, 1000), beyond=beyond),
+    ]
+    bounds = fitted.bounds(series.size, 1000)
+    row = (
+        words,
+        *(f"{each:.0f}" for each in (series.mean(), fitted.mean, m_dependent.mean)),
+        f"{means.min():.0f} .. {means.max():.0f}",
+        f"{bounds[0]:.0f} .. {bounds[1]:.0f}",
+        "{:.0f} .. {:.0f}".format(*m_dependent.bounds(series.size, 1000)),
+    )
+    figures = [
+        Drawn(f"window-{name}", f"Window over time, {words}", window_plot(rounds)),
+        Drawn(f"fig4c-{name}", f"Loss probability, {words}", loss_plot(loss)),
+        Drawn(f"fig5a-{name}", f"Spectra, {words}", spectra_plot(series, fitted, "Theory: measured p(w)")),
+        Drawn(f"fig5b-{name}", f"Observed range, {words}", bounds_plot(series, fitted)),
+    ]
+    return Found(checks, row, figures)
+
+
+def flow(found: list[Found]) -> tuple[list[Check], Section]:
     """Figs 4(c) and 5: a Reno flow in it."""
-    seconds = 3660 if scale == "paper" else 210
-    checks, rows, figures = [], [], []
-    readings = [(network.LINK, *reading) for reading in _readings()]
-    readings.append((network.ETHERNET, "on Ethernet", network.AS_PAYLOAD))
-    for link, words, sources in readings:
-        name = words.replace(" ", "-")
-        rounds = network.rounds(link, [network.TCP, sources], seconds)
-        series = network.per_rtt(rounds)
-        window, lost = rounds["window_packets"].to_numpy(), rounds["lost"].to_numpy()
-        loss = measured(window, lost)
-        fitted, m_dependent = ld.spectrum(loss), _m_dependent(window, lost)
-        means = interval_means(series, 1000)
-        checks += _range_checks(words, means, series.size, scale)
-        beyond = "since losses follow losses for ten round trips, an ON time, and p(w) does not know"
-        checks += bounds_check(f"fig5b, {words}", series, fitted, (200, 500, 1000), beyond=beyond)
-        bounds = fitted.bounds(series.size, 1000)
-        rows.append(
-            (
-                words,
-                *(f"{each:.0f}" for each in (series.mean(), fitted.mean, m_dependent.mean)),
-                f"{means.min():.0f} .. {means.max():.0f}",
-                f"{bounds[0]:.0f} .. {bounds[1]:.0f}",
-                "{:.0f} .. {:.0f}".format(*m_dependent.bounds(series.size, 1000)),
-            )
-        )
-        figures += [
-            Drawn(f"window-{name}", f"Window over time, {words}", window_plot(rounds)),
-            Drawn(f"fig4c-{name}", f"Loss probability, {words}", loss_plot(loss)),
-            Drawn(f"fig5a-{name}", f"Spectra, {words}", spectra_plot(series, fitted, "Theory: measured p(w)")),
-            Drawn(f"fig5b-{name}", f"Observed range, {words}", bounds_plot(series, fitted)),
-        ]
+    checks = [check for each in found for check in each.checks]
+    rows, figures = [each.row for each in found], [drawn for each in found for drawn in each.figures]
     by_model = ld.spectrum(PUBLISHED_LOSS)
     low, high = by_model.bounds(300_000, 1000)
     for words, said, ours in (
@@ -174,6 +191,12 @@ def loss_plot(loss: Measured, models: Mapping[str, LossFunction] | None = None) 
     axes = Axis("window", "packets"), Axis("p(w)")
     caption = "Share of round trips that lose a packet. Bars: 95 % (Clopper-Pearson)."
     return Plot([Panel([*lines, points], *axes)], caption)
+
+
+def _flow_readings() -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
+    """Link, words, sources."""
+    readings = [(network.LINK, *reading) for reading in _readings()]
+    return [*readings, (network.ETHERNET, "on Ethernet", network.AS_PAYLOAD)]
 
 
 def _readings() -> tuple[tuple[str, dict[str, Any]], ...]:

@@ -16,8 +16,9 @@ from parshall.studies.large_deviations.spectra import bounds_check, bounds_plot,
 from parshall.studies.study import Scale
 
 
-def figure_1(seed: int = 1) -> tuple[list[Check], Section]:
-    """Spectra and bounds of a realisation of 2^18 RTTs at 2 % loss."""
+def figure_1(scale: Scale = "paper", seed: int = 1) -> tuple[list[Check], Section]:
+    """Spectra and bounds of a realisation of 2^18 RTTs at 2 % loss, at either scale."""
+    del scale
     window = chain(Bernoulli(published.P_PACKET), published.W_MAX)
     theory = ld.spectrum(window)
     series = window.sample(published.LENGTH, np.random.default_rng(seed))

@@ -1,0 +1,91 @@
+"""Functions in processes: order, errors, processes that end, Ctrl-C; a study finds the same with any number of them."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from parshall.campaign.calls import called
+from parshall.campaign.work import Call
+from parshall.errors import InputError, SimulationError
+from parshall.models.inputs import ModelInputError
+from parshall.models.loss import Bernoulli
+from parshall.studies import large_deviations
+from parshall.studies.catalog import find
+from parshall.studies.large_deviations import cross_traffic, theory
+from parshall.studies.study import Execution
+
+
+def test_answers_come_in_the_order_of_the_calls() -> None:
+    told: list[str] = []
+    calls = [Call(f"root of {n}", math.sqrt, (n,)) for n in range(7)]
+    assert called(calls, 2, lambda call: told.append(call.run)) == [math.sqrt(n) for n in range(7)]
+    assert sorted(told) == [f"root of {n}" for n in range(7)]
+    assert called([], 2) == []
+
+
+def test_what_goes_wrong_in_a_process_is_said_here() -> None:
+    with pytest.raises(ModelInputError, match="packet_loss"):
+        called([Call("loss", Bernoulli, (1.5,))], 1)
+    with pytest.raises(SimulationError, match="root: ValueError: "):
+        called([Call("root", math.sqrt, (-1,))], 1)
+    with pytest.raises(SimulationError, match="gone: its process ended 3 times, the last time with exit code 3"):
+        called([Call("gone", os._exit, (3,)), Call("root", math.sqrt, (4,))], 2)
+    with pytest.raises(InputError, match="workers: found 0"):
+        called([], 0)
+
+
+def test_an_interruption_leaves_no_process() -> None:
+    script = (
+        "import time\n"
+        "from parshall.campaign.calls import called\n"
+        "from parshall.campaign.work import Call\n"
+        "print('begun', flush=True)\n"
+        "called([Call(str(k), time.sleep, (600,)) for k in range(3)], 2)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(0.3)  # the processes are being started
+    # As the terminal does: to every process of the group.
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert errors.count("KeyboardInterrupt") == 1, "the owner's alone"
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_a_study_finds_the_same_with_any_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = (
+        large_deviations.Part("means", theory.figure_2),
+        large_deviations.Part("flow", cross_traffic.in_reading, ((0,),), lambda found: (found[0].checks, None)),  # type: ignore[arg-type, return-value]
+    )
+    monkeypatch.setattr(large_deviations, "PARTS", parts)
+    told: list[str] = []
+    one, two = (find("large_deviations").run("quick", told.append, Execution(workers=n)) for n in (1, 2))
+    assert [check.as_json() for check in one.checks] == [check.as_json() for check in two.checks]
+    assert len(one.checks) > 10
+    assert sorted(told) == ["flow", "flow", "means", "means"]
+
+
+def test_a_study_that_has_parts_takes_workers_and_no_store() -> None:
+    study = find("large_deviations")
+    with pytest.raises(
+        InputError, match=r'--store, --scheduler: found with large_deviations; accepted with "tail_index"'
+    ):
+        study.run("quick", lambda _: None, Execution(scheduler="tcp://nowhere:1"))
+    with pytest.raises(InputError, match=r'--workers: found with rio; accepted with "large_deviations", "tail_index"'):
+        find("rio").run("quick", lambda _: None, Execution(workers=2))
