@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import norm
 
 from parshall.report.document import Section, Table
-from parshall.report.numbers import counted
+from parshall.report.numbers import NO_BREAK, counted
 from parshall.studies.tail_index.grid import Setting, name
 from parshall.studies.tail_index.measure import METRICS, WORDS
 from parshall.studies.tail_index.published import NS2, NS2_TAIL_INDICES, TRENDS, published_sign
@@ -104,13 +104,13 @@ def _told(change: Change | None) -> str:
         return ""
     half = (change.high - change.low) / 2
     decimals = 0 if half >= _NARROW else 1
-    return f"{SIGNS[change.sign]} ({change.relative:+.{decimals}%} ± {half:.{decimals}%})"
+    return f"{SIGNS[change.sign]} ({change.relative:+.{decimals}%}{NO_BREAK}±{NO_BREAK}{half:.{decimals}%})"
 
 
 def _probability(change: Change | None) -> str:
     if change is None:
         return ""
-    return f"{change.p_value:.2g}" if change.p_value >= _SMALLEST_P else f"< {_SMALLEST_P}"
+    return f"{change.p_value:.2g}" if change.p_value >= _SMALLEST_P else f"<{NO_BREAK}{_SMALLEST_P}"
 
 
 def _differing(key: tuple[Setting, str], sign: int, equal: Change) -> str:
