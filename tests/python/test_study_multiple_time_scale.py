@@ -82,6 +82,9 @@ def test_a_connection_that_fills_what_is_left_tracks_the_background() -> None:
     assert near.tracking < -0.95
     assert far.tracking > near.tracking + 0.2, "outdated by the RTT"
     assert near.goodput_mbps + near.background_mbps == pytest.approx(10.0, rel=0.05)
+    datagrams_too = measured(scenario(clients, Connections("rate_based", 30, datagrams=True), 200.0))
+    assert datagrams_too.tracking is not None
+    assert datagrams_too.tracking < -0.85, "it answers to losses once a round trip"
     several = measured(scenario(clients, Connections(steered("vegas"), 150, 3), 40.0))
     assert len(several.each_mbps) == 3
     assert several.tracking is None

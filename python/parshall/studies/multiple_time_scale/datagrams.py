@@ -89,9 +89,18 @@ def section(found: Results, size: Size) -> Section:
                     "" if name == "plain" else signed(mean_interval(found.gain(point)), "%"),
                     "" if name == "plain" else signed(harm, "%"),
                     f"{others[:, 1].mean():.3f}",
+                    f"{found.tracking(point).mean():.2f}",
                 )
             )
-    header = ("datagrams", "RTT (ms)", "throughput (Mbit/s)", "gain", "clients' throughput", "loss rate of the link")
+    header = (
+        "datagrams",
+        "RTT (ms)",
+        "throughput (Mbit/s)",
+        "gain",
+        "clients' throughput",
+        "loss rate of the link",
+        "correlation with the clients",
+    )
     return Section(
         "Rate-based control over UDP",
         (
@@ -99,5 +108,5 @@ def section(found: Results, size: Size) -> Section:
             "(the receiver reports once a round trip), beside the clients of 5 Mbit/s. Slope control multiplies the "
             f"growth as it does TCP's; level control moves the rate by up to {SHIFT:g} packets/s.",
         ),
-        [Table("", header, rows, numbers=range(1, 6))],
+        [Table("", header, rows, numbers=range(1, 7))],
     )

@@ -19,7 +19,7 @@ import polars as pl
 
 from parshall.runs.single import Recorded, recorded
 from parshall.scenario import Scenario
-from parshall.studies.multiple_time_scale.network import CLIENTS, COMPETING, HEADER_BYTES, INTERVAL_S, MEASURED
+from parshall.studies.multiple_time_scale.network import CLIENTS, COMPETING, INTERVAL_S, MEASURED
 
 _TABLES = ("flows", "links", "link_samples")
 
@@ -54,7 +54,7 @@ def measured(scenario: Scenario, *, series: bool = False) -> Measured:
     resolved = scenario.resolve()
     sampled = resolved["probes"]["flow_interval_ps"] is not None
     run = recorded(resolved, *_TABLES, *(["flow_samples"] if sampled else []), source=scenario.source)
-    packet_bytes = resolved["flows"][0]["packet_bytes"]
+    packet_bytes, header_bytes = (resolved["flows"][0][key] for key in ("packet_bytes", "header_bytes"))
     flows = run.tables["flows"]
     mine = flows.filter(pl.col("group") == MEASURED)
     clients = flows.filter(pl.col("group") == CLIENTS)
@@ -65,7 +65,7 @@ def measured(scenario: Scenario, *, series: bool = False) -> Measured:
         goodput_mbps=sum(each),
         each_mbps=each,
         background_mbps=float(clients["throughput_bps"].sum()) / 1e6,
-        tracking=_tracking(run, forwarded, packet_bytes) if sampled else None,
+        tracking=_tracking(run, forwarded, packet_bytes / (packet_bytes - header_bytes)) if sampled else None,
         loss_rate=float(link["loss_rate"]),
         queueing_delay_ms=float(link["mean_queueing_delay_s"]) * 1e3,
         competing_mbps={
@@ -97,17 +97,16 @@ def _forwarded(run: Recorded) -> np.ndarray:
     return run.tables["link_samples"]["forwarded_bytes"].to_numpy().astype(np.float64)
 
 
-def _tracking(run: Recorded, forwarded: np.ndarray, packet_bytes: int) -> float | None:
-    """Correlation of the measured connection's throughput with the background's after the warm-up."""
+def _tracking(run: Recorded, forwarded: np.ndarray, on_the_link: float) -> float | None:
+    """Correlation of the measured connection's throughput with the background's after the warm-up.
+
+    `on_the_link`: bytes there for a byte of payload; every packet is full.
+    """
     samples = _samples(run)
-    if samples.is_empty():
-        return None  # datagrams are not sampled
     ends = np.rint(samples["time_s"].to_numpy() / INTERVAL_S).astype(np.int64)
     delivered = np.zeros(forwarded.size + 1)
-    # Payload to bytes on the link: every packet is full.
-    payload = packet_bytes - HEADER_BYTES
     known = ends <= forwarded.size
-    delivered[ends[known]] = samples["delivered_bytes"].to_numpy()[known] * (packet_bytes / payload)
+    delivered[ends[known]] = samples["delivered_bytes"].to_numpy()[known] * on_the_link
     own = np.diff(np.maximum.accumulate(delivered))
     start = forwarded.size // 10
     own, others = own[start:], (forwarded - own)[start:]
