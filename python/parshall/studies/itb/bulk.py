@@ -22,6 +22,7 @@ import numpy as np
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.runs import Run
+from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check
 from parshall.studies.itb.network import PAYLOAD_SHARE, Size, hosts, simulated
@@ -32,6 +33,8 @@ RTT_MS = 19.8
 FIG8 = ("reno", "bic", "cubic_2005", "highspeed", "htcp", "scalable")
 REVERSE = (0.0, 0.8, 1.5)
 _LEAST = 3
+_APART_S = 4.0
+"""Between two starts of Fig. 3."""
 
 
 def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
@@ -64,18 +67,24 @@ def alone_s(gigabytes: float) -> float:
     return 8 * gigabytes / PAYLOAD_SHARE
 
 
+def starts(gigabytes: float) -> dict[str, dict[str, str]]:
+    """The two ways of Fig. 3: within a second, and 4 s apart; closer together as files are smaller than 30 GB."""
+    apart_s = _APART_S * gigabytes / 30.0
+    return {"together": {"uniform": f"{min(1.0, apart_s):g} s"}, "staggered": {"staggered": f"{apart_s:g} s"}}
+
+
 def _fig3(size: Size) -> tuple[list[Check], Drawn]:
     ideal = alone_s(size.fig3_gb)
-    apart_s = 4.0 * size.fig3_gb / 30.0
-    starts = {"together": {"uniform": f"{min(1.0, apart_s):g} s"}, "staggered": {"staggered": f"{apart_s:g} s"}}
+    apart_s = _APART_S * size.fig3_gb / 30.0
+    begun = starts(size.fig3_gb)
     scenarios = [
         hosts(
             "bic", 17, RTT_MS, duration_s=4 * ideal + 17 * apart_s, file_gb=size.fig3_gb, start=start,
             repetitions=size.repetitions,
         )
-        for start in starts.values()
+        for start in begun.values()
     ]  # fmt: skip
-    runs = dict(zip(starts, simulated(scenarios, size), strict=True))
+    runs = dict(zip(begun, simulated(scenarios, size), strict=True))
     spreads = {name: _over(run, lambda each: np.std(each) / np.mean(each)) for name, run in runs.items()}
     means = {name: _over(run, lambda each: np.mean(each) / ideal) for name, run in runs.items()}
     longest = {name: _over(run, lambda each: np.max(each) / ideal) for name, run in runs.items()}
@@ -100,17 +109,24 @@ def _fig3(size: Size) -> tuple[list[Check], Drawn]:
     return checks, Drawn("fig3", "Fig. 3: BIC, 17 files", Plot([Panel(marks, *axes)], "One repetition of each."))
 
 
+def files(size: Size, control: str, level: float, factor: float = 1.0) -> Scenario:
+    """Files of `factor` times the study's size, from as many hosts as make the congestion level.
+
+    Repeated where Fig. 10 asks for their spread.
+    """
+    gigabytes = factor * size.bulk_gb
+    ideal = alone_s(gigabytes)
+    repeated = factor == 1.0 and level == size.levels[-1] and control in FIG10_SD
+    return hosts(
+        control, round(10 * level), RTT_MS, duration_s=6 * ideal * max(1.0, level), file_gb=gigabytes,
+        start={"uniform": f"{ideal / 240:g} s"}, repetitions=size.repetitions if repeated else 1,
+    )  # fmt: skip
+
+
 def _fig8(size: Size) -> tuple[list[Check], list[Drawn]]:
     ideal = alone_s(size.bulk_gb)
     points = [(name, level) for name in FIG8 for level in size.levels]
-    scenarios = [
-        hosts(
-            name, round(10 * level), RTT_MS, duration_s=6 * ideal * max(1.0, level), file_gb=size.bulk_gb,
-            start={"uniform": f"{ideal / 240:g} s"}, repetitions=size.repetitions if level == size.levels[-1] else 1,
-        )
-        for name, level in points
-    ]  # fmt: skip
-    runs = dict(zip(points, simulated(scenarios, size), strict=True))
+    runs = dict(zip(points, simulated([files(size, *point) for point in points], size), strict=True))
     checks, marks = [], []
     for number, name in enumerate(FIG8):
         means = np.array([_over(runs[name, level], np.mean).mean / ideal for level in size.levels])
@@ -147,8 +163,8 @@ def _fig9(size: Size) -> tuple[list[Check], Table]:
     points = [(level, reverse) for level in levels for reverse in REVERSE]
     scenarios = [
         hosts(
-            "cubic_2005", round(10 * level), RTT_MS, duration_s=2.2 * ideal, file_gb=size.bulk_gb,
-            start={"uniform": "200 ms"}, reverse=round(10 * reverse), repetitions=size.repetitions,
+            "cubic_2005", round(10 * level), RTT_MS, duration_s=1.8 * ideal, file_gb=size.bulk_gb,
+            start={"uniform": "200 ms"}, reverse=round(10 * reverse), repetitions=min(2, size.repetitions),
         )
         for level, reverse in points
     ]  # fmt: skip

@@ -29,6 +29,25 @@ from parshall.scenario import Scenario
 from parshall.studies import keeping
 from parshall.studies.study import Scale
 
+LINUX_BIC: dict[str, Any] = {
+    "congestion_control": {
+        "name": "bic",
+        "decrease": 0.8,
+        "s_max": 16.0,
+        "s_min": 0.2,
+        "divisor": 4.0,
+        "initial_growth": 0.05,
+    },
+    "initial_ssthresh": "100 packets",
+}
+"""BIC as Linux 2.6.16 had it, its default control: `crates/congestion/src/bic.rs` says what differs."""
+
+LINUX_CUBIC: dict[str, Any] = {
+    "congestion_control": {"name": "cubic_2005", "initial_growth": 0.02},
+    "initial_ssthresh": "100 packets",
+}
+"""CUBIC of that kernel."""
+
 VARIANTS = ("reno", "bic", "cubic_2005", "highspeed", "htcp", "scalable")
 """Those of Figs 5 to 8."""
 
@@ -55,7 +74,7 @@ class Size:
     flow_s, step_s
         Length of a flow of Figs 5 and 6; time between two starts of Fig. 7 (200 s in the source).
     repetitions
-        Independent runs of Figs 3 and 8 to 10.
+        Independent runs of Figs 3 and 10; two at most of Fig. 9, one of Fig. 8.
     kept
         Whether finished runs are kept in the user's cache, so that an interrupted study goes on.
     """
@@ -75,9 +94,9 @@ SIZES: dict[Scale, Size] = {
     "paper": Size(
         30.0,
         30.0,
-        (0.8, 1.0, 1.2, 1.4, 1.7, 2.1),
-        (1.0, 11.5, 20.0, 50.0, 100.0, 150.0, 200.0),
-        300.0,
+        (0.8, 1.0, 1.2, 1.7, 2.1),
+        (11.5, 20.0, 50.0, 100.0, 150.0, 200.0),
+        120.0,
         200.0,
         3,
         kept=True,
