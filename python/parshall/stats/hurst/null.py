@@ -150,6 +150,7 @@ def slope_weights(m: tuple[int, ...]) -> FloatArray:
     return np.asarray(x / (x @ x))
 
 
+@lru_cache(maxsize=1024)
 def slope_of_fgn(law: Law, m: tuple[int, ...], n: int, h: float) -> Slope:
     """The slope over scales `m` of fGn of length `n`."""
     length = min(n, law.longest)
@@ -168,7 +169,8 @@ def slope_of_fgn(law: Law, m: tuple[int, ...], n: int, h: float) -> Slope:
             return np.interp(np.log(sizes), np.log(theirs), values) + _beyond(sizes, theirs, values, h)
 
         bias = carried(bias)
-        spread = np.stack([carried(each) for each in fluctuation])
+        # `carried` is linear.
+        spread = fluctuation @ np.stack([carried(each) for each in np.eye(theirs.size)])
         power = min(0.5, 2 - 2 * h) if law.depends_on == "blocks" else 0.5
         damped = np.exp(power * np.minimum(own - known[0], 0))
         fluctuation = damped * np.stack([np.interp(own, known, each) for each in fluctuation])
