@@ -52,6 +52,7 @@ class Reading:
 
 _FRAMED, _PAYLOAD = network.ETHERNET_BPS, published.CONSTANT_BPS * network.OF_PAYLOAD
 AS_STATED = Reading("as stated", published.CAPACITY_BPS, published.CONSTANT_BPS)
+FITTING = "Ethernet's framing and rates of UDP payload leave"
 READINGS = (
     AS_STATED,
     Reading("as stated, delayed ACKs", published.CAPACITY_BPS, published.CONSTANT_BPS, delayed_ack=True),
@@ -128,6 +129,8 @@ def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Chec
         ("mean", published.CONSTANT_MEAN, mean),
     )
     note = f"{reading.free:.0f} packets per RTT are free, {reading.top:.0f} with the buffer full"
+    if reading is not READINGS[-1]:
+        note += f"; the published window fits {READINGS[-1].free:.0f} and {READINGS[-1].top:.0f}, which {FITTING}"
     return [
         Check("fig3", f"simulated, {reading.words}: {name}, packets", said, ours, None, None, WITHIN * said, note)
         for name, said, ours in wanted

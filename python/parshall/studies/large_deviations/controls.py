@@ -25,6 +25,7 @@ from parshall.studies.large_deviations import network, published
 from parshall.studies.large_deviations.cross_traffic import MEMORY, PUBLISHED_LOSS, READ_OFF, loss_plot
 from parshall.studies.large_deviations.spectra import bounds_plot, spectra_plot
 from parshall.studies.study import Scale
+from parshall.traces.flow import clopper_pearson
 
 SCALES = (200, 500, 1000)
 FIGURES = {"bic": "a", "highspeed": "b", "cubic": "c"}
@@ -166,7 +167,11 @@ def _losses(letter: str, control: str, window: FloatArray, lost: FloatArray) -> 
         share = float(lost[here].mean())
         said = float(PUBLISHED_LOSS(at))
         name = f"{control}: p(w) at {at} ± 10 packets"
-        found.append(Check(f"fig8{letter}", name, said, share, None, None, READ_OFF, "published: eq. (11)"))
+        buffered = float(PUBLISHED_LOSS(max(1, at - published.BUFFER_PACKETS)))
+        size = published.BUFFER_PACKETS
+        note = f"published: eq. (11), which has no buffer; with {size} packets of it {buffered:.3f}"
+        interval = clopper_pearson(int(lost[here].sum()), int(here.sum()))
+        found.append(Check(f"fig8{letter}", name, said, share, *interval, READ_OFF, f"{note}; {int(here.sum())} RTTs"))
     return found
 
 
