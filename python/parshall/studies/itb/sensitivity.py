@@ -55,8 +55,9 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
         "With files of 30 GB BIC has evened it out long before the end, whatever the buffer: flows that stay behind "
         "for 300 s, as the source's did, are not what BIC, starts and buffers make. Differences between hosts are "
         "not simulated; the source tells of faulty ones (§4.3.2).",
-        "Figs 8 and 10: what a flow loses in slow start does not grow with its file. Small files show that loss; in "
-        "large ones Reno and CUBIC, which become fair with time, even it out, and Scalable TCP does so less.",
+        "Figs 8 and 10: what a flow loses in slow start does not grow with its file. It bends the line of Reno and "
+        "CUBIC most where a file takes about as long; larger files come back to the line. With larger files, too, "
+        "CUBIC becomes fair, and Scalable TCP does so less: the ratio of their spreads grows.",
         "Fig. 9: reverse data delays ACKs by the time that the way back queues, and loses hardly any. A longer round "
         "trip costs a flow that its window limits, and no other. Where the way forth is congested (C_g above 1) the "
         "window is not the limit: its share is, and R = 1.5 costs little, more in small files. Where it is not, R = "
