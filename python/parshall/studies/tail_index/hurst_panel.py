@@ -163,7 +163,7 @@ def outlasting(clients: Clients, tail_index: float, scale_s: float) -> float:
     Examples
     --------
     >>> round(outlasting(SLOW, 1.35, 500.0), 1), round(outlasting(FAST, 1.35, 500.0), 4)
-    (7.1, 0.0066)
+    (5.5, 0.007)
     """
     return float(in_progress(clients) * (scale_s / _smallest_s(clients, tail_index)) ** (1 - tail_index))
 
