@@ -10,6 +10,7 @@ from parshall.models import variants
 from parshall.models.growth import CONTROLS, growth
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.loss import Bernoulli
+from parshall.models.loss_epochs import _perron
 from parshall.models.persistent_loss import Persistent, measured_persistent
 from parshall.models.throughput import cubic_independent_window
 from parshall.studies.large_deviations import network
@@ -125,3 +126,17 @@ def test_losses_every_few_round_trips_have_a_spectrum_or_a_reason(control: str) 
     assert found.cycle_rtts < 5
     with pytest.raises(ModelInputError, match=r"losses every 1\.\d* RTTs, too often"):
         variants.spectrum(control, 0.9)
+
+
+def test_eigenvectors_are_found_from_guesses_that_have_nothing_in_common() -> None:
+    """Those of a tilt far away: each underflows where the other does not."""
+    matrix = np.array([[1.0, 0.1], [0.1, 1.0]])
+    radius, left, right = _perron(matrix, np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    assert radius == pytest.approx(1.1)
+    assert left == pytest.approx([0.5, 0.5])
+    assert right == pytest.approx([0.5, 0.5])
+
+
+def test_a_matrix_without_a_spectral_radius_is_refused() -> None:
+    with pytest.raises(ModelInputError, match="do not hang together"):
+        _perron(np.zeros((2, 2)), np.full(2, 0.5), np.full(2, 0.5))

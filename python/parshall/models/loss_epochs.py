@@ -241,13 +241,18 @@ def _perron(matrix: FloatArray, left: FloatArray, right: FloatArray) -> tuple[fl
 
     Powers of K + rho/5: the shift makes a periodic matrix converge too.
     """
-    radius = 1.0
+    radius, anew = 1.0, False
     for _ in range(20_000):
         after, before = matrix @ right, left @ matrix
         overlap = float(left @ right)
         found = float(left @ after) / overlap if overlap > 0 else 0.0
         if not np.isfinite(found) or found <= 0:
-            raise ModelInputError("loss: the window's states do not hang together at this tilt")
+            if anew:
+                raise ModelInputError("loss: the window's states do not hang together at this tilt")
+            # Guesses from another tilt may be orthogonal: each underflows where the other does not.
+            left = right = np.full(right.size, 1 / right.size)
+            anew = True
+            continue
         after, before = after + 0.2 * found * right, before + 0.2 * found * left
         after, before = after / after.sum(), before / before.sum()
         moved = max(np.abs(after - right).sum(), np.abs(before - left).sum())
