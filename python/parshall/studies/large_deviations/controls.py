@@ -22,6 +22,7 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.stats.spectrum import interval_means, superimpose
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network, published
+from parshall.studies.large_deviations.cases import Found, together
 from parshall.studies.large_deviations.cross_traffic import MEMORY, PUBLISHED_LOSS, READ_OFF, loss_plot
 from parshall.studies.large_deviations.spectra import bounds_plot, spectra_plot
 from parshall.studies.study import Scale
@@ -53,15 +54,6 @@ IN_IT = tuple((control,) for control in FIGURES)
 """The cases of `in_cross_traffic`."""
 UNDER_LOSSES = tuple((case,) for case in CASES)
 """The cases of `under_losses`."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a case gives to its section."""
-
-    checks: list[Check]
-    row: tuple[str, ...]
-    figures: list[Drawn]
 
 
 def in_cross_traffic(control: str, scale: Scale) -> Found:
@@ -124,9 +116,8 @@ def independent(found: list[Found]) -> tuple[list[Check], Section]:
 
 
 def _joined(title: str, text: tuple[str, ...], found: list[Found]) -> tuple[list[Check], Section]:
-    figures = [drawn for each in found for drawn in each.figures]
-    section = Section(title, text, [_table([each.row for each in found])], figures)
-    return [check for each in found for check in each.checks], section
+    checks, rows, figures = together(found)
+    return checks, Section(title, text, [_table(rows)], figures)
 
 
 def errors(series: FloatArray, theory: Spectrum, scale: int) -> tuple[float, float]:

@@ -9,7 +9,6 @@ References: Loiseau 2010, §4.2, Figs 4 and 5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from parshall.stats.confidence import mean_interval
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network, published
+from parshall.studies.large_deviations.cases import Found, together
 from parshall.studies.large_deviations.constant import window_plot
 from parshall.studies.large_deviations.spectra import bounds_check, bounds_plot, by_memory, known_bound, spectra_plot
 from parshall.studies.study import Scale
@@ -116,15 +116,6 @@ PLACES = ((0,), (1,), (2,))
 """The cases of `in_reading`: places in `_flow_readings`."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a reading of the cross traffic gives to the section."""
-
-    checks: list[Check]
-    row: tuple[str, ...]
-    figures: list[Drawn]
-
-
 def in_reading(place: int, scale: Scale) -> Found:
     """A Reno flow in the cross traffic of a reading."""
     link, words, sources = _flow_readings()[place]
@@ -159,8 +150,7 @@ def in_reading(place: int, scale: Scale) -> Found:
 
 def flow(found: list[Found]) -> tuple[list[Check], Section]:
     """Figs 4(c) and 5: a Reno flow in it."""
-    checks = [check for each in found for check in each.checks]
-    rows, figures = [each.row for each in found], [drawn for each in found for drawn in each.figures]
+    checks, rows, figures = together(found)
     by_model = ld.spectrum(PUBLISHED_LOSS)
     low, high = by_model.bounds(300_000, 1000)
     for words, said, ours in (
