@@ -11,6 +11,7 @@ from parshall.itb.benchmark import RIVALS, CaseResult, Result
 from parshall.itb.score import BY_KEY, HARMS
 from parshall.report.document import Drawn, Section
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
+from parshall.stats.confidence import Interval
 
 
 def pictures(result: Result, cases: Sequence[CaseResult]) -> Section:
@@ -42,11 +43,8 @@ def _by_class(result: Result, cases: Sequence[CaseResult], key: str) -> Plot:
             for index, case in zip(known, cases, strict=True)
         ]
         at = [index + _offset(number, len(result.controls)) for index, each in enumerate(found) if each]
-        means = [each.mean for each in found if each]
-        if means:
-            low = [each.mean if each.low is None else each.low for each in found if each]
-            high = [each.mean if each.high is None else each.high for each in found if each]
-            marks.append(Points(at, means, control, Style(series=number), low, high))
+        if at:
+            marks.append(_points(at, [each for each in found if each], control, number))
     axis = Axis(f"{measure.label} over the average control's") if compared else Axis(measure.label, measure.unit)
     names = tuple(case.case.itb_class.name for case in cases)
     return Plot([Panel(marks, _places("class", names), axis)], "Means and 95 % intervals.")
@@ -63,12 +61,8 @@ def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
             known = [(index, each) for index, each in found if each is not None]
             if known:
                 at = [index + _offset(number, 3) for index, _ in known]
-                low = [each.mean if each.low is None else each.low for _, each in known]
-                high = [each.mean if each.high is None else each.high for _, each in known]
-                means = [each.mean for _, each in known]
-                marks.append(
-                    Points(at, means, measure.label if rival == RIVALS[0] else "", Style(series=number), low, high)
-                )
+                label = measure.label if rival == RIVALS[0] else ""
+                marks.append(_points(at, [each for _, each in known], label, number))
         if marks:
             panels.append(
                 Panel(
@@ -79,6 +73,13 @@ def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
             )
     caption = "Mean over the classes, with 95 % intervals over the repetitions."
     return Plot(panels, caption) if panels else None
+
+
+def _points(at: Sequence[float], found: Sequence[Interval], label: str, number: int) -> Points:
+    """Means with their intervals; a mean that has none stands for its own ends."""
+    low = [each.mean if each.low is None else each.low for each in found]
+    high = [each.mean if each.high is None else each.high for each in found]
+    return Points(at, [each.mean for each in found], label, Style(series=number), low, high)
 
 
 def _times(result: Result, cases: Sequence[CaseResult]) -> Plot:
