@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from harness import ours, scaling, theory_and_traces
+from harness import ours, scaling, studies, theory_and_traces
 from harness.cases import (
     BYTES_PER_FLOW_BAR,
     CASES,
@@ -50,7 +50,10 @@ def main() -> int:
     _judge_growth(record)
     if options.long:
         _measure_hour(record)
+        _say("bulk transfers of ITB's class H")
+        studies.measure_bulk(record)
     if not options.only:
+        studies.measure(record, BENCHES / "scenarios" / f"{FEWEST}.toml")
         scaling.measure(record, BENCHES / "scenarios" / f"{FEWEST}.toml", quick=options.quick)
         theory_and_traces.measure(record)
     record.show()
@@ -64,7 +67,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="about a minute: short runs, once each, few flows")
-    parser.add_argument("--long", action="store_true", help="also one simulated hour of 500 flows at 1 Gbit/s")
+    parser.add_argument("--long", action="store_true", help="also an hour at 1 Gbit/s, and 20 files of 30 GB")
     parser.add_argument("--alone", action="store_true", help="without ns-2 and ns-3")
     parser.add_argument("--only", nargs="+", metavar="CASE", help="only these cases; nothing is stored")
     return parser.parse_args()

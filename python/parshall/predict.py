@@ -27,7 +27,7 @@ response_reno uncongested 4.5 Mbit/s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 from parshall.prediction import a_priori, at_measured, completion, datagrams, diffserv, laws, loads, network, tables
@@ -94,12 +94,18 @@ def _predict(resolved: Mapping[str, Any], measured: Any) -> Predicted:
     by_class = diffserv.answers(net, links)
     from_scenario = a_priori.throughput(net, given_bps) + list(by_class.throughput)
     return Predicted(
-        throughput=tuple(_with_measured(from_scenario, seen) + at_measured.throughput(net, seen)),
+        throughput=tuple(_with_measured(from_scenario, seen) + at_measured.throughput(_as_run(net, measured), seen)),
         completion=tuple(completion.completion(net, given_bps, seen, tables.named(measured, "transfers"))),
         datagrams=tuple(datagrams.datagrams(net, seen, by_class.datagram_loss)),
         queues=(*datagrams.queues(net, links), *by_class.queues),
         assumptions=ASSUMPTIONS,
     )
+
+
+def _as_run(net: network.Network, measured: Any) -> network.Network:
+    """The network for as long as it was run: a run may end before its duration, with its transfers."""
+    lasted_s = [totals["simulated_s"] for totals in getattr(measured, "totals", [])]
+    return replace(net, duration_s=sum(lasted_s) / len(lasted_s)) if lasted_s else net
 
 
 def _nothing(resolved: Mapping[str, Any], reason: str) -> Predicted:

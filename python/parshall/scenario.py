@@ -47,7 +47,13 @@ class Scenario(Part):
 
     name: str = Field("scenario", description="A short name, for directories and pages", min_length=1, max_length=100)
     description: str = Field("", description="What it shows")
-    duration: PositiveDuration = Field(description="Simulated time")
+    duration: PositiveDuration = Field(description="Simulated time; with `ends_with`, at most")
+    ends_with: list[str] | None = Field(
+        None,
+        description="Groups of flows: the run ends when all their transfers are done, and what was then under way has "
+        "arrived",
+        min_length=1,
+    )
     warm_up: Duration = Field("0 s", description="Time before measurements start")
     seed: int = Field(1, ge=0, le=2**64 - 1, strict=True, description="Root of every random stream")
     repetitions: int = Field(1, ge=1, le=10_000, strict=True, description="Independent runs")

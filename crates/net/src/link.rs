@@ -177,6 +177,11 @@ impl Link {
         self.delay
     }
 
+    /// When the last packet that it has accepted for transmission will have reached its other end.
+    pub fn delivers_until(&self) -> Instant {
+        self.free + self.delay
+    }
+
     /// A packet arrives.
     #[inline]
     pub fn offer<R: RngCore>(&mut self, now: Instant, packet: Offered, random: &mut R) -> Outcome {

@@ -54,9 +54,11 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     for (index, spec) in scenario.links.iter().enumerate() {
         network.links.push(link(spec, streams).map_err(|problem| at(index, "links", problem))?);
     }
+    check_ends_with(scenario)?;
     for (index, spec) in scenario.flows.iter().enumerate() {
-        let mut builder =
-            GroupBuilder { network: &mut network, scenario, spec, streams, name: spec.name.as_str().into() };
+        let awaited = scenario.ends_with.iter().any(|&group| group as usize == index);
+        let name = spec.name.as_str().into();
+        let mut builder = GroupBuilder { network: &mut network, scenario, spec, awaited, streams, name };
         builder.add().map_err(|problem| at(index, "flows", problem))?;
     }
     if network.core.warm_up > Instant::ZERO {
@@ -76,6 +78,19 @@ fn make_room(network: &mut Network, scenario: &Scenario) {
         in_large_pages(network.tcp_flows.spare_capacity_mut());
         network.core.queue.reserve(2 * flows); // a packet and a timer each
     }
+}
+
+/// The groups that end a simulation exist, and have a last transfer.
+fn check_ends_with(scenario: &Scenario) -> Result<(), SimError> {
+    for (place, &group) in scenario.ends_with.iter().enumerate() {
+        let key = format!("ends_with.{place}");
+        match scenario.flows.get(group as usize) {
+            Some(FlowGroup { workload: WorkloadConfig::Transfer(_), .. }) => {}
+            Some(_) => return Err(SimError::invalid(key, "its workload has no last transfer")),
+            None => return Err(SimError::invalid(key, format!("there is no group {group}"))),
+        }
+    }
+    Ok(())
 }
 
 /// Samples of one flow or link that a run may take; more are a mistake in the interval's unit.
@@ -129,6 +144,8 @@ struct GroupBuilder<'a> {
     network: &'a mut Network,
     scenario: &'a Scenario,
     spec: &'a FlowGroup,
+    /// Whether the end waits for its transfers.
+    awaited: bool,
     streams: Streams,
     name: Arc<str>,
 }
@@ -336,12 +353,16 @@ impl GroupBuilder<'_> {
             header_bytes: self.spec.header_bytes,
             access: self.access()?,
             marker: self.spec.marker.clone(),
+            awaited: self.awaited,
             path: self.spec.path.clone().into(),
             reverse_path: self.spec.reverse_path.clone().into(),
         };
         control.check(self.longest_rtt()?).map_err(|error| at_key("congestion_control", &error))?;
         let group_index = self.network.tcp_groups.len() as u32;
         self.network.tcp_groups.push(group);
+        if self.awaited {
+            self.network.core.wait_for(self.spec.count);
+        }
         let draws = !matches!(self.spec.workload, WorkloadConfig::Bulk(_) | WorkloadConfig::Transfer(_));
         for index in 0..self.spec.count {
             let legs = self.legs(Duration::from_ps(self.rtts()?.get(index)))?;

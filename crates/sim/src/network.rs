@@ -113,7 +113,7 @@ impl Network {
     /// Runs to the end of the simulated time.
     pub(crate) fn run(&mut self, tables: &mut Tables, monitor: &Monitor) -> Result<(), SimError> {
         self.core.tables = std::mem::replace(tables, Tables::none());
-        let result = self.run_events(monitor).and_then(|()| self.end());
+        let result = self.run_events(monitor).and_then(|()| self.check_end()).and_then(|()| self.end());
         *tables = std::mem::replace(&mut self.core.tables, Tables::none());
         result
     }
@@ -133,6 +133,18 @@ impl Network {
             }
         }
         self.check(self.core.end, monitor)
+    }
+
+    /// Something was measured.
+    fn check_end(&self) -> Result<(), SimError> {
+        if self.core.end > self.core.warm_up {
+            return Ok(());
+        }
+        let (end, warm_up) = (self.core.end.as_secs_f64(), self.core.warm_up.as_secs_f64());
+        let problem = format!(
+            "lasts {warm_up} s, and the transfers of ends_with were done before, at {end:.3} s; write a shorter warm_up"
+        );
+        Err(SimError::invalid("warm_up", problem))
     }
 
     /// Asks for the memory of flows whose turn is soon, if there are so many that no cache has it.
@@ -197,6 +209,10 @@ impl Network {
                     state.link.restart_counts(now);
                     state.probe.restart();
                 }
+            }
+            Entity::AllDone => {
+                self.core.queue.pop();
+                self.core.end = self.core.end.min(self.all_delivered(now));
             }
         }
     }
@@ -460,6 +476,18 @@ impl Network {
         let group = &self.tcp_groups[flow.group as usize];
         let links = group.path.iter().chain(&group.reverse_path);
         links.fold(flow.legs.total(), |sum, &link| sum + self.links[link as usize].link.delay())
+    }
+
+    /// By when everything will have reached its end that has passed its last link by `now`.
+    ///
+    /// Flows run in their own time, ahead of the event queue, but never further than this: a simulation that ends then has
+    /// the records of one that was asked to last so long.
+    fn all_delivered(&self, now: Instant) -> Instant {
+        let links = self.links.iter().map(|state| state.link.delivers_until());
+        let legs = self.tcp_flows.iter().map(|flow| flow.legs.total());
+        let rtts = self.datagram_flows.iter().map(|flow| flow.rtt);
+        let longest = legs.chain(rtts).max().unwrap_or(Duration::ZERO);
+        links.fold(now, Instant::max) + longest + Duration::from_ps(1)
     }
 
     /// Brings everything to the end of the simulated time.

@@ -195,6 +195,8 @@ pub(crate) enum Entity {
     Transmission(u32),
     /// A flow of datagrams hears its receiver's report.
     Report(u32),
+    /// The transfers that the end waits for are done.
+    AllDone,
 }
 
 /// Largest index an entity can have.
@@ -215,6 +217,7 @@ impl Entity {
             Self::WarmUp => (8, 0),
             Self::Transmission(index) => (9, index),
             Self::Report(index) => (10, index),
+            Self::AllDone => (11, 0),
         };
         debug_assert!(index <= MAX_INDEX);
         kind << 24 | index
@@ -234,7 +237,8 @@ impl Entity {
             7 => Self::Bin,
             8 => Self::WarmUp,
             9 => Self::Transmission(index),
-            _ => Self::Report(index),
+            10 => Self::Report(index),
+            _ => Self::AllDone,
         }
     }
 }
@@ -258,7 +262,7 @@ mod tests {
         }
 
         #[test]
-        fn entities_survive_their_bits(kind in 0u32..11, index in 0..=MAX_INDEX) {
+        fn entities_survive_their_bits(kind in 0u32..12, index in 0..=MAX_INDEX) {
             let entity = Entity::from_bits(kind << 24 | index);
             prop_assert_eq!(Entity::from_bits(entity.bits()), entity);
         }

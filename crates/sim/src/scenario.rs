@@ -19,8 +19,10 @@ use serde::Deserialize;
 pub struct Scenario {
     /// Root of every random stream.
     pub seed: u64,
-    /// When the simulation ends.
+    /// When the simulation ends, at the latest.
     pub duration_ps: u64,
+    /// Indices of the groups whose transfers end it when all are done; empty: it lasts its duration.
+    pub ends_with: Vec<u32>,
     /// Measurements start here.
     pub warm_up_ps: u64,
     /// The contended links; flows name them by index.

@@ -1,6 +1,7 @@
 //! What all parts of a running network use.
 
 use crate::event_queue::EventQueue;
+use crate::packet::Entity;
 use crate::sack_slots::SackSlots;
 use parshall_records::{RecordsError, Tables};
 use parshall_units::Instant;
@@ -11,6 +12,8 @@ pub(crate) struct Core {
     pub(crate) sack_slots: SackSlots,
     pub(crate) warm_up: Instant,
     pub(crate) end: Instant,
+    /// Flows that the end waits for, and when the last of those that are done was.
+    awaited: (u32, Instant),
     pub(crate) repetition: u32,
     /// Connections of open loops that finished: arrival process, when, flow.
     pub(crate) freed: Vec<(u32, Instant, u32)>,
@@ -30,6 +33,7 @@ impl Core {
             sack_slots: SackSlots::default(),
             warm_up,
             end,
+            awaited: (0, Instant::ZERO),
             repetition,
             freed: Vec::new(),
             tables: Tables::none(),
@@ -48,6 +52,22 @@ impl Core {
 
     pub(crate) fn take_error(&mut self) -> Result<(), RecordsError> {
         self.error.take().map_or(Ok(()), Err)
+    }
+
+    /// The end waits for so many more flows.
+    pub(crate) fn wait_for(&mut self, flows: u32) {
+        self.awaited.0 += flows;
+    }
+
+    /// A flow that the end waits for is done at `now` of its own time. (Of two flows, the one that is done later may
+    /// say so first.)
+    pub(crate) fn awaited_is_done(&mut self, now: Instant) {
+        let (missing, last) = &mut self.awaited;
+        *missing -= 1;
+        *last = now.max(*last);
+        if *missing == 0 {
+            self.queue.push(*last, Entity::AllDone);
+        }
     }
 
     /// Notes a transfer that took no time and is followed by another at once; whether that goes on for ever.

@@ -34,6 +34,8 @@ pub(crate) struct TcpGroup {
     pub(crate) header_bytes: u32,
     pub(crate) access: Option<AccessLink>,
     pub(crate) marker: MarkerConfig,
+    /// Whether the end of the simulation waits for its transfers.
+    pub(crate) awaited: bool,
     /// Links that data crosses.
     pub(crate) path: Box<[u32]>,
     /// Links that ACKs cross; empty: the way back is uncontended.
@@ -522,6 +524,9 @@ impl TcpFlow {
             application.plan(now);
             if stood_still && application.start == now && core.is_standstill(now) {
                 application.start = Instant::MAX;
+            }
+            if group.awaited && application.pending.is_none() {
+                core.awaited_is_done(now);
             }
         }
     }

@@ -22,7 +22,7 @@ fn sound() -> Value {
         "persistent": false, "byte_counting": true, "ack_size": 40
     });
     json!({
-        "seed": 1, "duration_ps": 300_000_000_000_u64, "warm_up_ps": 10_000_000_000_u64,
+        "seed": 1, "duration_ps": 300_000_000_000_u64, "ends_with": [0], "warm_up_ps": 10_000_000_000_u64,
         "links": [
             {
                 "name": "forth", "rate": {"constant": 10_000_000}, "delay_ps": 1_000_000_000,

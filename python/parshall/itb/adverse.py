@@ -10,7 +10,9 @@ The source names WMI and WMII and does not say what they are. Ours follow the tw
 traffic: its volume is below 20 % of the capacity (Ha, Le, Rhee & Xu 2006, quoted in §2.2.2), its sizes have a light
 or a heavy tail.
 
-The adverse workload is the same for every control that is compared, and uses CUBIC, the usual TCP.
+The adverse workload is the same for every control that is compared, and uses CUBIC, the usual TCP. The windows of
+nodes that send without end are tuned as the useful ones are: without a limit, one whose way is free would queue ever
+more within itself.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.4, Table 5.
 """
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parshall.itb.factors import Factors
+from parshall.itb.factors import Factors, tuned_window
 
 CONTROL = "cubic"
 _MEAN_BYTES = 100e3
@@ -36,7 +38,12 @@ def groups(factors: Factors, others: int, start_s: float) -> list[dict[str, Any]
         "congestion_control": CONTROL,
         "delayed_ack": True,
     }
-    endless = {**common, "access_rate": f"{round(factors.access_bps)} bit/s", "start": {"uniform": f"{start_s:g} s"}}
+    endless = {
+        **common,
+        "access_rate": f"{round(factors.access_bps)} bit/s",
+        "receive_window": f"{round(tuned_window(factors.access_bps, factors.mean_rtt_s))} B",
+        "start": {"uniform": f"{start_s:g} s"},
+    }
     found: list[dict[str, Any]] = []
     if others > 0:
         found.append({"name": "others", "count": others, **endless})

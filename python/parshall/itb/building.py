@@ -12,14 +12,15 @@ competing pair is added.
 | M | flows of ``a`` and ``b`` over N_s |
 
 The buffer is 1 BDP for K of 10 and less, and BDP/sqrt(K) for more: small buffers are enough where many flows are
-multiplexed (§4.3.2). TCP's buffers are tuned: a receiver's window of two bandwidth-delay products of the access, at
-least 64 kB.
+multiplexed (§4.3.2). TCP's buffers are tuned: `parshall.itb.factors.tuned_window`. A run of files ends when all are
+complete; one of transfers that go on (WM, PP) lasts its time.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3 to §4.6, §5.2.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +30,7 @@ from parshall.errors import InputError
 from parshall.itb import adverse
 from parshall.itb.applications import PAUSE, Application, Mix, bulk_bytes
 from parshall.itb.classes import ItbClass
-from parshall.itb.factors import Factors, changed, non_standard
+from parshall.itb.factors import Factors, changed, non_standard, tuned_window
 from parshall.itb.scale import Scale
 from parshall.scenario import Scenario
 from parshall.schema.catalog import family
@@ -37,13 +38,15 @@ from parshall.schema.problems import did_you_mean, quoted
 
 Half = Literal["a", "b"]
 
+TIMED = r"^[ab]\d+$"
+"""Names of the groups whose files are timed: a half, and the number of a mix."""
+
 SAMPLES = 200
 """Of each sampled flow in a run."""
 
 _DELAY = "10 us"
 """Of the bottleneck itself; the rest of the RTT is the flows' own."""
 
-_LEAST_WINDOW = 65_536.0
 _HEADER = 40
 
 
@@ -110,17 +113,19 @@ class Case:
 
     @property
     def duration_s(self) -> float:
-        """How long a run lasts."""
+        """How long a run lasts, at most."""
         return self.start_s + self.scale.patience * self.ideal_s
 
     def document(self, control: str, beside: str | None = None) -> dict[str, Any]:
         """The scenario as plain tables; `beside` is the control of half ``b``."""
         flows = self.flows(control, beside)
         odd = f"; not standard: {', '.join(self.odd)}" if self.odd else ""
+        timed = [group["name"] for group in flows if re.match(TIMED, group["name"])]
         return {
             "name": "-".join(["itb", self.name, control, *([] if beside is None else ["beside", beside])]),
             "description": f"{self.application.title}, class {self.itb_class.name}: {self.itb_class.meaning}{odd}",
             "duration": f"{self.duration_s:.6f} s",
+            **({} if self.application.periodic else {"ends_with": timed}),  # adverse traffic never ends
             "repetitions": self.scale.repetitions,
             "bottleneck": self.bottleneck(),
             "probes": {
@@ -174,8 +179,7 @@ class Case:
     def _group(self, name: str, sources: int, mix: Mix, control: str, direction: str) -> dict[str, Any]:
         streams = self.factors.streams
         rtts = [f"{each:.9f} s" for each in self.application.rtts_s(self.factors, sources) for _ in range(streams)]
-        bdp_bytes = self.factors.access_bps / streams * self.factors.mean_rtt_s / 8
-        window = mix.window_bytes or max(_LEAST_WINDOW, 2 * bdp_bytes)
+        window = mix.window_bytes or tuned_window(self.factors.access_bps / streams, self.factors.mean_rtt_s)
         return {
             "name": name,
             "count": sources * streams,

@@ -31,6 +31,8 @@ Background = Literal["0", "WMI", "WMII"]
 MIX_S = (0.001, 0.020, 0.200)
 """RTTs of a mix: each value of Table 5 as often as the others."""
 
+_LEAST_WINDOW = 65_536.0
+
 STANDARD: dict[str, tuple[float, ...]] = {
     "rtt_s": MIX_S,
     "access_bps": (100e6, 1000e6, 10000e6),
@@ -94,6 +96,15 @@ class Factors:
     def mean_rtt_s(self) -> float:
         """Mean RTT, s."""
         return sum(MIX_S) / len(MIX_S) if self.rtt_s is None else self.rtt_s
+
+
+def tuned_window(access_bps: float, rtt_s: float) -> float:
+    """The window of a host with such access whose TCP buffers are tuned (§5.2): two bandwidth-delay products, bytes.
+
+    >>> tuned_window(1e9, 0.2), tuned_window(100e6, 0.001)
+    (50000000.0, 65536.0)
+    """
+    return max(_LEAST_WINDOW, 2 * access_bps * rtt_s / 8)
 
 
 def non_standard(factors: Factors) -> list[str]:

@@ -38,11 +38,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.itb.building import SAMPLES, Case
+from parshall.itb.building import SAMPLES, TIMED, Case
 
 KEYS = ("point", "repetition")
 Scope = Literal["all", "a", "b"]
-_GROUPS = {"all": r"^[ab]\d+$", "a": r"^a\d+$", "b": r"^b\d+$"}
+_GROUPS: dict[Scope, str] = {"all": TIMED, "a": r"^a\d+$", "b": r"^b\d+$"}
 
 REACHED = 0.9
 """Of the fair share (start-up), and of Jain's index (convergence)."""

@@ -37,7 +37,7 @@ class Scale:
     rounds
         Transfers of each source of WM and PP that are timed.
     patience
-        A run lasts so many times what its files take where the bottleneck is shared fairly.
+        A run lasts so many times what its files take where the bottleneck is shared fairly, at most.
     repetitions
         Independent runs.
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from parshall.schema import quantities
 from parshall.schema.model import Problem
+from parshall.schema.problems import did_you_mean, quoted
 from parshall.schema.resolve_flows import Route, flow_group, rtt_spread
 from parshall.schema.resolve_network import Contended, Crossing, contended_links, link_spec, route
 from parshall.schema.resolve_values import Context
@@ -36,6 +37,7 @@ def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
     return {
         "seed": scenario.seed,
         "duration_ps": duration_ps,
+        "ends_with": _ends_with(scenario),
         "warm_up_ps": _warm_up(scenario, duration_ps),
         "links": [_link(each, crossings[index], context) for index, each in enumerate(links)],
         "flows": [_group(scenario, index, each, duration_ps, context) for index, each in enumerate(routes)],
@@ -48,6 +50,17 @@ def _warm_up(scenario: Scenario, duration_ps: int) -> int:
     if warm_up_ps >= duration_ps:
         raise Problem(("warm_up",), f'found "{scenario.warm_up}"; write less than the duration, "{scenario.duration}"')
     return warm_up_ps
+
+
+def _ends_with(scenario: Scenario) -> list[int]:
+    """The groups whose transfers end the run: each has a last one."""
+    finite = {str(group.name): index for index, group in enumerate(scenario.flows) if group.workload.name == "transfer"}
+    for place, name in enumerate(scenario.ends_with or []):
+        if name not in finite:
+            accepted = quoted(finite) or "there is none here"
+            problem = f'found "{name}"; write a group whose workload is "transfer": {accepted}'
+            raise Problem(("ends_with", place), problem + did_you_mean(name, finite))
+    return sorted({finite[name] for name in scenario.ends_with or []})
 
 
 def _check_names(scenario: Scenario) -> None:

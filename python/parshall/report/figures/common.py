@@ -39,7 +39,8 @@ def warm_up_s(run: RunLike) -> float:
 
 def end_s(run: RunLike, last_s: float) -> float:
     """When the run ends; `last_s`, the last moment that was recorded, if the scenario does not say."""
-    return _duration_s(run, "duration") or last_s
+    early = words.document(run).get("ends_with")
+    return last_s if early else _duration_s(run, "duration") or last_s
 
 
 def _duration_s(run: RunLike, key: str) -> float | None:

@@ -116,7 +116,7 @@ def hosts(
     repetitions: int = 1,
     bins_s: float | None = None,
 ) -> Scenario:
-    """So many senders, one flow each; files of `file_gb`, or sending to the end."""
+    """So many senders, one flow each; files of `file_gb`, whose end is the run's, or sending for its duration."""
     group: dict[str, Any] = {
         "name": "forward",
         "count": count,
@@ -134,6 +134,7 @@ def hosts(
     return Scenario.from_document(
         {
             "duration": f"{duration_s:g} s",
+            **({} if file_gb is None else {"ends_with": ["forward"]}),
             "repetitions": repetitions,
             "bottleneck": {
                 "rate": f"{round(CAPACITY_BPS)} bit/s",
