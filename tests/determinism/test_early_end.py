@@ -9,6 +9,7 @@ import pytest
 
 import parshall as ps
 from parshall.errors import ScenarioError
+from parshall.report import words
 
 FILES: dict[str, Any] = {
     "name": "files",
@@ -132,3 +133,8 @@ def test_bad_groups_are_refused(value: list[str], message: str) -> None:
 def test_without_files_there_is_nothing_to_end_with() -> None:
     with pytest.raises(ScenarioError, match="there is none here"):
         ps.Scenario.from_document({**DUMBBELL, "flows": [OTHERS], "ends_with": ["others"]})
+
+
+def test_the_page_says_until_when() -> None:
+    document = ps.run(ps.Scenario.from_document(made())).metadata["scenario"]
+    assert words.sentences(document)[-1] == "It lasts until the transfers of files are done, at most 60\u00a0s."

@@ -115,10 +115,12 @@ def test_a_hundred_thousand_runs_are_listed_and_queried_in_two_seconds(tmp_path:
         numbers = range(part * copies // 50, (part + 1) * copies // 50)
         partial = store.partial("segment")
         partial.mkdir()
+        others = pl.DataFrame({"other": [f"{n:08x}" for n in numbers]})
         for name, frame in frames.items():
             if "run" in frame.columns:
-                renamed = [frame.with_columns(run=pl.lit(f"{n:08x}") + pl.col("run").str.slice(8)) for n in numbers]
-                pl.concat(renamed).write_parquet(partial / name)
+                repeated = others.join(frame, how="cross", maintain_order="left_right")
+                renamed = repeated.with_columns(run=pl.col("other") + pl.col("run").str.slice(8))
+                renamed.select(frame.columns).write_parquet(partial / name)
             else:
                 frame.write_parquet(partial / name)
         segments._seal(store, partial, len(numbers) * len(keys), [])

@@ -110,12 +110,23 @@ def _workload(workload: Any) -> str:
     return f"{words} ({details})" if details else words
 
 
+def listed(names: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def _time(scenario: Document) -> str:
     if not scenario.get("duration"):
         return ""
     warm_up = scenario.get("warm_up")
     repetitions = scenario.get("repetitions", 1)
     words = f"It lasts {_q(scenario['duration'])}"
+    if waits_for := scenario.get("ends_with"):
+        words = (
+            f"It lasts until the transfers of {listed(list(waits_for))} are done, at most {_q(scenario['duration'])}"
+        )
     if warm_up not in (None, "0 s", "0"):
         words += f", of which the first {_q(warm_up)} are not measured"
     if repetitions != 1:

@@ -96,10 +96,3 @@ def spread_marks(spread: Spread, name: str, style: Style) -> list[Mark]:
     if len(spread.sparse_x):
         marks.append(Points(spread.sparse_x, spread.sparse_y, "" if len(spread.x) else name, style))
     return marks
-
-
-def listed(names: list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -8,7 +8,6 @@ import polars as pl
 from parshall.report.figures.common import (
     first_repetition,
     link_names,
-    listed,
     measured_from,
     sentences,
     warm_up_s,
@@ -17,6 +16,7 @@ from parshall.report.numbers import given, scale_for
 from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values
 from parshall.report.source import RunLike, filled
 from parshall.report.thinning import Binned, averaged
+from parshall.report.words import listed
 
 LINKS = 3
 """The most links drawn: the busiest ones."""
