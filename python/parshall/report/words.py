@@ -7,7 +7,7 @@ find there: a scenario that a later version wrote is described as far as it is u
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parshall.report.numbers import NO_BREAK, counted
@@ -110,7 +110,7 @@ def _workload(workload: Any) -> str:
     return f"{words} ({details})" if details else words
 
 
-def listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     if len(names) < 2:
         return "".join(names)

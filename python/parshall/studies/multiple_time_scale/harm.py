@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
+from parshall.report.words import listed
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, sign_of, signed
@@ -135,14 +136,3 @@ def said(changes: Changes, sign: int) -> str:
 def where(point: Point) -> str:
     """Which connection is steered, in words."""
     return f"{NAMES[point.control]} at {point.rtt_ms} ms"
-
-
-def listed(words: Sequence[str]) -> str:
-    """With commas and an "and".
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"]), listed(["a"])
-    ('a, b and c', 'a')
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
+from parshall.report.words import listed
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import harm
@@ -86,7 +87,7 @@ def answer(found: Results) -> str:
     )
     beaten = [harm.where(point) for point in all_points if _sign(_over_blind(found, point)) > 0]
     prediction = (
-        f"prediction gains over a slope that is always 3.5 for {harm.listed(beaten)}"
+        f"prediction gains over a slope that is always 3.5 for {listed(beaten)}"
         if beaten
         else "in none of them does prediction gain anything that shows over a slope that is always 3.5"
     )
@@ -100,7 +101,7 @@ def answer(found: Results) -> str:
         else f"What the others lose does not show, though the intervals are wide: the worst one ends at {least:+.0%}."
     )
     pays = f"The network pays too: {costs}." if costs else "Loss rate and queueing delay grow in no case."
-    return f"{first}: {harm.listed(gains)}; {prediction}. {others} {pays}"
+    return f"{first}: {listed(gains)}; {prediction}. {others} {pays}"
 
 
 def _sign(values: NDArray[np.float64]) -> int:
