@@ -68,8 +68,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     )
     for rtt in (low, high):
         yield beyond(f"gain of datagrams with {level}, RTT {rtt} ms", gains[rtt, level])
-        without = found.goodput(variants(size, rtt)[blind])
-        over = (found.goodput(variants(size, rtt)[slope]) - without) / without
+        over = found.over(variants(size, rtt)[slope], variants(size, rtt)[blind])
         yield beyond(f"gain of datagrams with {slope} over the same mean slope, RTT {rtt} ms", over)
 
 

@@ -149,6 +149,14 @@ class Results:
         plain = self.goodput(point.plain)
         return np.asarray((self.goodput(point) - plain) / plain, dtype=np.float64)
 
+    def over(self, point: Point, other: Point) -> FloatArray:
+        """Difference to another point, seed by seed, over the mean of the other.
+
+        And not over each seed's own: one run in which a connection is locked out of a full queue would decide.
+        """
+        without = self.goodput(other)
+        return np.asarray((self.goodput(point) - without) / without.mean(), dtype=np.float64)
+
     def change(self, point: Point, of: Callable[[Measured], float]) -> FloatArray:
         """What steering changes for others: relative difference of a quantity to the run with the plain control."""
         after, before = (np.array([of(each) for each in self.found[which]]) for which in (point, point.plain))

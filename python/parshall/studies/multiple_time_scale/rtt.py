@@ -107,10 +107,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
 
 
 def _over_blind(found: Results, point: Point, name: str) -> Check:
-    without = found.goodput(blind(point))
-    return beyond(
-        f"gain of {name} over the same mean slope without prediction", (found.goodput(point) - without) / without
-    )
+    return beyond(f"gain of {name} over the same mean slope without prediction", found.over(point, blind(point)))
 
 
 def section(found: Results, size: Size) -> Section:
@@ -154,9 +151,8 @@ def _answer(found: Results, size: Size) -> str:
     gains, over = [], []
     for control in CONTROLS:
         point = steered(control, rtt_ms)
-        without = found.goodput(blind(point))
         gains.append(found.gain(point))
-        over.append((found.goodput(point) - without) / without)
+        over.append(found.over(point, blind(point)))
     gain, rest = mean_interval(np.mean(gains, axis=0)), mean_interval(np.mean(over, axis=0))
     verdict = {
         1: "so that prediction gains something beyond its steeper slopes",
@@ -175,8 +171,7 @@ def _table(found: Results, size: Size) -> Table:
         for point in _at(rtt, size):
             plain, over = found.goodput(point.plain), ""
             if _is_end(rtt, size):
-                without = found.goodput(blind(point))
-                over = signed(mean_interval((found.goodput(point) - without) / without), "%")
+                over = signed(mean_interval(found.over(point, blind(point))), "%")
             others = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point]])
             before = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point.plain]])
             change = (others - before) / before

@@ -61,13 +61,12 @@ def section(found: Results, size: Size) -> Section:
     """The table."""
     rows = []
     for name, point in variants(size).items():
-        without = found.goodput(blind(point))
         rows.append(
             (
                 name,
                 f"{found.goodput(point.plain).mean():.3f}",
                 signed(mean_interval(found.gain(point)), "%"),
-                signed(mean_interval((found.goodput(point) - without) / without), "%"),
+                signed(mean_interval(found.over(point, blind(point))), "%"),
                 f"{np.mean(found.tracking(point.plain)):.2f}",
             )
         )

@@ -44,17 +44,12 @@ def points(size: Size) -> Iterator[Point]:  # noqa: ARG001 - as the other parts
         yield from (point, point.plain, blind(point))
 
 
-def _over_blind(found: Results, point: Point) -> NDArray[np.float64]:
-    without = found.goodput(blind(point))
-    return np.asarray((found.goodput(point) - without) / without)
-
-
 def checks(found: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
     """Gains, whether they are those of prediction, and what the others lose."""
     for point in _points():
         name = f"{NAMES[point.control]} (SACK) at 1 Gbit/s, RTT {point.rtt_ms} ms"
         yield beyond(f"gain of {name}", found.gain(point))
-        yield beyond(f"gain of {name} over the same mean slope without prediction", _over_blind(found, point))
+        yield beyond(f"gain of {name} over the same mean slope without prediction", found.over(point, blind(point)))
         for who, change in harm.losses(found, point).items():
             yield beyond(f"{who} beside steered {name}", change)
 
@@ -62,7 +57,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as 
 def section(found: Results, size: Size) -> Section:
     """The paragraph and the table."""
     rows = [
-        (*row[:4], signed(mean_interval(_over_blind(found, point)), "%"), *row[4:])
+        (*row[:4], signed(mean_interval(found.over(point, blind(point))), "%"), *row[4:])
         for point, row in ((point, harm.row(found, point)) for point in _points())
     ]
     header = (*harm.HEADER[:4], "gain over the mean slope", *harm.HEADER[4:])
@@ -85,7 +80,7 @@ def answer(found: Results) -> str:
     first = {0: "It does not pay", len(all_points): "It pays for who is steered"}.get(
         len(paying), f"It pays in {len(paying)} of {len(all_points)} cases"
     )
-    beaten = [harm.where(point) for point in all_points if _sign(_over_blind(found, point)) > 0]
+    beaten = [harm.where(point) for point in all_points if _sign(found.over(point, blind(point))) > 0]
     prediction = (
         f"prediction gains over a slope that is always 3.5 for {listed(beaten)}"
         if beaten
