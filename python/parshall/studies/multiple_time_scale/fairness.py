@@ -2,12 +2,14 @@
 
 The source's unit of throughput is not named, so that only shares are compared. All connections have the same path, so
 that max-min fairness is equal shares: Table III's largest and smallest over the mean. The source's are of one run; ours
-are means over seeds.
+are means over seeds. It does not say the RTT, on which it depends how many connections fill the link: the totals are
+measured at the shortest one too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from parshall.report.document import Section, Table
 from parshall.stats.confidence import mean_interval
 from parshall.stats.fairness import jain
 from parshall.studies.check import Check
-from parshall.studies.multiple_time_scale.claims import STEERED, claim
+from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.published import TABLE3_LARGEST, TABLE3_SMALLEST, TABLE3_TOTAL, TOTAL_PEAK
 
@@ -28,10 +30,16 @@ def steered(size: Size, count: int) -> Point:
     return Point(1.05, 5.0, size.rtts_ms[-1], "reno", STEERED, count=count, rate_mbps=RATE_MBPS)
 
 
+def near(size: Size, count: int) -> Point:
+    """The same at the shortest RTT."""
+    return replace(steered(size, count), rtt_ms=size.rtts_ms[0], duration_s=size.aside_s)
+
+
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     for count in size.counts:
-        yield from (steered(size, count), steered(size, count).plain)
+        for point in (steered(size, count), near(size, count)):
+            yield from (point, point.plain)
 
 
 def _jain(found: Results, point: Point) -> NDArray[np.float64]:
@@ -57,6 +65,9 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
         )
     for count in size.counts:
         yield from _shares(found, size, count)
+    for count in size.counts[1:]:
+        more = found.over(near(size, count), near(size, few))
+        yield beyond(f"total of {count} connections less that of {few}, at {size.rtts_ms[0]} ms", more)
     for count in size.counts:
         change = mean_interval(_jain(found, steered(size, count)) - _jain(found, steered(size, count).plain))
         yield Check(
@@ -88,12 +99,13 @@ def section(found: Results, size: Size) -> Section:
     """The table."""
     rows = []
     for count in size.counts:
-        for name, point in (("steered", steered(size, count)), ("plain", steered(size, count).plain)):
+        for point in (each for one in (steered(size, count), near(size, count)) for each in (one, one.plain)):
             each = np.array([one.each_mbps for one in found.found[point]])
             rows.append(
                 (
                     f"{count}",
-                    name,
+                    "plain" if point.parameters is None else "steered",
+                    f"{point.rtt_ms}",
                     f"{each.sum(axis=1).mean():.3f}",
                     f"{each.mean():.4f}",
                     f"{each.max(axis=1).mean():.4f}",
@@ -101,9 +113,15 @@ def section(found: Results, size: Size) -> Section:
                     f"{_jain(found, point).mean():.4f}",
                 )
             )
-    header = ("connections", "control", "total (Mbit/s)", "mean", "largest", "smallest", "Jain's index")
+    header = ("connections", "control", "RTT (ms)", "total (Mbit/s)", "mean", "largest", "smallest", "Jain's index")
     return Section(
         "Several steered connections",
-        (f"Reno at an RTT of {size.rtts_ms[-1]} ms, bottleneck of 20 Mbit/s, clients of 5 Mbit/s. Means over seeds.",),
-        [Table("Table III", header, rows, numbers=(0, 2, 3, 4, 5, 6))],
+        (
+            "Reno, bottleneck of 20 Mbit/s, clients of 5 Mbit/s. Means over seeds.",
+            "The published total changes little from 2 to 10 connections, which suggests that two fill the link. At "
+            f"{size.rtts_ms[-1]} ms they are far from it; at {size.rtts_ms[0]} ms what limits the first few are the "
+            "losses that their steep slopes bring (plain ones have more), and more of them still get more. That the "
+            "total falls to 0.77 of that of two with 18 connections is seen at neither RTT.",
+        ),
+        [Table("Table III", header, rows, numbers=(0, 2, 3, 4, 5, 6, 7))],
     )

@@ -121,7 +121,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
             ratio.high,
             0.05,
             f"{signed(mean_interval(found.goodput(dynamic(size, adjustment)) / best - 1), '%')}; from 1, A can move by "
-            f"{adjustment * size.duration_s / INTERVAL_S:.3g} in a run at most",
+            f"{adjustment * size.duration_s / INTERVAL_S:,g} in a run at most",
         )
 
 
