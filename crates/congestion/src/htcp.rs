@@ -16,6 +16,9 @@
 //! event (adaptive backoff). Scaling the increase with the RTT is an option of the draft, as Linux has it: f is divided by
 //! 100 ms/RTT_min, within [0.5, 10], and not below 1.
 //!
+//! alpha has no bound, and after long times without a loss exceeds a small window; at most a packet is added a packet
+//! acknowledged, as in slow start (so Linux).
+//!
 //! What the sources leave open: B is what was acknowledged in the last whole round trip, over its length (Linux: the largest of running
 //! means since the last event); RTT_max begins anew with each congestion event (Linux and FreeBSD let it fade by 5 % an event);
 //! the first event, which has no B before it, halves. Linux also scales with the RTT by default, within the first second too, counts
@@ -153,7 +156,8 @@ impl CongestionControl for Htcp {
         if self.window < self.ssthresh {
             self.window += ack.acked;
         } else {
-            self.window += self.slope * self.increase(ack.now) * ack.acked / self.window;
+            // alpha may exceed the window: no faster than slow start then.
+            self.window += ack.acked * (self.slope * self.increase(ack.now) / self.window).min(1.0);
         }
     }
 
@@ -224,6 +228,14 @@ mod tests {
         for (ms, expected) in [(1000, 0.4), (3000, 0.4 * 22.0)] {
             assert!((htcp.increase(at(ms)) - expected).abs() < 1e-9, "{ms} ms");
         }
+    }
+
+    #[test]
+    fn it_never_grows_faster_than_slow_start() {
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+        htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
+        htcp.on_ack(&ack(11_000, 100, 100)); // 126 packets a round trip for a window of 50
+        assert_eq!(htcp.window(), 51.0);
     }
 
     #[test]
