@@ -7,8 +7,8 @@
 | memory of a run | `BASE_BYTES`, `FLOW_BYTES` a flow, `PACKET_BYTES` a packet on the way or queued |
 
 The constants were measured on a 2-core virtual machine: 4104 runs of the quick scale, estimated at 1209 million
-packets, took 345 s of the simulator's CPU time; BU-H and BU-G at paper scale needed 247 and 423 MB while their queues
-filled. They say whether it is minutes or days, and whether it fits, not more.
+packets, took 345 s of the simulator's CPU time; BU-H at paper scale needs 85 MB, 160 MB with Python's libraries. They
+are upper ends, and say whether it is minutes or days, and whether it fits, not more.
 """
 
 from __future__ import annotations
