@@ -41,6 +41,11 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "warm-up": made(warm_up="500 ms"),
     "lossy": made(bottleneck={"rate": "10 Mbit/s", "loss": {"name": "bernoulli", "probability": 0.02}}),
     "codel": made(bottleneck={"rate": "5 Mbit/s", "queue": {"name": "codel"}}),
+    # A packet's transmission takes longer than all delays.
+    "slow codel": {
+        **made(bottleneck={"rate": "2 Mbit/s", "delay": "0 s", "queue": {"name": "codel"}}),
+        "flows": [{**FILES, "rtt": "2 ms"}, {**OTHERS, "rtt": "2 ms"}],
+    },
     "both ways": made(
         {"name": "back", "count": 2, "rtt": "50 ms", "direction": "reverse", "congestion_control": "bbr"},
         bottleneck={"rate": "8 Mbit/s", "reverse": {"rate": "2 Mbit/s", "queue": {"name": "fq_codel"}}},

@@ -87,6 +87,7 @@ impl Link {
         self.count_dropped(before);
         let turn = turn?;
         let (departure, on_trace) = self.transmitter.serve(now, now, turn.packet.bytes);
+        self.free = departure;
         self.counts.marked += u64::from(turn.marked);
         if let Service::Asked(room) = &mut self.service {
             room.transmitting = Some((departure, turn.packet));
