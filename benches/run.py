@@ -53,8 +53,9 @@ def main() -> int:
         _say("bulk transfers of ITB's class H")
         studies.measure_bulk(record)
     if not options.only:
-        studies.measure(record, BENCHES / "scenarios" / f"{FEWEST}.toml")
-        scaling.measure(record, BENCHES / "scenarios" / f"{FEWEST}.toml", quick=options.quick)
+        fewest = next(case.scenario for case in CASES if case.name == FEWEST)
+        studies.measure(record, fewest)
+        scaling.measure(record, fewest, quick=options.quick)
         theory_and_traces.measure(record)
     record.show()
     if not (options.only or options.quick):

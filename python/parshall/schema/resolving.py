@@ -55,12 +55,13 @@ def _warm_up(scenario: Scenario, duration_ps: int) -> int:
 def _ends_with(scenario: Scenario) -> list[int]:
     """The groups whose transfers end the run: each has a last one."""
     finite = {str(group.name): index for index, group in enumerate(scenario.flows) if group.workload.name == "transfer"}
-    for place, name in enumerate(scenario.ends_with or []):
+    names = scenario.ends_with or []
+    for place, name in enumerate(names):
         if name not in finite:
             accepted = quoted(finite) or "there is none here"
             problem = f'found "{name}"; write a group whose workload is "transfer": {accepted}'
             raise Problem(("ends_with", place), problem + did_you_mean(name, finite))
-    return sorted({finite[name] for name in scenario.ends_with or []})
+    return sorted({finite[name] for name in names})
 
 
 def _check_names(scenario: Scenario) -> None:
