@@ -6,12 +6,17 @@
 use super::calendar::Calendar;
 use crate::memory::in_large_pages;
 
-const EMPTY: u128 = u128::MAX;
+/// No key: later than all.
+pub(super) const EMPTY: u128 = u128::MAX;
 
 /// The children of one node.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Family([u128; 4]);
+pub(super) struct Family(pub(super) [u128; 4]);
+
+impl Family {
+    pub(super) const NONE: Self = Self([EMPTY; 4]);
+}
 
 /// The earliest key on top.
 pub(super) struct Heap {
@@ -22,7 +27,7 @@ pub(super) struct Heap {
 
 impl Heap {
     pub(super) fn new() -> Self {
-        Self { families: vec![Family([EMPTY; 4])], len: 0 }
+        Self { families: vec![Family::NONE], len: 0 }
     }
 
     /// Makes room for so many keys.
@@ -50,9 +55,15 @@ impl Heap {
         self.families[(node + 3) >> 2].0[(node + 3) & 3] = key;
     }
 
+    /// The earliest key; [`EMPTY`] if there is none.
+    #[inline]
+    pub(super) fn least(&self) -> u128 {
+        self.get(0)
+    }
+
     #[inline]
     pub(super) fn peek(&self) -> Option<u128> {
-        let key = self.get(0);
+        let key = self.least();
         (key != EMPTY).then_some(key)
     }
 
@@ -71,7 +82,7 @@ impl Heap {
         let mut node = self.len;
         self.len += 1;
         if (node + 3) >> 2 == self.families.len() {
-            self.families.push(Family([EMPTY; 4]));
+            self.families.push(Family::NONE);
         }
         while node > 0 {
             let parent = (node - 1) >> 2;
