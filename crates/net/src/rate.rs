@@ -83,8 +83,8 @@ pub enum Transmitter {
     Constant {
         /// The rate.
         rate: Rate,
-        /// The last packet size and its transmission time: sizes rarely change.
-        cached: (u32, Duration),
+        /// The last two packet sizes and their transmission times, the last one first: most links carry data and ACKs.
+        cached: [(u32, Duration); 2],
     },
     /// By a trace.
     Trace(TraceTransmitter),
@@ -105,7 +105,7 @@ pub struct TraceTransmitter {
 impl Transmitter {
     /// A constant rate.
     pub fn constant(rate: Rate) -> Self {
-        Self::Constant { rate, cached: (0, Duration::ZERO) }
+        Self::Constant { rate, cached: [(0, Duration::ZERO); 2] }
     }
 
     /// A trace.
@@ -144,10 +144,13 @@ impl Transmitter {
     pub fn transmission(&mut self, bytes: u32) -> Duration {
         match self {
             Self::Constant { rate, cached } => {
-                if cached.0 != bytes {
-                    *cached = (bytes, rate.time_for(u64::from(bytes)));
+                if cached[0].0 != bytes {
+                    cached.swap(0, 1);
+                    if cached[0].0 != bytes {
+                        cached[0] = (bytes, rate.time_for(u64::from(bytes)));
+                    }
                 }
-                cached.1
+                cached[0].1
             }
             Self::Trace(trace) => Duration::from_secs_f64(f64::from(bytes) * 8.0 / trace.mean_bps()),
         }
