@@ -259,14 +259,42 @@ impl Network {
         }
     }
 
-    /// The first ACK of a flow's line reaches the first link of the way back.
+    /// The first ACK of a flow's line reaches the first link of the way back: as [`on_data`](Self::on_data).
+    #[inline]
     fn on_acks(&mut self, now: Instant, index: u32) {
-        let (packet, slot) = self.tcp_flows[index as usize].acks[0];
-        self.offer(now, Owner::Ack(index, slot), 0, packet);
-        let acks = &mut self.tcp_flows[index as usize].acks;
-        acks.pop_front();
-        match acks.front() {
-            Some((next, _)) => self.core.queue.replace_top(next.at, Entity::Acks(index)),
+        let Self { core, links, tcp_groups, tcp_flows, .. } = self;
+        let flow = &mut tcp_flows[index as usize];
+        let group = &tcp_groups[flow.group as usize];
+        let (mut packet, slot) = flow.acks[0];
+        let link = group.reverse_path[0];
+        let state = &mut links[link as usize];
+        match state.pass(now, &mut packet, false, core.warm_up) {
+            Ok(at) if group.reverse_path.len() == 1 => {
+                flow.receive_ack(group, core, at + flow.legs.to_sender, (&packet, slot));
+                flow.arm(core);
+            }
+            Ok(at) => {
+                state.propagate(core, link, at, Transit { packet, owner: Owner::Ack(index, slot), hop: 1 });
+            }
+            Err(Stopped::Lost) => {
+                core.sack_slots.take(slot);
+            }
+            Err(Stopped::Waits) => return self.on_waiting_ack(now, index, (packet, slot)),
+        }
+        match flow.next_ack_in_line() {
+            Some(at) => core.queue.replace_top(at, Entity::Acks(index)),
+            None => core.queue.pop(),
+        }
+    }
+
+    /// The rest of [`on_acks`](Self::on_acks) where the first link's queue decides at departure.
+    #[cold]
+    #[inline(never)]
+    fn on_waiting_ack(&mut self, now: Instant, index: u32, (packet, slot): (Packet, u32)) {
+        let owner = Owner::Ack(index, slot);
+        self.hold(now, self.path(owner)[0], false, Transit { packet, owner, hop: 1 });
+        match self.tcp_flows[index as usize].next_ack_in_line() {
+            Some(at) => self.core.queue.replace_top(at, Entity::Acks(index)),
             None => self.core.queue.pop(),
         }
     }

@@ -242,6 +242,14 @@ impl TcpFlow {
         self.acks.push_back((packet, slot));
     }
 
+    /// The ACK first in line has been dealt with; when the next one reaches the first link of the way back.
+    #[inline]
+    pub(crate) fn next_ack_in_line(&mut self) -> Option<Instant> {
+        self.acks.pop_front();
+        prefetch_in(&self.acks);
+        self.acks.front().map(|(next, _)| next.at)
+    }
+
     /// An ACK that crossed contended links will reach the sender `at`.
     pub(crate) fn receive_ack(
         &mut self,
@@ -403,6 +411,7 @@ impl TcpFlow {
     #[inline(always)]
     pub(crate) fn next_in_line(&mut self, group: &TcpGroup, warm_up: Instant) -> Option<Instant> {
         self.line.pop_front();
+        prefetch_in(&self.line);
         if let Some(&next) = self.line.front() {
             return Some(self.reaches_link(group, next, warm_up));
         }
@@ -634,6 +643,15 @@ impl TcpFlow {
             }
             self.advance(group, core, after(now));
         }
+    }
+}
+
+/// Asks for the memory of what comes a cache line later in a queue: flows of a high bandwidth-delay product have lines
+/// that no near cache holds, and are served in turn, in which no processor sees a sequence.
+#[inline]
+fn prefetch_in<T>(queue: &VecDeque<T>) {
+    if let Some(later) = queue.get(64 / size_of::<T>()) {
+        prefetch(later);
     }
 }
 
