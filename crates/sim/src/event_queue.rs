@@ -155,10 +155,9 @@ impl EventQueue {
     /// Keeps all events in a new calendar of that width.
     fn keep_in_buckets(&mut self, shift: u32) {
         let Some((now, _)) = self.peek() else { return };
-        self.lines.end().for_each(|key| self.near.push(key));
         let room = self.near.len() + self.far.as_ref().map_or(0, |calendar| calendar.len());
         let mut calendar = Box::new(Calendar::new(now, shift, room));
-        self.near.drain_into(&mut calendar);
+        self.near.end().chain(self.lines.end()).for_each(|key| calendar.insert(key));
         if let Some(mut old) = self.far.take() {
             old.drain_into(&mut calendar);
         }

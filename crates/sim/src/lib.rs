@@ -23,10 +23,11 @@
 //! | file | what |
 //! | --- | --- |
 //! | [`scenario`] | what is simulated |
-//! | [`event_queue`] | a 4-ary heap; with very many events, a calendar before it |
+//! | [`event_queue`] | a 4-ary heap; with few flows a tournament of their lines beside it, with very many events a calendar before it |
 //! | [`random`] | named random streams |
 //! | [`network`] | the event loop, links and paths |
 //! | [`tcp_flow`], [`datagram_flow`], [`feedback`] | the ends, in their own time |
+//! | [`tcp_group`] | what the TCP flows of a group have in common |
 //! | [`application`], [`access`], [`edge`] | what drives a TCP flow, its own first link, and the marker behind that |
 //! | [`waiting_packets`] | packets whose link has not decided on them |
 //! | [`memory`] | hints about the memory of many flows |
@@ -52,6 +53,7 @@ mod sack_slots;
 pub mod scenario;
 mod shared;
 mod tcp_flow;
+mod tcp_group;
 mod waiting_packets;
 
 pub use results::{LinkTotals, Summary};

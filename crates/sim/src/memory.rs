@@ -2,8 +2,10 @@
 //!
 //! A hundred thousand flows do not fit in any cache, and a packet would wait for memory five times in a row: for its flow, for what
 //! the flow points to, for the levels of the event queue; and as often for the tables that say where memory is. What is asked for
-//! some events ahead is there in time, and large pages need few tables.
+//! some events ahead is there in time, and large pages need few tables. The same is true of few flows of a high
+//! bandwidth-delay product, by their lines.
 
+use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 
 const LINE_BYTES: usize = 64;
@@ -14,6 +16,14 @@ pub(crate) fn prefetch<T>(place: &T) {
     let start = std::ptr::from_ref(place).cast::<u8>();
     for offset in (0..size_of::<T>()).step_by(LINE_BYTES) {
         prefetch_line(start.wrapping_add(offset));
+    }
+}
+
+/// Asks for what comes a cache line after the first in a queue. Lines are served in turn, in which no processor sees a sequence.
+#[inline]
+pub(crate) fn prefetch_ahead<T>(queue: &VecDeque<T>) {
+    if let Some(later) = queue.get(LINE_BYTES / size_of::<T>()) {
+        prefetch(later);
     }
 }
 

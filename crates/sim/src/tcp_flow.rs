@@ -6,87 +6,22 @@
 //! inputs come in order: paths are FIFO, and timers that expire before an input are run before it
 //! ([`TcpFlow::advance`]).
 
-use crate::access::AccessLink;
-use crate::application::{Application, ENDLESS_BYTES};
+mod transfers;
+
+use crate::application::Application;
 use crate::edge::Edge;
-use crate::memory::prefetch;
+use crate::memory::{prefetch, prefetch_ahead};
 use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
 use crate::shared::Core;
-use parshall_congestion::{CongestionControl, Control, ControlConfig, Knowledge, Start};
-use parshall_net::markers::{Class, MarkerConfig};
-use parshall_records::{RecordsError, TransferRow};
-use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Segment, Sender, TcpConfig};
+use crate::tcp_group::{Legs, Place, TcpGroup};
+use parshall_congestion::Start;
+use parshall_net::markers::Class;
+use parshall_records::RecordsError;
+use parshall_tcp::sender::Phase;
+use parshall_tcp::{Ack, Receiver, Segment, Sender};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
-use std::sync::Arc;
-
-/// What the flows of a group have in common.
-#[derive(Debug)]
-pub(crate) struct TcpGroup {
-    pub(crate) name: Arc<str>,
-    pub(crate) tcp: TcpConfig,
-    pub(crate) control: ControlConfig,
-    /// What its connections know together: a group has one destination.
-    pub(crate) knowledge: Option<Knowledge>,
-    pub(crate) packet_bytes: u32,
-    pub(crate) header_bytes: u32,
-    pub(crate) access: Option<AccessLink>,
-    pub(crate) marker: MarkerConfig,
-    /// Whether the end of the simulation waits for its transfers.
-    pub(crate) awaited: bool,
-    /// Links that data crosses.
-    pub(crate) path: Box<[u32]>,
-    /// Links that ACKs cross; empty: the way back is uncontended.
-    pub(crate) reverse_path: Box<[u32]>,
-}
-
-impl TcpGroup {
-    pub(crate) fn payload_bytes(&self) -> u32 {
-        self.packet_bytes - self.header_bytes
-    }
-
-    /// A congestion control at the start of a connection.
-    fn new_control(&self, start: Start) -> Control {
-        let mut control = self.control.build_with(start, self.tcp.slow_start, self.tcp.pacing);
-        if let Some(knowledge) = &self.knowledge {
-            control.share(knowledge);
-        }
-        control
-    }
-}
-
-/// The delays of a flow's private links.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Legs {
-    /// Sender to first link.
-    pub(crate) to_first_link: Duration,
-    /// End of the last link to the receiver.
-    pub(crate) to_receiver: Duration,
-    /// Receiver to the first link of the way back, or to the sender if the way back is uncontended.
-    pub(crate) back: Duration,
-    /// End of the last link of the way back to the sender.
-    pub(crate) to_sender: Duration,
-}
-
-impl Legs {
-    /// All of them.
-    pub(crate) fn total(&self) -> Duration {
-        self.to_first_link + self.to_receiver + self.back + self.to_sender
-    }
-}
-
-/// Where a flow is listed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    /// In the records.
-    pub(crate) id: u32,
-    /// Among the TCP flows.
-    pub(crate) index: u32,
-    /// Its group.
-    pub(crate) group: u32,
-}
 
 /// A TCP flow.
 ///
@@ -134,7 +69,7 @@ pub(crate) struct TcpFlow {
 
 impl TcpFlow {
     pub(crate) fn new(group: &TcpGroup, place: Place, legs: Legs, application: Application) -> Self {
-        let control = group.new_control(fresh_start(&group.tcp));
+        let control = group.new_control(group.fresh_start());
         Self {
             line: VecDeque::new(),
             first_at: Instant::MAX,
@@ -246,7 +181,7 @@ impl TcpFlow {
     #[inline]
     pub(crate) fn next_ack_in_line(&mut self) -> Option<Instant> {
         self.acks.pop_front();
-        prefetch_in(&self.acks);
+        prefetch_ahead(&self.acks);
         self.acks.front().map(|(next, _)| next.at)
     }
 
@@ -411,7 +346,7 @@ impl TcpFlow {
     #[inline(always)]
     pub(crate) fn next_in_line(&mut self, group: &TcpGroup, warm_up: Instant) -> Option<Instant> {
         self.line.pop_front();
-        prefetch_in(&self.line);
+        prefetch_ahead(&self.line);
         if let Some(&next) = self.line.front() {
             return Some(self.reaches_link(group, next, warm_up));
         }
@@ -438,120 +373,8 @@ impl TcpFlow {
     #[inline]
     fn wire_bytes(&self, group: &TcpGroup, seq: u64) -> u32 {
         match self.application.bytes {
-            Some(bytes) if self.sender.is_last(seq) => last_bytes(group, bytes),
+            Some(bytes) if self.sender.is_last(seq) => group.last_bytes(bytes),
             _ => group.packet_bytes,
-        }
-    }
-
-    // --- the application ---
-
-    fn is_complete(&self) -> bool {
-        self.sender.phase() != Phase::Connecting && self.sender.is_complete()
-    }
-
-    /// An open-loop arrival starts a transfer on this idle flow.
-    pub(crate) fn start_now(&mut self, group: &TcpGroup, core: &mut Core, now: Instant, bytes: u64) {
-        if self.started == Instant::MAX {
-            self.started = now;
-        }
-        self.application.pending = Some(bytes);
-        self.application.start = now;
-        self.advance(group, core, now);
-        self.run_timers(group, core, now);
-    }
-
-    fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
-        let Some(bytes) = self.application.pending.take() else { return };
-        self.application.start = Instant::MAX;
-        if group.tcp.persistent && self.application.index > 0 {
-            self.resume_connection(group, now);
-        } else {
-            self.open_connection(group, now);
-        }
-        let application = &mut self.application;
-        application.active = true;
-        application.begun = now;
-        let statistics = &self.sender.statistics;
-        application.sent_before = statistics.packets_sent;
-        application.retransmissions_before = statistics.retransmissions;
-        application.timeouts_before = statistics.timeouts;
-        if bytes == ENDLESS_BYTES {
-            application.bytes = None;
-            self.sender.supply(ENDLESS);
-        } else {
-            application.bytes = Some(bytes);
-            self.sender.supply(bytes.div_ceil(u64::from(group.payload_bytes())));
-        }
-        if self.is_complete() {
-            self.finish_transfer(group, core, now); // nothing to send
-        }
-    }
-
-    /// The connection lives on. RFC 5681 §4.1: after an idle timeout with a window of a new one at most
-    fn resume_connection(&mut self, group: &TcpGroup, now: Instant) {
-        self.sender.resume(now);
-        if now.since(self.application.begun) > self.sender.timeout(&group.tcp) {
-            let control = self.sender.control();
-            let window = control.window().min(group.tcp.initial_window as f64);
-            let start = Start { window, ssthresh: control.ssthresh() };
-            self.sender.replace_control(now, group.new_control(start));
-        }
-    }
-
-    /// A transfer with a connection of its own.
-    fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
-        let base = self.sender.reopen(&group.tcp, group.new_control(self.start(group)), now);
-        self.receiver.reopen(base);
-        self.base = base;
-        if let Some(probe) = &mut self.probe {
-            probe.begin_connection(now, &self.sender.statistics);
-        }
-    }
-
-    /// What a connection starts from: the last one's ssthresh, if that is kept.
-    fn start(&self, group: &TcpGroup) -> Start {
-        let mut start = fresh_start(&group.tcp);
-        let last = self.sender.control().ssthresh();
-        if group.tcp.ssthresh_cached && last.is_finite() {
-            start.ssthresh = last;
-        }
-        start
-    }
-
-    fn finish_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
-        self.sender.settle(now);
-        let row = self.transfer_row(group, Some(now));
-        core.record(|tables| tables.transfers.push(row));
-        let application = &mut self.application;
-        application.active = false;
-        let stood_still = application.begun == now;
-        application.begun = now;
-        application.index += 1;
-        if let Some(process) = application.arrivals {
-            core.freed.push((process, now, self.index));
-        } else {
-            application.plan(now);
-            if stood_still && application.start == now && core.is_standstill(now) {
-                application.start = Instant::MAX;
-            }
-            if group.awaited && application.pending.is_none() {
-                core.awaited_is_done(now);
-            }
-        }
-    }
-
-    fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
-        let (application, statistics) = (&self.application, &self.sender.statistics);
-        TransferRow {
-            group: group.name.clone(),
-            flow: self.id,
-            transfer: application.index,
-            start_s: application.begun.as_secs_f64(),
-            completion_s: completed.map(Instant::as_secs_f64),
-            size_bytes: application.bytes,
-            packets_sent: statistics.packets_sent.wrapping_sub(application.sent_before),
-            retransmissions: statistics.retransmissions.wrapping_sub(application.retransmissions_before),
-            timeouts: statistics.timeouts.wrapping_sub(application.timeouts_before),
         }
     }
 
@@ -646,29 +469,7 @@ impl TcpFlow {
     }
 }
 
-/// Asks for the memory of what comes a cache line later in a queue: flows of a high bandwidth-delay product have lines
-/// that no near cache holds, and are served in turn, in which no processor sees a sequence.
-#[inline]
-fn prefetch_in<T>(queue: &VecDeque<T>) {
-    if let Some(later) = queue.get(64 / size_of::<T>()) {
-        prefetch(later);
-    }
-}
-
-/// Size on the wire of the last packet of a transfer of `bytes`.
-#[cold]
-fn last_bytes(group: &TcpGroup, bytes: u64) -> u32 {
-    let payload = u64::from(group.payload_bytes());
-    let rest = bytes % payload;
-    group.header_bytes + if rest == 0 { payload } else { rest } as u32
-}
-
 /// The next representable moment: "up to and including `now`" for functions that run what is strictly before.
 fn after(now: Instant) -> Instant {
     now + Duration::from_ps(1)
-}
-
-fn fresh_start(tcp: &TcpConfig) -> Start {
-    let ssthresh = tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
-    Start { window: tcp.initial_window as f64, ssthresh }
 }

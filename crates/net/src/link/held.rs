@@ -30,8 +30,8 @@ pub struct Transmission {
 #[derive(Clone, Debug)]
 pub(super) struct WaitingRoom {
     pub(super) queue: DepartureQueue,
-    /// The packet being transmitted, and when it has left.
-    transmitting: Option<(Instant, Held)>,
+    /// The packet being transmitted: it has left when the link is free.
+    transmitting: Option<Held>,
     /// Dropped, and not yet taken.
     dropped: VecDeque<Held>,
 }
@@ -58,7 +58,7 @@ impl Link {
         self.counts.within.arrivals += class.is_in();
         self.backlog_bytes += u64::from(bytes);
         self.backlog_in += class.is_in();
-        let beside = room.transmitting.map_or((0, 0), |(_, packet)| (1, u64::from(packet.bytes)));
+        let beside = room.transmitting.map_or((0, 0), |packet| (1, u64::from(packet.bytes)));
         let before = room.dropped.len();
         let held = Held { arrived: now, bytes, ecn_capable, class, flow, ticket };
         room.queue.enqueue(held, beside, &mut room.dropped);
@@ -73,9 +73,9 @@ impl Link {
     /// The packet being transmitted has left, if there is one; the next one begins, if one waits.
     pub fn transmit(&mut self, now: Instant) -> Option<Transmission> {
         let Service::Asked(room) = &mut self.service else { return None };
-        debug_assert!(room.transmitting.is_none_or(|(departure, _)| departure <= now), "it is not free");
+        debug_assert!(room.transmitting.is_none() || self.free <= now, "it is not free");
         self.occupancy.lasted(room.queue.packets(), now);
-        if let Some((_, packet)) = room.transmitting.take() {
+        if let Some(packet) = room.transmitting.take() {
             self.counts.forwarded += 1;
             self.counts.forwarded_bytes += u64::from(packet.bytes);
             self.counts.within.forwarded += packet.class.is_in();
@@ -90,7 +90,7 @@ impl Link {
         self.free = departure;
         self.counts.marked += u64::from(turn.marked);
         if let Service::Asked(room) = &mut self.service {
-            room.transmitting = Some((departure, turn.packet));
+            room.transmitting = Some(turn.packet);
         }
         Some(Transmission {
             ticket: turn.packet.ticket,

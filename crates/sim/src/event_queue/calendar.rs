@@ -213,7 +213,7 @@ impl Calendar {
             let head = std::mem::take(&mut self.heads[place]);
             self.empty(head, |key| other.insert(key));
         }
-        self.later.drain_into(other);
+        self.later.end().for_each(|key| other.insert(key));
     }
 
     /// Another width, if buckets hold far more or far fewer events than they should.

@@ -3,7 +3,6 @@
 //! The four children of a node fill one cache line, and empty places hold a key later than all, so the
 //! inner loop has no bounds to test.
 
-use super::calendar::Calendar;
 use crate::memory::in_large_pages;
 
 /// No key: later than all.
@@ -73,9 +72,9 @@ impl Heap {
     }
 
     /// Gives all keys and the memory away.
-    pub(super) fn drain_into(&mut self, calendar: &mut Calendar) {
+    pub(super) fn end(&mut self) -> impl Iterator<Item = u128> {
         let old = std::mem::replace(self, Self::new());
-        old.keys().for_each(|key| calendar.insert(key));
+        (0..old.len).map(move |node| old.get(node))
     }
 
     pub(super) fn push(&mut self, key: u128) {

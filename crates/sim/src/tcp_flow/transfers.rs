@@ -1,0 +1,127 @@
+//! A flow's transfers: each begins on a connection of its own or on the one that lives on, and ends when all is acknowledged.
+
+use super::TcpFlow;
+use crate::application::ENDLESS_BYTES;
+use crate::shared::Core;
+use crate::tcp_group::TcpGroup;
+use parshall_congestion::{CongestionControl, Start};
+use parshall_records::TransferRow;
+use parshall_tcp::sender::{Phase, ENDLESS};
+use parshall_units::Instant;
+
+impl TcpFlow {
+    /// Whether all of the transfer is acknowledged.
+    #[inline]
+    pub(super) fn is_complete(&self) -> bool {
+        self.sender.phase() != Phase::Connecting && self.sender.is_complete()
+    }
+
+    /// An open-loop arrival starts a transfer on this idle flow.
+    pub(crate) fn start_now(&mut self, group: &TcpGroup, core: &mut Core, now: Instant, bytes: u64) {
+        if self.started == Instant::MAX {
+            self.started = now;
+        }
+        self.application.pending = Some(bytes);
+        self.application.start = now;
+        self.advance(group, core, now);
+        self.run_timers(group, core, now);
+    }
+
+    /// The transfer that is due begins.
+    pub(super) fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        let Some(bytes) = self.application.pending.take() else { return };
+        self.application.start = Instant::MAX;
+        if group.tcp.persistent && self.application.index > 0 {
+            self.resume_connection(group, now);
+        } else {
+            self.open_connection(group, now);
+        }
+        let application = &mut self.application;
+        application.active = true;
+        application.begun = now;
+        let statistics = &self.sender.statistics;
+        application.sent_before = statistics.packets_sent;
+        application.retransmissions_before = statistics.retransmissions;
+        application.timeouts_before = statistics.timeouts;
+        if bytes == ENDLESS_BYTES {
+            application.bytes = None;
+            self.sender.supply(ENDLESS);
+        } else {
+            application.bytes = Some(bytes);
+            self.sender.supply(bytes.div_ceil(u64::from(group.payload_bytes())));
+        }
+        if self.is_complete() {
+            self.finish_transfer(group, core, now); // nothing to send
+        }
+    }
+
+    /// The connection lives on. RFC 5681 §4.1: after an idle timeout with a window of a new one at most
+    fn resume_connection(&mut self, group: &TcpGroup, now: Instant) {
+        self.sender.resume(now);
+        if now.since(self.application.begun) > self.sender.timeout(&group.tcp) {
+            let control = self.sender.control();
+            let window = control.window().min(group.tcp.initial_window as f64);
+            let start = Start { window, ssthresh: control.ssthresh() };
+            self.sender.replace_control(now, group.new_control(start));
+        }
+    }
+
+    /// A transfer with a connection of its own.
+    fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
+        let base = self.sender.reopen(&group.tcp, group.new_control(self.start(group)), now);
+        self.receiver.reopen(base);
+        self.base = base;
+        if let Some(probe) = &mut self.probe {
+            probe.begin_connection(now, &self.sender.statistics);
+        }
+    }
+
+    /// What a connection starts from: the last one's ssthresh, if that is kept.
+    pub(super) fn start(&self, group: &TcpGroup) -> Start {
+        let mut start = group.fresh_start();
+        let last = self.sender.control().ssthresh();
+        if group.tcp.ssthresh_cached && last.is_finite() {
+            start.ssthresh = last;
+        }
+        start
+    }
+
+    /// The transfer is complete; the application says what follows.
+    pub(super) fn finish_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        self.sender.settle(now);
+        let row = self.transfer_row(group, Some(now));
+        core.record(|tables| tables.transfers.push(row));
+        let application = &mut self.application;
+        application.active = false;
+        let stood_still = application.begun == now;
+        application.begun = now;
+        application.index += 1;
+        if let Some(process) = application.arrivals {
+            core.freed.push((process, now, self.index));
+        } else {
+            application.plan(now);
+            if stood_still && application.start == now && core.is_standstill(now) {
+                application.start = Instant::MAX;
+            }
+            if group.awaited && application.pending.is_none() {
+                core.awaited_is_done(now);
+            }
+        }
+    }
+
+    /// What the records say of it.
+    pub(super) fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
+        let (application, statistics) = (&self.application, &self.sender.statistics);
+        TransferRow {
+            group: group.name.clone(),
+            flow: self.id,
+            transfer: application.index,
+            start_s: application.begun.as_secs_f64(),
+            completion_s: completed.map(Instant::as_secs_f64),
+            size_bytes: application.bytes,
+            packets_sent: statistics.packets_sent.wrapping_sub(application.sent_before),
+            retransmissions: statistics.retransmissions.wrapping_sub(application.retransmissions_before),
+            timeouts: statistics.timeouts.wrapping_sub(application.timeouts_before),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What the TCP flows of a group have in common, and what tells one of them from the others.
+
+use crate::access::AccessLink;
+use parshall_congestion::{Control, ControlConfig, Knowledge, Start};
+use parshall_net::markers::MarkerConfig;
+use parshall_tcp::TcpConfig;
+use parshall_units::Duration;
+use std::sync::Arc;
+
+/// What the flows of a group have in common.
+#[derive(Debug)]
+pub(crate) struct TcpGroup {
+    pub(crate) name: Arc<str>,
+    pub(crate) tcp: TcpConfig,
+    pub(crate) control: ControlConfig,
+    /// What its connections know together: a group has one destination.
+    pub(crate) knowledge: Option<Knowledge>,
+    pub(crate) packet_bytes: u32,
+    pub(crate) header_bytes: u32,
+    pub(crate) access: Option<AccessLink>,
+    pub(crate) marker: MarkerConfig,
+    /// Whether the end of the simulation waits for its transfers.
+    pub(crate) awaited: bool,
+    /// Links that data crosses.
+    pub(crate) path: Box<[u32]>,
+    /// Links that ACKs cross; empty: the way back is uncontended.
+    pub(crate) reverse_path: Box<[u32]>,
+}
+
+impl TcpGroup {
+    pub(crate) fn payload_bytes(&self) -> u32 {
+        self.packet_bytes - self.header_bytes
+    }
+
+    /// Size on the wire of the last packet of a transfer of `bytes`.
+    #[cold]
+    pub(crate) fn last_bytes(&self, bytes: u64) -> u32 {
+        let payload = u64::from(self.payload_bytes());
+        let rest = bytes % payload;
+        self.header_bytes + if rest == 0 { payload } else { rest } as u32
+    }
+
+    /// What a connection starts from that knows nothing.
+    pub(crate) fn fresh_start(&self) -> Start {
+        let ssthresh = self.tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
+        Start { window: self.tcp.initial_window as f64, ssthresh }
+    }
+
+    /// A congestion control at the start of a connection.
+    pub(crate) fn new_control(&self, start: Start) -> Control {
+        let mut control = self.control.build_with(start, self.tcp.slow_start, self.tcp.pacing);
+        if let Some(knowledge) = &self.knowledge {
+            control.share(knowledge);
+        }
+        control
+    }
+}
+
+/// The delays of a flow's private links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Legs {
+    /// Sender to first link.
+    pub(crate) to_first_link: Duration,
+    /// End of the last link to the receiver.
+    pub(crate) to_receiver: Duration,
+    /// Receiver to the first link of the way back, or to the sender if the way back is uncontended.
+    pub(crate) back: Duration,
+    /// End of the last link of the way back to the sender.
+    pub(crate) to_sender: Duration,
+}
+
+impl Legs {
+    /// All of them.
+    pub(crate) fn total(&self) -> Duration {
+        self.to_first_link + self.to_receiver + self.back + self.to_sender
+    }
+}
+
+/// Where a flow is listed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// In the records.
+    pub(crate) id: u32,
+    /// Among the TCP flows.
+    pub(crate) index: u32,
+    /// Its group.
+    pub(crate) group: u32,
+}
