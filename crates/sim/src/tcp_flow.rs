@@ -174,6 +174,9 @@ impl TcpFlow {
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Acks(self.index));
         }
+        if self.acks.len() == self.acks.capacity() {
+            widen(&mut self.acks);
+        }
         self.acks.push_back((packet, slot));
     }
 
@@ -182,7 +185,11 @@ impl TcpFlow {
     pub(crate) fn next_ack_in_line(&mut self) -> Option<Instant> {
         self.acks.pop_front();
         prefetch_ahead(&self.acks);
-        self.acks.front().map(|(next, _)| next.at)
+        let next = self.acks.front().map(|(next, _)| next.at);
+        if next.is_none() {
+            trim(&mut self.acks);
+        }
+        next
     }
 
     /// An ACK that crossed contended links will reach the sender `at`.
@@ -217,7 +224,8 @@ impl TcpFlow {
         self.advance(group, core, at);
         let round_ended = self.sender.on_ack(&group.tcp, at, ack);
         if round_ended {
-            self.trim_line();
+            trim(&mut self.line);
+            trim(&mut self.acks);
             if let Some(probe) = &mut self.probe {
                 probe.end_round(core, self.id, at, &self.sender.statistics);
             }
@@ -225,15 +233,6 @@ impl TcpFlow {
         self.pump(group, core, at);
         if self.application.active && self.is_complete() {
             self.finish_transfer(group, core, at);
-        }
-    }
-
-    /// A line that slow start made long gives its memory back, a round trip after the window was cut or when
-    /// the flow falls silent.
-    fn trim_line(&mut self) {
-        let (held, capacity) = (self.line.len(), self.line.capacity());
-        if capacity > 8 && held < capacity / 2 {
-            self.line.shrink_to(held + held / 4 + 4);
         }
     }
 
@@ -318,14 +317,9 @@ impl TcpFlow {
             self.begin_line(group, core, packet);
         }
         if self.line.len() == self.line.capacity() {
-            self.widen_line();
+            widen(&mut self.line);
         }
         self.line.push_back(packet);
-    }
-
-    #[cold]
-    fn widen_line(&mut self) {
-        self.line.reserve_exact(self.line.len() / 2 + 4); // half more, not twice
     }
 
     /// A packet is the first one in line.
@@ -350,7 +344,7 @@ impl TcpFlow {
         if let Some(&next) = self.line.front() {
             return Some(self.reaches_link(group, next, warm_up));
         }
-        self.trim_line();
+        trim(&mut self.line);
         None
     }
 
@@ -466,6 +460,21 @@ impl TcpFlow {
             }
             self.advance(group, core, after(now));
         }
+    }
+}
+
+/// Room for half more in a line, not for twice as much: lines are most of what a large simulation remembers.
+#[cold]
+fn widen<T>(line: &mut VecDeque<T>) {
+    line.reserve_exact(line.len() / 2 + 4);
+}
+
+/// A line that slow start made long gives its memory back, a round trip after the window was cut or when the flow falls
+/// silent.
+fn trim<T>(line: &mut VecDeque<T>) {
+    let (held, capacity) = (line.len(), line.capacity());
+    if capacity > 8 && held < capacity / 2 {
+        line.shrink_to(held + held / 4 + 4);
     }
 }
 
