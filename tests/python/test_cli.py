@@ -235,6 +235,28 @@ def test_the_command_line_starts_fast(command: Command) -> None:
     assert statistics.median(times) < 2.0  # 0.3 s alone; other tests may use the cores too
 
 
+QUICKSTART = str(Path(__file__).parents[2] / "scenarios" / "quickstart.toml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "without"),
+    [
+        (["list"], {"matplotlib", "scipy.stats", "duckdb"}),
+        (["run", QUICKSTART, "--no-page"], {"matplotlib", "scipy.stats", "plotly"}),
+        (["run", QUICKSTART], {"matplotlib.pyplot", "scipy.stats"}),
+    ],
+    ids=["list", "no-page", "page"],
+)
+def test_a_verb_loads_what_it_needs(arguments: list[str], without: set[str], tmp_path: Path) -> None:
+    """What is not needed is most of a second, each."""
+    code = "import sys; from parshall.cli import main; sys.exit(main())"
+    watched = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=open('loaded', 'w'))); {code}"
+    subprocess.run([sys.executable, "-c", watched, *arguments], check=True, capture_output=True, cwd=tmp_path)
+    loaded = (tmp_path / "loaded").read_text(encoding="utf-8").split()
+    assert "parshall.cli.app" in loaded
+    assert without.isdisjoint(loaded)
+
+
 PREDICT_KEYS = (
     "loss congestion_control rtt_s w_max mean_packets_per_rtt square_root_packets_per_rtt cycle_rtts n_rtts lowest "
     "highest bounds scale_for spectrum linear_parts"

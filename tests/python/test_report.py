@@ -15,7 +15,7 @@ import parshall as ps
 from parshall import files
 from parshall.errors import InputError
 from parshall.report import compare, compare_html, page_html, summary_html, write_figures, write_page
-from parshall.report.compare import Verdict
+from parshall.report.comparison import Verdict
 from parshall.report.figures import CATALOG
 from parshall.report.interactive import plotly
 from parshall.report.palette import DARK, LIGHT, Scheme

@@ -21,8 +21,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from parshall.lazily import named
 
 if TYPE_CHECKING:
     from parshall.campaign.plan import Plan
@@ -32,11 +33,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "Store", "Sweep", "sweep"]
 
-_HOMES = {"Plan": "plan", "Store": "store", "Sweep": "result", "sweep": "runner"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is asked for: workers need one run only, and start fast."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = named(__name__, {"Plan": "plan", "Store": "store", "Sweep": "result", "sweep": "runner"})

@@ -25,7 +25,7 @@ from scipy.stats import false_discovery_control, ttest_1samp, ttest_ind
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.errors import InputError
-from parshall.report.compare import Verdict
+from parshall.report.comparison import Verdict
 from parshall.stats.confidence import Interval, compared, mean_interval, paired_difference, welch_difference
 
 LEVEL = 0.05

@@ -12,7 +12,7 @@ from parshall.campaign.metrics import label as metric_label
 from parshall.campaign.metrics import unit as metric_unit
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
-from parshall.report.compare import Verdict
+from parshall.report.comparison import Verdict
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import with_unit

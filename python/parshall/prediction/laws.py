@@ -11,7 +11,7 @@ from math import exp, gamma, inf
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from parshall.models.inputs import FloatArray
 
@@ -82,7 +82,7 @@ def quantiles(law: Law, probabilities: FloatArray) -> FloatArray:
         case {"name": "bounded_pareto", "minimum": low, "maximum": high, "tail_index": a}:
             return np.asarray(low * (1 - u * (1 - (low / high) ** a)) ** (-1 / a))
         case {"name": "lognormal", "mean": m, "sigma": s}:
-            return np.asarray(m * np.exp(s * stats.norm.ppf(u) - s * s / 2))
+            return np.asarray(m * np.exp(s * ndtri(u) - s * s / 2))
         case {"name": "weibull", "mean": m, "shape": k}:
             return np.asarray(m / gamma(1 + 1 / k) * (-np.log1p(-u)) ** (1 / k))
         case {"name": "hyperexponential", "mean": m, "cv2": c}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parshall.report.compare import MetricComparison, Verdict, compare
+from parshall.report.comparison import MetricComparison, Verdict, compare
 from parshall.report.html import template
 from parshall.report.numbers import (
     ABSENT,

@@ -23,7 +23,6 @@ from markupsafe import Markup, escape
 from parshall.report.interactive import plotly
 from parshall.report.palette import DARK, LIGHT, Scheme
 from parshall.report.plot import Plot
-from parshall.report.static import image
 
 ASSETS = resources.files("parshall.report") / "assets"
 
@@ -55,6 +54,8 @@ def frame(plots: Mapping[str, Plot]) -> dict[str, Any]:
 
 def drawing(name: str, title: str, plot: Plot) -> Drawing:
     """The static drawing of a figure, as a data URI."""
+    from parshall.report.static import image  # noqa: PLC0415 - matplotlib takes a moment, and a page may have no figure
+
     svg = image(plot, "svg")
     uri = "data:image/svg+xml;base64," + base64.b64encode(svg.content).decode()
     return Drawing(name, title, plot.caption, uri, svg.width, svg.height)

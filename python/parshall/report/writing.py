@@ -10,7 +10,6 @@ from parshall.files import write_atomically
 from parshall.report.figures import CATALOG
 from parshall.report.plot import Plot
 from parshall.report.source import RunLike
-from parshall.report.static import image
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -38,6 +37,8 @@ def write_plots(
     plots: Mapping[str, Plot], directory: str | Path, formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
     """Write every plot as ``directory/NAME.FORMAT``; raises as `write_figures`."""
+    from parshall.report.static import image  # noqa: PLC0415 - matplotlib takes a moment
+
     for file_format in formats:
         if file_format not in FORMATS:
             raise InputError(f'formats: found "{file_format}"; accepted: {", ".join(FORMATS)}')

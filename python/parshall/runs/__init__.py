@@ -13,8 +13,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from parshall.lazily import named
 
 if TYPE_CHECKING:
     from parshall.runs.execute import Progress, run
@@ -22,11 +23,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "Run", "run"]
 
-_HOMES = {"Progress": "execute", "Run": "result", "run": "execute"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is asked for: a campaign's workers need one repetition only, and start fast."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = named(__name__, {"Progress": "execute", "Run": "result", "run": "execute"})

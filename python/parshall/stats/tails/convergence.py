@@ -21,8 +21,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gamma
-from scipy.stats import norm
+from scipy.special import gamma, ndtri
 
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.synthesis.traffic import pareto
@@ -114,7 +113,7 @@ def mean_interval_of_pareto(tail_index: float, count: int, level: float = 0.95) 
         variance = smallest**2 * np.log(count)
     else:
         variance = min(1 / (tail_index * (tail_index - 2)), smallest**2 * np.log(count) / 2 + 1)
-    half = float(norm.ppf(ends[1]) * np.sqrt(variance / count))
+    half = float(ndtri(ends[1]) * np.sqrt(variance / count))
     return max(smallest, 1 - half), 1 + half
 
 

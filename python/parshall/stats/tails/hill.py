@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.tails.sample import FloatArray, descending
@@ -135,7 +135,7 @@ def hill_plot(sample: ArrayLike | Sequence[float], *, points: int = 200, level: 
     spacing = np.cumsum(logs)[k - 1] / k - logs[k]
     k, spacing = k[spacing > 0], spacing[spacing > 0]
     index = 1 / spacing
-    half = norm.ppf((1 + level) / 2) * index / np.sqrt(k)
+    half = ndtri((1 + level) / 2) * index / np.sqrt(k)
     return HillPlot(k, index, index - half, index + half)
 
 
@@ -161,5 +161,5 @@ def _estimate(x: FloatArray, logs: FloatArray, k: int, level: float, warning: st
     if mean <= 0:
         raise StatisticsError(f"sample: found {k + 1} equal largest values, accepted is a sample whose tail varies")
     index = 1 / mean
-    half = float(norm.ppf((1 + level) / 2)) * index / np.sqrt(k)
+    half = float(ndtri((1 + level) / 2)) * index / np.sqrt(k)
     return TailIndex(index, (float(index - half), float(index + half)), float(x[k]), k, x.size, level, warning)

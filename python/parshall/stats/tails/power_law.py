@@ -21,14 +21,17 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import powerlaw
 from numpy.typing import ArrayLike
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from parshall.stats.tails.hill import TailIndex
 from parshall.stats.tails.sample import FloatArray, descending
+
+if TYPE_CHECKING:
+    import powerlaw
 
 _CANDIDATES = 64
 _FEWEST_IN_TAIL = 50
@@ -100,7 +103,7 @@ def power_law(sample: ArrayLike | Sequence[float], *, level: float = 0.95, seed:
     distances = [_distance(logs[:size]) for size in sizes]
     k = int(sizes[int(np.argmin(distances))])
     index = _index(x[:k])
-    half = float(norm.ppf((1 + level) / 2)) * index / np.sqrt(k)
+    half = float(ndtri((1 + level) / 2)) * index / np.sqrt(k)
     tail = TailIndex(index, (float(index - half), float(index + half)), float(x[k - 1]), k, x.size, level)
     chosen = x[:k]
     if k > _COMPARED:
@@ -123,20 +126,23 @@ def _distance(logs: FloatArray) -> float:
 
 def _index(tail: FloatArray) -> float:
     with _quiet():
-        return (
-            float(powerlaw.Fit(tail, xmin=float(tail.min()), parameter_ranges=_RANGES, verbose=0).power_law.alpha) - 1
-        )
+        return float(_fit(tail).power_law.alpha) - 1
 
 
 def _compared(tail: FloatArray) -> tuple[Comparison, ...]:
     found = []
     for rival in RIVALS:
         with _quiet():
-            fit = powerlaw.Fit(tail, xmin=float(tail.min()), parameter_ranges=_RANGES, verbose=0)
-            ratio, p_value = fit.distribution_compare("power_law", rival, normalized_ratio=True)
+            ratio, p_value = _fit(tail).distribution_compare("power_law", rival, normalized_ratio=True)
         if np.isfinite(ratio) and np.isfinite(p_value):
             found.append(Comparison(rival, float(ratio), float(p_value)))
     return tuple(found)
+
+
+def _fit(tail: FloatArray) -> powerlaw.Fit:
+    import powerlaw  # noqa: PLC0415 - it brings pyplot, and few of those who import this fit anything
+
+    return powerlaw.Fit(tail, xmin=float(tail.min()), parameter_ranges=_RANGES, verbose=0)
 
 
 @contextmanager
