@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import poisson
+from scipy.special import pdtr
 
 from parshall.errors import InputError
 from parshall.itb.factors import MIX_S, Factors
@@ -144,7 +144,8 @@ def exponential_rtts(factors: Factors, count: int) -> list[float]:
 
 def poisson_rtts(factors: Factors, count: int) -> list[float]:
     """Quantiles of a Poisson distribution whose mean, 10, stands for the class's RTT."""
-    return _quantiles(factors, count, lambda u: poisson.ppf(u, 10) / 10)
+    below = pdtr(np.arange(100), 10)
+    return _quantiles(factors, count, lambda u: np.searchsorted(below, u) / 10)
 
 
 def modal_rtts(factors: Factors, count: int) -> list[float]:
