@@ -100,6 +100,15 @@ impl EventQueue {
         }
     }
 
+    /// The earliest event, which is of `entity`, happens again at `next`, or no more.
+    #[inline]
+    pub(crate) fn top_again_at(&mut self, next: Option<Instant>, entity: Entity) {
+        match next {
+            Some(at) => self.replace_top(at, entity),
+            None => self.pop(),
+        }
+    }
+
     /// Removes the earliest event.
     pub(crate) fn pop(&mut self) {
         let first = self.lines.least();

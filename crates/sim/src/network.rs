@@ -241,10 +241,8 @@ impl Network {
             Err(Stopped::Lost) => flow.on_drop(now >= core.warm_up, &packet),
             Err(Stopped::Waits) => return self.on_waiting_data(now, index, packet),
         }
-        match flow.next_in_line(group, core.warm_up) {
-            Some(at) => core.queue.replace_top(at, Entity::Data(index)),
-            None => core.queue.pop(),
-        }
+        let next = flow.next_in_line(group, core.warm_up);
+        core.queue.top_again_at(next, Entity::Data(index));
     }
 
     /// The rest of [`on_data`](Self::on_data) where the first link's queue decides at departure.
@@ -254,10 +252,8 @@ impl Network {
         let owner = Owner::Data(index);
         self.hold(now, self.path(owner)[0], self.ecn_capable(owner), Transit { packet, owner, hop: 1 });
         let flow = &mut self.tcp_flows[index as usize];
-        match flow.next_in_line(&self.tcp_groups[flow.group as usize], self.core.warm_up) {
-            Some(at) => self.core.queue.replace_top(at, Entity::Data(index)),
-            None => self.core.queue.pop(),
-        }
+        let next = flow.next_in_line(&self.tcp_groups[flow.group as usize], self.core.warm_up);
+        self.core.queue.top_again_at(next, Entity::Data(index));
     }
 
     /// The first ACK of a flow's line reaches the first link of the way back: as [`on_data`](Self::on_data).
@@ -282,10 +278,8 @@ impl Network {
             }
             Err(Stopped::Waits) => return self.on_waiting_ack(now, index, (packet, slot)),
         }
-        match flow.next_ack_in_line() {
-            Some(at) => core.queue.replace_top(at, Entity::Acks(index)),
-            None => core.queue.pop(),
-        }
+        let next = flow.next_ack_in_line();
+        core.queue.top_again_at(next, Entity::Acks(index));
     }
 
     /// The rest of [`on_acks`](Self::on_acks) where the first link's queue decides at departure.
@@ -294,10 +288,8 @@ impl Network {
     fn on_waiting_ack(&mut self, now: Instant, index: u32, (packet, slot): (Packet, u32)) {
         let owner = Owner::Ack(index, slot);
         self.hold(now, self.path(owner)[0], false, Transit { packet, owner, hop: 1 });
-        match self.tcp_flows[index as usize].next_ack_in_line() {
-            Some(at) => self.core.queue.replace_top(at, Entity::Acks(index)),
-            None => self.core.queue.pop(),
-        }
+        let next = self.tcp_flows[index as usize].next_ack_in_line();
+        self.core.queue.top_again_at(next, Entity::Acks(index));
     }
 
     /// The first packet on a link's propagation line reaches the next link.
@@ -306,10 +298,8 @@ impl Network {
         self.offer(now, owner, hop, packet);
         let line = &mut self.links[index as usize].line;
         line.pop_front();
-        match line.front() {
-            Some(next) => self.core.queue.replace_top(next.packet.at, Entity::Link(index)),
-            None => self.core.queue.pop(),
-        }
+        let next = line.front().map(|next| next.packet.at);
+        self.core.queue.top_again_at(next, Entity::Link(index));
     }
 
     fn on_datagram(&mut self, now: Instant, index: u32) {
@@ -322,10 +312,8 @@ impl Network {
 
     #[inline(never)]
     fn on_report(&mut self, index: u32) {
-        match self.datagram_flows[index as usize].on_report(&mut self.core) {
-            Some(next) => self.core.queue.replace_top(next, Entity::Report(index)),
-            None => self.core.queue.pop(),
-        }
+        let next = self.datagram_flows[index as usize].on_report(&mut self.core);
+        self.core.queue.top_again_at(next, Entity::Report(index));
     }
 
     /// A packet reaches the next contended link of its path. (Data at its first link: [`on_data`](Self::on_data) itself.)
@@ -364,10 +352,8 @@ impl Network {
     /// A packet has left a link whose queue decides at departure.
     #[inline(never)]
     fn on_transmission(&mut self, now: Instant, index: u32) {
-        match self.transmit(now, index) {
-            Some(departure) => self.core.queue.replace_top(departure, Entity::Transmission(index)),
-            None => self.core.queue.pop(),
-        }
+        let next = self.transmit(now, index);
+        self.core.queue.top_again_at(next, Entity::Transmission(index));
     }
 
     /// A link is free: the packet whose turn it is leaves at the moment returned, and what follows from that is done.

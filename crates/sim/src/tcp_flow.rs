@@ -174,10 +174,7 @@ impl TcpFlow {
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Acks(self.index));
         }
-        if self.acks.len() == self.acks.capacity() {
-            widen(&mut self.acks);
-        }
-        self.acks.push_back((packet, slot));
+        join(&mut self.acks, (packet, slot));
     }
 
     /// The ACK first in line has been dealt with; when the next one reaches the first link of the way back.
@@ -316,10 +313,7 @@ impl TcpFlow {
         if self.line.is_empty() {
             self.begin_line(group, core, packet);
         }
-        if self.line.len() == self.line.capacity() {
-            widen(&mut self.line);
-        }
-        self.line.push_back(packet);
+        join(&mut self.line, packet);
     }
 
     /// A packet is the first one in line.
@@ -461,6 +455,16 @@ impl TcpFlow {
             self.advance(group, core, after(now));
         }
     }
+}
+
+/// Something joins a line.
+#[allow(clippy::inline_always)] // a call costs as much as what it does
+#[inline(always)]
+fn join<T>(line: &mut VecDeque<T>, last: T) {
+    if line.len() == line.capacity() {
+        widen(line);
+    }
+    line.push_back(last);
 }
 
 /// Room for half more in a line, not for twice as much: lines are most of what a large simulation remembers.
