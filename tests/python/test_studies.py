@@ -9,14 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from typer.testing import Result
 
 from parshall.report.document import Document, Drawn, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Panel, Plot
+from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import catalog
-from parshall.studies.check import Check, Verdict
-from parshall.studies.study import Findings, Progress
+from parshall.studies.check import Check, Verdict, sign, single_run
+from parshall.studies.study import Findings, Progress, headline
 
 Cli = Callable[..., Result]
 
@@ -59,6 +61,9 @@ def test_a_study_prints_its_checks_as_json(cli: Cli, study: str) -> None:
         "tolerance": 0.05,
         "verdict": "reproduced",
         "note": "",
+        "theory": None,
+        "decisive": None,
+        "reading": "",
     }
     assert (second["verdict"], second["note"]) == ("not_reproduced", "one run")
     assert (third["verdict"], third["published"]) == ("extended", None)
@@ -80,7 +85,8 @@ def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     for words in (
         "<code>like</code> &lt;this&gt;",
-        "published value reproduced, 1 not",
+        "Of 2\u00a0published numbers and claims, reproduced: 1; not reproduced: 1; undecided: 0.",
+        "Beyond the source: 1\u00a0value.",
         "Not reproduced",
         "All checks",
     ):
@@ -119,6 +125,7 @@ def test_an_unknown_study_gets_a_suggestion(cli: Cli, study: str) -> None:
         (2.0, 2.1, 2.3, "reproduced"),  # the interval comes within the tolerance of 0.1
         (2.0, 2.11, 2.3, "not_reproduced"),
         (2.0, 1.5, 1.89, "not_reproduced"),
+        (2.0, 1.5, 2.5, "undecided"),  # it would agree with 1.6 as well as with 2.4
         (None, 1.5, 1.89, "extended"),
     ],
 )
@@ -129,6 +136,63 @@ def test_verdicts(published: float | None, low: float, high: float, verdict: Ver
 def test_a_check_without_an_interval_is_its_value() -> None:
     assert Check("a", "q", 2.0, 2.05, None, None, 0.1).verdict == "reproduced"
     assert Check("a", "q", 2.0, 2.2, None, None, 0.1).verdict == "not_reproduced"
+
+
+def test_ours_against_our_theory_is_never_reproduced() -> None:
+    same, other = (Check("fig6b", "mean", None, ours, None, None, 0.1, theory=2.0) for ours in (2.05, 2.5))
+    assert (same.verdict, same.published, same.reference) == ("consistent_with_theory", None, 2.0)
+    assert other.verdict == "not_reproduced"
+    assert "(theory)" in same.cells()[2]
+    assert other.cells()[6] == "not as our theory says"
+    assert headline([same, other]) == "Nothing here was published as a number or a claim."
+    with pytest.raises(ValueError, match="accepted: one"):
+        Check("a", "q", 2.0, 2.0, None, None, 0.1, theory=2.0)
+
+
+def test_a_wide_interval_may_be_declared_decisive() -> None:
+    """Where the published value is near 0, 10 % of it is no measure."""
+    assert Check("a", "q", 0.0, 0.01, -0.05, 0.07, 0.0).verdict == "undecided"
+    assert Check("a", "q", 0.0, 0.01, -0.05, 0.07, 0.0, decisive=0.1).verdict == "reproduced"
+
+
+def test_one_published_run_is_held_against_one_run_of_ours() -> None:
+    """Twenty runs know their mean to 0.02, which their next run misses by 0.1."""
+    runs = 1.0 + 0.05 * np.sin(np.arange(20.0))
+    assert not mean_interval(runs).contains(1.06)
+    assert single_run("table2", "gain", 1.06, runs, tolerance=0.0).verdict == "reproduced"
+    assert single_run("table2", "gain", 1.2, runs, tolerance=0.0).verdict == "not_reproduced"
+    assert single_run("table2", "gain", 1.2, 1.0 + 8 * (runs - 1.0), tolerance=0.0).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("published", "low", "high", "verdict"),
+    [
+        (1, 0.1, 0.5, "reproduced"),
+        (1, -0.1, 0.5, "undecided"),
+        (1, -0.5, -0.1, "not_reproduced"),
+        (-1, -0.5, -0.1, "reproduced"),
+        (0, -0.04, 0.05, "reproduced"),
+        (0, -0.1, 0.2, "undecided"),
+        (0, 0.01, 0.2, "undecided"),
+        (0, 0.1, 0.2, "not_reproduced"),
+        (None, 0.1, 0.2, "extended"),
+    ],
+)
+def test_signs(published: int | None, low: float, high: float, verdict: Verdict) -> None:
+    negligible = 0.05 if published == 0 else 0.0
+    found = Interval((low + high) / 2, low, high, n=8)
+    assert sign("fig2", "change", published, found, negligible=negligible).verdict == verdict
+
+
+def test_the_first_sentence_counts_a_value_once() -> None:
+    """Three readings of one value, a value that is missed, and one that is undecided."""
+    readings = [Check("fig3", "highest", 147.0, ours, None, None, 2.0, reading=f"{ours:g}") for ours in (146, 160, 170)]
+    missed = Check("fig3", "lowest", 73.0, 80.0, None, None, 2.0)
+    unclear = Check("fig3", "mean", 110.0, 110.0, 80.0, 140.0, 2.0)
+    assert headline([*readings, missed, unclear]) == (
+        "Of 3\u00a0published numbers and claims, reproduced: 1 (1 of them only in some readings of what the source "
+        "leaves open); not reproduced: 1; undecided: 1."
+    )
 
 
 def test_no_result_is_no_check() -> None:

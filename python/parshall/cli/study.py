@@ -46,7 +46,7 @@ def study(
     from parshall.errors import InputError
     from parshall.runs import storage
     from parshall.studies.catalog import find
-    from parshall.studies.study import Execution, write
+    from parshall.studies.study import Execution, headline, write
 
     checked = _scale(scale)
     chosen = find(name)
@@ -66,6 +66,7 @@ def study(
         for check in findings.checks:
             shown.add_row(*check.cells())
         console().print(shown)
+        console().print(headline(findings.checks))
 
 
 def _scale(text: str) -> Scale:

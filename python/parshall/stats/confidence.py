@@ -109,6 +109,39 @@ def mean_interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> I
     return _around(mean, standard_error, x.size - 1, x.size, level)
 
 
+def prediction_interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> Interval:
+    """Mean of independent values, and the interval in which one more of them falls.
+
+    For normal values, mean -+ t s sqrt(1 + 1/n): what a single run of somebody else is compared with.
+
+    Source: Hahn & Meeker, Statistical Intervals, 1991, §4.8.
+
+    Parameters
+    ----------
+    values
+        One value a run, shape (n,), n at least 2.
+    level
+        Probability that the next value is within, in (0, 1).
+
+    Raises
+    ------
+    StatisticsError
+        If there are fewer than two values, or as `mean_interval`.
+
+    Examples
+    --------
+    >>> interval = prediction_interval([9.0, 10.0, 11.0])
+    >>> interval.mean, round(interval.low, 3), round(interval.high, 3)
+    (10.0, 5.032, 14.968)
+    """
+    x = _numbers("values", values)
+    _check_level(level)
+    if x.size == 1:
+        raise StatisticsError("values: found 1, accepted are 2 or more: one run has no spread")
+    spread = float(np.std(x, ddof=1)) * float(np.sqrt(1 + 1 / x.size))
+    return _around(float(np.mean(x)), spread, x.size - 1, x.size, level)
+
+
 def paired_difference(
     after: ArrayLike | Sequence[float], before: ArrayLike | Sequence[float], level: float = 0.95
 ) -> Interval:

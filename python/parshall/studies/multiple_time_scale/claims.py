@@ -1,6 +1,7 @@
 """Claims as paired comparisons, seed by seed, with their intervals and verdicts; what their figures share.
 
-A claim is a sign: that of the mean of differences on common random numbers. It is 0 where the 95 % interval holds 0.
+A claim is a sign: that of the mean of differences on common random numbers. Where the 95 % interval holds 0 it is
+undecided.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from parshall.report.plot import Line, Points, Style
 from parshall.stats.confidence import Interval, mean_interval
-from parshall.studies.check import Check
+from parshall.studies.check import Check, sign
 
 CONTROLS = ("reno", "vegas", "tcp_rate")
 NAMES = {"reno": "Reno", "vegas": "Vegas", "tcp_rate": "TCP Rate", "cubic": "CUBIC"}
@@ -34,23 +35,14 @@ def claim(artefact: str, quantity: str, published: int, differences: ArrayLike, 
     --------
     >>> check = claim("fig9", "gain", 1, [0.2, 0.3, 0.25])
     >>> check.verdict, check.note
-    ('reproduced', 'confirmed: +0.25 (+0.126 to +0.374), 3 seeds')
-    >>> claim("fig9", "gain", 1, [-0.2, -0.3, -0.25]).note
-    'opposite: -0.25 (-0.374 to -0.126), 3 seeds'
+    ('reproduced', '+0.25 (+0.126 to +0.374), 3 seeds')
+    >>> claim("fig9", "gain", 1, [-0.2, -0.3, -0.25]).verdict
+    'not_reproduced'
+    >>> claim("fig9", "gain", 1, [-0.2, 0.3, 0.25]).verdict
+    'undecided'
     """
     interval = mean_interval(np.asarray(differences, dtype=np.float64))
-    sign = sign_of(interval)
-    word = "confirmed" if sign == published else "not confirmed" if sign == 0 else "opposite"
-    return Check(
-        artefact,
-        f"{quantity}: sign",
-        float(published),
-        float(sign),
-        None,
-        None,
-        0.5,
-        f"{word}: {signed(interval, unit)}, {interval.n} seeds",
-    )
+    return sign(artefact, quantity, published, interval, f"{signed(interval, unit)}, {interval.n} seeds")
 
 
 def beyond(quantity: str, values: ArrayLike) -> Check:
