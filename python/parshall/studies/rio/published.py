@@ -22,3 +22,6 @@ LEAST_OUT_PROBABILITY = 0.0249
 
 REACHING = {0.06: 0, 1.0: 4}
 """§5.1: how many of five sessions with RTTs of 0.4 to 0.8 s reach their reservation, by p_out^max."""
+
+READ_OFF_PER_S = 0.5
+"""Figs 6 and 7 are read to about this, packets/s: 1 % of an axis that reaches beyond 40."""

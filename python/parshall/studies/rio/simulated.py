@@ -27,6 +27,7 @@ from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check
 from parshall.studies.rio import network
 from parshall.studies.rio.network import PACKET_BYTES, PROPAGATION_S, Curves, Parameters
+from parshall.studies.rio.published import REACHING
 
 PUBLISHED: Mapping[str, Mapping[str, float]] = {
     "table1": {"T": 5810.57, "T_in": 3707.57, "p_in": 0.003260, "p_out": 0.015937, "q": 31.18},
@@ -145,10 +146,10 @@ def measure(scale: str, progress: Progress) -> Simulated:
         tables[table] = router(Parameters(curves), size)
     checks = [check for table, measured in tables.items() for check in compared(table, measured)]
     found = []
-    for out_probability, published in ((0.06, 0), (1.0, 4)):
+    for out_probability, by_model in REACHING.items():
         progress(f"simulating sessions with long RTTs at p_out^max = {out_probability:g}")
         found.append(long_sessions(out_probability, size))
-        checks.append(_reaching(found[-1], published))
+        checks.append(_reaching(found[-1], by_model))
     progress("simulating the least p_out^max for p_in below 0.006")
     tail_drop = replace(network.FULLY_OVERLAPPED, in_probability=0.0, out_probability=SLA_OUT_PROBABILITY)
     sla = router(Parameters(tail_drop), size)
@@ -217,29 +218,32 @@ def _session_rates(run: Run) -> list[Interval]:
     return [mean_interval(values) for values in grouped["per_s"].to_list()]
 
 
-def _reaching(found: LongSessions, published: int) -> Check:
+def _reaching(found: LongSessions, by_model: int) -> Check:
+    """Fig. 6 is the model's; what a simulation makes of it is ours."""
     rates = ", ".join(f"{each.mean:.1f}" for each in found.session_per_s)
     return Check(
         "fig6",
         f"long-RTT sessions that reach 40 packets/s at p_out^max = {found.out_probability:g}, simulated",
-        published,
+        None,
         found.reaching,
         None,
         None,
-        1.0 if published else 0.0,  # the fourth is at the reservation, to within what the figure shows
+        0.0,
         f"packets/s at RTTs of 0.4 to 0.8 s: {rates}",
+        theory=by_model,
     )
 
 
 def _sla(found: Measured) -> Check:
+    """The 2.49 % of §5.3 is the model's; what a simulation makes of it is ours."""
     p_in = found.intervals["p_in"]
     return Check(
         "fig10",
         "p_in simulated at p_in^max = 0, p_out^max = 0.0249",
-        SLA_P_IN,
+        None,
         p_in.mean,
         p_in.low,
         p_in.high,
         TOLERANCES["p_in"] * SLA_P_IN,
-        "the source's value is its model's",
+        theory=SLA_P_IN,
     )
