@@ -16,6 +16,7 @@ _MODULES = {
     "histogram",
     "hurst",
     "long_memory",
+    "quantiles",
     "spectrum",
     "synthesis",
     "tails",

@@ -26,6 +26,9 @@ from scipy.special import stdtrit
 
 from parshall.errors import InputError
 
+STUDENT = "t"
+ONE_VALUE = "one repetition"
+
 
 class StatisticsError(InputError):
     """Values from which the statistic cannot be computed."""
@@ -33,18 +36,20 @@ class StatisticsError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and its confidence interval, in the unit of the values.
+    """An estimate and its confidence interval, in the unit of the values.
 
     Parameters
     ----------
     mean
-        The estimate.
+        The estimate: a mean, or a quantile (`parshall.stats.quantiles`).
     low, high
-        Ends of the interval; `None` where one value leaves the spread unknown.
+        Ends of the interval; `None` where the spread is unknown.
     n
         How many values it rests on.
     level
         Confidence level, e.g. 0.95.
+    how
+        How the interval was made (``t``: Student's), or why there is none.
     """
 
     mean: float
@@ -52,6 +57,7 @@ class Interval:
     high: float | None
     n: int
     level: float = 0.95
+    how: str = STUDENT
 
     @property
     def half_width(self) -> float | None:
@@ -98,13 +104,13 @@ def mean_interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> I
     >>> interval.mean, round(interval.low, 3), round(interval.high, 3)
     (10.0, 7.516, 12.484)
     >>> mean_interval([9.0])
-    Interval(mean=9.0, low=None, high=None, n=1, level=0.95)
+    Interval(mean=9.0, low=None, high=None, n=1, level=0.95, how='one repetition')
     """
     x = _numbers("values", values)
     _check_level(level)
     mean = float(np.mean(x))
     if x.size == 1:
-        return Interval(mean, None, None, 1, level)
+        return Interval(mean, None, None, 1, level, ONE_VALUE)
     standard_error = float(np.std(x, ddof=1)) / np.sqrt(x.size)
     return _around(mean, standard_error, x.size - 1, x.size, level)
 
@@ -206,7 +212,7 @@ def welch_difference(
     _check_level(level)
     difference, n = float(np.mean(a) - np.mean(b)), min(a.size, b.size)
     if n == 1:
-        return Interval(difference, None, None, 1, level)
+        return Interval(difference, None, None, 1, level, ONE_VALUE)
     variance_a, variance_b = np.var(a, ddof=1) / a.size, np.var(b, ddof=1) / b.size
     variance = float(variance_a + variance_b)
     if variance == 0:
