@@ -95,9 +95,11 @@ def test_damage_is_reported_and_mended_and_nothing_else_is_lost(gathered: bool, 
 def test_unreferenced_runs_go_only_if_asked(tmp_path: Path) -> None:
     swept = ps.sweep(PLAN, tmp_path / "store", workers=1)
     (tmp_path / "store" / "sweeps" / "counts.json").unlink()
-    assert maintenance.collect(swept.store, dry_run=True, unreferenced=True).unreferenced == 6
+    young = maintenance.collect(swept.store, dry_run=True, unreferenced=True)
+    assert (young.unreferenced, young.spared) == (0, 6)
+    assert maintenance.collect(swept.store, dry_run=True, unreferenced=True, older_than_s=0).unreferenced == 6
     assert len(swept.store.run_directories()) == 6
-    assert maintenance.collect(swept.store, unreferenced=True).unreferenced == 6
+    assert maintenance.collect(swept.store, unreferenced=True, older_than_s=0).unreferenced == 6
     assert maintenance.verify(swept.store).runs == 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from parshall.campaign import record
+from parshall.campaign.damage import Damage, damaged_parts
 from parshall.campaign.result import Sweep
 from parshall.campaign.segments import (
     HOW_MADE,
@@ -25,21 +26,15 @@ from parshall.campaign.segments import (
     read_segments,
 )
 from parshall.campaign.snapshot import Snapshot, reading
-from parshall.campaign.store import Store
-from parshall.campaign.work import digest
-from parshall.errors import OutputExistsError, ParshallError, StoreError
+from parshall.campaign.store import Store, remove
+from parshall.errors import InputError, OutputExistsError, ParshallError, StoreError
 from parshall.runs.storage import storage_error
+
+YOUNG_S = 3600.0
+"""Unreferenced runs that are younger stay, unless it is asked otherwise."""
 
 _OLD_S = 24 * 3600.0
 """Litter of other machines is removed when it is so old: nobody asks them whether its writer lives."""
-
-
-@dataclass(frozen=True)
-class Damage:
-    """Something that is not what was written."""
-
-    path: Path
-    what: str
 
 
 @dataclass(frozen=True)
@@ -53,19 +48,18 @@ class Verified:
     missing: int
     """Runs that a sweep refers to and the store does not have; `parshall sweep` does them again."""
     damage: tuple[Damage, ...]
+    strays: tuple[Path, ...]
+    """Files that are not the store's; nothing reads them."""
 
 
 def verify(store: Store) -> Verified:
-    """Read every file of a store and compare it with its digest. Changes nothing."""
-    damage = list(_damaged(store))
-    bad = {each.path for each in damage}
-    held = {run for run, at in store.run_directories().items() if at not in bad}
-    folder = store.directory / "segments"
-    segments = [at for at in sorted(folder.iterdir()) if at not in bad] if folder.is_dir() else []
-    for at in segments:
-        held |= keys_of([read_segment(at)])
+    """Read every file of a store and compare it with its digest. Changes nothing.
+
+    What sweeps refer to is read first: a run that a sweep finishes meanwhile is not missing.
+    """
     wanted: set[str] = set()
     sweeps = store.sweeps
+    damage: list[Damage] = []
     for name in sweeps:
         try:
             found = record.load(store, name)
@@ -73,33 +67,20 @@ def verify(store: Store) -> Verified:
             damage.append(Damage(store.directory / "sweeps" / f"{name}.json", first_line(error)))
             continue
         wanted |= {run for point in found.points for run in point.runs if run not in found.failed}
-    return Verified(len(held), len(segments), len(sweeps), len(store.failures()), len(wanted - held), tuple(damage))
-
-
-def _damaged(store: Store) -> Iterator[Damage]:
-    """Run directories and segments that are not what was written."""
-    for run, at in store.run_directories().items():
-        if intact(at) is None and at.exists():
-            yield Damage(at, f"run {run}: its files are not what was written")
-    folder = store.directory / "segments"
-    for at in sorted(folder.iterdir()) if folder.is_dir() else []:
-        problem = _problem(at)
-        if problem is not None:
-            yield Damage(at, problem)
-
-
-def _problem(directory: Path) -> str | None:
-    try:
-        segment = read_segment(directory)
-        for name, wanted in segment.files.items():
-            if digest(directory / name) != wanted:
-                return f"segment of {segment.runs} runs: {name} is not what was written"
-    except FileNotFoundError as error:
-        missing = Path(str(error.filename)).name
-        return None if not directory.exists() else f"segment: {missing} is missing"
-    except (OSError, StoreError) as error:
-        return f"segment: {first_line(error)}"
-    return None
+    directories = store.run_directories()
+    damage += damaged_parts(store)
+    bad = {each.path for each in damage}
+    held = {run for run, at in directories.items() if at not in bad}
+    segments = 0
+    for at in store.segment_directories():
+        if at not in bad:
+            with suppress(FileNotFoundError):  # another replaces it, with all its runs
+                held |= keys_of([read_segment(at)])
+                segments += 1
+    missing = len(wanted - held)
+    return Verified(
+        len(held), segments, len(sweeps), len(store.failures()), missing, tuple(damage), tuple(store.strays())
+    )
 
 
 @dataclass(frozen=True)
@@ -110,33 +91,57 @@ class Collected:
     damaged: int
     """Runs and segments that were set aside, in ``damaged/``."""
     unreferenced: int
-    """Runs that no sweep refers to."""
+    """Runs, and segments of runs, that no sweep refers to."""
+    spared: int
+    """The same, but younger than was asked for: they stay."""
     gathered: int
     """Runs that were put into segments."""
     bytes: int
 
 
-def collect(store: Store, *, unreferenced: bool = False, dry_run: bool = False) -> Collected:
+def collect(
+    store: Store, *, unreferenced: bool = False, dry_run: bool = False, older_than_s: float = YOUNG_S
+) -> Collected:
     """Set damaged parts aside, remove litter, and gather small runs.
 
     Parameters
     ----------
     unreferenced
-        Whether runs that no sweep refers to are removed too.
+        Whether runs that no sweep refers to are removed too. All runs of a sweep that is not finished are its own.
     dry_run
         Only say what would be done.
+    older_than_s
+        Of unreferenced runs, only those are removed that were written so long ago, in seconds: on a file system without
+        locks nothing else tells that a sweep is about to refer to them.
 
     Raises
     ------
+    InputError
+        Unreferenced runs are to be removed while a sweep is being done.
+    StoreError
+        The record of a sweep cannot be read, so that nobody knows which runs it refers to.
     StorageError
         Nothing can be written.
     """
-    damage = list(_damaged(store))
-    litter = [path for path in (store.directory / "partial").iterdir() if _is_litter(path)]
-    orphans = _unreferenced(store, {each.path for each in damage}) if unreferenced else {}
-    size = sum(_size(path) for path in [*litter, *orphans.values()])
+    if not unreferenced:
+        return _collected(store, None, dry_run=dry_run)
+    with nullcontext(True) if dry_run else store.alone() as nobody_works:
+        if not nobody_works:
+            raise InputError(
+                f"{store.directory}: a sweep is being done there; wait until it ends, or leave out --unreferenced"
+            )
+        return _collected(store, older_than_s, dry_run=dry_run)
+
+
+def _collected(store: Store, older_than_s: float | None, *, dry_run: bool) -> Collected:
+    damage = list(damaged_parts(store))
+    litter = [path for path in (store.directory / "partial").iterdir() if _older(path, _OLD_S)]
+    orphans = _unreferenced(store, {each.path for each in damage}) if older_than_s is not None else []
+    old = [path for path in orphans if _older(path, older_than_s or 0.0)]
+    spared = len(orphans) - len(old)
+    size = sum(_size(path) for path in [*litter, *old])
     if dry_run:
-        return Collected(len(litter), len(damage), len(orphans), 0, size)
+        return Collected(len(litter), len(damage), len(old), spared, 0, size)
     try:
         store.check_writable()
         for each in damage:
@@ -144,38 +149,54 @@ def collect(store: Store, *, unreferenced: bool = False, dry_run: bool = False) 
         removed = store.sweep_litter()
         for path in litter:
             if path.exists():
-                shutil.rmtree(path, ignore_errors=True)
+                remove(path)
                 removed += 1
-        for path in orphans.values():
-            shutil.rmtree(path)
+        for path in old:
+            remove(path)
+        store.release_unused_claims()
         _replaced(store)
     except OSError as error:
         raise storage_error(error) from None
-    return Collected(max(removed, len(litter)), len(damage), len(orphans), gather(store), size)
+    return Collected(max(removed, len(litter)), len(damage), len(old), spared, gather(store), size)
 
 
-def _is_litter(path: Path) -> bool:
+def _older(path: Path, than_s: float) -> bool:
     try:
-        return time.time() - path.stat().st_mtime > _OLD_S
+        return time.time() - path.stat().st_mtime > than_s
     except FileNotFoundError:
         return False
 
 
-def _unreferenced(store: Store, without: set[Path]) -> dict[str, Path]:
+def _unreferenced(store: Store, without: set[Path]) -> list[Path]:
     """Runs with directories of their own that no sweep refers to; segments keep theirs as long as one is needed."""
-    wanted = {run for name in store.sweeps for point in record.load(store, name).points for run in point.runs}
-    found = {run: at for run, at in store.run_directories().items() if run not in wanted and at not in without}
-    folder = store.directory / "segments"
-    for at in sorted(folder.iterdir()) if folder.is_dir() else []:
-        if at not in without and not keys_of([read_segment(at)]) & wanted:
-            found[at.name] = at
-    return found
+    listed: set[str] = set()
+    scenarios: set[str] = set()
+    for name in store.sweeps:
+        found = record.load(store, name)
+        listed |= {run for point in found.points for run in point.runs}
+        if not found.finished and not found.scenarios:
+            return []  # an earlier version wrote it: what else is its own cannot be told
+        scenarios |= set() if found.finished else set(found.scenarios)
+    orphans = [
+        at
+        for run, at in store.run_directories().items()
+        if run not in listed
+        and at not in without
+        and (described := intact(at)) is not None
+        and described.get("scenario") not in scenarios
+    ]
+    for at in store.segment_directories():
+        if at not in without:
+            keys = pl.read_parquet(at / "runs.parquet", columns=["run", "scenario"])
+            if not keys["run"].is_in(listed).any() and not keys["scenario"].is_in(scenarios).any():
+                orphans.append(at)
+    return orphans
 
 
 def _replaced(store: Store) -> None:
     """Remove segments that another has replaced: a kill came before they were."""
     kept = {segment.directory for segment in read_segments(store)}
-    for at in list((store.directory / "segments").iterdir()):
+    for at in store.segment_directories():
         if at not in kept and (at / SEGMENT_FILE).exists():
             shutil.rmtree(at, ignore_errors=True)
 

@@ -12,6 +12,9 @@ All but the last two have the columns ``sweep``, ``point``, ``repetition``, ``ru
 front: as the scenario has them (``bottleneck_rate``, text), and as numbers with the unit in the name
 (``bottleneck_rate_bps``). A column of the records wins over a parameter of the same name. Runs that no sweep refers
 to are in the schema ``store`` (``store.flows``), with all others, without parameters.
+
+A statement reads the store and nothing else: DuckDB opens no file outside of it, loads no extension, sees no Python
+variable, and its settings cannot be changed. It is one statement, and one that only reads.
 """
 
 from __future__ import annotations
@@ -24,10 +27,11 @@ import duckdb
 import polars as pl
 
 from parshall.campaign import record
-from parshall.campaign.segments import OWN_TABLES, first_line, gather
+from parshall.campaign.damage import damaged_parts
+from parshall.campaign.segments import OWN_TABLES, damaged, gather
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.store import Store
-from parshall.errors import InputError, StorageError, StoreError
+from parshall.errors import InputError, StorageError
 
 _GATHER_FROM = 512
 """Runs with directories of their own are gathered first if there are so many: reading their files would take longer."""
@@ -59,26 +63,109 @@ def query(store: Store | str | Path, sql: str, sweeps: Sequence[str] = ()) -> pl
     return reading(place, lambda snapshot: _answer(snapshot, chosen, sql))
 
 
+_CONFIGURATION = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+_READING = ("SELECT", "MULTI")
+"""The statements that change nothing; a PIVOT is a MULTI."""
+
+
 def _answer(snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str) -> pl.DataFrame:
-    with duckdb.connect() as connection:
-        _views(connection, snapshot, chosen)
+    with duckdb.connect(config=_CONFIGURATION) as connection:
         try:
+            _check_statement(connection, sql)
+            _views(connection, snapshot, chosen)
+            _lock(connection, snapshot.store.directory)
             relation: duckdb.DuckDBPyRelation | None = connection.sql(sql)
-            answer: pl.DataFrame = pl.DataFrame() if relation is None else relation.pl()
-        except (duckdb.IOException, duckdb.InvalidInputException) as error:
-            if "No such file" in str(error) or "does not exist" in str(error):
-                raise FileNotFoundError(str(error)) from None
-            raise _damage(snapshot, error) from None
+            if relation is None:
+                raise InputError(f"query: the statement has no answer; {_ACCEPTED}")
+            answer: pl.DataFrame = _readable(relation).pl()
+        except (
+            duckdb.SyntaxException,
+            duckdb.ParserException,
+            duckdb.BinderException,
+            duckdb.CatalogException,
+        ) as error:
+            raise _refused(error) from None
         except duckdb.Error as error:
-            raise InputError(f"query: {str(error).strip()}") from None
+            raise _explained(snapshot, error) from None
+        except RecursionError:
+            raise InputError("query: the statement is nested too deeply") from None
     return answer
 
 
-def _damage(snapshot: Snapshot, error: Exception) -> StoreError:
-    return StoreError(
-        f"{snapshot.store.directory}: {first_line(error)}. `parshall store verify` lists what is damaged; "
-        "`parshall store gc` sets it aside, and `parshall sweep` does those runs again"
-    )
+_ACCEPTED = "accepted: one statement that reads, e.g. SELECT count(*) FROM flows"
+
+
+def _check_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    if "\0" in sql:
+        raise InputError(f"query: found a NUL character; {_ACCEPTED}")
+    kinds = [each.type.name for each in connection.extract_statements(sql)]
+    if len(kinds) != 1:
+        raise InputError(f"query: found {len(kinds) or 'no'} statement{'s' if kinds else ''}; {_ACCEPTED}")
+    if kinds[0] not in _READING:
+        raise InputError(f"query: found {kinds[0]}; {_ACCEPTED}")
+
+
+def _lock(connection: duckdb.DuckDBPyConnection, directory: Path) -> None:
+    """From now on files of the store can be opened, and no others."""
+    connection.execute(f"SET allowed_directories = [{_quoted([directory])}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+_PLAIN = frozenset(
+    {
+        *("null", "boolean", "varchar", "blob", "uuid", "enum", "float", "double", "decimal"),
+        *("tinyint", "smallint", "integer", "bigint", "hugeint"),
+        *("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint"),
+        *("date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone"),
+    }
+)
+"""Types of DuckDB that Polars has too."""
+
+
+def _readable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """The answer, with columns as text whose type Polars does not have: intervals, unions, bit strings."""
+    plain = [_is_plain(each) for each in relation.types]
+    if all(plain):
+        return relation
+    names = [name.replace('"', '""') for name in relation.columns]
+    places = [
+        f'#{place} AS "{name}"' if is_plain else f'CAST(#{place} AS VARCHAR) AS "{name}"'
+        for place, (name, is_plain) in enumerate(zip(names, plain, strict=True), start=1)
+    ]
+    return relation.project(", ".join(places))
+
+
+def _is_plain(kind: object) -> bool:
+    """Whether Polars has a type of DuckDB; an array's size is among its children."""
+    name = str(getattr(kind, "id", ""))
+    if name in ("list", "array", "struct", "map"):
+        children = [child for _, child in getattr(kind, "children", [])]
+        return all(isinstance(child, int) or _is_plain(child) for child in children)
+    return name in _PLAIN
+
+
+def _refused(error: Exception) -> InputError:
+    return InputError(f"query: {str(error).strip()}")
+
+
+def _explained(snapshot: Snapshot, error: duckdb.Error) -> Exception:
+    """Whose fault it is: a file that vanished or is damaged, or else the statement's."""
+    for segment in snapshot.segments:
+        if not segment.directory.exists():
+            return FileNotFoundError(segment.directory)
+    for directory in snapshot.directories.values():
+        if not directory.exists():
+            return FileNotFoundError(directory)
+    if isinstance(error, duckdb.PermissionException):
+        return _refused(error)
+    for part in damaged_parts(snapshot.store):
+        return damaged(part.path, part.what)
+    return _refused(error)
 
 
 def _views(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, chosen: Sequence[record.SweepRecord]) -> None:

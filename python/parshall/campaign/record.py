@@ -17,6 +17,8 @@ from parshall.files import write_atomically
 from parshall.runs.storage import storage_error
 from parshall.schema.problems import did_you_mean, quoted
 
+FINISHED = ("complete", "failures")
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -88,11 +90,19 @@ class SweepRecord:
     seed: int | None
     """That of the scenario."""
     random_numbers: str = "common"
+    scenarios: tuple[str, ...] = ()
+    """The digests of its points' scenarios, and until it is finished of those that it had before: so long, all their
+    runs are the sweep's, whether a point lists them yet or not."""
 
     @property
     def runs(self) -> int:
         """How many runs it has, failed ones not counted."""
-        return sum(len(point.runs) for point in self.points) - len(self.failed)
+        return sum(run not in self.failed for point in self.points for run in point.runs)
+
+    @property
+    def finished(self) -> bool:
+        """Whether its points list all that it has."""
+        return self.status in FINISHED
 
     def members(self) -> pl.DataFrame:
         """One row a run that did not fail: sweep, point, repetition, run, and the parameters."""
@@ -142,8 +152,8 @@ def load(store: Store, name: str) -> SweepRecord:
     path = _path(store, name)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content.pop("format") != FORMAT:
-            raise ValueError("it is of another format")
+        if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+            raise ValueError("it is not the record of a sweep, or of another format")
         return SweepRecord(
             **{
                 **content,
@@ -153,14 +163,18 @@ def load(store: Store, name: str) -> SweepRecord:
                     for each in content["points"]
                 ),
                 "metrics": tuple(content["metrics"]),
+                "failed": dict(content["failed"]),
+                "scenarios": tuple(content.get("scenarios", ())),
             }
         )
     except FileNotFoundError:
         known = store.sweeps
         accepted = f"accepted: {quoted(known)}{did_you_mean(name, known)}" if known else "the store has no sweep"
         raise InputError(f'{store.directory}: found no sweep "{name}"; {accepted}') from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{path} is damaged: {error}; run the sweep again, which writes it anew") from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(
+            f"{path} is damaged: {str(error) or type(error).__name__}; run the sweep again, which writes it anew"
+        ) from None
 
 
 def chosen(store: Store, wanted: Sequence[str]) -> list[SweepRecord]:

@@ -15,25 +15,27 @@ from pathlib import Path
 
 import polars as pl
 
+from parshall.campaign import record as records
+from parshall.campaign.locks import Claim
 from parshall.campaign.plan import Plan, Stopping
 from parshall.campaign.pool import LocalPool, Pool
 from parshall.campaign.preparing import Prepared, prepare
 from parshall.campaign.progress import Estimate, Progress
-from parshall.campaign.record import PointRecord, SweepRecord
+from parshall.campaign.record import FINISHED, PointRecord, SweepRecord
 from parshall.campaign.result import Sweep
 from parshall.campaign.segments import GATHER, gather
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Planner
-from parshall.campaign.store import Claim, Store
-from parshall.campaign.work import Outcome, Task, key_of, measure
-from parshall.errors import InputError
+from parshall.campaign.store import Store
+from parshall.campaign.work import Outcome, Task, key_of, measure, scenario_digest
+from parshall.errors import InputError, ParshallError
 from parshall.runs import about
 from parshall.runs.merit import METRICS, Value
 from parshall.runs.storage import storage_error
 
 POLL_S = 0.2
-_SAVE_S = 30.0
-"""Between two saves of the sweep's record while it goes on."""
+_SAVE_S = 1.0
+"""Between two saves of the sweep's record while it goes on, at least; saving takes 5 % of the time at most."""
 
 _LEFT = 256
 """So many runs may keep their directories when a sweep ends."""
@@ -84,7 +86,8 @@ def sweep(
     place = store if isinstance(store, Store) else Store(store, create=True)
     place.check_writable()
     place.sweep_litter()
-    return _Execution(prepared, place, progress).run(workers or about.cores(), scheduler)
+    with place.working():
+        return _Execution(prepared, place, progress).run(workers or about.cores(), scheduler)
 
 
 @dataclass
@@ -111,7 +114,9 @@ class _Execution:
     gathering: _Gathering | None = None
     known: set[str] = field(default_factory=set)
     metric_of: dict[str, Value] = field(default_factory=dict)
-    segments: list[str] = field(default_factory=list)
+    segments: list[Path] = field(default_factory=list)
+    digests: list[str] = field(default_factory=list)
+    """Of the points' scenarios."""
     done: int = 0
     found: int = 0
     packets: int = 0
@@ -130,7 +135,7 @@ class _Execution:
         status = "interrupted"
         try:
             self._look()
-            self._record("running").save(self.store)
+            self._save("running")
             self._fill()
             if self.tasks or self.elsewhere:
                 self._work(_pool(workers, scheduler))
@@ -146,12 +151,16 @@ class _Execution:
 
     def _end(self, status: str) -> None:
         """Save the record; a disk that is full already has its error on the way."""
-        record = self._record(status)
         if status == "interrupted":
             with suppress(Exception):
-                record.save(self.store)
+                self._save(status)
         else:
-            record.save(self.store)
+            self._save(status)
+
+    def _save(self, status: str) -> None:
+        """Save the record. While the sweep is not finished, it has what the record on the disk has, and more."""
+        earlier = None if status in FINISHED else _earlier(self.store, self.plan.name)
+        self._record(status, earlier).save(self.store)
 
     def _release(self) -> None:
         if self.pool is not None:
@@ -166,6 +175,7 @@ class _Execution:
     def _work(self, pool: Pool) -> None:
         self.pool = pool
         saved = looked = time.monotonic()
+        pause_s = _SAVE_S
         for task in self.tasks:
             pool.submit(task)
         self.tasks.clear()
@@ -177,9 +187,10 @@ class _Execution:
             if self.progress is not None and now - looked > POLL_S:
                 looked = now
                 self.progress(self._progress())
-            if now - saved > _SAVE_S:
-                saved = now
-                self._record("running").save(self.store)
+            if now - saved > pause_s:
+                self._save("running")
+                saved = time.monotonic()
+                pause_s = max(_SAVE_S, 20 * (saved - now))
             self._limits(now)
         if self.progress is not None:
             self.progress(self._progress())
@@ -209,7 +220,7 @@ class _Execution:
 
     def _look(self) -> None:
         """Which runs the store has, and the deciding metric of each."""
-        self.segments = _segment_names(self.store)
+        self.segments = self.store.segment_directories()
         self.known, self.metric_of = reading(self.store, self._read)
 
     def _read(self, snapshot: Snapshot) -> tuple[set[str], dict[str, Value]]:
@@ -299,7 +310,7 @@ class _Execution:
         """Whether a run came into the store since we looked."""
         if self.store.has_directory(run):
             return True
-        segments = _segment_names(self.store)
+        segments = self.store.segment_directories()
         if segments == self.segments:
             return False
         self.segments = segments
@@ -384,10 +395,17 @@ class _Execution:
             workers=workers,
         )
 
-    def _record(self, status: str) -> SweepRecord:
+    def _record(self, status: str, earlier: SweepRecord | None = None) -> SweepRecord:
+        listed = {point.runs[0]: point.runs for point in earlier.points if point.runs} if earlier is not None else {}
+        failed = dict(self.failed)
         points = []
         for point in self.points:
-            runs = tuple(self._key(point.number, each) for each in range(self.planner.repetitions(point.number)))
+            runs = self._runs(point.number, status)
+            before = listed.get(self._key(point.number, 0), ())
+            if len(before) > len(runs):  # keys follow from scenario and repetition: those are the first of these
+                runs = before
+            if earlier is not None:
+                failed |= {run: earlier.failed[run] for run in runs if run in earlier.failed and run not in self.known}
             values = tuple(point.values[each.key] for each in self.prepared.parameters)
             points.append(PointRecord(values, runs, self.planner.reason(point.number)))
         seeds = {point.values.get("seed", self.prepared.seed) for point in self.points}
@@ -399,14 +417,30 @@ class _Execution:
             code=self.code,
             parameters=self.prepared.parameters,
             points=tuple(points),
-            failed=dict(sorted(self.failed.items())),
+            failed=dict(sorted(failed.items())),
             metrics=tuple(dict.fromkeys([*self.plan.metrics, *self._deciding(), "goodput_bps"])),
             compare=None if self.plan.compare is None else self.plan.compare.model_dump(),
             started=self.started,
             wall_s=round(time.monotonic() - self.clock, 3),
             seed=seeds.pop() if len(seeds) == 1 and self.plan.random_numbers == "common" else None,
             random_numbers=self.plan.random_numbers,
+            scenarios=self._scenarios(earlier),
         )
+
+    def _runs(self, point: int, status: str) -> tuple[str, ...]:
+        """The runs of a point: its first repetitions, up to one that is not there."""
+        count = self.planner.repetitions(point)
+        if status not in FINISHED:
+            most = self.rule.maximum if isinstance(self.rule, Stopping) else self.rule
+            while count < most and self._key(point, count) in self.known:
+                count += 1
+        return tuple(self._key(point, each) for each in range(count))
+
+    def _scenarios(self, earlier: SweepRecord | None) -> tuple[str, ...]:
+        """The scenarios whose runs are the sweep's; until it is finished, those that it had before are among them."""
+        if not self.digests:
+            self.digests = [scenario_digest(text) for text in self.texts]
+        return tuple(dict.fromkeys([*self.digests, *(() if earlier is None else earlier.scenarios)]))
 
     def _deciding(self) -> list[str]:
         return [self.rule.metric] if isinstance(self.rule, Stopping) else []
@@ -448,6 +482,9 @@ def _pool(workers: int, scheduler: str | None) -> Pool:
     return DaskPool(scheduler)
 
 
-def _segment_names(store: Store) -> list[str]:
-    folder = store.directory / "segments"
-    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+def _earlier(store: Store, name: str) -> SweepRecord | None:
+    """The record of a sweep on the disk; None without one, or if it cannot be read."""
+    try:
+        return records.load(store, name)
+    except ParshallError:
+        return None

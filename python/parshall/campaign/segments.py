@@ -78,9 +78,8 @@ def read_segments(store: Store) -> list[Segment]:
     StoreError
         One is damaged.
     """
-    folder = store.directory / "segments"
     found = []
-    for directory in sorted(folder.iterdir()) if folder.is_dir() else []:
+    for directory in store.segment_directories():
         try:
             found.append(read_segment(directory))
         except FileNotFoundError:  # it was replaced while we looked
@@ -95,7 +94,7 @@ def read_segment(directory: Path) -> Segment:
     path = directory / SEGMENT_FILE
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return Segment(directory, content["runs"], content["files"], frozenset(content["replaces"]))
+        return Segment(directory, int(content["runs"]), dict(content["files"]), frozenset(content["replaces"]))
     except FileNotFoundError:
         if directory.exists():
             raise damaged(path, "it is missing") from None
@@ -163,6 +162,10 @@ def keys_of(segments: Iterable[Segment]) -> set[str]:
         path = segment.directory / "runs.parquet"
         try:
             found |= set(pl.read_parquet(path, columns=["run"])["run"].to_list())
+        except FileNotFoundError:
+            if segment.directory.exists():
+                raise damaged(path, "it is missing") from None
+            raise
         except (OSError, pl.exceptions.PolarsError) as error:
             raise damaged(path, first_line(error)) from None
     return found

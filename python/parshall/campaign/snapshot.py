@@ -126,9 +126,9 @@ def reading(store: Store, action: Callable[[Snapshot], T]) -> T:
         snapshot = Snapshot.take(store)
         try:
             return action(snapshot)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
             if attempt == 4:
-                raise
+                raise damaged(Path(error.filename or store.directory), first_line(error)) from None
         except pl.exceptions.PolarsError as error:
             raise StoreError(f"{store.directory}: a table cannot be read: {first_line(error)}") from None
     raise AssertionError("unreachable")
@@ -139,6 +139,8 @@ def _check(path: Path) -> None:
     try:
         pl.read_parquet_schema(path)
     except FileNotFoundError:
+        if path.parent.exists():
+            raise damaged(path, "it is missing") from None
         raise
     except (OSError, pl.exceptions.PolarsError) as error:
         raise damaged(path, first_line(error)) from None

@@ -10,11 +10,12 @@
 | ``pages/NAME.html`` | the page of a sweep | in ``partial/``, then renamed |
 | ``partial/`` | what is being written, or was when its writer was killed | |
 | ``claims/KEY`` | locked by the process that does the run | |
+| ``claims/working`` | locked, in common, by the processes that do sweeps | |
 | ``damaged/`` | what was found damaged, set aside | |
 
 A rename either happened or did not, so a kill at any moment leaves complete runs and litter in ``partial/``, never
 half a run. Several processes may write: a run that two of them finish has the same content, and the first one's
-stays. A claim is a lock of the file system: it ends with the process that holds it, however that ends.
+stays. Files with other names are not ours: nothing reads or removes them, and `Store.strays` finds them.
 
 Runs are not forced to the disk one by one (that would take longer than many of them); a crash of the machine may lose
 the last ones or leave files without content. Digests in ``run.json`` tell (`parshall.campaign.maintenance`).
@@ -23,10 +24,10 @@ the last ones or leave files without content. Digests in ``run.json`` tell (`par
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import json
 import os
+import re
 import shutil
 import socket
 import uuid
@@ -34,8 +35,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from parshall.campaign import locks
+from parshall.campaign.locks import Claim
 from parshall.errors import InputError, StorageError, StoreError
-from parshall.files import write_atomically
+from parshall.files import sync, write_atomically
 from parshall.runs.storage import storage_error
 
 if TYPE_CHECKING:
@@ -45,7 +48,13 @@ FORMAT = 1
 STORE_FILE = "store.json"
 RUN_FILE = "run.json"
 _FOLDERS = ("runs", "segments", "failures", "sweeps", "pages", "partial", "claims")
+_DAMAGED = "damaged"
 _COUNTER = itertools.count()
+
+_SHARD = re.compile("[0-9a-f]{2}")
+_KEY = re.compile("[0-9a-f]{32}")
+_SEGMENT = re.compile("[0-9a-f]{16}")
+_PARTIAL = re.compile(r".+\.(?P<host>[^.]+)\.(?P<process>[0-9]{1,9})\.[0-9]+")
 
 
 class Store:
@@ -70,12 +79,18 @@ class Store:
 
     def __init__(self, directory: str | Path, *, create: bool = False) -> None:
         self.directory = Path(directory).absolute()
-        if not (self.directory / STORE_FILE).exists():
-            if not create:
-                found = "is no store of runs: it has no store.json" if self.directory.is_dir() else "does not exist"
-                raise InputError(f"{directory} {found}; `parshall sweep --store DIR` makes one")
+        if create and not _is_described(self.directory):
             _make(self.directory, str(directory))
+        elif not (self.directory / STORE_FILE).exists():
+            found = "is no store of runs: it has no store.json" if self.directory.is_dir() else "does not exist"
+            raise InputError(f"{directory} {found}; `parshall sweep --store DIR` makes one")
         self.identity = _identity(self.directory)
+
+    @classmethod
+    def mended(cls, directory: str | Path) -> Self:
+        """A store, whose ``store.json`` is made again if it is lost or damaged; its runs are those that are there."""
+        folders = [Path(directory) / name for name in _FOLDERS]
+        return cls(directory, create=all(folder.is_dir() for folder in folders))
 
     @classmethod
     def at(cls, directory: str, identity: str) -> Self | None:
@@ -130,9 +145,25 @@ class Store:
         """Every run with a directory of its own, in the order of their keys."""
         found: dict[str, Path] = {}
         for shard in _entries(self.directory / "runs"):
-            for entry in _entries(Path(shard.path)):
-                found[entry.name] = Path(entry.path)
+            if _SHARD.fullmatch(shard.name) and shard.is_dir():
+                found |= {entry.name: Path(entry.path) for entry in _entries(shard.path) if _KEY.fullmatch(entry.name)}
         return dict(sorted(found.items()))
+
+    def segment_directories(self) -> list[Path]:
+        """Every segment, replaced ones too, in the order of their names."""
+        found = _entries(self.directory / "segments")
+        return sorted(Path(entry.path) for entry in found if _SEGMENT.fullmatch(entry.name))
+
+    def strays(self) -> list[Path]:
+        """What somebody else put beside runs and segments; nothing reads it."""
+        found: list[os.DirEntry[str]] = []
+        for shard in _entries(self.directory / "runs"):
+            if _SHARD.fullmatch(shard.name) and shard.is_dir():
+                found += [entry for entry in _entries(shard.path) if not _KEY.fullmatch(entry.name)]
+            else:
+                found.append(shard)
+        found += [entry for entry in _entries(self.directory / "segments") if not _SEGMENT.fullmatch(entry.name)]
+        return sorted(Path(entry.path) for entry in found)
 
     def partial(self, name: str) -> Path:
         """A path below ``partial/`` that nobody else uses; it says who does."""
@@ -153,7 +184,7 @@ class Store:
 
     def set_aside(self, path: Path) -> Path:
         """Move something that is damaged out of the way; returns where it is now."""
-        folder = self.directory / "damaged"
+        folder = self.directory / _DAMAGED
         folder.mkdir(exist_ok=True)
         target = folder / f"{path.name}.{uuid.uuid4().hex[:8]}"
         path.rename(target)
@@ -163,9 +194,9 @@ class Store:
         """Remove what killed processes of this machine left in ``partial/``; returns how many things."""
         removed = 0
         for entry in _entries(self.directory / "partial"):
-            _, host, process, _ = entry.name.rsplit(".", 3) if entry.name.count(".") >= 3 else ("", "", "0", "")
-            if host == _host() and not _alive(int(process)):
-                _remove(Path(entry.path))
+            match = _PARTIAL.fullmatch(entry.name)
+            if match is not None and match["host"] == _host() and not _alive(int(match["process"])):
+                remove(Path(entry.path))
                 removed += 1
         return removed
 
@@ -195,6 +226,20 @@ class Store:
         """The right to do a run, or None if another process has it."""
         return Claim.take(self.directory / "claims" / run)
 
+    def working(self) -> contextlib.AbstractContextManager[None]:
+        """Say that a sweep is being done: until then `alone` is held by nobody."""
+        return locks.shared(self.directory / "claims" / locks.WORKING)
+
+    def alone(self) -> contextlib.AbstractContextManager[bool]:
+        """Keep sweeps from beginning; gives False if one is being done."""
+        return locks.alone(self.directory / "claims" / locks.WORKING)
+
+    def release_unused_claims(self) -> None:
+        """Remove the files of claims that nobody holds: whoever did was killed."""
+        for entry in _entries(self.directory / "claims"):
+            if _KEY.fullmatch(entry.name) and (claim := self.claim(entry.name)) is not None:
+                claim.release()
+
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[bool]:
         """Hold the store's own lock, which one process at a time has; gives whether it is held."""
@@ -209,52 +254,28 @@ class Store:
         return f"<Store in {self.directory}>"
 
 
-class Claim:
-    """A lock on a file, for as long as this process lives or until it is released."""
-
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self._path = path
-        self._descriptor = descriptor
-
-    @classmethod
-    def take(cls, path: Path) -> Claim | None:
-        """The claim, or None if somebody else has it."""
-        while True:
-            try:
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            except OSError as error:
-                raise storage_error(error) from None
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(descriptor)
-                return None
-            except OSError:  # a file system without locks: work may be done twice, with the same result
-                return cls(path, descriptor)
-            if _same_file(path, descriptor):
-                return cls(path, descriptor)
-            os.close(descriptor)  # its last holder removed it between our opening and locking
-
-    def release(self) -> None:
-        """Let others have it."""
-        self._path.unlink(missing_ok=True)
-        os.close(self._descriptor)
-
-
 def _make(path: Path, shown: str) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
-        foreign = sorted(entry.name for entry in path.iterdir() if entry.name not in {*_FOLDERS, STORE_FILE})
+        ours = {*_FOLDERS, _DAMAGED, STORE_FILE}
+        foreign = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
         foreign = [name for name in foreign if not name.startswith(f".{STORE_FILE}.")]
         if foreign:
             raise InputError(f"{shown} holds {foreign[0]} and is no store of runs; write the name of a new directory")
         for name in _FOLDERS:
             (path / name).mkdir(exist_ok=True)
         aside = path / f".{STORE_FILE}.{_writer()}"
-        aside.write_text(json.dumps({"format": FORMAT, "identity": uuid.uuid4().hex}) + "\n", encoding="utf-8")
-        with contextlib.suppress(FileExistsError):  # another process was faster
-            os.link(aside, path / STORE_FILE)
-        aside.unlink()
+        with aside.open("w", encoding="utf-8") as file:
+            file.write(json.dumps({"format": FORMAT, "identity": uuid.uuid4().hex}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        if (path / STORE_FILE).exists():  # it cannot be read
+            aside.replace(path / STORE_FILE)
+        else:
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                os.link(aside, path / STORE_FILE)
+        aside.unlink(missing_ok=True)
+        sync(path)
     except FileExistsError:
         raise InputError(f"{shown} is a file; write the name of a new directory") from None
     except NotADirectoryError:
@@ -263,34 +284,47 @@ def _make(path: Path, shown: str) -> None:
         raise storage_error(error) from None
 
 
+def _is_described(path: Path) -> bool:
+    """Whether there is a description of a store that can be read, of whatever format."""
+    try:
+        _description(path)
+    except (FileNotFoundError, ValueError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _identity(path: Path) -> str:
     try:
-        content = json.loads((path / STORE_FILE).read_text(encoding="utf-8"))
-        number, identity = content["format"], content["identity"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{path / STORE_FILE} cannot be read: {error}") from None
+        number, identity = _description(path)
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{path / STORE_FILE} cannot be read: {error}. `parshall store gc` makes it again; runs and sweeps are not "
+            "touched"
+        ) from None
     if number != FORMAT:
         raise StoreError(
             f"{path}: found a store of format {number}; this Parshall reads and writes format {FORMAT}. "
             "Nothing was changed; use the Parshall that made it, or write the name of a new store"
         )
-    return str(identity)
+    return identity
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _description(path: Path) -> tuple[Any, str]:
+    """Format and identity of a store; ValueError if they cannot be told."""
+    content = json.loads((path / STORE_FILE).read_text(encoding="utf-8"))
+    if not isinstance(content, dict) or "format" not in content or "identity" not in content:
+        raise ValueError("it has no format and identity")
+    return content["format"], str(content["identity"])
+
+
+def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
             return list(found)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _same_file(path: Path, descriptor: int) -> bool:
-    try:
-        there, held = path.stat(), os.fstat(descriptor)
-    except FileNotFoundError:
-        return False
-    return (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino)
 
 
 def _host() -> str:
@@ -312,7 +346,8 @@ def _alive(process: int) -> bool:
     return True
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file, or a directory and all that is in it."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 FAILURE = 1
@@ -59,13 +59,17 @@ def verb(command: Callable[P, None]) -> Callable[P, None]:
 
 def fail(message: str, code: int) -> None:
     """Say what went wrong, and exit."""
-    print(f"parshall: {message}", file=sys.stderr)
+    from parshall.schema.printing import printable
+
+    print(f"parshall: {printable(message)}", file=sys.stderr)
     raise typer.Exit(code) from None
 
 
 def note(message: str) -> None:
     """Say something that is no result."""
-    print(message, file=sys.stderr)
+    from parshall.schema.printing import printable
+
+    print(printable(message), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
@@ -112,17 +116,26 @@ def one_of(option: str, found: str, known: Sequence[str]) -> None:
 
 
 def console() -> Console:
-    """Where tables go."""
+    """Where tables go. Text is printed as it is: square brackets and colons of data are no markup."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
 
 
 def table(title: str, *columns: str) -> Table:
-    """An empty table with these columns."""
+    """An empty table with these columns, for `console`."""
     from rich.table import Table
+    from rich.text import Text
 
-    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    from parshall.schema.printing import printable
+
+    class Plain(Table):
+        """A table whose cells are text, and nothing in it a command to the terminal."""
+
+        def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+            super().add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in cells), **options)
+
+    made = Plain(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
     for name in columns:
-        made.add_column(name, overflow="fold")
+        made.add_column(Text(printable(name)), overflow="fold")
     return made

@@ -82,19 +82,25 @@ def _records() -> list[dict[str, Any]]:
 
 
 def _show_all(listed: Mapping[str, list[dict[str, Any]]]) -> None:
+    from rich.text import Text
+
     out = console()
     for name, entries in listed.items():
         shown = table(name, "name", "what", "reference")
         for entry in entries:
             shown.add_row(entry["name"], entry["summary"], entry["reference"])
-        out.print(shown if entries else f"[bold]{name}[/]: none yet")
+        out.print(shown if entries else Text.assemble((name, "bold"), ": none yet"))
         out.print()
 
 
 def _show_one(name: str, entries: list[dict[str, Any]]) -> None:
+    from rich.text import Text
+
     out = console()
     for entry in entries:
-        out.print(f"[bold]{entry['name']}[/]: {entry['summary']}" + _bracketed(entry.get("reference")), soft_wrap=True)
+        reference = f" ({entry['reference']})" if entry.get("reference") else ""
+        line = Text.assemble((entry["name"], "bold"), f": {entry['summary']}", (reference, "dim"))
+        out.print(line, soft_wrap=True)
         if entry.get("parameters"):
             shown = table("", "parameter", "default", "what")
             shown.title = None
@@ -111,7 +117,3 @@ def _show_one(name: str, entries: list[dict[str, Any]]) -> None:
         out.print()
     if not entries:
         out.print(f"{name}: none yet")
-
-
-def _bracketed(reference: str | None) -> str:
-    return f" [dim]({reference})[/]" if reference else ""

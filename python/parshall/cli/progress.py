@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def progress_bar(name: str) -> Iterator[Callable[[runs.Progress], None]]:
     """Show a bar on standard error while a run is made; gives what to call with its progress."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[simulated]}"),
         TextColumn("{task.fields[rate]}"),
@@ -44,7 +44,7 @@ def progress_bar(name: str) -> Iterator[Callable[[runs.Progress], None]]:
 @contextmanager
 def frames_read() -> Iterator[Callable[[int, int], None]]:
     """Show on standard error how much of a trace was read; gives what to call with frames and bytes."""
-    with Progress(TextColumn("{task.description}"), console=Console(stderr=True), transient=True) as bar:
+    with Progress(TextColumn("{task.description}", markup=False), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=None)
 
         def show(frames: int, wire_bytes: int) -> None:
@@ -56,7 +56,11 @@ def frames_read() -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def sweep_bar(name: str) -> Iterator[Callable[[SweepProgress], None]]:
     """Show a bar on standard error while a sweep is done; gives what to call with its progress."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[said]}", markup=False),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=None, said="")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import FAILURE, Json, Quiet, console, note, print_json, table, verb
+from parshall.cli.console import FAILURE, Json, Quiet, console, duration_s, note, print_json, table, verb
 
 store = typer.Typer(no_args_is_help=True, help="Look after a store of runs: list, verify, gc, export.")
 
@@ -35,13 +35,14 @@ def list_(directory: Directory = Path("store"), as_json: Json = False) -> None:
 @store.command()
 @verb
 def verify(directory: Directory = Path("store"), as_json: Json = False, quiet: Quiet = False) -> None:
-    """Compare every file with its digest; the exit code is 1 if something is damaged."""
+    """Compare every file with its digest; the exit code is 1 if something is damaged or missing."""
     from parshall.campaign.maintenance import verify as check
     from parshall.campaign.store import Store
 
     found = check(Store(directory))
     if as_json:
-        print_json({**asdict(found), "damage": [{"path": str(each.path), "what": each.what} for each in found.damage]})
+        damage = [{"path": str(each.path), "what": each.what} for each in found.damage]
+        print_json({**asdict(found), "damage": damage, "strays": [str(path) for path in found.strays]})
     elif not quiet:
         print(
             f"{directory}: {found.runs} intact runs, {found.segments} segments, {found.sweeps} sweeps, "
@@ -51,6 +52,11 @@ def verify(directory: Directory = Path("store"), as_json: Json = False, quiet: Q
         note(f"parshall: {each.path}: damaged: {each.what}")
     if found.damage:
         note("parshall: `parshall store gc` sets aside what is damaged, and `parshall sweep` does those runs again")
+    for path in found.strays:
+        note(f"parshall: {path}: ignored: it is not the store's")
+    if found.missing:
+        note(f"parshall: {found.missing} runs of sweeps are missing; `parshall sweep` does them again")
+    if found.damage or found.missing:
         raise typer.Exit(FAILURE)
 
 
@@ -61,6 +67,9 @@ def gc(
     unreferenced: Annotated[
         bool, typer.Option("--unreferenced", help="Also remove runs that no sweep refers to.")
     ] = False,
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="TIME", help="Of these, those that were written so long ago.")
+    ] = "1 h",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -69,7 +78,8 @@ def gc(
     from parshall.campaign.maintenance import collect
     from parshall.campaign.store import Store
 
-    done = collect(Store(directory), unreferenced=unreferenced, dry_run=dry_run)
+    young_s = duration_s("--older-than", older_than) or 0.0
+    done = collect(Store.mended(directory), unreferenced=unreferenced, dry_run=dry_run, older_than_s=young_s)
     if as_json:
         print_json(asdict(done))
     elif not quiet:
@@ -77,6 +87,8 @@ def gc(
             f"{directory}: {'would be ' if dry_run else ''}set aside {done.damaged}, removed {done.litter} unfinished "
             f"and {done.unreferenced} unreferenced ({done.bytes / 1e6:.1f} MB), gathered {done.gathered}"
         )
+        if done.spared:
+            print(f"{directory}: {done.spared} unreferenced are younger than {older_than} and stay (--older-than)")
 
 
 @store.command()

@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Discriminator
 
+from parshall.schema.printing import cut
+
 
 class Part(BaseModel):
     """A part of a scenario: unknown keys are errors, and nothing changes after it was made."""
@@ -43,4 +45,4 @@ class Problem(Exception):  # noqa: N818 - a message in the making, which `Scenar
 
 def dotted(key: tuple[Any, ...]) -> str:
     """``("flows", 0, "rtt")`` as ``flows.0.rtt``."""
-    return ".".join(str(part) for part in key)
+    return ".".join(cut(str(part)) for part in key)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from parshall.schema.model import dotted
+from parshall.schema.printing import cut
 
 
 def messages(error: ValidationError, model: type[BaseModel]) -> list[str]:
@@ -34,6 +35,8 @@ def shown(value: object) -> str:
     match value:
         case bool():
             text = "true" if value else "false"
+        case int():
+            text = str(value) if value.bit_length() < _LONG_BITS else hex(value)
         case str():
             text = f'"{value}"'
         case dict():
@@ -42,11 +45,19 @@ def shown(value: object) -> str:
             text = "[" + ", ".join(shown(item) for item in value) + "]"
         case _:
             text = str(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return cut(text)
+
+
+_LONG_BITS = 10_000
+"""Python refuses to write integers of more than 4300 decimal digits."""
 
 
 def _message(details: ErrorDetails, model: type[BaseModel]) -> str:
-    key = tuple(part for part in details["loc"] if not _is_tag(part))
+    location = details["loc"]
+    if details["type"] == "extra_forbidden":  # its last part is a key, whatever it looks like
+        key = (*(part for part in location[:-1] if not _is_tag(part)), location[-1])
+    else:
+        key = tuple(part for part in location if not _is_tag(part))
     text = _text(details, model)
     return f"{dotted(key)}: {text}" if key else text
 
@@ -67,9 +78,9 @@ def _text(details: ErrorDetails, model: type[BaseModel]) -> str:  # noqa: C901 -
         case "literal_error":
             return _not_one_of(found, context["expected"].replace("'", '"'))
         case "greater_than_equal":
-            return f"found {shown(found)}; accepted: {context['ge']:g} or more{_meaning(details, model)}"
+            return f"found {shown(found)}; accepted: {context['ge']:.15g} or more{_meaning(details, model)}"
         case "less_than_equal":
-            return f"found {shown(found)}; accepted: {context['le']:g} or less{_meaning(details, model)}"
+            return f"found {shown(found)}; accepted: {context['le']:.15g} or less{_meaning(details, model)}"
         case "too_short":
             return f"found {shown(found)}; accepted: {context['min_length']} or more of them"
         case "string_pattern_mismatch":
@@ -106,7 +117,7 @@ def _lower(text: str) -> str:
 
 def _is_tag(part: object) -> bool:
     """Whether a part of a location is not a key but says which form of a value was tried."""
-    return isinstance(part, str) and part.startswith("<")
+    return isinstance(part, str) and part.startswith("<") and part.endswith(">")
 
 
 def _meaning(details: ErrorDetails, model: type[BaseModel]) -> str:
