@@ -25,13 +25,14 @@ from pydantic import Field, PrivateAttr, ValidationError, field_validator, model
 
 from parshall.errors import ScenarioError
 from parshall.schema import reading
-from parshall.schema.flows import TCP_KEYS, FlowGroup
+from parshall.schema.flows import PROCESSING_TIME, TCP_KEYS, FlowGroup
 from parshall.schema.links import Bottleneck, Link, NamedLink, ReverseLink
 from parshall.schema.model import Part, Problem
 from parshall.schema.probes import Probes
 from parshall.schema.problems import messages
-from parshall.schema.quantities import PS_PER_S, Duration, PositiveDuration, parse
+from parshall.schema.quantities import PS_PER_S, Duration, PositiveDuration, ProcessingTime, parse
 from parshall.schema.resolving import resolve
+from parshall.schema.warnings import warnings_of
 
 __all__ = ["Bottleneck", "FlowGroup", "Link", "NamedLink", "Probes", "ReverseLink", "Scenario"]
 
@@ -57,6 +58,11 @@ class Scenario(Part):
     warm_up: Duration = Field("0 s", description="Time before measurements start")
     seed: int = Field(1, ge=0, le=2**64 - 1, strict=True, description="Root of every random stream")
     repetitions: int = Field(1, ge=1, le=10_000, strict=True, description="Independent runs")
+    processing_time: ProcessingTime = Field(
+        PROCESSING_TIME,
+        description="Each packet leaves its host a random time later, up to this: a duration, or so many packets' time "
+        "on the slowest link of the path (then 10 ms at most)",
+    )
     bottleneck: Bottleneck | None = Field(None, description="The one contended link of a dumbbell")
     links: list[NamedLink] | None = Field(None, description="Or several contended links", min_length=1)
     flows: list[FlowGroup] = Field(description="Groups of flows", min_length=1)
@@ -186,6 +192,16 @@ class Scenario(Part):
             return resolve(self, self._folder)
         except Problem as problem:
             raise ScenarioError([str(problem)], self._source) from None
+
+    def warnings(self) -> list[str]:
+        """Reasons to doubt the numbers of this scenario, in words; none for most.
+
+        Raises
+        ------
+        ScenarioError
+            It cannot be run at all.
+        """
+        return warnings_of(self)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

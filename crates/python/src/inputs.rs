@@ -31,13 +31,13 @@ pub fn check_distribution(config: &str) -> PyResult<f64> {
     config.build().map(|distribution| distribution.mean()).map_err(|error| refused(&error))
 }
 
-/// Whether a resolved workload sends datagrams, and whether a congestion control sets the rate of these. Errors as
-/// [`check_distribution`].
+/// Whether a resolved workload sends datagrams, whether a congestion control sets the rate of these, and whether its packets
+/// are sent at random times. Errors as [`check_distribution`].
 #[pyfunction]
-pub fn check_workload(config: &str, packet_bytes: NonZeroU32) -> PyResult<(bool, bool)> {
+pub fn check_workload(config: &str, packet_bytes: NonZeroU32) -> PyResult<(bool, bool, bool)> {
     let config: WorkloadConfig = read(config)?;
     config.source(packet_bytes).map_err(|error| refused(&error))?;
-    Ok((config.is_datagram(), config.is_controlled()))
+    Ok((config.is_datagram(), config.is_controlled(), config.has_random_times()))
 }
 
 /// Whether a resolved queue contradicts itself. Errors as [`check_distribution`].

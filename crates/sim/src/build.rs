@@ -13,7 +13,7 @@ use crate::memory::in_large_pages;
 use crate::network::{ArrivalProcess, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
 use crate::probe::{DatagramProbe, FlowProbe, LinkProbe};
-use crate::random::Streams;
+use crate::random::{SmallStream, Streams};
 use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Scenario, Spread};
 use crate::shared::Core;
 use crate::tcp_flow::TcpFlow;
@@ -40,7 +40,7 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     let streams = Streams::new(scenario.seed, repetition);
     let bin = scenario.probes.link_interval_ps.map(Duration::from_ps);
     let mut network = Network {
-        core: Core::new(warm_up, end, repetition),
+        core: Core::new(warm_up, end, repetition, streams),
         links: Vec::new(),
         tcp_groups: Vec::new(),
         tcp_flows: Vec::new(),
@@ -168,6 +168,9 @@ impl GroupBuilder<'_> {
         if spec.packet_bytes <= spec.header_bytes || spec.packet_bytes > 65_535 {
             return Err(problem("packet_size", "must be above header_size and at most 65535 B"));
         }
+        if spec.processing_ps > self.scenario.duration_ps {
+            return Err(problem("processing_time", "must be shorter than the duration"));
+        }
         self.check_marker()?;
         let source = self.source(&spec.workload)?;
         match (source, &spec.tcp, &spec.congestion_control) {
@@ -278,6 +281,7 @@ impl GroupBuilder<'_> {
         let group = DatagramGroup {
             name: self.name.clone(),
             header_bytes: self.spec.header_bytes,
+            processing_time: Duration::from_ps(self.spec.processing_ps),
             access,
             marker: self.spec.marker.clone(),
             path: self.spec.path.clone().into(),
@@ -315,6 +319,7 @@ impl GroupBuilder<'_> {
                 (self.network.flow_count, group_index),
                 Edge::new(&group.marker),
                 pace,
+                SmallStream::of(&mut self.streams.stream(&self.spec.name, "processing", u64::from(index))),
                 (legs.to_first_link, legs.to_receiver),
                 rtt,
                 started,
@@ -352,6 +357,7 @@ impl GroupBuilder<'_> {
             knowledge: control.knowledge(),
             packet_bytes: self.spec.packet_bytes,
             header_bytes: self.spec.header_bytes,
+            processing_time: Duration::from_ps(self.spec.processing_ps),
             access: self.access()?,
             marker: self.spec.marker.clone(),
             awaited: self.awaited,
@@ -369,11 +375,13 @@ impl GroupBuilder<'_> {
             let legs = self.legs(Duration::from_ps(self.rtts()?.get(index)))?;
             let started = Instant::from_ps(self.starts()?.get(index));
             let random = || self.streams.stream(&self.spec.name, "workload", u64::from(index));
+            let mut processing = self.streams.stream(&self.spec.name, "processing", u64::from(index));
             match source {
                 Source::Transfers(source) => {
                     let random = draws.then(|| Box::new(random()));
                     let application = Application::new(Some(source.clone()), random, None);
-                    self.add_tcp_flow(group_index, index, legs, application, started);
+                    let processing = SmallStream::of(&mut processing);
+                    self.add_tcp_flow((group_index, index), legs, application, processing, started);
                 }
                 Source::Arrivals(source) => {
                     let (mut source, mut random) = (source.clone(), random());
@@ -383,6 +391,7 @@ impl GroupBuilder<'_> {
                     self.network.arrivals.push(ArrivalProcess {
                         source,
                         random,
+                        processing,
                         group: group_index,
                         legs,
                         next_bytes: first.bytes,
@@ -397,15 +406,16 @@ impl GroupBuilder<'_> {
 
     fn add_tcp_flow(
         &mut self,
-        group: u32,
-        index: u32,
+        (group, index): (u32, u32),
         legs: Legs,
         application: Application,
+        processing: SmallStream,
         started: Instant,
     ) {
         let network = &mut *self.network;
         let place = Place { id: network.flow_count, index: network.tcp_flows.len() as u32, group };
-        let mut flow = TcpFlow::new(&network.tcp_groups[group as usize], place, legs, application);
+        let mut flow =
+            TcpFlow::new(&network.tcp_groups[group as usize], place, legs, application, processing);
         flow.probe = flow_probe(&self.scenario.probes, index);
         flow.begin(&mut network.core, started);
         network.tcp_flows.push(flow);

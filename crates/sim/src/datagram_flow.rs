@@ -6,6 +6,7 @@ use crate::edge::Edge;
 use crate::feedback::{Feedback, Pace};
 use crate::packet::{Flags, Packet, MAX_BYTES};
 use crate::probe::DatagramProbe;
+use crate::random::SmallStream;
 use crate::shared::Core;
 use parshall_net::markers::MarkerConfig;
 use parshall_units::{Duration, Instant};
@@ -16,6 +17,8 @@ use std::sync::Arc;
 pub(crate) struct DatagramGroup {
     pub(crate) name: Arc<str>,
     pub(crate) header_bytes: u32,
+    /// Each datagram waits a random part of this before it leaves its host; zero: none does.
+    pub(crate) processing_time: Duration,
     pub(crate) access: Option<AccessLink>,
     pub(crate) marker: MarkerConfig,
     pub(crate) path: Box<[u32]>,
@@ -27,9 +30,11 @@ pub(crate) struct DatagramFlow {
     pub(crate) id: u32,
     pub(crate) group: u32,
     pace: Pace,
-    /// When the next datagram is handed to the access link, and when that is free.
+    /// When the next datagram is sent, when the host is through with it, and when its access link is free.
     departs: Instant,
+    processed: Instant,
     access_free: Instant,
+    processing: SmallStream,
     to_first_link: Duration,
     pub(crate) to_receiver: Duration,
     pub(crate) rtt: Duration,
@@ -51,6 +56,7 @@ impl DatagramFlow {
         (id, group): (u32, u32),
         edge: Option<Box<Edge>>,
         pace: Pace,
+        processing: SmallStream,
         (to_first_link, to_receiver): (Duration, Duration),
         rtt: Duration,
         started: Instant,
@@ -60,7 +66,9 @@ impl DatagramFlow {
             group,
             pace,
             departs: started,
+            processed: Instant::ZERO,
             access_free: Instant::ZERO,
+            processing,
             to_first_link,
             to_receiver,
             rtt,
@@ -85,6 +93,10 @@ impl DatagramFlow {
             self.departs = self.departs.max(self.access_free); // decided when it can leave, no earlier
         }
         let mut leaves = self.departs;
+        if group.processing_time > Duration::ZERO {
+            leaves = self.processed.max(leaves + self.processing.below(group.processing_time));
+            self.processed = leaves;
+        }
         if let Some(link) = &group.access {
             leaves = leaves.max(self.access_free) + link.transmission(bytes);
             self.access_free = leaves;

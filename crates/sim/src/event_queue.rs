@@ -1,25 +1,42 @@
-//! The event queue: what happens next, in the order of (time, sequence).
+//! The event queue: what happens next, in the order of time; of events at the same time, in an order that favours nobody.
 //!
-//! A key is one 128-bit number, so a comparison is one subtraction and ties are broken by the order of scheduling: the order
-//! of events does not depend on how they are kept. Few events are kept in a [`Heap`], those of few flows' lines in a
-//! [`Tournament`] beside it. Of many, the heap has only those of the next moment; a [`Calendar`] keeps the rest, and says
-//! whose turn is soon.
+//! A key is one 128-bit number, so a comparison is one subtraction, and the order of events does not depend on how they are
+//! kept. Few events are kept in a [`Heap`], those of few flows' lines in a [`Tournament`] beside it. Of many, the heap has
+//! only those of the next moment; a [`Calendar`] keeps the rest, and says whose turn is soon.
 //!
-//! Key: 64 bits of time, 36 bits of sequence, 28 bits of entity. The sequence wraps after 7 * 10^10 schedulings; then two
-//! events of the same picosecond may change places once, the same way in every run.
+//! Key: 64 bits of time, 36 bits for ties, 28 bits of entity.
+//!
+//! **Ties.** With round numbers in a scenario, packets of two flows reach a link at the same picosecond again and again, and
+//! who is first may decide who loses a packet. An order of scheduling would favour some flows for a whole run: it follows from
+//! when the head of a flow's line became an event, which says nothing about the network. So the order is drawn anew at
+//! every moment: a hash of the run's random words, the time and the entity, which needs no counter.
+//!
+//! | place in a tie | events |
+//! | --- | --- |
+//! | first | the end of the warm-up, then the end of a bin: a packet of that moment counts in what begins |
+//! | by hash | all others |
+//! | then | departures from links whose queue decides at departure: arrivals find the place still taken (`parshall_net::link`) |
+//! | then | that all transfers are done |
+//! | last | what was scheduled at the moment itself, in the order of scheduling |
+//!
+//! What is scheduled at the moment itself must be last: the event that is being handled stays on top until it is replaced.
 
 mod calendar;
 mod heap;
 mod tournament;
 
 use crate::packet::Entity;
+use crate::random::{fold, Stream};
 use calendar::Calendar;
 use heap::{Heap, EMPTY};
 use parshall_units::Instant;
+use rand_core::RngCore;
 use tournament::Tournament;
 
 const ENTITY_BITS: u32 = 28;
-const SEQUENCE_BITS: u32 = 36;
+
+/// In the bits for ties: after all that was scheduled before the moment itself.
+const AT_ONCE: u64 = 1 << 35;
 
 /// Events from which on a heap's lower levels are in no near cache.
 const MANY: usize = 1 << 14;
@@ -33,12 +50,30 @@ pub(crate) struct EventQueue {
     horizon: Instant,
     /// The events from `horizon` on; absent while a heap serves all.
     far: Option<Box<Calendar>>,
-    sequence: u64,
+    /// The moment of the event that is being handled.
+    now: Instant,
+    ties: Ties,
+}
+
+/// Who is first of those that happen at the same time.
+struct Ties {
+    /// Random words of the run.
+    words: [u64; 2],
+    /// The moment at which something was scheduled for the moment itself, and the last place given then.
+    at_once: (Instant, u64),
 }
 
 impl EventQueue {
-    pub(crate) fn new() -> Self {
-        Self { lines: Tournament::new(), near: Heap::new(), horizon: Instant::MAX, far: None, sequence: 0 }
+    /// Without events; `random` decides ties.
+    pub(crate) fn new(random: &mut Stream) -> Self {
+        Self {
+            lines: Tournament::new(),
+            near: Heap::new(),
+            horizon: Instant::MAX,
+            far: None,
+            now: Instant::MAX,
+            ties: Ties { words: [random.next_u64(), random.next_u64()], at_once: (Instant::MAX, 0) },
+        }
     }
 
     /// Makes room for so many events.
@@ -48,9 +83,13 @@ impl EventQueue {
 
     #[inline]
     fn key(&mut self, at: Instant, entity: Entity) -> u128 {
-        let sequence = self.sequence & ((1 << SEQUENCE_BITS) - 1);
-        self.sequence += 1;
-        (u128::from(at.as_ps()) << 64) | u128::from(sequence << ENTITY_BITS | u64::from(entity.bits()))
+        debug_assert!(
+            at >= self.now || self.now == Instant::MAX,
+            "{entity:?} at {at:?}, before {:?}",
+            self.now
+        );
+        let tie = if at == self.now { self.ties.last(at) } else { self.ties.place(at, entity) };
+        (u128::from(at.as_ps()) << 64) | u128::from(tie << ENTITY_BITS | u64::from(entity.bits()))
     }
 
     /// The place of an event in the tournament, if it has one.
@@ -68,6 +107,21 @@ impl EventQueue {
     pub(crate) fn peek(&self) -> Option<(Instant, Entity)> {
         let key = self.lines.least().min(self.near.least());
         (key != EMPTY).then(|| (Instant::from_ps(time_of(key)), entity_of(key)))
+    }
+
+    /// The earliest event: it is handled now, and stays until it is replaced or removed.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<(Instant, Entity)> {
+        let first = self.peek();
+        if let Some((now, _)) = first {
+            self.now = now;
+        }
+        first
+    }
+
+    /// Whether this is the earliest event.
+    fn is_top(&self, entity: Entity) -> bool {
+        self.peek().is_some_and(|(_, top)| top == entity)
     }
 
     /// Schedules an event. A flow's line has one at a time.
@@ -89,6 +143,7 @@ impl EventQueue {
     /// The earliest event, which is of `entity`, happens again.
     #[inline]
     pub(crate) fn replace_top(&mut self, at: Instant, entity: Entity) {
+        debug_assert!(self.is_top(entity), "{entity:?}, not {:?}", self.peek());
         let key = self.key(at, entity);
         if let Some(place) = self.place(entity) {
             self.lines.set(place, key);
@@ -96,7 +151,7 @@ impl EventQueue {
             self.near.replace_top(key);
         } else {
             self.push_far(key);
-            self.pop();
+            self.pop(entity);
         }
     }
 
@@ -105,19 +160,18 @@ impl EventQueue {
     pub(crate) fn top_again_at(&mut self, next: Option<Instant>, entity: Entity) {
         match next {
             Some(at) => self.replace_top(at, entity),
-            None => self.pop(),
+            None => self.pop(entity),
         }
     }
 
-    /// Removes the earliest event.
-    pub(crate) fn pop(&mut self) {
-        let first = self.lines.least();
-        match self.place(entity_of(first)) {
-            Some(place) if first < self.near.least() => self.lines.set(place, EMPTY),
-            _ => {
-                self.near.pop();
-                self.turn();
-            }
+    /// Removes the earliest event, which is of `entity`.
+    pub(crate) fn pop(&mut self, entity: Entity) {
+        debug_assert!(self.is_top(entity), "{entity:?}, not {:?}", self.peek());
+        if let Some(place) = self.place(entity) {
+            self.lines.set(place, EMPTY);
+        } else {
+            self.near.pop();
+            self.turn();
         }
     }
 
@@ -187,6 +241,33 @@ impl EventQueue {
     }
 }
 
+impl Ties {
+    /// The place among the events of a moment that is still to come.
+    #[inline]
+    fn place(&self, at: Instant, entity: Entity) -> u64 {
+        match entity {
+            Entity::WarmUp => 0,
+            Entity::Bin => 1,
+            Entity::Transmission(_) => AT_ONCE,
+            Entity::AllDone => AT_ONCE | 1,
+            _ => {
+                // Neighbours' numbers are spread over the word, or the fold of one would be that of the other, shifted.
+                let spread = u64::from(entity.bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                fold(at.as_ps() ^ self.words[0], spread ^ self.words[1]) & (AT_ONCE - 1) | 2
+            }
+        }
+    }
+
+    /// The place after all that is scheduled for this moment, which is now.
+    #[cold]
+    fn last(&mut self, now: Instant) -> u64 {
+        let count = if self.at_once.0 == now { self.at_once.1 + 1 } else { 2 };
+        self.at_once = (now, count);
+        debug_assert!(count < AT_ONCE);
+        AT_ONCE | count
+    }
+}
+
 fn time_of(key: u128) -> u64 {
     (key >> 64) as u64
 }
@@ -200,41 +281,48 @@ fn entity_of(key: u128) -> Entity {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rand_core::SeedableRng;
+
+    fn queue_of(seed: u64) -> EventQueue {
+        EventQueue::new(&mut Stream::seed_from_u64(seed))
+    }
 
     /// Steps of a queue beside those of a sorted list: (time from now, what is done, to which line).
+    ///
+    /// The list is sorted by time, and by the place in a tie that another queue of the same seed gives.
     fn check(steps: Vec<(u64, u8, u32)>, adapted: bool) -> Result<(), TestCaseError> {
-        let mut queue = EventQueue::new();
+        let (mut queue, mut other) = (queue_of(1), queue_of(1));
         let mut model: Vec<(u64, u64, Entity)> = Vec::new();
-        let mut now = 0;
-        for (order, (delay, step, line)) in (0u64..).zip(steps) {
+        for (order, (delay, step, line)) in (0u32..).zip(steps) {
             if adapted && step >= 4 {
                 queue.keep_in_buckets(u32::from(step - 4));
             }
-            model.sort_unstable_by_key(|&(time, order, _)| (time, order));
-            now = model.first().map_or(now, |&(time, ..)| time);
+            model.sort_unstable_by_key(|&(time, tie, entity)| (time, tie, entity.bits()));
+            let first = model.first().map(|&(time, _, entity)| (Instant::from_ps(time), entity));
+            prop_assert_eq!(queue.next(), first);
+            other.now = queue.now;
+            let now = first.map_or(0, |(now, _)| now.as_ps());
             let (time, at) = (now + delay, Instant::from_ps(now + delay));
-            prop_assert_eq!(
-                queue.peek(),
-                model.first().map(|&(time, _, entity)| (Instant::from_ps(time), entity))
-            );
+            let mut tie = |entity| other.key(at, entity) as u64 >> ENTITY_BITS;
             match step {
                 0 if !model.is_empty() => {
-                    queue.pop();
+                    queue.pop(model[0].2);
                     model.remove(0);
                 }
                 1 if !model.is_empty() => {
                     let entity = model[0].2;
                     queue.replace_top(at, entity);
-                    model[0] = (time, order, entity);
+                    model[0] = (time, tie(entity), entity);
                 }
-                _ => {
+                _ if time >= now => {
                     let waits = |entity: Entity| model.iter().any(|&(.., other)| other == entity);
                     let lines = [Entity::Data(line), Entity::Acks(line)];
                     let idle = lines.into_iter().find(|&entity| !waits(entity));
-                    let entity = idle.unwrap_or(Entity::SlowTimer(order as u32));
+                    let entity = idle.unwrap_or(Entity::SlowTimer(order));
                     queue.push(at, entity);
-                    model.push((time, order, entity));
+                    model.push((time, tie(entity), entity));
                 }
+                _ => {}
             }
         }
         Ok(())
@@ -242,7 +330,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn is_a_stable_priority_queue(
+        fn is_a_priority_queue(
             steps in prop::collection::vec((0u64..50, 0u8..4, 0u32..80), 1..400),
         ) {
             check(steps, false)?;
@@ -261,5 +349,116 @@ mod tests {
         ) {
             check(steps, true)?;
         }
+
+        #[test]
+        fn what_is_scheduled_for_the_moment_itself_is_handled_last(
+            entities in prop::collection::btree_set(0u32..500, 2..60), seed: u64,
+        ) {
+            let mut queue = queue_of(seed);
+            let at = Instant::from_ps(1 << 40);
+            entities.iter().for_each(|&index| queue.push(at, Entity::Link(index)));
+            queue.push(at, Entity::AllDone);
+            let (_, first) = queue.next().unwrap();
+            queue.push(at, Entity::SlowTimer(3));
+            queue.push(at, Entity::SlowTimer(1));
+            queue.replace_top(at, first);
+            let mut order = Vec::new();
+            while let Some((_, entity)) = queue.next() {
+                order.push(entity);
+                queue.pop(entity);
+            }
+            let late = [Entity::AllDone, Entity::SlowTimer(3), Entity::SlowTimer(1), first];
+            prop_assert_eq!(&order[entities.len() - 1..], &late[..]);
+        }
+
+        #[test]
+        fn what_is_no_packet_has_its_place_in_a_tie(
+            time in 1u64..1 << 50, index in 0u32..1000, seed: u64,
+        ) {
+            let mut queue = queue_of(seed);
+            let at = Instant::from_ps(time);
+            let departure = Entity::Transmission(0);
+            let events = [Entity::AllDone, departure, Entity::Data(index), Entity::Bin, Entity::WarmUp];
+            events.iter().for_each(|&entity| queue.push(at, entity));
+            for &entity in events.iter().rev() {
+                prop_assert_eq!(queue.next(), Some((at, entity)));
+                queue.pop(entity);
+            }
+        }
+    }
+
+    /// Of two lines with an event at each of many moments: how often the first one wins.
+    fn wins(seed: u64, lines: [Entity; 2], times: impl Iterator<Item = u64>) -> f64 {
+        let ties = queue_of(seed).ties;
+        let first = |time| {
+            let [one, other] = lines.map(|line| ties.place(Instant::from_ps(time), line));
+            one < other
+        };
+        times.filter(|&time| first(time)).count() as f64
+    }
+
+    #[test]
+    fn ties_favour_nobody_within_a_run() {
+        // Periods of a packet of 1500 B at 20, 48 and 100 Mbit/s, and of round numbers; times as long as a run has.
+        const MOMENTS: u64 = 10_000;
+        for period in [600_000_000, 250_000_000, 120_000_000, 1_000_000_000, 1 << 28, 1] {
+            for [one, other] in [[0, 1], [0, 128], [6, 7], [1 << 23, 3]] {
+                for seed in 0..5 {
+                    let lines = [Entity::Data(one), Entity::Data(other)];
+                    let won = wins(seed, lines, (1..=MOMENTS).map(|n| 10_000_000_000_000 + n * period));
+                    let deviation = (won - MOMENTS as f64 / 2.0) / (MOMENTS as f64 / 4.0).sqrt();
+                    // Of 120 normal deviates the largest is beyond 5 with probability 7e-5.
+                    assert!(deviation.abs() < 5.0, "{one} before {other} every {period} ps: {won}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn wins_of_neighbouring_moments_are_independent() {
+        // Who wins now says nothing about who wins a period later: else one flow would win for long.
+        const MOMENTS: u64 = 40_000;
+        for seed in 0..20 {
+            let ties = queue_of(seed).ties;
+            let first = |n: u64| {
+                let at = Instant::from_ps(30_000_000_000_000 + n * 600_000_000);
+                ties.place(at, Entity::Data(0)) < ties.place(at, Entity::Data(1))
+            };
+            let same = (0..MOMENTS).filter(|&n| first(n) == first(n + 1)).count() as f64;
+            let deviation = (same - MOMENTS as f64 / 2.0) / (MOMENTS as f64 / 4.0).sqrt();
+            assert!(deviation.abs() < 4.5, "{same} of {MOMENTS}"); // of 20, beyond 4.5 with probability 1e-4
+        }
+    }
+
+    #[test]
+    fn runs_break_the_same_tie_in_different_ways_and_one_run_always_in_the_same() {
+        let order = |seed| {
+            let mut queue = queue_of(seed);
+            (0..10).for_each(|index| queue.push(Instant::from_ps(1_000_000), Entity::Data(index)));
+            std::iter::from_fn(|| {
+                let (_, entity) = queue.next()?;
+                queue.pop(entity);
+                Some(entity.bits())
+            })
+            .collect::<Vec<_>>()
+        };
+        let orders: std::collections::BTreeSet<_> = (0..50).map(order).collect();
+        assert_eq!(orders.len(), 50, "10! orders");
+        assert_eq!(order(7), order(7));
+    }
+
+    #[test]
+    fn all_orders_of_three_are_as_frequent() {
+        const RUNS: u64 = 6000;
+        let mut counts = std::collections::BTreeMap::new();
+        for seed in 0..RUNS {
+            let ties = queue_of(seed).ties;
+            let mut lines = [0, 1, 2];
+            lines.sort_by_key(|&index| ties.place(Instant::from_ps(60_000_000_000), Entity::Data(index)));
+            *counts.entry(lines).or_insert(0u64) += 1;
+        }
+        let expected = RUNS as f64 / 6.0;
+        let chi2: f64 = counts.values().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
+        assert!(counts.len() == 6 && chi2 < 25.7, "{counts:?}"); // chi-square, 5 degrees of freedom: 1e-4
     }
 }

@@ -5,7 +5,7 @@ use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::memory::prefetch;
 use crate::packet::{Entity, Owner, Packet, Transit};
 use crate::probe::LinkProbe;
-use crate::random::Stream;
+use crate::random::{SmallStream, Stream};
 use crate::shared::Core;
 use crate::tcp_flow::TcpFlow;
 use crate::tcp_group::{Legs, Place, TcpGroup};
@@ -84,6 +84,8 @@ impl LinkState {
 pub(crate) struct ArrivalProcess {
     pub(crate) source: ArrivalSource,
     pub(crate) random: Stream,
+    /// Where the streams of its connections' processing times begin.
+    pub(crate) processing: Stream,
     pub(crate) group: u32,
     pub(crate) legs: Legs,
     /// Size of the transfer that arrives next.
@@ -121,7 +123,7 @@ impl Network {
 
     fn run_events(&mut self, monitor: &Monitor) -> Result<(), SimError> {
         self.core.queue.adapt();
-        while let Some((now, entity)) = self.core.queue.peek() {
+        while let Some((now, entity)) = self.core.queue.next() {
             if now >= self.core.end {
                 break;
             }
@@ -185,14 +187,14 @@ impl Network {
             Entity::Data(index) => self.on_data(now, index),
             Entity::Acks(index) => self.on_acks(now, index),
             Entity::SlowTimer(index) => {
-                self.core.queue.pop();
+                self.core.queue.pop(entity);
                 let flow = &mut self.tcp_flows[index as usize];
                 let group = &self.tcp_groups[flow.group as usize];
                 flow.on_slow_timer(group, &mut self.core, now);
                 flow.arm(&mut self.core);
             }
             Entity::FastTimer(index) => {
-                self.core.queue.pop();
+                self.core.queue.pop(entity);
                 let flow = &mut self.tcp_flows[index as usize];
                 let group = &self.tcp_groups[flow.group as usize];
                 flow.on_fast_timer(group, &mut self.core, now);
@@ -205,14 +207,14 @@ impl Network {
             Entity::Arrival(index) => self.on_arrival(now, index),
             Entity::Bin => self.on_bin(now),
             Entity::WarmUp => {
-                self.core.queue.pop();
+                self.core.queue.pop(entity);
                 for state in &mut self.links {
                     state.link.restart_counts(now);
                     state.probe.restart();
                 }
             }
             Entity::AllDone => {
-                self.core.queue.pop();
+                self.core.queue.pop(entity);
                 self.core.end = self.core.end.min(self.all_delivered(now));
             }
         }
@@ -468,12 +470,13 @@ impl Network {
 
     /// A new connection for an arrival process.
     fn open_slot(&mut self, process_index: u32) -> u32 {
-        let process = &self.arrivals[process_index as usize];
+        let process = &mut self.arrivals[process_index as usize];
         let index = self.tcp_flows.len() as u32;
         let place = Place { id: self.flow_count, index, group: process.group };
         let application = Application::new(None, None, Some(process_index));
         let group = &self.tcp_groups[process.group as usize];
-        self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application));
+        let processing = SmallStream::of(&mut process.processing);
+        self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application, processing));
         self.flow_count += 1;
         index
     }
@@ -502,7 +505,10 @@ impl Network {
         let legs = self.tcp_flows.iter().map(|flow| flow.legs.total());
         let rtts = self.datagram_flows.iter().map(|flow| flow.rtt);
         let longest = legs.chain(rtts).max().unwrap_or(Duration::ZERO);
-        links.fold(now, Instant::max) + longest + Duration::from_ps(1)
+        let tcp = self.tcp_groups.iter().map(|group| group.processing_time);
+        let datagrams = self.datagram_groups.iter().map(|group| group.processing_time);
+        let processing = tcp.chain(datagrams).max().unwrap_or(Duration::ZERO);
+        links.fold(now, Instant::max) + longest + processing + Duration::from_ps(1)
     }
 
     /// Brings everything to the end of the simulated time.

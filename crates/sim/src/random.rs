@@ -4,7 +4,8 @@
 //! probe, a link or a group of flows moves nobody else's draws, and two variants of a scenario can be compared on common
 //! random numbers.
 
-use rand_core::SeedableRng;
+use parshall_units::Duration;
+use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers.
@@ -26,6 +27,37 @@ impl Streams {
         let name = fnv(fnv(FNV_BASIS, entity.as_bytes()) ^ 0xff, purpose.as_bytes());
         Stream::seed_from_u64(mix(self.root ^ mix(name ^ mix(index))))
     }
+}
+
+/// A stream in one word, for a draw with every packet: a linear congruential generator modulo 2^64.
+///
+/// The word itself is the draw, as a fraction of 2^64 (of which the upper bits are the random ones), and the next one is computed
+/// after it is used: a draw is one multiplication away when a packet's time is needed.
+///
+/// Reference: D. E. Knuth, The Art of Computer Programming 2, §3.3.4 (the multiplier's spectral test).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SmallStream(u64);
+
+impl SmallStream {
+    /// The stream that begins at the next number of another one.
+    pub(crate) fn of(random: &mut Stream) -> Self {
+        Self(random.next_u64())
+    }
+
+    /// Uniform over `[0, range)`.
+    #[inline]
+    pub(crate) fn below(&mut self, range: Duration) -> Duration {
+        let drawn = (u128::from(self.0) * u128::from(range.as_ps())) >> 64;
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Duration::from_ps(drawn as u64)
+    }
+}
+
+/// A product's upper half and its lower one in one word: the cheapest way to make every bit depend on all of two words.
+#[inline]
+pub(crate) fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product >> 64) as u64 ^ product as u64
 }
 
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
@@ -66,5 +98,28 @@ mod tests {
             }
         }
         assert_eq!(firsts.len(), 3 * 3 * 3 * 50);
+    }
+
+    #[test]
+    fn small_streams_are_uniform_and_independent_of_their_neighbours() {
+        const CELLS: usize = 16;
+        const DRAWS: usize = 40_000;
+        let range = Duration::from_ps(600_000_000);
+        let mut pairs = vec![0u32; CELLS * CELLS];
+        let cell = |draw: Duration| draw.as_ps() as usize * CELLS / range.as_ps() as usize;
+        for index in 0..4 {
+            let mut small = SmallStream::of(&mut Streams::new(1, 0).stream("a", "processing", index));
+            let mut before = cell(small.below(range));
+            for _ in 0..DRAWS {
+                let draw = cell(small.below(range));
+                pairs[CELLS * before + draw] += 1;
+                before = draw;
+            }
+        }
+        let expected = (4 * DRAWS) as f64 / pairs.len() as f64;
+        let chi2: f64 = pairs.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+        assert!((155.0..380.0).contains(&chi2), "{chi2}"); // chi-square, 255 degrees of freedom: 1e-6 on either side
+        let mut small = SmallStream(0);
+        assert_eq!(small.below(Duration::ZERO), Duration::ZERO);
     }
 }

@@ -78,6 +78,8 @@ pub struct FlowGroup {
     pub access_bps: Option<u64>,
     /// Which packets are within the flow's profile, decided where its access link ends.
     pub marker: MarkerConfig,
+    /// Each packet waits a random part of this, at most, before it leaves its host; 0: none does.
+    pub processing_ps: u64,
     /// When each flow starts.
     pub start_ps: Spread,
     /// Bytes of a full packet on the wire, headers included.

@@ -13,6 +13,7 @@ use crate::edge::Edge;
 use crate::memory::{prefetch, prefetch_ahead};
 use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
+use crate::random::SmallStream;
 use crate::shared::Core;
 use crate::tcp_group::{Legs, Place, TcpGroup};
 use parshall_congestion::Start;
@@ -50,7 +51,9 @@ pub(crate) struct TcpFlow {
     pub(crate) received: u64,
     // A second one.
     pub(crate) sender: Sender,
-    access_free: Instant,
+    /// When the packet before left the host: what is sent later does not overtake it.
+    left: Instant,
+    processing: SmallStream,
     pub(crate) probe: Option<Box<FlowProbe>>,
     pub(crate) edge: Option<Box<Edge>>,
     pub(crate) application: Application,
@@ -68,7 +71,13 @@ pub(crate) struct TcpFlow {
 }
 
 impl TcpFlow {
-    pub(crate) fn new(group: &TcpGroup, place: Place, legs: Legs, application: Application) -> Self {
+    pub(crate) fn new(
+        group: &TcpGroup,
+        place: Place,
+        legs: Legs,
+        application: Application,
+        processing: SmallStream,
+    ) -> Self {
         let control = group.new_control(group.fresh_start());
         Self {
             line: VecDeque::new(),
@@ -79,7 +88,8 @@ impl TcpFlow {
             receiver: Receiver::new(1),
             legs,
             application,
-            access_free: Instant::ZERO,
+            left: Instant::ZERO,
+            processing,
             slow_armed: Instant::MAX,
             fast_armed: Instant::MAX,
             delivered: 0,
@@ -164,7 +174,11 @@ impl TcpFlow {
 
     /// An ACK joins the line to the first link of the way back.
     #[inline(never)]
-    fn queue_ack(&mut self, group: &TcpGroup, core: &mut Core, arrives: Instant, ack: &Ack) {
+    fn queue_ack(&mut self, group: &TcpGroup, core: &mut Core, mut arrives: Instant, ack: &Ack) {
+        if group.processing_time > Duration::ZERO {
+            let before = self.acks.back().map_or(Instant::ZERO, |(last, _)| last.at);
+            arrives = before.max(arrives + self.processing.below(group.processing_time));
+        }
         let mut flags = Flags::default();
         flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
         flags.set_if(ack.syn, Flags::SYN);
@@ -342,13 +356,18 @@ impl TcpFlow {
         None
     }
 
-    /// The access link sends packets one after another, in the order of the line; behind it stands the marker.
+    /// The host processes packets one after another, in the order of the line, then its access link sends them; behind
+    /// that stands the marker.
     #[inline]
     fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) -> Instant {
         let mut leaves = packet.sent;
+        if group.processing_time > Duration::ZERO {
+            leaves = self.left.max(leaves + self.processing.below(group.processing_time));
+            self.left = leaves;
+        }
         if let Some(link) = &group.access {
-            leaves = leaves.max(self.access_free) + link.transmission(packet.bytes());
-            self.access_free = leaves;
+            leaves = leaves.max(self.left) + link.transmission(packet.bytes());
+            self.left = leaves;
         }
         if let Some(edge) = &mut self.edge {
             self.first_class = edge.enter(leaves, packet.bytes(), leaves >= warm_up);

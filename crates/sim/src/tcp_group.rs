@@ -17,6 +17,8 @@ pub(crate) struct TcpGroup {
     pub(crate) knowledge: Option<Knowledge>,
     pub(crate) packet_bytes: u32,
     pub(crate) header_bytes: u32,
+    /// Each packet waits a random part of this before it leaves its host; zero: none does.
+    pub(crate) processing_time: Duration,
     pub(crate) access: Option<AccessLink>,
     pub(crate) marker: MarkerConfig,
     /// Whether the end of the simulation waits for its transfers.

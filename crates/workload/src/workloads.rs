@@ -50,6 +50,8 @@ trait Application {
     const DATAGRAMS: bool = false;
     /// Whether a congestion control sets the rate of these.
     const CONTROLLED: bool = false;
+    /// Whether the times at which it sends are random already, packet by packet.
+    const RANDOM_TIMES: bool = false;
 
     /// What drives a flow whose full packets have this size on the wire, or the first key that is wrong.
     fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError>;

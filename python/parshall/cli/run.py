@@ -55,6 +55,7 @@ def result(made: Run) -> dict[str, Any]:
     return {
         **made.summary,
         "predicted": made.predicted,
+        "warnings": made.metadata["warnings"],
         "name": made.metadata["name"],
         "seed": made.metadata["seed"],
         "status": made.status,
@@ -110,6 +111,8 @@ def _show(made: Run, page: bool) -> None:
     console().print(shown)
     rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
     note(f"{summary['simulated_s']:g} s simulated in {summary['cpu_s']:.2f} s of CPU, {rate / 1e6:.2f} M packets/s")
+    for warning in made.metadata["warnings"]:
+        note(f"warning: {warning}")
     if made.metadata["prediction_problem"] is not None:
         note(f"no predictions: {made.metadata['prediction_problem']}")
     note(f"results: {made.directory}")

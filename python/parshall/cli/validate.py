@@ -19,24 +19,26 @@ def validate(
     quiet: Quiet = False,
 ) -> None:
     """Check scenarios: units, names, files, and whether their parts fit together."""
-    problems = {str(path): _problems(path, overrides or []) for path in scenarios}
+    checked = {str(path): _checked(path, overrides or []) for path in scenarios}
     if as_json:
-        print_json([{"file": path, "valid": not found, "problems": found} for path, found in problems.items()])
-    for path, found in problems.items():
-        for problem in found:
+        print_json([{"file": path, "valid": not found["problems"], **found} for path, found in checked.items()])
+    for path, found in checked.items():
+        for problem in found["problems"]:
             print(f"parshall: {path}: {problem}", file=sys.stderr)
-        if not (found or as_json or quiet):
+        for warning in found["warnings"]:
+            print(f"parshall: {path}: warning: {warning}", file=sys.stderr)
+        if not (found["problems"] or as_json or quiet):
             print(f"{path}: valid")
-    if any(problems.values()):
+    if any(found["problems"] for found in checked.values()):
         raise typer.Exit(BAD_INPUT)
 
 
-def _problems(path: Path, overrides: list[str]) -> list[str]:
+def _checked(path: Path, overrides: list[str]) -> dict[str, list[str]]:
+    """What keeps a scenario from running, or else what its numbers suffer from."""
     from parshall.errors import ScenarioError
     from parshall.scenario import Scenario
 
     try:
-        Scenario.load(path, overrides)
+        return {"problems": [], "warnings": Scenario.load(path, overrides).warnings()}
     except ScenarioError as error:
-        return error.problems
-    return []
+        return {"problems": error.problems, "warnings": []}

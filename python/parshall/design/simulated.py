@@ -123,6 +123,7 @@ def scenario(
         "warm_up": f"{setting.warm_up_s:g} s",
         "seed": setting.seed,
         "repetitions": setting.repetitions,
+        "processing_time": "0 s",  # the models know none; RIO's own draws break patterns
         "bottleneck": {
             "rate": f"{round(float(np.asarray(router.capacity_per_s)) * bits)} bit/s",
             "delay": "0 s",

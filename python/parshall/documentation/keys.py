@@ -20,7 +20,14 @@ _FAMILIES = {
     "rtt": "duration, or [one a flow](#one-value-a-flow)",
     "start": "duration, or [one a flow](#one-value-a-flow)",
 }
-_QUANTITIES = {"bit/s": "rate", "ms": "duration", "BDP": "queue limit", "packets": "packets or size", "GiB": "size"}
+_QUANTITIES = {
+    "h|packets": "duration, or packets' time",
+    "bit/s": "rate",
+    "ms": "duration",
+    "BDP": "queue limit",
+    "packets": "packets or size",
+    "GiB": "size",
+}
 """Quantities, by a unit that only their pattern has (the first that fits)."""
 
 

@@ -40,6 +40,7 @@ def page_html(run: RunLike) -> str:
         description=scenario.get("description") or "",
         byline=byline(run),
         interrupted=_interrupted(run),
+        warnings=run.metadata.get("warnings") or [],
         off_loads=sampled.off_loads(run),
         headline=headline(run),
         tables=[table for table in tables if table is not None],

@@ -172,6 +172,7 @@ class _Execution:
             "scenario": self.document,
             "scenario_file": self.scenario.source,
             "folder": str(self.scenario.folder),
+            "warnings": self.scenario.warnings(),
             "seed": self.scenario.seed,
             "repetitions": self.scenario.repetitions,
             "repetitions_finished": self.finished,

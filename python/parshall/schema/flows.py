@@ -10,12 +10,15 @@ from parshall.schema.catalog import family
 from parshall.schema.families import choice, fields
 from parshall.schema.links import NAME
 from parshall.schema.model import Part
-from parshall.schema.quantities import Bytes, PacketSize, Rate, parse
+from parshall.schema.quantities import Bytes, PacketSize, ProcessingTime, Rate, parse
 from parshall.schema.spread import Rtt, Start
 
 TCP_PARAMETERS = family("tcp")[0].parameters
 TCP_KEYS = (*(parameter.name for parameter in TCP_PARAMETERS), "congestion_control")
 """The keys of a group that say something about TCP."""
+
+PROCESSING_TIME = "1 packet"
+"""Range of the hosts' random processing time: docs/simulator.md says what was measured."""
 
 USUAL_DELAYED_ACK = "40 ms"
 """What ``delayed_ack = true`` means (Linux's shortest)."""
@@ -46,6 +49,9 @@ class FlowGroup(TcpOptions):
     rtt: Rtt = Field(description="Two-way propagation delay, the links' included")
     start: Start = Field("0 s", description="When each flow starts")
     access_rate: Rate | None = Field(None, description="Rate of each flow's own access link (default: unlimited)")
+    processing_time: ProcessingTime | None = Field(
+        None, description="As at the top level, for these flows (default: the top level's; for poisson none)"
+    )
     marker: Marker = Field(
         "none", description="Which packets are within the flow's profile, where its access link ends"
     )

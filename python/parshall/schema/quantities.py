@@ -26,6 +26,7 @@ LARGEST_PACKET = 65_535
 
 _ONLY_PACKETS = re.compile(r"packets?\s*$")
 _BDP = re.compile(r"\s*(?P<factor>[0-9]*\.?[0-9]+)\s*BDP\s*$")
+_SERVICE_TIMES = re.compile(r"\s*(?P<factor>[0-9]*\.?[0-9]+)\s*packets?\s*$")
 _WORDS_FOR_NONE = ("unlimited", "off", "none")
 
 
@@ -67,6 +68,12 @@ def bdp_factor(text: str) -> float | None:
     return None if match is None else float(match["factor"])
 
 
+def service_times(text: str) -> float | None:
+    """0.5 for ``"0.5 packets"``, ``None`` for anything else."""
+    match = _SERVICE_TIMES.match(text)
+    return None if match is None else float(match["factor"])
+
+
 def is_none(text: object) -> bool:
     """Whether a value says that there is no limit, or that a mechanism is off."""
     return text is None or text is False or (isinstance(text, str) and text in _WORDS_FOR_NONE)
@@ -81,6 +88,15 @@ def check_positive_duration(text: str) -> None:
     """Raise ValueError for anything but a duration above zero."""
     if parse("duration", text) == 0:
         raise ValueError(f'found "{text}"; write a duration above zero, e.g. "10 ms"')
+
+
+def check_processing_time(text: str) -> None:
+    """Raise ValueError for anything but a duration, or the time of so many packets at a link."""
+    if service_times(text) is None:
+        try:
+            parse("duration", text)
+        except ValueError as error:
+            raise ValueError(f'{error}, or as service times of the slowest link, e.g. "1 packet"') from None
 
 
 def check_rate(text: str) -> None:
@@ -169,6 +185,7 @@ _SIZE = "B|kB|MB|GB|TB|KiB|MiB|GiB|packets?"
 
 DURATION = Form(check_duration, _schema(_TIME, "10 ms"))
 POSITIVE_DURATION = Form(check_positive_duration, _schema(_TIME, "60 s"))
+PROCESSING_TIME = Form(check_processing_time, _schema(f"{_TIME}|packets?", "1 packet", "100 us", "0 s"))
 RATE = Form(check_rate, _schema("[kMGT]?bit/s", "48 Mbit/s"))
 BYTES = Form(check_bytes, _schema("B|kB|MB|GB|TB|KiB|MiB|GiB", "1500 B"))
 PACKET_SIZE = Form(check_packet_size, BYTES.schema)
@@ -179,6 +196,7 @@ BUFFER = Form(check_buffer, _schema(f"{_SIZE}|BDP", "100 packets", "150 kB", "1 
 
 Duration = Annotated[str, BeforeValidator(DURATION.validate), WithJsonSchema(DURATION.schema)]
 PositiveDuration = Annotated[str, BeforeValidator(POSITIVE_DURATION.validate), WithJsonSchema(POSITIVE_DURATION.schema)]
+ProcessingTime = Annotated[str, BeforeValidator(PROCESSING_TIME.validate), WithJsonSchema(PROCESSING_TIME.schema)]
 Rate = Annotated[str, BeforeValidator(RATE.validate), WithJsonSchema(RATE.schema)]
 PacketSize = Annotated[str, BeforeValidator(PACKET_SIZE.validate), WithJsonSchema(PACKET_SIZE.schema)]
 Bytes = Annotated[str, BeforeValidator(BYTES.validate), WithJsonSchema(BYTES.schema)]

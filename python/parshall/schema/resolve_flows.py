@@ -23,14 +23,23 @@ class Route:
     reverse_path: list[int]
     delay_ps: int
     """Of all these links together: no RTT is shorter."""
+    slowest_bps: float
+    """The rate of the slowest link that data crosses."""
 
 
-def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Context) -> dict[str, Any]:
-    """A group as Rust reads it."""
+LONGEST_SERVICE_PS = quantities.PS_PER_S // 100
+"""A processing time in packets is no longer than this (docs/simulator.md)."""
+
+
+def flow_group(
+    group: FlowGroup, route: Route, duration_ps: int, processing_time: str, context: Context
+) -> dict[str, Any]:
+    """A group as Rust reads it; `processing_time` is that of groups that give none."""
     packet_bytes = quantities.parse("bytes", group.packet_size)
     header_bytes = quantities.parse("bytes", group.header_size)
     context = replace(context, packet_bytes=packet_bytes - header_bytes)
-    workload, datagrams, controlled = _workload(group, packet_bytes, context)
+    workload, (datagrams, controlled, random_times) = _workload(group, packet_bytes, context)
+    processing_time = group.processing_time or ("0 s" if random_times else processing_time)
     access = group.access_rate
     rtt, _ = rtt_spread(group, route.delay_ps, context)
     longest_ps = route.delay_ps if "distribution" in rtt else _extremes(rtt, group.count)[1]
@@ -41,6 +50,7 @@ def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Contex
         "reverse_path": route.reverse_path,
         "rtt_ps": rtt,
         "access_bps": None if access is None else quantities.parse("rate", access),
+        "processing_ps": _processing_ps(processing_time, packet_bytes, route, duration_ps),
         "marker": _marker(group, packet_bytes, context),
         "start_ps": _start(group, duration_ps),
         "packet_bytes": packet_bytes,
@@ -79,6 +89,18 @@ def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
         found, end = (_core.format_quantity("duration", ps) for ps in (first, duration_ps))
         raise Problem(("start",), f'found "{found}" as the first start; write starts before the end, "{end}"')
     return spread
+
+
+def _processing_ps(text: str, packet_bytes: int, route: Route, duration_ps: int) -> int:
+    """The range of the random time that each packet is processed."""
+    packets = quantities.service_times(text)
+    if packets is not None:
+        service_ps = packet_bytes * 8 * quantities.PS_PER_S / max(route.slowest_bps, 1.0)
+        return min(round(packets * service_ps), LONGEST_SERVICE_PS)
+    processing_ps = quantities.parse("duration", text)
+    if processing_ps >= duration_ps:
+        raise Problem(("processing_time",), f'found "{text}"; write less than the duration')
+    return processing_ps
 
 
 def _spread(given: Any, key: str, count: int) -> dict[str, Any]:
@@ -135,11 +157,11 @@ def _distribution(rtt: Distributed, context: Context) -> tuple[dict[str, Any], f
         raise refused(error, "rtt", "distribution") from None
 
 
-def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[dict[str, Any], bool, bool]:
-    """The workload as Rust reads it, whether it sends datagrams, and whether a congestion control sets their rate."""
+def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[dict[str, Any], tuple[bool, bool, bool]]:
+    """The workload as Rust reads it; whether it sends datagrams, at a controlled rate, at random times."""
     try:
         resolved = configuration(group.workload, context)
-        datagrams, controlled = _core.check_workload(json.dumps(resolved), packet_bytes)
+        datagrams, controlled, random_times = _core.check_workload(json.dumps(resolved), packet_bytes)
         if datagrams:  # sizes are those of packets then
             resolved = configuration(group.workload, replace(context, packet_bytes=packet_bytes))
             _core.check_workload(json.dumps(resolved), packet_bytes)
@@ -148,7 +170,7 @@ def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[di
         raise problem.within("workload") from None
     except ValueError as error:
         raise refused(error, "workload") from None
-    return resolved, datagrams, controlled
+    return resolved, (datagrams, controlled, random_times)
 
 
 def _marker(group: FlowGroup, packet_bytes: int, context: Context) -> dict[str, Any]:

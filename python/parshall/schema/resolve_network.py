@@ -54,8 +54,8 @@ def contended_links(scenario: Scenario) -> list[Contended]:
     return [forward, Contended(REVERSE, reverse, ("bottleneck", "reverse"))]
 
 
-def route(group: FlowGroup, links: Sequence[Contended], dumbbell: bool) -> Route:
-    """The links that a group crosses."""
+def route(group: FlowGroup, links: Sequence[Contended], rates_bps: Sequence[float], dumbbell: bool) -> Route:
+    """The links that a group crosses, of those with these mean rates."""
     if dumbbell:
         _refuse(group, "path", "reverse_path", reason="which [bottleneck] has no use for; name [[links]] instead")
         path, reverse_path = [0], [1] if len(links) == 2 else []
@@ -69,13 +69,14 @@ def route(group: FlowGroup, links: Sequence[Contended], dumbbell: bool) -> Route
         path = _indices(group.path, "path", links)
         reverse_path = _indices(group.reverse_path or [], "reverse_path", links)
     crossed = [links[index] for index in (*path, *reverse_path)]
-    return Route(path, reverse_path, sum(quantities.parse("duration", each.link.delay) for each in crossed))
+    delay_ps = sum(quantities.parse("duration", each.link.delay) for each in crossed)
+    return Route(path, reverse_path, delay_ps, min(rates_bps[index] for index in path))
 
 
 def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Context) -> dict[str, Any]:
     """A link as Rust reads it."""
     link = contended.link
-    rate, mean_bps = _rate(link, context)
+    rate, mean_bps = link_rate(link, context)
     packet_bytes = max((each.packet_bytes for each in crossings), default=1500)
 
     def bdp_bits() -> float:
@@ -110,7 +111,8 @@ def _configured(key: str, chosen: Any, context: Context) -> dict[str, Any]:
         raise problem.within(key) from None
 
 
-def _rate(link: Link, context: Context) -> tuple[dict[str, Any], float]:
+def link_rate(link: Link, context: Context) -> tuple[dict[str, Any], float]:
+    """The rate of a link as Rust reads it, and its mean in bit/s."""
     if link.rate is not None:
         bps = quantities.parse("rate", link.rate)
         return {"constant": bps}, float(bps)

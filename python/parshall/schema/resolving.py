@@ -10,7 +10,7 @@ from parshall.schema import quantities
 from parshall.schema.model import Problem
 from parshall.schema.problems import did_you_mean, quoted
 from parshall.schema.resolve_flows import Route, flow_group, rtt_spread
-from parshall.schema.resolve_network import Contended, Crossing, contended_links, link_spec, route
+from parshall.schema.resolve_network import Contended, Crossing, contended_links, link_rate, link_spec, route
 from parshall.schema.resolve_values import Context
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
     duration_ps = quantities.parse("duration", scenario.duration)
     links = contended_links(scenario)
     _check_names(scenario)
-    routes = _routes(scenario, links)
+    routes = _routes(scenario, links, context)
     crossings = _crossings(scenario, routes, context)
     return {
         "seed": scenario.seed,
@@ -72,12 +72,13 @@ def _check_names(scenario: Scenario) -> None:
                 raise Problem((key, index, "name"), f'found "{name}" again; names differ')
 
 
-def _routes(scenario: Scenario, links: list[Contended]) -> list[Route]:
+def _routes(scenario: Scenario, links: list[Contended], context: Context) -> list[Route]:
     dumbbell = scenario.bottleneck is not None
+    rates_bps = [_mean_rate(each, context) for each in links]
     routes = []
     for index, group in enumerate(scenario.flows):
         try:
-            routes.append(route(group, links, dumbbell))
+            routes.append(route(group, links, rates_bps, dumbbell))
         except Problem as problem:
             raise problem.within("flows", index) from None
     return routes
@@ -97,6 +98,13 @@ def _crossings(scenario: Scenario, routes: list[Route], context: Context) -> dic
     return crossings
 
 
+def _mean_rate(contended: Contended, context: Context) -> float:
+    try:
+        return link_rate(contended.link, context)[1]
+    except Problem as problem:
+        raise problem.within(*contended.key) from None
+
+
 def _link(contended: Contended, crossings: list[Crossing], context: Context) -> dict[str, Any]:
     try:
         return link_spec(contended, crossings, context)
@@ -106,7 +114,7 @@ def _link(contended: Contended, crossings: list[Crossing], context: Context) -> 
 
 def _group(scenario: Scenario, index: int, taken: Route, duration_ps: int, context: Context) -> dict[str, Any]:
     try:
-        return flow_group(scenario.flows[index], taken, duration_ps, context)
+        return flow_group(scenario.flows[index], taken, duration_ps, scenario.processing_time, context)
     except Problem as problem:
         raise problem.within("flows", index) from None
 

@@ -52,6 +52,13 @@ macro_rules! workloads {
                 }
             }
 
+            /// Whether the times at which it sends are random already, packet by packet.
+            pub fn has_random_times(&self) -> bool {
+                match self {
+                    $(Self::$workload(_) => $config::RANDOM_TIMES,)*
+                }
+            }
+
             /// The name that scenarios use.
             pub fn name(&self) -> &'static str {
                 match self {

@@ -27,6 +27,7 @@ impl Application for PoissonConfig {
     const SUMMARY: &'static str = "datagrams at random times (Poisson), of random sizes";
     const REFERENCE: &'static str = "Kleinrock, Queueing Systems 1 (1975), ch. 5: the input of M/G/1";
     const DATAGRAMS: bool = true;
+    const RANDOM_TIMES: bool = true;
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
         let rate = rate(Self::PARAMETERS, self.rate)?;

@@ -76,6 +76,7 @@ def lossy(control: str, p: float, cycles: int, window: float, sample_s: float | 
         {
             "duration": f"{1.4 * seconds:.3f} s",
             "warm_up": f"{0.4 * seconds:.3f} s",
+            "processing_time": "0 s",  # response functions are those of a strictly periodic network
             "bottleneck": {
                 "rate": "10 Tbit/s",
                 "queue": {"name": "drop_tail", "limit": "10000000 packets"},

@@ -66,6 +66,7 @@ def simulated(
         duration=f"{duration_s:g} s",
         warm_up=f"{WARM_UP_S:g} s",
         seed=seed,
+        processing_time="0 s",  # as in the source, hosts take no time
         bottleneck=link,
         flows=list(flows),
         probes=chosen,

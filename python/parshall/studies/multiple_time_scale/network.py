@@ -134,6 +134,7 @@ def scenario(background: Background, measured: Connections | None, duration_s: f
             "duration": f"{duration_s:g} s",
             "warm_up": f"{duration_s / 10:g} s",
             "seed": background.seed,
+            "processing_time": "0 s",  # as in the source, hosts take no time
             "bottleneck": {
                 "rate": f"{background.rate_mbps:g} Mbit/s",
                 "queue": {"name": "drop_tail", "limit": f"{buffer} packets"},

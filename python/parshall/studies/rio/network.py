@@ -118,6 +118,7 @@ def scenario(
             "warm_up": f"{warm_up_s:g} s",
             "seed": seed,
             "repetitions": repetitions,
+            "processing_time": "0 s",  # as in the source, hosts take no time
             "bottleneck": {"rate": f"{parameters.capacity_bps} bit/s", "queue": _queue(parameters.curves)},
             "flows": [_sessions(parameters) | tcp],
             "probes": {"flow_samples": False, "link_samples": False, "transfers": False},

@@ -103,6 +103,7 @@ def butterfly(
             "warm_up": f"{duration_s / 6:g} s",
             "repetitions": repetitions,
             "seed": seed,
+            "processing_time": "0 s",  # as in the source, hosts take no time
             "bottleneck": {"rate": "1 Gbit/s", "queue": queue or {"name": "drop_tail", "limit": f"{buffer} packets"}},
             "flows": [sending, datagrams],
             "probes": {"flow_samples": False, "link_samples": False, "transfers": True},
@@ -117,6 +118,7 @@ def two_servers(clients: Clients, tail_index: float, duration_s: float, bin_s: f
             "duration": f"{duration_s:g} s",
             "warm_up": f"{duration_s * WARM_UP:g} s",
             "repetitions": repetitions,
+            "processing_time": "0 s",  # as in the source, hosts take no time
             "bottleneck": {"rate": f"{LINK_BPS:.0f} bit/s", "queue": {"name": "drop_tail", "limit": "64 packets"}},
             "flows": [
                 {
