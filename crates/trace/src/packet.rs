@@ -56,6 +56,8 @@ impl Flags {
     pub const SYN: u8 = 2;
     /// Reset.
     pub const RST: u8 = 4;
+    /// The sender has nothing more to send now.
+    pub const PSH: u8 = 8;
     /// The acknowledgement field counts.
     pub const ACK: u8 = 16;
     /// The window was reduced (RFC 3168).
