@@ -121,9 +121,10 @@ impl Input {
         self.given
     }
 
-    /// Whether the last byte read ends a line.
+    /// Whether the last byte read ends a line; one within quotes does not.
     pub(crate) fn at_line_end(&self) -> bool {
-        self.last.is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
+        let quoted = self.lines.is_some_and(|lines| lines.quoted);
+        !quoted && self.last.is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
     }
 
     /// What will be known when the stream has ended.
