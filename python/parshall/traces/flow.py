@@ -224,7 +224,7 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
 
 
 def _slope(window: FloatArray) -> float:
-    """Growth of a window a round trip, by least squares; sums of whole numbers are exact, so that a constant one has 0."""
+    """Growth of a window a round trip, by least squares; sums of whole numbers are exact: a constant one has 0."""
     places = 2 * np.arange(len(window)) - (len(window) - 1)
     return float(2 * np.dot(places, window) / np.dot(places, places))
 

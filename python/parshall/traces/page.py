@@ -20,7 +20,7 @@ CLOSELY = 3
 """Flows that are shown closely."""
 
 FEW_ROUNDS = 20
-"""A flow of fewer round trips, which has nothing to show closely, is not among these unless it is the largest, or chosen."""
+"""A flow of fewer round trips has nothing to show closely: only the largest, or chosen ones, are shown all the same."""
 
 LISTED = 40
 """Flows that are listed."""

@@ -14,9 +14,9 @@ _VANTAGE = {
     "receiver": "The capture was made at the receiver: losses show as holes that are filled later, but a lost packet "
     "after which nothing else arrived until it was sent again cannot be seen.",
     "middle": "The capture was made between the ends: a round-trip time is the sum of the times beyond and before "
-    "that point, of which neither is negligible ({before} at least from an acknowledgement to the data that answers it, "
-    "{beyond} from a segment to its acknowledgement). A capture on the sender's own host is of this kind if the packets wait "
-    "behind it, in a shaper for instance, or the host takes its time.",
+    "that point, of which neither is negligible: at least {before} from an acknowledgement to the data that answers "
+    "it, and {beyond} from a segment to its acknowledgement. A capture on the sender's own host is of this kind if "
+    "packets wait before it, in a shaper for instance.",
     "": "Where the capture was made does not show: acknowledgements, or the data, are not in it.",
 }
 
@@ -67,8 +67,8 @@ def of_flow(flow: TracedFlow) -> list[str]:
         )
     if facts["zero_window_probes"]:
         found.append(
-            f"The receiver closed its window, and {counted(facts['zero_window_probes'], 'probe')} of one byte asked whether "
-            "it still is: neither data nor losses."
+            f"The receiver closed its window; {counted(facts['zero_window_probes'], 'probe')} of one byte asked if "
+            "it still was: neither data nor losses."
         )
     if flow.row["retransmissions"] and not facts["sack_permitted"]:
         found.append(
