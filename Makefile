@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-rust test-python check lint types docs docs-check docs-crates bench wheel clean
+.PHONY: help setup demo test test-rust test-python check lint types docs docs-check docs-crates bench fuzz fuzz-build fuzz/seeds/scenario wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,31 @@ docs-crates:
 
 bench: setup ## What is timed, against what
 	$(BIN)/python benches/run.py
+
+# SanitizerCoverage, as cargo-fuzz asks for it, in all crates but build scripts (hence the named target).
+FUZZ_TARGETS := captures series scenario
+FUZZ_SECONDS := 600
+FUZZ_TRIPLE := $(shell rustc -vV | sed -n 's/^host: //p')
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares
+
+fuzz: $(addprefix fuzz-,$(FUZZ_TARGETS)) ## Coverage-guided fuzzing, FUZZ_SECONDS a target (fuzz/README.md)
+
+fuzz/seeds/captures fuzz/seeds/series:
+	@mkdir -p fuzz/seeds && ln -sfn ../corpus $@
+
+fuzz/seeds/scenario: setup
+	$(BIN)/python fuzz/seeds.py $@
+
+fuzz-build:
+	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --release --locked --quiet --target $(FUZZ_TRIPLE)
+
+fuzz-%: fuzz/seeds/% fuzz-build
+	@mkdir -p fuzz/found/$* fuzz/artifacts/$*
+	fuzz/target/$(FUZZ_TRIPLE)/release/$* fuzz/found/$* fuzz/seeds/$* -dict=fuzz/dictionaries/$* \
+		-artifact_prefix=fuzz/artifacts/$*/ -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+		-print_final_stats=1 $(FUZZ_OPTIONS)
 
 wheel: setup ## dist/: an abi3 wheel that needs no compiler where it is installed
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --out dist

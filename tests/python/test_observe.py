@@ -177,6 +177,16 @@ def test_increase_and_decrease_are_those_of_reno() -> None:
     assert changes.is_reno
 
 
+def test_a_window_that_does_not_grow_has_an_increase_of_zero() -> None:
+    windows = np.full(90, 7)
+    windows[[30, 60]] = 5
+    lost = np.zeros(90, dtype=bool)
+    lost[[29, 59]] = True
+    rounds = pl.DataFrame({"round": range(90), "start_s": np.arange(90.0), "window_packets": windows, "lost": lost})
+    row = {"flow": 0, "repetition": 0, "group": "flat"}
+    assert TracedFlow(row, {}, rounds, pl.DataFrame(), {}).changes().increase == (0, 0, 0)
+
+
 def test_the_spectrum_is_that_of_the_fitted_chain() -> None:
     flow = reno(0.002, 60_000, 4)
     found = variability(flow)
@@ -295,6 +305,14 @@ def test_the_page_of_a_short_flow_says_what_it_has_not(tmp_path: Path) -> None:
     assert "10.0.0.1:40000" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+def test_flows_of_a_few_packets_have_a_row_and_no_section() -> None:
+    both = ps.observe(CORPUS / "vlan.pcap", CORPUS / "little.pcapng")
+    titles = [section.title for section in document(both).sections]
+    assert sum(title.startswith("Flow 0") for title in titles) == 1, titles
+    chosen = [section.title for section in document(both, ["10.0.0.1"]).sections]
+    assert sum(title.startswith("Flow 0") for title in chosen) == 2, chosen
+
+
 def test_the_page_says_where_reading_stopped(tmp_path: Path) -> None:
     cut = tmp_path / "cut.pcap"
     cut.write_bytes((CORPUS / "ethernet.pcap").read_bytes()[:-10])
@@ -357,6 +375,46 @@ def test_an_upload_with_merged_segments_is_as_tshark_sees_it() -> None:
     assert row["min_rtt_s"] == pytest.approx(0.002737, abs=1e-6)
     facts = observation.flow(row["flow"]).facts
     assert (facts["merged_segments"], facts["segment_bytes"], facts["delivered_bytes"]) == (123, 1368, 1_616_579)
+
+
+# Reference: tcptrace 6.6.7, `tcptrace -lrn`.
+
+
+def observed_flow(name: str, sends: str = "") -> dict[str, Any]:
+    """The rows of the largest flow of a capture, or of the one that `sends` names."""
+    observation = ps.observe(shared(f"pcap/tcptrace/{name}"))
+    row = observation.selected([sends] if sends else []).to_dicts()[0]
+    flow = observation.flow(row["flow"])
+    return {**row, **flow.facts, "rounds": flow.windows.size, "mean_window": float(flow.windows.mean())}
+
+
+def test_an_old_sender_that_never_renews_its_echo_has_the_round_trips_of_tcptrace() -> None:
+    """RTT 559.5 ms at least (of the SYN), 585.6 ms in the mean, 151.1 s / 0.5856 s = 258 round trips of 45 packets."""
+    found = observed_flow("sack_nasa_sim.dump.gz")
+    assert (found["vantage"], found["packets_sent"], found["retransmissions"]) == ("sender", 11594, 7)
+    assert found["min_rtt_s"] == pytest.approx(0.5595, rel=0.002)
+    assert found["mean_rtt_s"] == pytest.approx(0.5856, rel=0.002)
+    # Slots of slow start, and the one under way at the end, make up for the 2 %.
+    assert found["rounds"] == pytest.approx(258, rel=0.02)
+    assert found["mean_window"] == pytest.approx(45, rel=0.02)
+
+
+def test_probes_of_a_closed_window_are_no_losses() -> None:
+    """6 probes and no retransmission; 47 probes, 1 retransmission, and 4 that came out of order."""
+    found = observed_flow("zwnd.dmp.gz")
+    assert (found["zero_window_probes"], found["retransmissions"], found["packets_dropped"]) == (6, 0, 0)
+    assert (found["timeouts"], found["zero_windows"]) == (0, 7)
+    found = observed_flow("urgent.dmp.gz", "132.235.1.12:19")
+    assert found["zero_window_probes"] == 47
+    # tcptrace's out of order are retransmissions of what was lost before the capture.
+    assert found["retransmissions"] + found["out_of_order_packets"] == 1 + 4
+
+
+def test_segments_longer_than_the_stated_size_are_packets() -> None:
+    """238 segments of 1392 bytes with timestamps, where the handshake stated 1392 without them."""
+    found = observed_flow("dlt_null.dmp.gz")
+    assert (found["packets_sent"], found["merged_segments"], found["segment_bytes"]) == (238, 0, 1392)
+    assert found["mean_rtt_s"] == pytest.approx(0.0381, abs=1e-4)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

@@ -46,7 +46,7 @@ table! {
         mean_cwnd_packets: Option<f64>, "packets";
         /// Mean of the RTT samples; null without one.
         mean_rtt_s: Option<f64>, "s";
-        /// Smallest RTT sample; null without one.
+        /// Smallest RTT sample, of a trace also the handshake's; null without one.
         min_rtt_s: Option<f64>, "s";
         /// Packets that entered the network marked in; null without a marker (as for all classes).
         sent_in_packets: Option<u64>, "packets";
@@ -260,6 +260,10 @@ table! {
         rtt_source: Arc<str>, "";
         /// RTT samples.
         rtt_samples: u64, "samples";
+        /// Least time from an acknowledgement at the capture point to data that answers it; null if none showed it.
+        least_before_s: Option<f64>, "s";
+        /// Least time from a segment at the capture point to its acknowledgement; null if none was seen.
+        least_beyond_s: Option<f64>, "s";
         /// RTT of the handshake; null if it was not captured whole.
         handshake_rtt_s: Option<f64>, "s";
         /// Whether the sender's SYN was captured.
@@ -304,6 +308,8 @@ table! {
         duplicates_reported: u64, "packets";
         /// Acknowledgements that closed the window.
         zero_windows: u64, "packets";
+        /// Bytes sent to learn whether the window is still closed; neither data nor losses.
+        zero_window_probes: u64, "packets";
         /// Largest window that the receiver offered; null if none was seen.
         max_receive_window_bytes: Option<u64>, "bytes";
         /// Segments whose numbers fit nothing, and were passed over.

@@ -100,6 +100,8 @@ pub struct Monitor {
     pub simulated_ps: AtomicU64,
     /// Packets that links have handled so far.
     pub packets: AtomicU64,
+    /// Interrupts the simulation after about so many events, as `cancel` does.
+    pub most_events: Option<u64>,
 }
 
 /// Runs one repetition of a scenario and writes its records.

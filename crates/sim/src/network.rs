@@ -175,7 +175,8 @@ impl Network {
             let problem = "transfers of no bytes follow each other without a pause: time would stand still";
             return Err(SimError::invalid("flows.workload", problem));
         }
-        if monitor.cancel.load(Ordering::Relaxed) {
+        let enough = monitor.most_events.is_some_and(|most| self.events >= most);
+        if enough || monitor.cancel.load(Ordering::Relaxed) {
             return Err(SimError::Interrupted { simulated_s: now.as_secs_f64() });
         }
         Ok(())

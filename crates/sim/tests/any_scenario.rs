@@ -2,6 +2,9 @@
 //!
 //! A scenario that runs is damaged in a few places, so that most cases get past the parser and meet the checks behind it.
 
+#[path = "../../../fuzz/src/scenario.rs"]
+mod target;
+
 use parshall_records::Tables;
 use parshall_sim::{simulate, Monitor, Scenario, SimError};
 use proptest::prelude::*;
@@ -193,6 +196,20 @@ fn run(scenario: &Scenario) -> Result<(), SimError> {
 fn the_sound_scenario_runs() {
     let scenario: Scenario = serde_json::from_value(sound()).unwrap();
     run(&scenario).unwrap();
+}
+
+#[test]
+fn the_fuzz_target_runs_it_and_refuses_another() {
+    let bytes = |value: &Value| serde_json::to_vec(value).unwrap();
+    assert!(target::run(&bytes(&sound())).is_some());
+    let mut endless = sound();
+    endless["duration_ps"] = json!(1_000_000_000_000_000_000_u64);
+    endless["ends_with"] = json!([]);
+    assert!(target::run(&bytes(&endless)).is_some(), "it ends after so many events");
+    let mut wrong = sound();
+    wrong["links"] = json!([]);
+    assert!(target::run(&bytes(&wrong)).is_none());
+    assert!(target::run(b"{").is_none());
 }
 
 proptest! {

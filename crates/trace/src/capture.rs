@@ -18,6 +18,12 @@ pub const MAX_RECORD: usize = 16 << 20;
 /// Interfaces of a pcapng section; more are taken for damage.
 const MAX_INTERFACES: usize = 1 << 16;
 
+/// Type, length, and the length again, draft-ietf-opsawg-pcapng §3.1.
+const LEAST_BLOCK: u32 = 12;
+
+/// Type of a section header block, the same in both byte orders.
+const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
 /// The buffer at the start.
 const BUFFER: usize = 1 << 18;
 
@@ -141,7 +147,7 @@ pub(crate) fn read_frames(
     let stop = |byte, error: &PcapError<&[u8]>| Stop { byte, reason: explain(error) };
     let mut stop = match format {
         Format::Pcap => match LegacyPcapReader::new(BUFFER, input) {
-            Ok(reader) => Blocks::new(take).read(reader),
+            Ok(reader) => Blocks::new(format, take).read(reader),
             Err(error) => Some(stop(0, &error)),
         },
         Format::PcapNg => {
@@ -150,7 +156,7 @@ pub(crate) fn read_frames(
                 head.get(4..8).and_then(|bytes| bytes.first_chunk::<4>()).copied().unwrap_or_default();
             let shorter = u32::from_le_bytes(first).min(u32::from_be_bytes(first)) as usize;
             match PcapNGReader::new(BUFFER.max(shorter.min(MAX_RECORD) + 16), input) {
-                Ok(reader) => Blocks::new(take).read(reader),
+                Ok(reader) => Blocks::new(format, take).read(reader),
                 Err(error) => Some(stop(0, &error)),
             }
         }
@@ -162,6 +168,7 @@ pub(crate) fn read_frames(
 }
 
 struct Blocks<F> {
+    format: Format,
     take: F,
     interfaces: Vec<Interface>,
     big_endian: bool,
@@ -169,13 +176,17 @@ struct Blocks<F> {
 }
 
 impl<F: FnMut(Frame<'_>) -> ControlFlow<()>> Blocks<F> {
-    fn new(take: F) -> Self {
-        Self { take, interfaces: Vec::new(), big_endian: false, consumed: 0 }
+    fn new(format: Format, take: F) -> Self {
+        Self { format, take, interfaces: Vec::new(), big_endian: false, consumed: 0 }
     }
 
     fn read<R: PcapReaderIterator>(&mut self, mut reader: R) -> Option<Stop> {
         let mut capacity = BUFFER;
         loop {
+            if self.format == Format::PcapNg && self.is_too_short(reader.data()) {
+                let reason = format!("a block of less than {LEAST_BLOCK} bytes, which is damage");
+                return Some(Stop { byte: self.consumed, reason });
+            }
             let grow = match reader.next() {
                 Ok((bytes, block)) => {
                     match self.block(&block) {
@@ -216,6 +227,15 @@ impl<F: FnMut(Frame<'_>) -> ControlFlow<()>> Blocks<F> {
                 return Some(Stop { byte: self.consumed, reason: "the file cannot be read further".into() });
             }
         }
+    }
+
+    /// Whether a block says that it is shorter than what encloses every block: the parser subtracts that from its length.
+    fn is_too_short(&self, data: &[u8]) -> bool {
+        let word = |at: usize| data.get(at..).and_then(<[u8]>::first_chunk::<4>);
+        let (Some(kind), Some(length)) = (word(0), word(4)) else { return false };
+        let length = if self.big_endian { u32::from_be_bytes(*length) } else { u32::from_le_bytes(*length) };
+        // A section header brings its own byte order, and is checked by the parser.
+        *kind != SECTION_HEADER && length < LEAST_BLOCK
     }
 
     /// Takes note of a block; the frame in it, if it is one, goes to `take`.

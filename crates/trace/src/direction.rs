@@ -11,7 +11,8 @@
 //! Sequence numbers are extended to 64 bits. A segment above `max` leaves a hole; what fills it is a packet that was
 //! overtaken, if it comes too early for a retransmission or has an older timestamp, else the retransmission of a packet lost
 //! before the capture point. A hole that is acknowledged was not captured. What was seen already is sent again
-//! ([`crate::resent`] judges why). Loss events and timeouts are told apart by the time since the last progress: a timeout
+//! ([`crate::resent`] judges why). One byte at the left edge while the receiver offers no window is a probe of that window
+//! (RFC 9293 §3.8.6.1): it is counted, and no data as long as it is not acknowledged. Loss events and timeouts are told apart by the time since the last progress: a timeout
 //! comes from the sender's timer and not in answer to an acknowledgement.
 
 use crate::packet::{Flags, Packet};
@@ -60,6 +61,7 @@ pub(crate) struct Counts {
     pub(crate) ecn_reductions: u64,
     pub(crate) acknowledgements: u64,
     pub(crate) zero_windows: u64,
+    pub(crate) zero_window_probes: u64,
     pub(crate) wire_bytes: u64,
     /// Numbers that fit nothing.
     pub(crate) odd: u64,
@@ -100,6 +102,11 @@ pub(crate) struct Direction {
     dupacks: u32,
     recover: u64,
     last_window: u16,
+    /// Whether the receiver offers no window, and one past the last byte that probed it.
+    window_closed: bool,
+    probed: u64,
+    /// Whether the sender had more to send when it sent what is last below `max`.
+    more_waited: bool,
     pub(crate) largest_window: u64,
     cwr: bool,
     /// First data; last data or progress; last progress; last packet of either kind.
@@ -133,6 +140,9 @@ impl Direction {
             dupacks: 0,
             recover: 0,
             last_window: 0,
+            window_closed: false,
+            probed: 0,
+            more_waited: false,
             largest_window: 0,
             cwr: false,
             began: None,
@@ -176,6 +186,10 @@ impl Direction {
         if packet.payload <= 1 && end == self.una && self.una == self.max && self.seen {
             return; // a keep-alive, RFC 9293 §3.8.4
         }
+        if packet.payload == 1 && start == self.una && self.window_closed {
+            self.probes_window(end);
+            return;
+        }
         if !self.seen {
             self.seen = true;
             self.first_data(start);
@@ -190,6 +204,7 @@ impl Direction {
         self.counts.merged += u64::from(packets > 1);
         self.counts.wire_bytes += u64::from(packet.payload) + packets * u64::from(packet.header_bytes);
         self.congestion_window_reduced(packet);
+        let waited = self.more_waited && start == self.max;
         if start >= self.max {
             self.new_data(now, packet, start, end, packets);
         } else if end > self.max {
@@ -201,11 +216,17 @@ impl Direction {
             self.old_data(now, packet, start, end);
         }
         if let Some(echo) = echo_of(packet) {
-            let usable = self.sacked.is_empty() && self.dupacks == 0 && self.una >= self.recover;
-            self.times.echoed(now, echo, usable);
+            let in_order = self.sacked.is_empty() && self.dupacks == 0 && self.una >= self.recover;
+            self.times.echoed(now, echo, waited && in_order);
         }
         self.ended = self.ended.max(now);
         self.active = now;
+    }
+
+    fn probes_window(&mut self, end: u64) {
+        self.counts.segments += 1;
+        self.counts.zero_window_probes += 1;
+        self.probed = end;
     }
 
     /// Without the connection's beginning, what was sent before the capture began is not missing.
@@ -266,6 +287,7 @@ impl Direction {
         };
         self.rounds.sent(now, &sent);
         self.max = end;
+        self.more_waited = !packet.flags.has(Flags::PSH);
     }
 
     fn patience(&self) -> Option<Nanos> {
@@ -334,8 +356,7 @@ impl Direction {
             }
         }
         // A retransmission takes a round trip at least.
-        let least = self.times.least().or_else(|| self.times.of_handshake());
-        let limit = least.map_or(REORDERED, |least| least / 10 * 8);
+        let limit = self.times.least().map_or(REORDERED, |least| least / 10 * 8);
         now.saturating_sub(gap.at) < limit
     }
 
@@ -347,7 +368,7 @@ impl Direction {
         let quiet = now.saturating_sub(self.active);
         let at_edge = start <= self.una;
         let timer = waited >= LEAST_TIMEOUT.max(srtt / 10 * 9)
-            && quiet >= ANSWER.saturating_add(self.times.until_answered() / 4 * 5);
+            && quiet >= ANSWER.saturating_add((self.times.until_answered() / 4).saturating_mul(5));
         let last = self.fin.map_or(self.max, |fin| fin.max(end));
         if !at_edge && end == last && !duplicates && self.una >= self.recover {
             self.counts.tail_probes += 1; // RFC 8985 §7
@@ -388,7 +409,7 @@ impl Direction {
         if let Some((value, _)) = packet.options.timestamps {
             self.times.acknowledged_with(now, value);
         }
-        let evidence = Evidence { now, una: self.una, ack, echo, least: self.times.least_to_acknowledge() };
+        let evidence = Evidence { now, una: self.una, ack, echo, least: self.times.least_beyond() };
         let (counts, rounds, sacked) = (&mut self.counts, &mut self.rounds, &self.sacked);
         self.resent.judge(
             &evidence,
@@ -408,6 +429,7 @@ impl Direction {
             self.resent.answered_by_duplicate(|resent| unlose(counts, rounds, resent));
         }
         self.last_window = packet.window;
+        self.window_closed = window == 0;
         // At the sender the answer comes at once; elsewhere it is recognised by its echo.
         let wait = self.times.until_answered();
         let echoed = packet.options.timestamps.map(|pair| pair.0).filter(|_| wait > 0);
@@ -416,7 +438,11 @@ impl Direction {
     }
 
     fn unseen_was_acknowledged(&mut self, ack: u64) {
-        if self.seen && self.fin.is_none() {
+        if self.probed > self.max && self.probed <= ack {
+            self.counts.packets += 1; // the receiver took a probe's byte
+            self.max = self.probed;
+        }
+        if self.seen && self.fin.is_none() && ack > self.max {
             let missing = self.size.packets(ack - self.max);
             self.counts.uncaptured += missing;
             self.counts.packets += missing;

@@ -10,6 +10,7 @@
 //! idle ones too, as evicted. Packets of an evicted connection begin a flow of its own. Flows are numbered as their data begins.
 
 use crate::connection::{Connection, Key};
+use crate::direction::Counts;
 use crate::packet::Packet;
 use crate::path_times::Nanos;
 use crate::rows;
@@ -49,6 +50,37 @@ pub(crate) struct Flows {
     pub(crate) copies: u64,
     /// Connections, with and without data.
     pub(crate) connections_begun: u64,
+    pub(crate) hardly_captured: HardlyCaptured,
+}
+
+/// Flows of which more packets were missed than captured, by their acknowledgements.
+#[derive(Debug, Default)]
+pub(crate) struct HardlyCaptured {
+    flows: u64,
+    /// The first of them: its name, packets missed and sent.
+    first: Option<(String, u64, u64)>,
+}
+
+impl HardlyCaptured {
+    fn look(&mut self, key: &Key, side: usize, counts: &Counts) {
+        if counts.uncaptured * 2 > counts.packets {
+            self.flows += 1;
+            self.first.get_or_insert_with(|| (rows::name(key, side), counts.uncaptured, counts.packets));
+        }
+    }
+
+    /// What a reader should know.
+    pub(crate) fn remark(&self) -> Option<String> {
+        let (name, missed, sent) = self.first.as_ref()?;
+        let more = match self.flows {
+            1 => String::new(),
+            more => format!(", and most packets of {} other flows", more - 1),
+        };
+        Some(format!(
+            "{missed} of {sent} packets of {name}{more} were acknowledged and not captured: packets, bytes and rates are right \
+             only if no sequence number is damaged"
+        ))
+    }
 }
 
 impl Flows {
@@ -68,6 +100,7 @@ impl Flows {
             empty: 0,
             copies: 0,
             connections_begun: 0,
+            hardly_captured: HardlyCaptured::default(),
         }
     }
 
@@ -94,7 +127,14 @@ impl Flows {
                 if occupied.get().is_succeeded_by(packet, side) {
                     self.connections_begun += 1;
                     let mut over = std::mem::replace(occupied.get_mut(), Box::new(Connection::new()));
-                    write(&key, &mut over, &mut self.next_flow, &mut self.empty, tables)?;
+                    write(
+                        &key,
+                        &mut over,
+                        &mut self.next_flow,
+                        &mut self.empty,
+                        &mut self.hardly_captured,
+                        tables,
+                    )?;
                 }
                 occupied.into_mut()
             }
@@ -171,7 +211,14 @@ impl Flows {
             (number.unwrap_or(u32::MAX), key.end(0), key.end(1))
         });
         for (key, mut connection) in gone {
-            write(&key, &mut connection, &mut self.next_flow, &mut self.empty, tables)?;
+            write(
+                &key,
+                &mut connection,
+                &mut self.next_flow,
+                &mut self.empty,
+                &mut self.hardly_captured,
+                tables,
+            )?;
         }
         Ok(())
     }
@@ -183,6 +230,7 @@ fn write(
     connection: &mut Connection,
     next_flow: &mut u32,
     empty: &mut u64,
+    hardly_captured: &mut HardlyCaptured,
     tables: &mut Tables,
 ) -> Result<(), RecordsError> {
     let mut any = false;
@@ -195,6 +243,7 @@ fn write(
         }
         if let Some(flow) = direction.number {
             any = true;
+            hardly_captured.look(key, side, &direction.counts);
             rows::flow(tables, flow, key, side, connection)?;
         }
     }

@@ -15,6 +15,9 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 /// Bytes read from the file at a time.
 const CHUNK: usize = 1 << 17;
 
+/// A text with a longer line is no series: a reader of lines must hold one.
+const LONGEST_LINE: usize = 1 << 20;
+
 /// How many compressions may be around each other.
 const MAX_LAYERS: usize = 3;
 
@@ -26,6 +29,29 @@ pub(crate) struct Input {
     /// Bytes handed out, after decompression, and the last of them.
     given: u64,
     last: Option<u8>,
+    lines: Option<Lines>,
+}
+
+/// The line under way of a text; what is quoted may go over several.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lines {
+    length: usize,
+    quoted: bool,
+}
+
+impl Lines {
+    /// How many of these bytes come before a line is too long.
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        for (at, byte) in bytes.iter().enumerate() {
+            if self.length >= LONGEST_LINE {
+                return at;
+            }
+            self.quoted ^= *byte == b'"';
+            let ends = !self.quoted && matches!(byte, b'\n' | b'\r');
+            self.length = if ends { 0 } else { self.length + 1 };
+        }
+        bytes.len()
+    }
 }
 
 /// What a reader that stopped early had to say.
@@ -69,7 +95,12 @@ impl Input {
             let ending = Ending { inner, problem: problem.clone() };
             reader = Box::new(BufReader::with_capacity(CHUNK, ending));
         }
-        Ok(Self { reader, problem, compression, given: 0, last: None })
+        Ok(Self { reader, problem, compression, given: 0, last: None, lines: None })
+    }
+
+    /// Ends, with a problem, where a line is longer than [`LONGEST_LINE`].
+    pub(crate) fn bound_lines(&mut self) {
+        self.lines = Some(Lines::default());
     }
 
     /// The first bytes, which stay in the stream; fewer than asked for only if there are no more.
@@ -90,9 +121,10 @@ impl Input {
         self.given
     }
 
-    /// Whether the last byte read ends a line.
+    /// Whether the last byte read ends a line; one within quotes does not.
     pub(crate) fn at_line_end(&self) -> bool {
-        self.last.is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
+        let quoted = self.lines.is_some_and(|lines| lines.quoted);
+        !quoted && self.last.is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
     }
 
     /// What will be known when the stream has ended.
@@ -117,7 +149,8 @@ fn peek(mut reader: Box<dyn BufRead>, bytes: usize) -> io::Result<(Vec<u8>, Box<
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
-        while filled < buffer.len() {
+        let ended = self.lines.is_some_and(|lines| lines.length >= LONGEST_LINE);
+        while !ended && filled < buffer.len() {
             match self.reader.read(&mut buffer[filled..]) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
@@ -126,6 +159,14 @@ impl Read for Input {
                     *self.problem.0.borrow_mut() = Some(error);
                     break;
                 }
+            }
+        }
+        if let Some(lines) = &mut self.lines {
+            let taken = lines.take(&buffer[..filled]);
+            if lines.length >= LONGEST_LINE {
+                let problem = format!("a line of more than {LONGEST_LINE} bytes");
+                *self.problem.0.borrow_mut() = Some(io::Error::new(io::ErrorKind::InvalidData, problem));
+                filled = taken;
             }
         }
         self.given += filled as u64;

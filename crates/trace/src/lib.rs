@@ -13,6 +13,7 @@
 //! | [`input`] | decompression | windows of 128 MiB |
 //! | [`capture`] | frames of pcap and pcapng | records of 16 MiB |
 //! | [`packet`] | link layer, IP, TCP | |
+//! | [`tunnel`] | packets in packets | 4 within each other |
 //! | [`flows`] | connections being followed | 256 MiB |
 //! | [`direction`] | one flow: sequence numbers, losses, events | 256 ranges of each kind |
 //! | [`path_times`] | round-trip times from any vantage point | 256 segments awaited |
@@ -38,6 +39,7 @@ mod rounds;
 mod rows;
 mod segment_size;
 mod series;
+mod tunnel;
 
 pub use capture::{count_frames, Format, Frame, Stop};
 pub use error::TraceError;

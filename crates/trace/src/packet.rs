@@ -3,11 +3,12 @@
 //! Headers are taken apart by `etherparse`, whose lax readers accept frames that the snapshot length cut. Lengths come from the
 //! IP header; where it has none (0, as segmentation offload and jumbograms write), from the length on the wire.
 
+use crate::tunnel;
 use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Link types, as in <https://www.tcpdump.org/linktypes.html>.
-mod link {
+pub(crate) mod link {
     pub const NULL: i32 = 0;
     pub const ETHERNET: i32 = 1;
     pub const LOOP: i32 = 108;
@@ -56,6 +57,8 @@ impl Flags {
     pub const SYN: u8 = 2;
     /// Reset.
     pub const RST: u8 = 4;
+    /// The sender has nothing more to send now.
+    pub const PSH: u8 = 8;
     /// The acknowledgement field counts.
     pub const ACK: u8 = 16;
     /// The window was reduced (RFC 3168).
@@ -155,8 +158,22 @@ pub enum Content {
     UnknownLink,
 }
 
-/// Takes a frame apart.
+/// Packets in packets that are taken out; more of them are damage.
+const TUNNELS: u8 = 4;
+
+/// Takes a frame apart; what a tunnel carries counts, not the tunnel.
 pub fn decode(link_type: i32, data: &[u8], wire_bytes: u32) -> Content {
+    decode_within(TUNNELS, link_type, data, wire_bytes)
+}
+
+/// Takes apart what `outer` carries.
+fn carried(tunnels: u8, inner: Option<tunnel::Inner<'_>>, outer: &[u8], wire_bytes: u32) -> Content {
+    let Some((link_type, data)) = inner.filter(|_| tunnels > 0) else { return Content::Other };
+    let header = offset(outer, data).unwrap_or_default();
+    decode_within(tunnels - 1, link_type, data, wire_bytes.saturating_sub(header as u32))
+}
+
+fn decode_within(tunnels: u8, link_type: i32, data: &[u8], wire_bytes: u32) -> Content {
     let sliced = match link_type {
         link::ETHERNET => match LaxSlicedPacket::from_ethernet(data) {
             Ok(sliced) => sliced,
@@ -185,9 +202,16 @@ pub fn decode(link_type: i32, data: &[u8], wire_bytes: u32) -> Content {
         _ => return Content::UnknownLink,
     };
     let Some(net) = &sliced.net else {
-        return if sliced.stop_err.is_some() { Content::Unreadable } else { Content::Other };
+        return match sliced.ether_payload() {
+            _ if sliced.stop_err.is_some() => Content::Unreadable,
+            Some(payload) => {
+                let inner = tunnel::in_ethernet(payload.ether_type, payload.payload);
+                carried(tunnels, inner, data, wire_bytes)
+            }
+            None => Content::Other,
+        };
     };
-    ip(net, data, wire_bytes)
+    ip(tunnels, net, data, wire_bytes)
 }
 
 /// A packet that begins with an IP header.
@@ -203,7 +227,7 @@ fn not_ip(data: &[u8]) -> Content {
     }
 }
 
-fn ip(net: &LaxNetSlice<'_>, frame: &[u8], wire_bytes: u32) -> Content {
+fn ip(tunnels: u8, net: &LaxNetSlice<'_>, frame: &[u8], wire_bytes: u32) -> Content {
     let (header, stated, ip_id, addresses, payload) = match net {
         LaxNetSlice::Ipv4(packet) => {
             let header = packet.header();
@@ -229,7 +253,7 @@ fn ip(net: &LaxNetSlice<'_>, frame: &[u8], wire_bytes: u32) -> Content {
     }
     if payload.ip_number != etherparse::IpNumber::TCP {
         // An extension header of which too little was captured hides what follows.
-        return Content::Other;
+        return carried(tunnels, tunnel::in_ip(payload.ip_number, payload.payload), frame, wire_bytes);
     }
     let (Some(header), Some(start)) = (header, offset(frame, payload.payload)) else {
         return Content::Unreadable;

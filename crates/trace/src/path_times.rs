@@ -6,11 +6,21 @@
 //! | part | how it is measured |
 //! | --- | --- |
 //! | beyond | from a segment to the acknowledgement that it caused; not of what was sent twice (Karn) |
-//! | before | from an acknowledgement to the first data that echoes its timestamp (RFC 7323); else from the handshake |
+//! | before | from an acknowledgement to the first data that echoes its timestamp (RFC 7323), if that data was waiting |
 //!
-//! At the sender *before* is next to nothing and the first part is the round-trip time as the sender itself measures it; at
-//! the receiver it is the other way round. In between, a sample is the longer part's plus the shorter one's recent minimum.
-//! The idea of both halves: Jiang & Dovrolis, CCR 32(3), 2002.
+//! The handshake shows both. At the sender *before* is next to nothing and the first part is the round-trip time as the sender
+//! itself measures it; at the receiver it is the other way round. In between, a sample is the longer part's plus the shorter
+//! one's recent minimum. The idea of both halves: Jiang & Dovrolis, CCR 32(3), 2002.
+//!
+//! # Which data was waiting
+//!
+//! Data that the application wrote after a pause echoes an old timestamp too: the time since then is the pause and no path's. A
+//! sender has to set PSH on the last segment of what it has to send (RFC 9293 §3.9.1.2, MUST-61). So if the segment before has
+//! no PSH, more data was waiting when it was sent, and what held it back was the window: the data that follows answers the
+//! acknowledgement that opened it. After a PSH nothing is known, and the first data of a connection is the
+//! application's decision: neither gives a sample. An application that answers requests gives none at all; then the
+//! handshake is what is known of its round-trip time. What is not known to have waited is an upper bound of *before* all the same,
+//! good enough to recognise the sender's own capture where the handshake was not captured.
 
 use std::collections::VecDeque;
 
@@ -57,20 +67,22 @@ struct Least {
 
 impl Least {
     fn sample(&mut self, now: Nanos, value: Nanos) {
-        self.ever = Some(self.ever.map_or(value, |least| least.min(value)));
+        self.ever = least_of(self.ever, Some(value));
         if now.saturating_sub(self.bucket_start) > RECENT {
             self.previous = self.bucket.take();
             self.bucket_start = now;
         }
-        self.bucket = Some(self.bucket.map_or(value, |least| least.min(value)));
+        self.bucket = least_of(self.bucket, Some(value));
     }
 
     fn recent(&self) -> Option<Nanos> {
-        match (self.bucket, self.previous) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b).or(self.ever),
-        }
+        least_of(self.bucket, self.previous)
     }
+}
+
+/// The lesser of what is known.
+fn least_of(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+    a.into_iter().chain(b).min()
 }
 
 /// Measures the round trips of one direction of a connection.
@@ -82,6 +94,8 @@ pub(crate) struct PathTimes {
     echoes: VecDeque<(u32, Nanos)>,
     beyond: Least,
     before: Least,
+    /// The least time to an echo, of data that was waiting or not: *before* is not longer.
+    before_at_most: Option<Nanos>,
     /// *Before* as the handshake showed it.
     handshake_before: Option<Nanos>,
     handshake_beyond: Option<Nanos>,
@@ -98,6 +112,7 @@ impl PathTimes {
             echoes: VecDeque::new(),
             beyond: Least::default(),
             before: Least::default(),
+            before_at_most: None,
             handshake_before: None,
             handshake_beyond: None,
             samples: 0,
@@ -127,7 +142,7 @@ impl PathTimes {
         self.segments.push_back((end, now));
     }
 
-    /// Data passes that echoes a timestamp; `usable`: the sender was free to answer at once.
+    /// Data passes that echoes a timestamp; `usable`: it was waiting, and the sender free to answer at once.
     #[inline]
     pub(crate) fn echoed(&mut self, now: Nanos, echo: u32, usable: bool) {
         while let Some(&(value, passed)) = self.echoes.front() {
@@ -137,8 +152,9 @@ impl PathTimes {
             }
             self.echoes.pop_front();
             if distance == 0 {
+                let sample = now.saturating_sub(passed);
+                self.before_at_most = least_of(self.before_at_most, Some(sample));
                 if usable {
-                    let sample = now.saturating_sub(passed);
                     self.before.sample(now, sample);
                     if !self.beyond_is_longer() {
                         self.total(sample.saturating_add(self.beyond.recent().unwrap_or(0)));
@@ -193,9 +209,15 @@ impl PathTimes {
     fn beyond_sample(&mut self, now: Nanos, sent: Nanos) {
         let sample = now.saturating_sub(sent);
         self.beyond.sample(now, sample);
-        if self.beyond_is_longer() {
+        if self.beyond_is_longer() && self.before_is_known() {
             self.total(sample.saturating_add(self.least_before_now()));
         }
+    }
+
+    /// Whether *before* can be added; without timestamps and handshake the capture is taken for the sender's.
+    fn before_is_known(&self) -> bool {
+        let stamped = self.before_at_most.is_some() || !self.echoes.is_empty();
+        self.least_before().is_some() || !stamped || self.vantage() == Vantage::Sender
     }
 
     /// Whether the larger part of the round trip is beyond the capture point.
@@ -203,12 +225,14 @@ impl PathTimes {
         self.least_beyond() >= self.least_before()
     }
 
-    fn least_beyond(&self) -> Option<Nanos> {
-        self.beyond.ever.or(self.handshake_beyond)
+    /// Least time from a segment to its acknowledgement.
+    pub(crate) fn least_beyond(&self) -> Option<Nanos> {
+        least_of(self.beyond.ever, self.handshake_beyond)
     }
 
-    fn least_before(&self) -> Option<Nanos> {
-        self.before.ever.or(self.handshake_before)
+    /// Least time from an acknowledgement to the data that answers it.
+    pub(crate) fn least_before(&self) -> Option<Nanos> {
+        least_of(self.before.ever, self.handshake_before)
     }
 
     /// *Before*, at least, now: nothing at the sender.
@@ -216,13 +240,13 @@ impl PathTimes {
         if self.vantage() == Vantage::Sender {
             return 0;
         }
-        self.before.recent().or(self.handshake_before).unwrap_or(0)
+        self.before.recent().or(self.least_before()).unwrap_or(0)
     }
 
     fn total(&mut self, rtt: Nanos) {
         self.samples += 1;
         self.sum += rtt as f64;
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.least = least_of(self.least, Some(rtt));
         self.smoothed =
             Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + (rtt as f64 - smoothed) / 8.0));
     }
@@ -232,19 +256,17 @@ impl PathTimes {
         self.least_before_now()
     }
 
-    /// Least time from a segment to its acknowledgement.
-    pub(crate) fn least_to_acknowledge(&self) -> Option<Nanos> {
-        self.least_beyond()
-    }
-
     /// Where the capture was made.
     pub(crate) fn vantage(&self) -> Vantage {
-        let (Some(before), Some(beyond)) = (self.least_before(), self.least_beyond()) else {
+        let known = self.least_before();
+        let (Some(before), Some(beyond)) = (known.or(self.before_at_most), self.least_beyond()) else {
             return Vantage::Unknown;
         };
         let whole = before as f64 + beyond as f64;
         if before as f64 <= END_SHARE * whole {
             Vantage::Sender
+        } else if known.is_none() {
+            Vantage::Unknown
         } else if beyond as f64 <= END_SHARE * whole {
             Vantage::Receiver
         } else {
@@ -284,9 +306,9 @@ impl PathTimes {
         (self.samples > 0).then(|| self.sum / self.samples as f64 * 1e-9)
     }
 
-    /// Least of the samples.
+    /// Least of the samples and the handshake.
     pub(crate) fn least(&self) -> Option<Nanos> {
-        self.least
+        least_of(self.least, self.of_handshake())
     }
 
     /// Bytes of memory behind it.

@@ -1,7 +1,9 @@
 //! Windows: the packets of consecutive slots of one round-trip time (Loiseau et al. 2010, section 5.2).
 //!
 //! A slot begins with a packet, and lasts the round-trip time that this very packet sees: until its acknowledgement, seen at the
-//! capture point, has reached the sender. Where that cannot be seen (the packet was lost; only one direction was captured) the slot
+//! capture point, has reached the sender. Data sent from then on echoes that acknowledgement's timestamp, where the sender does as
+//! RFC 7323 §4.3 says; old BSDs do not renew what they echo when an acknowledgement brings no data, and no slot waits
+//! for the echo of a sender that was seen not to. Where that cannot be seen (the packet was lost; only one direction was captured) the slot
 //! lasts the smoothed round-trip time. The packets of a slot are the window in packets, as long as the sender has data.
 //!
 //! A slot's losses are known only later, when packets are sent again; until then it is kept, together with the range of
@@ -64,6 +66,8 @@ pub(crate) struct Rounds {
     next_index: u64,
     /// What is acknowledged, and what was when each of the last slots ended, the earliest first.
     acked: u64,
+    /// Whether a slot ended without the echo that it waited for: this sender does not renew what it echoes.
+    stale_echoes: bool,
     acked_then: [u64; SETTLING],
     /// Sum of window x duration, packet-nanoseconds, and of the durations.
     area: f64,
@@ -76,13 +80,17 @@ impl Rounds {
     pub(crate) fn sent(&mut self, now: Nanos, sent: &Sent) {
         let Sent { start, end, packets, new, .. } = *sent;
         if let Some(open) = &self.open {
-            let answered = match (open.echo, sent.echo) {
-                (Some(awaited), Some(echo)) => echo.wrapping_sub(awaited).cast_signed() >= 0,
-                _ => true,
+            let known = open.ends.is_some_and(|ends| now >= ends);
+            let echoed = match (open.echo, sent.echo) {
+                (Some(awaited), Some(echo)) => Some(echo.wrapping_sub(awaited).cast_signed() >= 0),
+                _ => None,
             };
-            let ended = open.ends.is_some_and(|ends| now >= ends && answered);
+            let answered = self.stale_echoes || echoed != Some(false);
             let waited = now.saturating_sub(open.round.start);
-            if ended || sent.patience.is_some_and(|patience| waited >= patience) {
+            if known && answered || sent.patience.is_some_and(|patience| waited >= patience) {
+                if let Some(echoed) = echoed.filter(|_| known) {
+                    self.stale_echoes = !echoed;
+                }
                 self.close(now);
             }
         }

@@ -17,6 +17,11 @@ fn endpoint(end: Endpoint) -> String {
     std::net::SocketAddr::new(end.address(), end.port).to_string()
 }
 
+/// The name of the flow that end `side` sends.
+pub(crate) fn name(key: &Key, side: usize) -> String {
+    format!("{} > {}", endpoint(key.end(side)), endpoint(key.end(1 - side)))
+}
+
 pub(crate) fn round(tables: &mut Tables, flow: u32, round: &Round) -> Result<(), RecordsError> {
     tables.rounds.push(RoundRow {
         flow,
@@ -63,7 +68,7 @@ pub(crate) fn flow(
         round(tables, flow, &finished)?;
     }
     let (source, destination) = (key.end(side), key.end(1 - side));
-    let group: Arc<str> = format!("{} > {}", endpoint(source), endpoint(destination)).into();
+    let group: Arc<str> = name(key, side).into();
     let counts = &direction.counts;
     let began = direction.began.unwrap_or(connection.last);
     let lasted = seconds(direction.ended.saturating_sub(began));
@@ -110,6 +115,8 @@ pub(crate) fn flow(
         vantage: if direction.acked { vantage.name() } else { Vantage::Unknown.name() }.into(),
         rtt_source: direction.times.source().into(),
         rtt_samples: direction.times.samples(),
+        least_before_s: direction.times.least_before().map(seconds),
+        least_beyond_s: direction.times.least_beyond().map(seconds),
         handshake_rtt_s: direction.times.of_handshake().map(seconds),
         opened: offer.is_some(),
         syn_retransmissions: offer.map_or(0, |offer| offer.sent.saturating_sub(1)),
@@ -132,6 +139,7 @@ pub(crate) fn flow(
         tail_loss_probes: counts.tail_probes,
         duplicates_reported: counts.duplicates_reported,
         zero_windows: counts.zero_windows,
+        zero_window_probes: counts.zero_window_probes,
         max_receive_window_bytes: (direction.largest_window > 0).then_some(direction.largest_window),
         odd_segments: counts.odd,
     })

@@ -2,7 +2,9 @@
 //!
 //! Where the capturing host offloads segmentation, one captured segment is many packets on the wire. Their size is not that of the
 //! handshake's option, an upper bound only (paths with a smaller MTU, tunnels): it is the largest size that full segments are
-//! multiples of.
+//! multiples of. An upper bound it is, if at all, for what the sender does not merge: some systems count the options to the
+//! segment and others do not (RFC 6691), some state the least size for a path of which they know nothing. A size that nearly all
+//! segments have, that fits a frame and is no multiple of the stated one was not merged.
 
 /// Distinct sizes that are counted.
 const SIZES: usize = 24;
@@ -12,6 +14,16 @@ const GOOD: f64 = 0.9;
 
 /// Smaller ones are no full segments.
 const SMALLEST: u32 = 200;
+
+/// Payload of an Ethernet frame, without TCP options: what fits was not merged, as long as nothing is known.
+const ETHERNET: u32 = 1460;
+
+/// Bytes of TCP options at most, RFC 9293 §3.1.
+const OPTIONS: u32 = 40;
+
+/// A segment that is longer than a full one by less than this share is one packet: it lacks an option, or takes another path. As
+/// two, the second one would be next to empty.
+const NEXT_TO_EMPTY: u32 = 16;
 
 /// What is assumed as long as nothing is known: Ethernet, with timestamps.
 const DEFAULT: u32 = 1448;
@@ -25,6 +37,8 @@ pub(crate) struct SegmentSize {
     size: u32,
     /// What the handshake allows, options deducted.
     stated: Option<u32>,
+    /// The longest segment that is one packet.
+    longest: u32,
     seen: u32,
     next_look: u32,
     counts: Vec<(u32, u32)>,
@@ -32,7 +46,7 @@ pub(crate) struct SegmentSize {
 
 impl SegmentSize {
     pub(crate) fn new() -> Self {
-        Self { size: DEFAULT, stated: None, seen: 0, next_look: 2, counts: Vec::new() }
+        Self { size: DEFAULT, stated: None, longest: ETHERNET, seen: 0, next_look: 2, counts: Vec::new() }
     }
 
     /// Bytes of payload in a full packet, as far as is known.
@@ -45,14 +59,15 @@ impl SegmentSize {
     pub(crate) fn state(&mut self, payload: u32) {
         if payload >= SMALLEST {
             self.stated = Some(payload);
-            self.size = payload;
+            self.learn(payload);
+            self.longest = self.longest.max(ETHERNET);
         }
     }
 
     /// Packets that `payload` bytes are.
     #[inline]
     pub(crate) fn packets(&self, payload: u64) -> u64 {
-        if payload <= u64::from(self.size) {
+        if payload <= u64::from(self.longest) {
             1
         } else {
             payload.div_ceil(u64::from(self.size))
@@ -77,8 +92,12 @@ impl SegmentSize {
         }
     }
 
+    fn learn(&mut self, size: u32) {
+        self.size = size;
+        self.longest = size + size / NEXT_TO_EMPTY;
+    }
+
     fn look(&mut self) {
-        let limit = self.stated.unwrap_or(LARGEST).min(LARGEST);
         let weight = |size: u32| -> u32 {
             let multiples = self.counts.iter().filter(|(payload, _)| payload % size == 0);
             multiples.map(|(_, count)| count).sum()
@@ -93,14 +112,23 @@ impl SegmentSize {
         if let [first, second, ..] = common.as_slice() {
             candidates.push(divisor(first.0, second.0));
         }
-        candidates.retain(|size| (SMALLEST..=limit).contains(size));
+        let largest = self.stated.map_or(LARGEST, |stated| (stated + OPTIONS).clamp(ETHERNET, LARGEST));
+        candidates.retain(|size| {
+            let beyond = self.stated.filter(|stated| size > stated);
+            let unmerged = beyond
+                .is_none_or(|stated| size % stated > 0 && f64::from(weight(*size)) >= GOOD * f64::from(full));
+            (SMALLEST..=largest).contains(size) && unmerged
+        });
         let Some(best) = candidates.iter().map(|size| weight(*size)).max() else { return };
         // One size alone says little while the handshake says another.
         if f64::from(best) < 0.5 * f64::from(full) || (self.stated.is_some() && best < 3) {
+            if self.seen >= SIZES as u32 {
+                self.learn(self.size); // no common size: the stated one holds
+            }
             return;
         }
         let good = candidates.into_iter().filter(|size| f64::from(weight(*size)) >= GOOD * f64::from(best));
-        self.size = good.max().unwrap_or(self.size);
+        self.learn(good.max().unwrap_or(self.size));
     }
 
     /// Bytes of memory behind it.
@@ -148,9 +176,24 @@ mod tests {
     }
 
     #[test]
+    fn a_size_of_all_segments_wins_over_a_smaller_stated_one() {
+        assert_eq!(learnt(Some(1380), &[1392]), 1392, "the options are not counted to the MSS");
+        assert_eq!(learnt(Some(536), &[1460]), 1460, "536 was stated for want of a better one");
+        assert_eq!(learnt(Some(8948), &[8960]), 8960, "jumbo frames");
+        assert_eq!(learnt(Some(536), &[1072]), 536, "all merged");
+        assert_eq!(learnt(Some(1380), &[1392, 1380]), 1380, "not all");
+    }
+
+    #[test]
     fn counts_packets() {
+        let packets = |size: &SegmentSize, all: [u64; 6]| all.map(|bytes| size.packets(bytes));
         let mut size = SegmentSize::new();
+        assert_eq!(packets(&size, [1, 1448, 1460, 1461, 2896, 65_160]), [1, 1, 1, 2, 2, 45]);
         size.state(1000);
-        assert_eq!([1, 999, 1000, 1001, 64_000].map(|bytes| size.packets(bytes)), [1, 1, 1, 2, 64]);
+        assert_eq!(packets(&size, [1, 999, 1000, 1461, 2000, 64_000]), [1, 1, 1, 2, 2, 64]);
+        for _ in 0..4 {
+            size.see(1000);
+        }
+        assert_eq!(packets(&size, [1, 1000, 1062, 1063, 1460, 64_000]), [1, 1, 1, 2, 2, 64]);
     }
 }

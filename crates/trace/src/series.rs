@@ -84,7 +84,8 @@ struct Records {
 }
 
 impl Records {
-    fn new(path: &Path, input: Input) -> Result<(Self, csv::StringRecord), TraceError> {
+    fn new(path: &Path, mut input: Input) -> Result<(Self, csv::StringRecord), TraceError> {
+        input.bound_lines();
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.headers().map_err(|error| refused(path, error.to_string()))?.clone();
         let used = reader.position().byte();

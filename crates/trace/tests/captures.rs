@@ -149,6 +149,33 @@ fn a_damaged_record_stops_the_reading_and_costs_no_memory() {
 }
 
 #[test]
+fn a_clock_that_jumps_by_centuries() {
+    let mut segments = conversation();
+    for segment in &mut segments[2..] {
+        segment.time_ns += 16_300_000_000_000_000_000;
+    }
+    segments.insert(8, Segment { time_ns: segments[7].time_ns, ..segments[3].clone() });
+    let observed = observe_file(&pcapng(true, 9, 101, &frames(&segments, &[], 65_535)));
+    assert_eq!(observed.first("flows", "retransmissions"), 1.0);
+}
+
+#[test]
+fn a_block_shorter_than_its_own_frame_stops_the_reading() {
+    for big_endian in [false, true] {
+        let packets = frames(&conversation(), &[], 65_535);
+        let mut bytes = pcapng(big_endian, 9, 101, &packets);
+        let stop = bytes.len();
+        // A decryption block of nine bytes: its length and frame take twelve.
+        for word in [0x8000_0001u32, 9, 0, 0] {
+            bytes.extend(if big_endian { word.to_be_bytes() } else { word.to_le_bytes() });
+        }
+        let observed = observe_file(&bytes);
+        assert_eq!((observed.summary.frames, observed.summary.stopped[0].byte as usize), (23, stop));
+        assert!(observed.summary.stopped[0].reason.contains("less than 12 bytes"));
+    }
+}
+
+#[test]
 fn a_clock_that_goes_back() {
     let mut segments = conversation();
     // Frames 6 to 8 a little late, and everything from frame 15 on an hour early.
@@ -180,6 +207,54 @@ fn merged_segments_count_as_their_packets() {
     big.drain(4..);
     let observed = observe_file(&PCAP.file(101, &frames(&big, &[], 65_535)));
     assert_eq!(observed.first("flows", "packets_sent"), 100.0);
+}
+
+#[test]
+fn segments_longer_than_the_stated_size_are_one_packet_each() {
+    // Whose MSS option counts no options (RFC 6691 says that it must not); who states the least size that every path has;
+    // and no handshake.
+    for (stated, stamped, payload) in
+        [(Some(1392), true, 1392), (Some(536), false, 1460), (None, false, 1460)]
+    {
+        let mut segments = conversation();
+        if stated.is_none() {
+            segments.drain(..3);
+        }
+        for segment in &mut segments {
+            segment.options.clear();
+            if let Some(stated) = stated.filter(|_| segment.flags & wire::SYN != 0) {
+                segment.options = mss(stated);
+            }
+            if stamped {
+                segment.options.extend(timestamps((segment.time_ns / MS) as u32, 1));
+            }
+            if segment.payload > 0 {
+                segment.seq = 100 + (segment.seq - 100) / 1000 * payload;
+                segment.payload = payload as usize;
+            } else if segment.ack.is_some_and(|ack| ack > 1000 && ack != 500) {
+                segment.ack = segment.ack.map(|ack| 100 + (ack - 100) / 1000 * payload);
+            }
+        }
+        let observed = observe_file(&PCAP.file(101, &frames(&segments, &[], 65_535)));
+        assert_eq!(observed.first("flows", "packets_sent"), 10.0, "{stated:?}");
+        assert_eq!(observed.first("trace_flows", "merged_segments"), 0.0, "{stated:?}");
+        assert_eq!(observed.first("trace_flows", "segment_bytes"), f64::from(payload), "{stated:?}");
+    }
+}
+
+#[test]
+fn a_wrong_number_is_said() {
+    let mut segments = conversation();
+    segments.drain(..3);
+    segments[0].seq = segments[0].seq.wrapping_sub(2_000_000);
+    let observed = observe_file(&PCAP.file(101, &frames(&segments, &[], 65_535)));
+    let remarks = observed.summary.remarks.join(" ");
+    assert!(remarks.contains("10.0.0.1:40000 > 10.0.0.2:80"), "{remarks}");
+    assert!(remarks.contains("were acknowledged and not captured"), "{remarks}");
+    // Not where a few are missing.
+    let mut segments = conversation();
+    segments.drain(6..8);
+    assert!(observe_file(&PCAP.file(101, &frames(&segments, &[], 65_535))).summary.remarks.is_empty());
 }
 
 #[test]

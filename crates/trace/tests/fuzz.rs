@@ -1,10 +1,11 @@
 //! Damaged files: every reader, on bytes that were a trace once.
 //!
-//! The corpus, small captures and series made by hand, is in `fuzz/corpus`; `write_corpus` makes it anew. A short run is a
-//! part of the tests. A long one: `PARSHALL_FUZZ=10000000 cargo test --release -p parshall-trace --test fuzz -- mutated`, with
-//! `PARSHALL_FUZZ_SEED` for other mutations than the last time.
+//! The corpus, small captures and series made by hand, is in `fuzz/corpus`; `write_corpus` makes it anew. These mutations are blind, and
+//! few enough to be a part of the tests; `make fuzz` has some that are led by the code they reach.
 
 mod common;
+#[path = "../../../fuzz/src/traces.rs"]
+mod targets;
 
 use common::wire::{self, frames, links, mss, pcapng, sack, timestamps, Pcap, Segment, PCAP};
 use flate2::write::GzEncoder;
@@ -14,6 +15,9 @@ use std::fs;
 use std::io::Write;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
+
+/// Damaged files that are read.
+const EXECUTIONS: u64 = 20_000;
 
 fn corpus_directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus")
@@ -128,14 +132,11 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Xoshiro256PlusPlus) {
 
 #[test]
 fn mutated_traces_are_read_without_panic() {
-    let number =
-        |name: &str, otherwise| std::env::var(name).map_or(otherwise, |text| text.parse().expect(name));
-    let executions: u64 = number("PARSHALL_FUZZ", 20_000);
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(number("PARSHALL_FUZZ_SEED", 1));
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let corpus = corpus();
     assert!(corpus.len() >= 18);
     let (mut recognised, mut frames, mut flows, mut stopped) = (0u64, 0u64, 0u64, 0u64);
-    for execution in 0..executions {
+    for execution in 0..EXECUTIONS {
         let pick = |random: &mut Xoshiro256PlusPlus| random.next_u64() as usize % corpus.len();
         let (name, original) = &corpus[pick(&mut random)];
         let other = &corpus[pick(&mut random)].1;
@@ -155,16 +156,19 @@ fn mutated_traces_are_read_without_panic() {
         }
     }
     println!(
-        "{executions} executions: {recognised} read, {stopped} stopped early, {frames} frames, {flows} flows"
+        "{EXECUTIONS} executions: {recognised} read, {stopped} stopped early, {frames} frames, {flows} flows"
     );
     // Mutations that no reader gets past its first bytes would test nothing.
-    assert!(recognised * 2 > executions && frames > 2 * executions && flows * 3 > executions);
+    assert!(recognised * 2 > EXECUTIONS && frames > 2 * EXECUTIONS && flows * 3 > EXECUTIONS);
 }
 
 #[test]
 fn the_corpus_is_read() {
     for (name, bytes) in corpus() {
-        let summary = parshall_trace::observe_bytes(bytes).unwrap_or_else(|| panic!("{name}"));
+        let [capture, series] = [targets::capture(&bytes), targets::series(&bytes)];
+        // Each file is for one target.
+        assert!(capture.is_none() || series.is_none(), "{name}");
+        let summary = capture.or(series).unwrap_or_else(|| panic!("{name}"));
         assert!(summary.stopped.is_empty() && summary.flows > 0, "{name}: {summary:?}");
     }
 }

@@ -188,3 +188,28 @@ fn a_file_that_turns_into_something_else_says_where() {
     assert_eq!(stopped.byte as usize, whole + 1000 * "no,number\n".len());
     assert!(stopped.reason.contains("1000 rows"), "{}", stopped.reason);
 }
+
+#[test]
+fn a_line_without_end_stops_the_reading() {
+    for quote in ["", "\""] {
+        // Four megabytes without the end of a line; within quotes an end is none.
+        let mut text = String::from("t_s,cwnd_pkts\n0,10\n1,11\n2,12\n");
+        let used = text.len() as u64;
+        text.push_str(quote);
+        text.push_str(&if quote.is_empty() { "7".repeat(1 << 22) } else { "7,\n".repeat(1 << 20) });
+        let observed = try_observe(&[text.as_bytes()], &Options { rtt_s: Some(0.1), ..OPTIONS }).unwrap();
+        let stopped = &observed.summary.stopped[0];
+        assert_eq!((observed.summary.frames, stopped.byte), (3, used));
+        assert!(stopped.reason.contains("a line of more than 1048576 bytes"), "{}", stopped.reason);
+        // Nothing but such a line.
+        let alone = format!("t_s,cwnd_pkts\n{}", &text[used as usize..]);
+        assert!(try_observe(&[alone.as_bytes()], &OPTIONS).is_err());
+    }
+    // Many lines are no long one.
+    let text = format!("t_s,cwnd_pkts\n{}", "1,10\n".repeat(500_000));
+    assert!(try_observe(&[text.as_bytes()], &Options { rtt_s: Some(0.1), ..OPTIONS })
+        .unwrap()
+        .summary
+        .stopped
+        .is_empty());
+}

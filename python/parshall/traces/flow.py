@@ -195,7 +195,7 @@ class TracedFlow:
             # Without the slots at both ends, of which the loss takes a part.
             steady = steady[1:-1]
             if len(steady) >= LEAST_PERIOD:
-                slopes.append(float(np.polyfit(np.arange(len(steady)), steady, 1)[0]))
+                slopes.append(_slope(steady))
             previous = float(self.windows[end]) if end < len(self.windows) and self.lost[end] else None
         return Decrease(len(slopes), _quartiles(slopes), _quartiles(factors))
 
@@ -221,6 +221,12 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
     low = 0.0 if k == 0 else float(beta.ppf(tail, k, n - k + 1))
     high = 1.0 if k == n else float(beta.ppf(1 - tail, k + 1, n - k))
     return low, high
+
+
+def _slope(window: FloatArray) -> float:
+    """Growth of a window a round trip, by least squares; sums of whole numbers are exact: a constant one has 0."""
+    places = 2 * np.arange(len(window)) - (len(window) - 1)
+    return float(2 * np.dot(places, window) / np.dot(places, places))
 
 
 def _quartiles(values: list[float]) -> tuple[float, float, float] | None:

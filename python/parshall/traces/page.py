@@ -19,6 +19,9 @@ from parshall.traces.spectra import Variability, variability
 CLOSELY = 3
 """Flows that are shown closely."""
 
+FEW_ROUNDS = 20
+"""A flow of fewer round trips has nothing to show closely: only the largest, or chosen ones, are shown all the same."""
+
 LISTED = 40
 """Flows that are listed."""
 
@@ -33,7 +36,7 @@ class Close:
 
 
 def closely(observation: Observation, chosen: Sequence[str] = (), control: str = "reno") -> list[Close]:
-    """The flows that the page shows closely: `CLOSELY`, or all `chosen`; with the fitted chain of `control`.
+    """The flows that the page shows closely: the largest, or all `chosen`; with the fitted chain of `control`.
 
     Raises
     ------
@@ -43,6 +46,8 @@ def closely(observation: Observation, chosen: Sequence[str] = (), control: str =
     made = []
     for row in observation.selected(chosen).head(max(CLOSELY, len(chosen))).to_dicts():
         flow = observation.flow(row["flow"], row["repetition"])
+        if made and not chosen and flow.windows.size < FEW_ROUNDS:
+            continue
         try:
             made.append(Close(flow, variability(flow, control)))
         except InputError as error:
@@ -187,6 +192,7 @@ def _facts(flow: TracedFlow) -> Table:
             ("lost before the capture point", count(facts["lost_before_capture_packets"])),
             ("handshake RTT", quantity(facts["handshake_rtt_s"], "s")),
             ("SACK, timestamps", f"{_yes(facts['sack_permitted'])}, {_yes(facts['timestamps'])}"),
+            ("probes of a closed window", count(facts["zero_window_probes"])),
             ("largest receive window", quantity(facts["max_receive_window_bytes"], "B")),
             ("end", facts["ending"]),
         ]

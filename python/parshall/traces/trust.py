@@ -14,7 +14,9 @@ _VANTAGE = {
     "receiver": "The capture was made at the receiver: losses show as holes that are filled later, but a lost packet "
     "after which nothing else arrived until it was sent again cannot be seen.",
     "middle": "The capture was made between the ends: a round-trip time is the sum of the times beyond and before "
-    "that point.",
+    "that point, of which neither is negligible: at least {before} from an acknowledgement to the data that answers "
+    "it, and {beyond} from a segment to its acknowledgement. A capture on the sender's own host is of this kind if "
+    "packets wait before it, in a shaper for instance.",
     "": "Where the capture was made does not show: acknowledgements, or the data, are not in it.",
 }
 
@@ -53,7 +55,8 @@ def of_flow(flow: TracedFlow) -> list[str]:
     facts = flow.facts
     if not facts:
         return ["A series of the sender's own kernel: nothing had to be inferred from packets."]
-    found = [_VANTAGE[facts["vantage"]]]
+    before, beyond = (quantity(facts[key], "s") for key in ("least_before_s", "least_beyond_s"))
+    found = [_VANTAGE[facts["vantage"]].format(before=before, beyond=beyond)]
     found.append(_round_trip(flow))
     missed, sent = facts["uncaptured_packets"], flow.row["packets_sent"] or 0
     if missed:
@@ -61,6 +64,11 @@ def of_flow(flow: TracedFlow) -> list[str]:
         found.append(
             f"{counted(missed, 'packet')} ({share} %) were acknowledged without having been captured: the capture "
             "missed them."
+        )
+    if facts["zero_window_probes"]:
+        found.append(
+            f"The receiver closed its window; {counted(facts['zero_window_probes'], 'probe')} of one byte asked if "
+            "it still was: neither data nor losses."
         )
     if flow.row["retransmissions"] and not facts["sack_permitted"]:
         found.append(
@@ -87,5 +95,6 @@ def _round_trip(flow: TracedFlow) -> str:
         return "No round-trip time could be measured; there are no windows per round trip."
     if source == "handshake":
         shown = quantity(flow.facts["handshake_rtt_s"], "s")
-        return f"The round-trip time is that of the handshake alone, {shown}: slots of that length were used."
+        reason = " No data was seen to answer an acknowledgement at once." if flow.facts["timestamps"] else ""
+        return f"The round-trip time is that of the handshake alone, {shown}: slots of that length were used.{reason}"
     return f"Round-trip times come from {source}: {counted(samples, 'sample')}."

@@ -75,3 +75,54 @@ proptest! {
         }
     }
 }
+
+/// An IPv4 header around a payload of this protocol.
+fn around(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    let total = (20 + payload.len()) as u16;
+    let mut bytes = vec![0x45, 0];
+    bytes.extend(total.to_be_bytes());
+    bytes.extend([0, 9, 0x40, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
+    bytes.extend(payload);
+    bytes
+}
+
+/// An Ethernet frame with a VLAN tag.
+fn ethernet(ether_type: u16, payload: &[u8]) -> Vec<u8> {
+    [&[0; 12][..], &[0x81, 0, 0, 7], &ether_type.to_be_bytes(), payload].concat()
+}
+
+#[test]
+fn what_a_tunnel_carries_is_taken_out() {
+    let inner = ipv4();
+    let framed = ethernet(0x0800, &inner);
+    let pppoe = [&[0x11, 0, 0, 5, 0, (inner.len() + 2) as u8, 0, 0x21][..], &inner].concat();
+    let labels = [&[0, 1, 0x20, 64, 0, 2, 0x21, 64][..], &inner].concat();
+    let gre = [&[0, 0, 8, 0][..], &inner].concat();
+    let keyed = [&[0xb0, 0, 0x65, 0x58][..], &[0; 12], &framed].concat();
+    let length = (framed.len() + 16) as u16;
+    let vxlan =
+        [&[200, 0, 0x12, 0xb5][..], &length.to_be_bytes(), &[0, 0, 8, 0, 0, 0, 0, 0, 7, 0], &framed].concat();
+    for (name, link_type, bytes) in [
+        ("PPPoE", 1, ethernet(0x8864, &pppoe)),
+        ("MPLS", 1, ethernet(0x8847, &labels)),
+        ("IP in IP", 101, around(4, &inner)),
+        ("twice", 101, around(4, &around(4, &inner))),
+        ("GRE", 1, ethernet(0x0800, &around(47, &gre))),
+        ("GRE with key and Ethernet", 101, around(47, &keyed)),
+        ("VXLAN", 101, around(17, &vxlan)),
+    ] {
+        let packet = tcp(decode(link_type, &bytes, bytes.len() as u32));
+        assert_eq!((packet.seq, packet.payload, packet.ip_id), (1, 5, Some(0x1234)), "{name}");
+        assert_eq!(packet.source, Endpoint::new("10.0.0.1".parse().unwrap(), 1000), "{name}");
+        // However little was captured.
+        for captured in 0..bytes.len() {
+            let _ = decode(link_type, &bytes[..captured], bytes.len() as u32);
+        }
+    }
+    let five = (0..5).fold(inner.clone(), |packet, _| around(4, &packet));
+    assert_eq!(decode(101, &five, five.len() as u32), Content::Other, "no end of tunnels is damage");
+    // PPP that carries no IP, GRE of another version, and any other UDP.
+    assert_eq!(decode(1, &ethernet(0x8864, &[0x11, 0, 0, 5, 0, 4, 0xc0, 0x21, 1, 1]), 28), Content::Other);
+    assert_eq!(decode(101, &around(47, &[0, 1, 8, 0, 0x45]), 25), Content::Other);
+    assert_eq!(decode(101, &around(17, &[200, 0, 0, 53, 0, 8, 0, 0]), 28), Content::Other);
+}
