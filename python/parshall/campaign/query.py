@@ -63,7 +63,7 @@ def query(store: Store | str | Path, sql: str, sweeps: Sequence[str] = ()) -> pl
     return reading(place, lambda snapshot: _answer(snapshot, chosen, sql))
 
 
-_CONFIGURATION = {
+_CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
@@ -82,12 +82,7 @@ def _answer(snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str) 
             if relation is None:
                 raise InputError(f"query: the statement has no answer; {_ACCEPTED}")
             answer: pl.DataFrame = _readable(relation).pl()
-        except (
-            duckdb.SyntaxException,
-            duckdb.ParserException,
-            duckdb.BinderException,
-            duckdb.CatalogException,
-        ) as error:
+        except _WORDING as error:
             raise _refused(error) from None
         except duckdb.Error as error:
             raise _explained(snapshot, error) from None
@@ -95,6 +90,9 @@ def _answer(snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str) 
             raise InputError("query: the statement is nested too deeply") from None
     return answer
 
+
+_WORDING = (duckdb.SyntaxException, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+"""Errors before any file is read."""
 
 _ACCEPTED = "accepted: one statement that reads, e.g. SELECT count(*) FROM flows"
 
