@@ -10,8 +10,8 @@
 
 All but the last two have the columns ``sweep``, ``point``, ``repetition``, ``run`` and the sweep's parameters in
 front: as the scenario has them (``bottleneck_rate``, text), and as numbers with the unit in the name
-(``bottleneck_rate_bps``). A column of the records wins over a parameter of the same name. Runs that no sweep refers
-to are in the schema ``store`` (``store.flows``), with all others, without parameters.
+(``bottleneck_rate_bps``). Runs that no sweep refers to are in the schema ``store`` (``store.flows``), with all others,
+without parameters.
 
 A statement reads the store and nothing else: DuckDB opens no file outside of it, loads no extension, sees no Python
 variable, and its settings cannot be changed. It is one statement, and one that only reads.
