@@ -30,9 +30,8 @@ import polars as pl
 
 from parshall import _core
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
-from parshall.campaign.work import digest
 from parshall.errors import StoreError
-from parshall.files import sync
+from parshall.files import digest, sync
 from parshall.runs.merit import METRICS
 from parshall.runs.storage import storage_error
 

@@ -20,6 +20,7 @@ import polars as pl
 
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.errors import ClusterError, ParshallError
+from parshall.files import digest
 from parshall.runs import about
 from parshall.runs.memory import most_flows
 from parshall.runs.merit import METRICS, Repetition, Value, bottleneck_name
@@ -204,9 +205,3 @@ def measure(directory: Path, wanted: tuple[str, ...] = ()) -> dict[str, Value]:
 
         values |= of_tables(flows, links, transfers, wanted)
     return values
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

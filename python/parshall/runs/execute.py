@@ -187,6 +187,7 @@ class _Execution:
         made = Run(self.directory, metadata)
         metadata["summary"] = summarise(made.flows, made.links, made.transfers, made.totals, about.peak_rss_bytes())
         metadata["predicted"], metadata["prediction_problem"] = self._predict(made)
+        metadata["files"] = storage.digests(self.directory, self.finished)
         storage.write_run(self.directory, metadata)
         return made
 
