@@ -4,21 +4,28 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-rust test-python check lint types docs docs-check docs-crates bench fuzz fuzz-build fuzz/seeds/scenario wheel clean
+LOCK := requirements-dev.txt
+
+.PHONY: help setup lock demo test test-rust test-python check lint types docs docs-check docs-crates bench fuzz fuzz-build fuzz/seeds/scenario wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: .venv/.ready ## The environment (.venv) with Parshall and all tools in it
 
-.venv/bin/maturin:
+.venv/bin/maturin: $(LOCK)
 	@command -v cargo >/dev/null || { echo "make: Rust is needed: https://rustup.rs" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
+	@touch $@
 
 .venv/.ready: .venv/bin/maturin pyproject.toml $(RUST)
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet --extras dev
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet --locked
 	@touch $@
+
+lock: ## requirements-dev.txt: the newest versions that pyproject.toml accepts, with hashes (needs uv)
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade --quiet \
+		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --output-file $(LOCK)
 
 demo: setup ## Run the quick-start scenario, and say where its page is
 	$(BIN)/parshall run scenarios/quickstart.toml --output runs/demo --force
@@ -83,7 +90,7 @@ fuzz-%: fuzz/seeds/% fuzz-build
 		-print_final_stats=1 $(FUZZ_OPTIONS)
 
 wheel: setup ## dist/: an abi3 wheel that needs no compiler where it is installed
-	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --out dist
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --locked --out dist
 
 clean: ## Remove what was built, but no results
 	rm -rf .venv dist target

@@ -126,11 +126,12 @@ class Scenario(Part):
     @classmethod
     def from_document(cls, document: Mapping[str, Any], folder: str | Path = ".", source: str | None = None) -> Self:
         """Make a scenario of plain tables, as TOML or JSON have them, and check that it can be run."""
-        try:
-            scenario = cls(**document)
-        except ScenarioError as error:
-            raise ScenarioError(error.problems, source) from None
-        scenario.placed(folder, source).resolve()
+        with reading.within_limits(source):
+            try:
+                scenario = cls(**document)
+            except ScenarioError as error:
+                raise ScenarioError(error.problems, source) from None
+            scenario.placed(folder, source).resolve()
         return scenario
 
     def placed(self, folder: str | Path, source: str | None) -> Self:
@@ -189,7 +190,8 @@ class Scenario(Part):
             Parts do not fit together, or a file cannot be read.
         """
         try:
-            return resolve(self, self._folder)
+            with reading.within_limits(self._source):
+                return resolve(self, self._folder)
         except Problem as problem:
             raise ScenarioError([str(problem)], self._source) from None
 

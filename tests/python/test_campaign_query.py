@@ -90,8 +90,8 @@ def test_what_does_not_only_read_the_store_is_refused(sql: str, store: ps.Store,
         "SHOW TABLES",
         "WITH a AS (SELECT 1 AS n) SELECT n FROM a",
         "VALUES (1)",
-    ]
-    + ["PIVOT (SELECT point, goodput_bps FROM runs) ON point USING avg(goodput_bps)"],
+        "PIVOT (SELECT point, goodput_bps FROM runs) ON point USING avg(goodput_bps)",
+    ],
 )
 def test_what_reads_is_answered(sql: str, store: ps.Store) -> None:
     assert store.query(sql).height > 0
@@ -106,7 +106,7 @@ VALUES: dict[str, Any] = {
     "INTERVAL 90 MINUTE": "01:30:00",
     "[INTERVAL 1 DAY]": "[1 day]",
     "sum(goodput_bps > 0)": 2,
-    "170141183460469231731687303715884105727::HUGEINT": 2**127 - 1,
+    "1000000000000000000000000000001::HUGEINT": 10**30 + 1,
     "1.25::DECIMAL(10, 2)": 1.25,
     "DATE '2026-01-02'": "2026-01-02",
     "TIMESTAMP '2026-01-02 03:04:05'": "2026-01-02T03:04:05",

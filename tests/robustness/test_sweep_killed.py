@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance
+from parshall.errors import InputError
 
 SWEEP = """
 name = "killed"
@@ -89,6 +91,48 @@ def test_killed_at_random_moments_it_gives_the_same_bytes(file: Path, tmp_path: 
             assert tables(store, tmp_path / f"tables{number}") == wanted
             assert list((store / "partial").iterdir()) == []
     assert any(0 < count < 400 for count in done), f"no kill came among the runs: {done}"
+
+
+def test_killed_in_the_first_moments_of_a_restart_it_has_no_fewer_runs(file: Path, tmp_path: Path) -> None:
+    """Whatever the moment, the record, a query, and what nobody refers to are as if it had not been started."""
+    store = tmp_path / "store"
+    assert finish(command(file, "--store", store, "--set", "repetitions=4")).returncode == 0
+    moments = random.Random(2)
+    fewest = 8
+    statuses = set()
+    for _ in range(KILLS):
+        process = subprocess.Popen(command(file, "--store", store), stderr=subprocess.PIPE, text=True)
+        time.sleep(moments.uniform(0.2, 4.0))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        time.sleep(0.3)  # its processes notice that it is gone
+        place = ps.Store(store)
+        found = ps.Sweep.load(place, "killed").record
+        statuses.add(found.status)
+        assert found.runs >= fewest
+        assert place.query("SELECT count(*) AS n FROM runs")["n"].item() == found.runs
+        before = maintenance.verify(place)
+        assert (before.missing, before.damage) == (0, ())
+        assert maintenance.collect(place, unreferenced=True, older_than_s=0).unreferenced == 0
+        assert maintenance.verify(place).runs == before.runs >= found.runs
+        fewest = found.runs
+    assert "running" in statuses, "no kill came after the start"
+
+
+def test_nothing_is_removed_while_a_sweep_goes_on(file: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    process = subprocess.Popen(command(file, "--store", store), stderr=subprocess.PIPE, text=True)
+    tried = 0
+    while process.poll() is None:
+        if runs_of(store) > 5:
+            tried += 1
+            with suppress(InputError):  # the sweep may have ended meanwhile
+                maintenance.collect(ps.Store(store), unreferenced=True, older_than_s=0)
+        time.sleep(0.05)
+    assert tried > 0
+    assert process.returncode == 0
+    found = maintenance.verify(ps.Store(store))
+    assert (found.runs, found.missing, found.damage) == (400, 0, ())
 
 
 def test_without_space_it_stops_and_goes_on_when_there_is(file: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ mod core {
     #[pymodule_export]
     use super::quantities::{format_quantity, parse_quantity};
     #[pymodule_export]
-    use super::simulation::{records_schema, simulate, Interrupted, PyMonitor};
+    use super::simulation::{check_scenario, records_schema, simulate, Interrupted, PyMonitor};
     #[pymodule_export]
     use super::traces::{observe, PyTraceMonitor};
 }

@@ -18,9 +18,15 @@ pub struct PyMonitor(Arc<Monitor>);
 
 #[pymethods]
 impl PyMonitor {
+    /// `most_flows`: so many may be there at a time.
     #[new]
-    fn new() -> Self {
-        Self::default()
+    #[pyo3(signature = (most_flows = None))]
+    fn new(most_flows: Option<u64>) -> Self {
+        let monitor = Self::default();
+        if let Some(most) = most_flows {
+            monitor.0.most_flows.store(most, Relaxed);
+        }
+        monitor
     }
 
     /// Stops the simulation, or keeps it from starting.
@@ -41,6 +47,19 @@ impl PyMonitor {
     }
 }
 
+/// Refuses a resolved scenario as [`simulate`] would, without running it; gives its flows and the memory that they take, as
+/// JSON. A `ValueError` has two arguments: the key, and what is wrong there.
+#[pyfunction]
+pub fn check_scenario(py: Python<'_>, scenario: &str) -> PyResult<String> {
+    let scenario = read(scenario)?;
+    let estimate = py.detach(|| parshall_sim::check(&scenario)).map_err(refused)?;
+    serde_json::to_string(&estimate).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+fn read(scenario: &str) -> PyResult<Scenario> {
+    serde_json::from_str(scenario).map_err(|error| PyValueError::new_err((String::new(), error.to_string())))
+}
+
 /// Runs one repetition of a resolved scenario, writes its tables to `directory` (`None`: nowhere) and returns its totals
 /// as JSON. `durable`: the tables are on the disk when it returns.
 #[pyfunction]
@@ -53,8 +72,7 @@ pub fn simulate(
     monitor: &PyMonitor,
     durable: bool,
 ) -> PyResult<String> {
-    let scenario: Scenario = serde_json::from_str(scenario)
-        .map_err(|error| PyValueError::new_err((String::new(), error.to_string())))?;
+    let scenario = read(scenario)?;
     let monitor = Arc::clone(&monitor.0);
     let summary = py.detach(|| {
         // A panic is a fault of ours, but not one to take a notebook or a campaign down with.

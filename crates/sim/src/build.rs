@@ -29,18 +29,68 @@ use parshall_workload::{Distribution, Source, WorkloadConfig};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+/// How much memory a scenario takes when it begins.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Estimate {
+    /// Flows that are there from the beginning; those of open loops come later.
+    pub flows: u64,
+    /// What these take, about.
+    pub bytes: u64,
+    /// What each flow takes that an open loop adds, about.
+    pub bytes_each: u64,
+}
+
+/// Memory of a flow beside its own structure: control, scoreboard, packets on their way, and their events.
+const BESIDE_A_FLOW: usize = 1200;
+
+/// Refuses whatever [`network`] refuses, but builds no flow.
+pub(crate) fn check(scenario: &Scenario) -> Result<Estimate, SimError> {
+    let streams = Streams::new(scenario.seed, 0);
+    let mut network = links_of(scenario, 0, streams)?;
+    let mut bytes = 0;
+    for (index, spec) in scenario.flows.iter().enumerate() {
+        let mut group = GroupBuilder::new(&mut network, scenario, streams, index);
+        group.check().map_err(|problem| at(index, "flows", problem))?;
+        network.flow_count += spec.count;
+        let own = if spec.tcp.is_some() { size_of::<TcpFlow>() } else { size_of::<DatagramFlow>() };
+        bytes += u64::from(spec.count) * (own + BESIDE_A_FLOW) as u64;
+    }
+    let bytes_each = (size_of::<TcpFlow>() + BESIDE_A_FLOW) as u64;
+    Ok(Estimate { flows: u64::from(network.flow_count), bytes, bytes_each })
+}
+
 pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, SimError> {
+    let streams = Streams::new(scenario.seed, repetition);
+    let mut network = links_of(scenario, repetition, streams)?;
+    make_room(&mut network, scenario)?;
+    for index in 0..scenario.flows.len() {
+        let mut group = GroupBuilder::new(&mut network, scenario, streams, index);
+        group.add().map_err(|problem| at(index, "flows", problem))?;
+    }
+    if network.core.warm_up > Instant::ZERO {
+        network.core.queue.push(network.core.warm_up, Entity::WarmUp);
+    }
+    if let Some(width) = network.bin {
+        network.core.queue.push(Instant::ZERO + width, Entity::Bin);
+    }
+    Ok(network)
+}
+
+/// The network without flows.
+fn links_of(scenario: &Scenario, repetition: u32, streams: Streams) -> Result<Network, SimError> {
     if scenario.warm_up_ps >= scenario.duration_ps {
         return Err(SimError::invalid("warm_up", "must end before the duration does"));
     }
-    check_interval("probes.flow_interval", scenario.probes.flow_interval_ps, scenario.duration_ps)?;
-    check_interval("probes.link_interval", scenario.probes.link_interval_ps, scenario.duration_ps)?;
-    let warm_up = Instant::from_ps(scenario.warm_up_ps);
-    let end = Instant::from_ps(scenario.duration_ps);
-    let streams = Streams::new(scenario.seed, repetition);
-    let bin = scenario.probes.link_interval_ps.map(Duration::from_ps);
+    check_interval("probes.flow_samples", scenario.probes.flow_interval_ps, scenario.duration_ps)?;
+    check_interval("probes.link_samples", scenario.probes.link_interval_ps, scenario.duration_ps)?;
+    check_ends_with(scenario)?;
     let mut network = Network {
-        core: Core::new(warm_up, end, repetition, streams),
+        core: Core::new(
+            Instant::from_ps(scenario.warm_up_ps),
+            Instant::from_ps(scenario.duration_ps),
+            repetition,
+            streams,
+        ),
         links: Vec::new(),
         tcp_groups: Vec::new(),
         tcp_flows: Vec::new(),
@@ -48,37 +98,26 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
         datagram_flows: Vec::new(),
         arrivals: Vec::new(),
         flow_count: 0,
-        bin,
+        bin: scenario.probes.link_interval_ps.map(Duration::from_ps),
         events: 0,
     };
-    make_room(&mut network, scenario);
     for (index, spec) in scenario.links.iter().enumerate() {
         network.links.push(link(spec, streams).map_err(|problem| at(index, "links", problem))?);
-    }
-    check_ends_with(scenario)?;
-    for (index, spec) in scenario.flows.iter().enumerate() {
-        let awaited = scenario.ends_with.iter().any(|&group| group as usize == index);
-        let name = spec.name.as_str().into();
-        let mut builder = GroupBuilder { network: &mut network, scenario, spec, awaited, streams, name };
-        builder.add().map_err(|problem| at(index, "flows", problem))?;
-    }
-    if network.core.warm_up > Instant::ZERO {
-        network.core.queue.push(warm_up, Entity::WarmUp);
-    }
-    if let Some(width) = bin {
-        network.core.queue.push(Instant::ZERO + width, Entity::Bin);
     }
     Ok(network)
 }
 
 /// All flows in one piece of memory, and their events.
-fn make_room(network: &mut Network, scenario: &Scenario) {
+fn make_room(network: &mut Network, scenario: &Scenario) -> Result<(), SimError> {
     let flows = scenario.flows.iter().filter(|spec| spec.tcp.is_some()).map(|spec| spec.count as usize).sum();
     if flows <= MAX_INDEX as usize {
-        network.tcp_flows.reserve_exact(flows);
+        if network.tcp_flows.try_reserve_exact(flows).is_err() {
+            return Err(SimError::invalid("flows", format!("there is no memory for {flows} flows")));
+        }
         in_large_pages(network.tcp_flows.spare_capacity_mut());
         network.core.queue.reserve(2 * flows); // a packet and a timer each
     }
+    Ok(())
 }
 
 /// The groups that end a simulation exist, and have a last transfer.
@@ -151,8 +190,15 @@ struct GroupBuilder<'a> {
     name: Arc<str>,
 }
 
-impl GroupBuilder<'_> {
-    fn add(&mut self) -> Result<(), Problem> {
+impl<'a> GroupBuilder<'a> {
+    fn new(network: &'a mut Network, scenario: &'a Scenario, streams: Streams, index: usize) -> Self {
+        let spec = &scenario.flows[index];
+        let awaited = scenario.ends_with.iter().any(|&group| group as usize == index);
+        Self { network, scenario, spec, awaited, streams, name: spec.name.as_str().into() }
+    }
+
+    /// Refuses what cannot be simulated; everything that [`Self::add`] would refuse.
+    fn check(&mut self) -> Result<Source, Problem> {
         let spec = self.spec;
         if spec.count == 0 {
             return Err(problem("count", "must be at least 1"));
@@ -172,14 +218,17 @@ impl GroupBuilder<'_> {
             return Err(problem("processing_time", "must be shorter than the duration"));
         }
         self.check_marker()?;
+        self.access()?;
+        self.starts()?;
+        self.legs(Duration::from_ps(self.rtts()?.shortest(spec.count)))?;
         let source = self.source(&spec.workload)?;
-        match (source, &spec.tcp, &spec.congestion_control) {
-            (source @ Source::Datagrams(_), None, None) => self.add_datagram_flows(&source, None),
+        match (&source, &spec.tcp, &spec.congestion_control) {
+            (Source::Datagrams(_), None, None) => Ok(source),
             (Source::Controlled, None, Some(control)) => {
                 control
                     .check_for_datagrams(self.longest_rtt()?)
                     .map_err(|error| at_key("congestion_control", &error))?;
-                self.add_datagram_flows(&Source::Controlled, Some(control))
+                Ok(source)
             }
             (Source::Controlled, None, None) => {
                 Err(problem("congestion_control", "must set the datagrams' rate"))
@@ -187,11 +236,27 @@ impl GroupBuilder<'_> {
             (Source::Datagrams(_) | Source::Controlled, ..) => {
                 Err(problem("workload", "sends datagrams, so there is no TCP"))
             }
-            (_, Some(tcp), _) if tcp.max_rto.min(tcp.initial_rto) < SHORTEST_RTO_PS => {
-                Err(problem("max_rto", "and initial_rto must be at least 1 ms"))
-            }
-            (source, Some(tcp), Some(control)) => self.add_tcp_flows(&source, tcp, control),
+            (_, Some(tcp), Some(control)) => self.check_tcp(tcp, control).map(|()| source),
             _ => Err(problem("workload", "needs TCP and a congestion control")),
+        }
+    }
+
+    fn check_tcp(&self, tcp: &TcpConfig, control: &ControlConfig) -> Result<(), Problem> {
+        if tcp.max_rto.min(tcp.initial_rto) < SHORTEST_RTO_PS {
+            return Err(problem("max_rto", "and initial_rto must be at least 1 ms"));
+        }
+        if tcp.slow_start != SlowStart::Standard && !(control.has_standard_slow_start() && tcp.timestamps) {
+            let what = "needs timestamps, and a congestion control with the standard slow start";
+            return Err(problem("slow_start", what));
+        }
+        control.check(self.longest_rtt()?).map_err(|error| at_key("congestion_control", &error))
+    }
+
+    fn add(&mut self) -> Result<(), Problem> {
+        let source = self.check()?;
+        match (&self.spec.tcp, &self.spec.congestion_control) {
+            (Some(tcp), Some(control)) => self.add_tcp_flows(&source, tcp, control),
+            (_, control) => self.add_datagram_flows(&source, control.as_ref()),
         }
     }
 
@@ -346,10 +411,6 @@ impl GroupBuilder<'_> {
         tcp: &TcpConfig,
         control: &ControlConfig,
     ) -> Result<(), Problem> {
-        if tcp.slow_start != SlowStart::Standard && !(control.has_standard_slow_start() && tcp.timestamps) {
-            let what = "needs timestamps, and a congestion control with the standard slow start";
-            return Err(problem("slow_start", what));
-        }
         let group = TcpGroup {
             name: self.name.clone(),
             tcp: with_marks(tcp, control),
@@ -364,7 +425,6 @@ impl GroupBuilder<'_> {
             path: self.spec.path.clone().into(),
             reverse_path: self.spec.reverse_path.clone().into(),
         };
-        control.check(self.longest_rtt()?).map_err(|error| at_key("congestion_control", &error))?;
         let group_index = self.network.tcp_groups.len() as u32;
         self.network.tcp_groups.push(group);
         if self.awaited {
@@ -475,6 +535,17 @@ impl<'a> SpreadValues<'a> {
             Spread::List(values) => values.iter().copied().max().unwrap_or(0),
             Spread::Uniform { high, .. } => *high,
             Spread::Distribution { .. } => (0..count).map(|index| self.get(index)).max().unwrap_or(0),
+        }
+    }
+
+    /// The smallest of `count`, or what bounds them.
+    fn shortest(&self, count: u32) -> u64 {
+        match self.spread {
+            Spread::Constant(value) => *value,
+            Spread::Linear { first, .. } => (*first).min(self.get(count - 1)),
+            Spread::List(values) => values.iter().copied().min().unwrap_or(0),
+            Spread::Uniform { low, .. } => *low,
+            Spread::Distribution { min_ps, .. } => *min_ps,
         }
     }
 

@@ -56,6 +56,7 @@ mod tcp_flow;
 mod tcp_group;
 mod waiting_packets;
 
+pub use build::Estimate;
 pub use results::{LinkTotals, Summary};
 pub use scenario::Scenario;
 
@@ -92,8 +93,10 @@ impl SimError {
 }
 
 /// Watches, and stops, a running simulation from another thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Monitor {
+    /// So many flows may be there at a time; open loops that need more are refused.
+    pub most_flows: AtomicU64,
     /// Set it to stop the simulation.
     pub cancel: AtomicBool,
     /// Simulated time so far, ps.
@@ -102,6 +105,26 @@ pub struct Monitor {
     pub packets: AtomicU64,
     /// Interrupts the simulation after about so many events, as `cancel` does.
     pub most_events: Option<u64>,
+}
+
+impl Default for Monitor {
+    fn default() -> Self {
+        Self {
+            most_flows: AtomicU64::new(u64::MAX),
+            cancel: AtomicBool::new(false),
+            simulated_ps: AtomicU64::new(0),
+            packets: AtomicU64::new(0),
+            most_events: None,
+        }
+    }
+}
+
+/// Refuses what [`simulate`] would refuse before its first event, without building a flow; gives the memory that it takes.
+///
+/// # Errors
+/// [`SimError::Invalid`]: the scenario contradicts itself.
+pub fn check(scenario: &Scenario) -> Result<Estimate, SimError> {
+    build::check(scenario)
 }
 
 /// Runs one repetition of a scenario and writes its records.

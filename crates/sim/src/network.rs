@@ -3,7 +3,7 @@
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::memory::prefetch;
-use crate::packet::{Entity, Owner, Packet, Transit};
+use crate::packet::{Entity, Owner, Packet, Transit, MAX_INDEX};
 use crate::probe::LinkProbe;
 use crate::random::{SmallStream, Stream};
 use crate::shared::Core;
@@ -173,6 +173,15 @@ impl Network {
         self.core.take_error()?;
         if self.core.stuck {
             let problem = "transfers of no bytes follow each other without a pause: time would stand still";
+            return Err(SimError::invalid("flows.workload", problem));
+        }
+        // Between two looks come fewer flows than events.
+        let most = monitor.most_flows.load(Ordering::Relaxed).min(u64::from(MAX_INDEX) - CHECK_EVERY);
+        if u64::from(self.flow_count) > most && !self.arrivals.is_empty() {
+            let (flows, at) = (self.flow_count, now.as_secs_f64());
+            let problem = format!(
+                "{flows} flows are open at {at:.3} s, and memory has room for {most}; let fewer arrive"
+            );
             return Err(SimError::invalid("flows.workload", problem));
         }
         let enough = monitor.most_events.is_some_and(|most| self.events >= most);

@@ -28,18 +28,8 @@ class Claim:
     @classmethod
     def take(cls, path: Path) -> Claim | None:
         """The claim, or None if somebody else has it."""
-        while True:
-            descriptor = _opened(path)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(descriptor)
-                return None
-            except OSError:  # a file system without locks
-                return cls(path, descriptor)
-            if _same_file(path, descriptor):
-                return cls(path, descriptor)
-            os.close(descriptor)  # its last holder removed it between our opening and locking
+        descriptor = _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return None if descriptor is None else cls(path, descriptor)
 
     def release(self) -> None:
         """Let others have it."""
@@ -49,31 +39,48 @@ class Claim:
 
 @contextlib.contextmanager
 def shared(path: Path) -> Iterator[None]:
-    """Hold a lock together with others; waits while somebody has it alone. Its file stays."""
-    descriptor = _opened(path)
+    """Hold a lock together with others; waits while somebody has it alone."""
+    descriptor = _locked(path, fcntl.LOCK_SH)
     try:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
     finally:
-        os.close(descriptor)
+        _left(path, descriptor)
 
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[bool]:
     """Hold a lock that nobody shares; gives whether it is held, and does not wait."""
-    descriptor = _opened(path)
-    held = True
+    descriptor = _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            held = False
-        except OSError:  # a file system without locks
-            held = True
-        yield held
+        yield descriptor is not None
     finally:
-        os.close(descriptor)
+        _left(path, descriptor)
+
+
+def _locked(path: Path, how: int) -> int | None:
+    """The descriptor of a file that is locked, or of one that cannot be; None if somebody else has it."""
+    while True:
+        descriptor = _opened(path)
+        try:
+            fcntl.flock(descriptor, how)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except OSError:  # a file system without locks
+            return descriptor
+        if _same_file(path, descriptor):
+            return descriptor
+        os.close(descriptor)  # its last holder removed it between our opening and locking
+
+
+def _left(path: Path, descriptor: int | None) -> None:
+    """Give a lock back; the last one removes the file."""
+    if descriptor is None:
+        return
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
+    os.close(descriptor)
 
 
 def _opened(path: Path) -> int:

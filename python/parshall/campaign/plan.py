@@ -187,7 +187,8 @@ class Plan(Part):
         for assignment in overrides:
             reading.override(document, assignment)
         try:
-            plan = cls(**{"name": _slug(path.stem), **document})
+            with reading.within_limits():
+                plan = cls(**{"name": _slug(path.stem), **document})
         except ScenarioError as error:
             raise ScenarioError(error.problems, str(path)) from None
         plan._folder, plan._source = path.parent, str(path)

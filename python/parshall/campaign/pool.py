@@ -225,9 +225,7 @@ def serve() -> None:
         threading.Thread(target=target, daemon=True).start()
     while True:
         task = tasks.get()
-        monitor = Monitor()
-        current[:] = [monitor]
-        outcome = call(task) if isinstance(task, Call) else execute(task, monitor)
+        outcome = call(task) if isinstance(task, Call) else execute(task, current.append)
         current.clear()
         _send(connection, sending, outcome)
 

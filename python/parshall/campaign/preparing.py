@@ -12,11 +12,13 @@ from parshall.campaign import design
 from parshall.campaign.metrics import problem_with
 from parshall.campaign.plan import Plan, Stopping
 from parshall.campaign.record import Parameter
+from parshall.campaign.segments import reserved_columns
 from parshall.campaign.stopping import Cell
 from parshall.campaign.values import common_kind
 from parshall.errors import ScenarioError
 from parshall.runs.merit import METRICS
 from parshall.scenario import Scenario
+from parshall.schema.reading import within_limits
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class Prepared:
 
 def prepare(plan: Plan) -> Prepared:
     """Everything that can be refused before anything is done."""
+    with within_limits(plan.source):
+        return _prepared(plan)
+
+
+def _prepared(plan: Plan) -> Prepared:
     axes = design.parameters(plan)
     points = design.points(plan)
     texts: list[str] = []
@@ -72,8 +79,23 @@ def prepare(plan: Plan) -> Prepared:
     parameters = tuple(
         Parameter(axis.key, axis.name, common_kind([point.values[axis.key] for point in points])) for axis in axes
     )
+    _check_columns(plan, parameters)
     extra = tuple(dict.fromkeys(key for key in named if key not in METRICS))
     return Prepared(plan, parameters, points, texts, rule, _cells(plan, parameters, points, rule), extra, first.seed)
+
+
+def _check_columns(plan: Plan, parameters: Sequence[Parameter]) -> None:
+    """Every column of the sweep's tables has one meaning, also for SQL, where case does not matter."""
+    taken = {name.lower(): "a column of the tables" for name in reserved_columns()}
+    for parameter in parameters:
+        for name in dict.fromkeys([parameter.name, parameter.number_column or parameter.name]):
+            if name.lower() in taken and (parameter.key, name) != ("seed", "seed"):
+                problem = (
+                    f'{parameter.key}: found the name "{parameter.name}", but "{name}" is {taken[name.lower()]}; '
+                    'write another, e.g. {values = [...], name = "my_' + parameter.name + '"}'
+                )
+                raise ScenarioError([problem], plan.source)
+            taken[name.lower()] = f"the column of {parameter.key}"
 
 
 def _cells(

@@ -10,8 +10,8 @@
 
 All but the last two have the columns ``sweep``, ``point``, ``repetition``, ``run`` and the sweep's parameters in
 front: as the scenario has them (``bottleneck_rate``, text), and as numbers with the unit in the name
-(``bottleneck_rate_bps``). A column of the records wins over a parameter of the same name. Runs that no sweep refers
-to are in the schema ``store`` (``store.flows``), with all others, without parameters.
+(``bottleneck_rate_bps``). Runs that no sweep refers to are in the schema ``store`` (``store.flows``), with all others,
+without parameters.
 
 A statement reads the store and nothing else: DuckDB opens no file outside of it, loads no extension, sees no Python
 variable, and its settings cannot be changed. It is one statement, and one that only reads.
@@ -63,7 +63,7 @@ def query(store: Store | str | Path, sql: str, sweeps: Sequence[str] = ()) -> pl
     return reading(place, lambda snapshot: _answer(snapshot, chosen, sql))
 
 
-_CONFIGURATION = {
+_CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
@@ -82,12 +82,7 @@ def _answer(snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str) 
             if relation is None:
                 raise InputError(f"query: the statement has no answer; {_ACCEPTED}")
             answer: pl.DataFrame = _readable(relation).pl()
-        except (
-            duckdb.SyntaxException,
-            duckdb.ParserException,
-            duckdb.BinderException,
-            duckdb.CatalogException,
-        ) as error:
+        except _WORDING as error:
             raise _refused(error) from None
         except duckdb.Error as error:
             raise _explained(snapshot, error) from None
@@ -95,6 +90,9 @@ def _answer(snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str) 
             raise InputError("query: the statement is nested too deeply") from None
     return answer
 
+
+_WORDING = (duckdb.SyntaxException, duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+"""Errors before any file is read."""
 
 _ACCEPTED = "accepted: one statement that reads, e.g. SELECT count(*) FROM flows"
 

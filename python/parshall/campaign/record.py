@@ -125,8 +125,7 @@ class SweepRecord:
             if parameter.kind is None or parameter.kind in SUFFIXES:
                 columns[parameter.name] = pl.Series([label(value) for value in values], dtype=pl.String)
             if parameter.kind is not None:
-                kind = pl.Int64 if parameter.kind == "integer" else pl.Float64
-                columns[str(parameter.number_column)] = pl.Series([_number(value) for value in values]).cast(kind)
+                columns[str(parameter.number_column)] = _numbers(parameter.kind, values)
         return pl.DataFrame(columns)
 
     def save(self, store: Store) -> None:
@@ -196,6 +195,15 @@ def chosen(store: Store, wanted: Sequence[str]) -> list[SweepRecord]:
 
 def _path(store: Store, name: str) -> Path:
     return store.directory / "sweeps" / f"{name}.json"
+
+
+def _numbers(kind: str, values: Sequence[Any]) -> pl.Series:
+    """Numbers behind the values of one parameter; integers are exact if 64 bits hold them."""
+    if kind == "integer" and all(-(2**63) <= value < 2**64 for value in values):
+        exact = pl.UInt64 if any(value >= 2**63 for value in values) else pl.Int64
+        if exact == pl.Int64 or min(values) >= 0:
+            return pl.Series(values, dtype=exact)
+    return pl.Series([_number(value) for value in values], dtype=pl.Float64)
 
 
 def _number(value: Any) -> float | None:

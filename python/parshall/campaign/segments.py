@@ -28,10 +28,10 @@ from typing import Any
 
 import polars as pl
 
+from parshall import _core
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
-from parshall.campaign.work import digest
 from parshall.errors import StoreError
-from parshall.files import sync
+from parshall.files import digest, sync
 from parshall.runs.merit import METRICS
 from parshall.runs.storage import storage_error
 
@@ -226,6 +226,14 @@ RUNS_SCHEMA: Mapping[str, Any] = {
 }
 HOW_MADE = ("host", "started", "wall_s", "cpu_s")
 """Columns of ``runs`` that differ when a run is done again."""
+
+
+def reserved_columns() -> set[str]:
+    """The columns of all tables that are joined with a sweep's parameters, which therefore have other names."""
+    own = {"sweep", "point", "run", "repetition", "repetitions", "ended", "metric", "value", "scenario", "error"}
+    intervals = {f"{key}{end}" for key in METRICS for end in ("_low", "_high")}
+    records = {column["name"] for table in json.loads(_core.records_schema()) for column in table["columns"]}
+    return own | intervals | records | set(RUNS_SCHEMA)
 
 
 def metrics_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

@@ -20,7 +20,9 @@ import polars as pl
 
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.errors import ClusterError, ParshallError
+from parshall.files import digest
 from parshall.runs import about
+from parshall.runs.memory import most_flows
 from parshall.runs.merit import METRICS, Repetition, Value, bottleneck_name
 from parshall.runs.single import Monitor, simulate
 from parshall.runs.storage import storage_error
@@ -126,21 +128,24 @@ def call(task: Call) -> Outcome:
         return Outcome(task.run, error=f"{type(error).__name__}: {error}")
 
 
-def execute(task: Task, monitor: Monitor | None = None) -> Outcome:
-    """Do a run, and publish it; what goes wrong is part of the outcome."""
+def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Outcome:
+    """Do a run, and publish it; what goes wrong is part of the outcome. `watched` is given its monitor."""
     if about.code_version() != task.code:
         text = f"a worker on {about.host_name()} runs Parshall {about.code_version()}, this is {task.code}"
         return Outcome(task.run, fatal=ClusterError(f"{text}; install the same one there"))
     try:
+        monitor = Monitor(most_flows(task.scenario))
+        if watched is not None:
+            watched(monitor)
         store = Store.at(task.store, task.identity)
         if store is None:
             with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
-                outcome = _made(task, Path(folder) / task.run, monitor or Monitor())
+                outcome = _made(task, Path(folder) / task.run, monitor)
                 files = {path.name: path.read_bytes() for path in (Path(folder) / task.run).iterdir()}
                 return Outcome(**{**outcome.__dict__, "files": files})
         partial = store.partial(task.run)
         try:
-            outcome = _made(task, partial, monitor or Monitor())
+            outcome = _made(task, partial, monitor)
             store.publish(task.run, partial)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
@@ -200,9 +205,3 @@ def measure(directory: Path, wanted: tuple[str, ...] = ()) -> dict[str, Value]:
 
         values |= of_tables(flows, links, transfers, wanted)
     return values
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

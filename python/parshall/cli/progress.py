@@ -56,11 +56,8 @@ def frames_read() -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def sweep_bar(name: str) -> Iterator[Callable[[SweepProgress], None]]:
     """Show a bar on standard error while a sweep is done; gives what to call with its progress."""
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[said]}", markup=False),
-    )
+    texts = [TextColumn(f"{{task.{field}}}", markup=False) for field in ("description", "fields[said]")]
+    columns = (texts[0], BarColumn(), texts[1])
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=None, said="")
 

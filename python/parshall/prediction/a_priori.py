@@ -62,10 +62,14 @@ class _Solver:
     network: Network
     given_bps: FloatArray
     known: dict[tuple[tuple[str, ...], float], tuple[Problem, Solution | None]] = field(default_factory=dict)
+    contending: dict[str, tuple[Contender, ...]] = field(default_factory=dict)
+    """By the model that is asked."""
 
     def at(self, model: ThroughputModel, filled: float) -> tuple[Problem, Solution | None]:
         """Solve with full links' buffers `filled`; Vegas flows hold that share of the way from alpha to beta."""
-        flows = contenders(self.network, model)
+        if model.name not in self.contending:  # groups ask again and again
+            self.contending[model.name] = contenders(self.network, model)
+        flows = self.contending[model.name]
         key = (tuple(contender.model.name for contender in flows), filled)
         if key not in self.known:
             problem = Problem(self.network, flows, self.given_bps, filled)

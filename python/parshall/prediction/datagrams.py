@@ -66,7 +66,7 @@ def _queue_loss(network: Network, i: int, loads: Mapping[str, float]) -> float:
     link = network.links[i]
     known = [row.loss for row in _of_link(network, i) if row.model.endswith("k") and row.loss is not None]
     total = sum(loads[other.name] for other in network.crossing(i)) * (1 - link.loss)
-    return known[0] if known else max(0.0, 1 - link.rate_bps / total)
+    return known[0] if known else 1 - link.rate_bps / max(total, link.rate_bps)
 
 
 def _payload_share(group: Group) -> float:

@@ -19,7 +19,7 @@ from typing import Any
 
 from parshall.errors import InputError, ParshallError
 from parshall.predict import flatten, predict
-from parshall.runs import about, single, storage
+from parshall.runs import about, memory, single, storage
 from parshall.runs.result import Run
 from parshall.runs.summary import summarise
 from parshall.scenario import Scenario
@@ -83,8 +83,10 @@ def run(
     target = Path(tempfile.mkdtemp(prefix="parshall-") if directory is None else directory)
     execution = _Execution(scenario, document, resolved, target, progress)
     try:
+        at_a_time = min(workers or about.cores(), scenario.repetitions)
+        execution.most_flows = memory.most_flows(resolved, at_a_time, scenario.source)
         storage.prepare(target, overwrite)
-        made = storage.guarded(lambda: execution.run(min(workers or about.cores(), scenario.repetitions)))
+        made = storage.guarded(lambda: execution.run(at_a_time))
     except BaseException:
         if temporary:
             shutil.rmtree(target, ignore_errors=True)
@@ -110,7 +112,8 @@ class _Execution:
         self.resolved = resolved
         self.directory = directory
         self.progress = progress
-        self.monitors = [single.Monitor() for _ in range(scenario.repetitions)]
+        self.monitors: list[single.Monitor] = []
+        self.most_flows: int | None = None
         self.finished: list[int] = []
         self.started = about.now()
         self.clock = time.monotonic()
@@ -132,6 +135,7 @@ class _Execution:
 
     def _simulate(self, workers: int) -> None:
         """Run all repetitions; an error or interruption in one stops the others."""
+        self.monitors = [single.Monitor(self.most_flows) for _ in range(self.scenario.repetitions)]
         with ThreadPoolExecutor(workers, thread_name_prefix="repetition") as pool:
             futures = {pool.submit(self._repetition, number): number for number in range(len(self.monitors))}
             try:
@@ -184,6 +188,7 @@ class _Execution:
         made = Run(self.directory, metadata)
         metadata["summary"] = summarise(made.flows, made.links, made.transfers, made.totals, about.peak_rss_bytes())
         metadata["predicted"], metadata["prediction_problem"] = self._predict(made)
+        metadata["files"] = storage.digests(self.directory, self.finished)
         storage.write_run(self.directory, metadata)
         return made
 
@@ -194,6 +199,8 @@ class _Execution:
             json.dumps(rows, allow_nan=False)
         except (ParshallError, ValueError) as error:
             return [], str(error)
+        except Exception as error:  # noqa: BLE001 - whatever fails in a model, the run is there
+            return [], f"the models failed, which is a fault in Parshall: {type(error).__name__}: {error}"
         return rows, None
 
     def _progress(self) -> Progress:

@@ -32,6 +32,7 @@ class Run:
     def __init__(self, directory: Path, metadata: Mapping[str, Any]) -> None:
         self.directory = directory
         self.metadata = metadata
+        self._checked: set[Path] = set()
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -75,7 +76,15 @@ class Run:
     def totals(self) -> list[dict[str, Any]]:
         """Totals of each repetition: events, CPU time, packets of each link."""
         folders = (self.directory / storage.REPETITIONS / f"{number:04d}" for number in self.repetitions)
-        return [json.loads((folder / storage.TOTALS_FILE).read_text(encoding="utf-8")) for folder in folders]
+        return [self._totals(folder / storage.TOTALS_FILE) for folder in folders]
+
+    def _totals(self, path: Path) -> dict[str, Any]:
+        self._check(path)
+        try:
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise storage.damaged(path) from None
+        return found
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -115,12 +124,35 @@ class Run:
     def table(self, name: str) -> pl.DataFrame | None:
         """A table by its name."""
         lazy = self.scan(name)
-        return None if lazy is None else lazy.collect()
+        try:
+            return None if lazy is None else lazy.collect()
+        except (OSError, pl.exceptions.PolarsError):
+            raise storage.damaged(self.directory / storage.REPETITIONS) from None
 
     def scan(self, name: str) -> pl.LazyFrame | None:
-        """A table as a lazy frame, for those that are larger than memory."""
+        """A table as a lazy frame, for those that are larger than memory.
+
+        Raises
+        ------
+        RunNotFoundError
+            A file of it is not what was written: each is compared with its digest once, which takes about as long as to
+            read it.
+        """
         paths = storage.tables(self.directory, name, self.repetitions)
+        for path in {*paths, *self._written(name)}:
+            self._check(path)
         return pl.scan_parquet(paths) if paths else None
+
+    def _written(self, name: str) -> list[Path]:
+        """The files of a table that were written, whether they are still there or not."""
+        return [self.directory / file for file in self.metadata.get("files", {}) if Path(file).stem == name]
+
+    def _check(self, path: Path) -> None:
+        """Compare a file with its digest, once; runs that an earlier version made have none."""
+        digests = self.metadata.get("files")
+        if digests is not None and path not in self._checked:
+            storage.check(self.directory, path, digests)
+            self._checked.add(path)
 
     def _required(self, name: str) -> pl.DataFrame:
         table = self.table(name)

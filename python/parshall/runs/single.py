@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from parshall import _core
 from parshall._core import Interrupted, Monitor
 from parshall.errors import ScenarioError, SimulationError
+from parshall.runs.memory import most_flows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,6 +82,6 @@ def recorded(resolved: Mapping[str, Any], *names: str, repetition: int = 0, sour
     import polars as pl  # noqa: PLC0415 - a campaign's workers read no tables, and start fast
 
     with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
-        path = Path(folder)
-        totals = simulate(json.dumps(resolved), repetition, path, Monitor(), source, durable=False)
+        path, text = Path(folder), json.dumps(resolved)
+        totals = simulate(text, repetition, path, Monitor(most_flows(text, 1, source)), source, durable=False)
         return Recorded(totals, {name: pl.read_parquet(path / f"{name}.parquet") for name in names})

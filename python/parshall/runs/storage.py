@@ -2,7 +2,7 @@
 
 | path | what | written |
 | --- | --- | --- |
-| ``run.json`` | scenario, versions, status, summary | last, atomically |
+| ``run.json`` | scenario, versions, status, summary, digests of all files | last, atomically |
 | ``repetitions/0000/*.parquet`` | the tables of a repetition | in ``.0000.partial``, renamed when complete |
 | ``repetitions/0000/totals.json`` | the totals of a repetition | with them |
 | ``report.html`` | the page | after ``run.json`` |
@@ -15,12 +15,12 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from parshall.errors import OutputExistsError, RunNotFoundError, StorageError
-from parshall.files import sync, write_atomically
+from parshall.files import digest, sync, write_atomically
 
 T = TypeVar("T")
 
@@ -30,6 +30,16 @@ TOTALS_FILE = "totals.json"
 REPETITIONS = "repetitions"
 
 _OURS = frozenset({RUN_FILE, f".{RUN_FILE}.partial", REPORT_FILE, f".{REPORT_FILE}.partial", REPETITIONS, "figures"})
+
+
+_CONTENT: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("status", "name", "folder", "started"), str),
+    **dict.fromkeys(("scenario", "summary", "versions"), dict),
+    **dict.fromkeys(("repetitions_finished", "predicted"), list),
+    **dict.fromkeys(("seed", "repetitions"), int),
+    "wall_s": (int, float),
+}
+"""What is read of ``run.json``."""
 
 
 def prepare(directory: Path, overwrite: bool) -> None:
@@ -103,6 +113,35 @@ def tables(directory: Path, name: str, repetitions: Iterable[int]) -> list[Path]
     return [path for path in paths if path.exists()]
 
 
+def digests(directory: Path, repetitions: Iterable[int]) -> dict[str, str]:
+    """SHA-256 of every file of these repetitions, by its path in the run directory."""
+    folders = [directory / REPETITIONS / f"{repetition:04d}" for repetition in repetitions]
+    files = sorted(path for folder in folders for path in folder.iterdir())
+    return {str(path.relative_to(directory)): digest(path) for path in files}
+
+
+def check(directory: Path, path: Path, digests: Mapping[str, str]) -> None:
+    """Refuse a file that is not what was written.
+
+    Raises
+    ------
+    RunNotFoundError
+        It is damaged.
+    """
+    wanted = digests.get(str(path.relative_to(directory)))
+    try:
+        found = None if wanted is None else digest(path)
+    except OSError as error:
+        raise RunNotFoundError(f"{path} cannot be read: {error.strerror}") from None
+    if found != wanted:
+        raise damaged(path)
+
+
+def damaged(path: Path) -> RunNotFoundError:
+    """The error for a file of a run that cannot be used."""
+    return RunNotFoundError(f"{path} is damaged: it is not what was written; `parshall run` makes the run again")
+
+
 def write_run(directory: Path, metadata: dict[str, Any]) -> None:
     """Write ``run.json``, which makes the directory a run."""
     write_atomically(directory / RUN_FILE, json.dumps(metadata, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
@@ -121,10 +160,13 @@ def read_run(directory: Path) -> dict[str, Any]:
         metadata = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunNotFoundError(_why_no_run(directory)) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunNotFoundError(f"{path} cannot be read: {error}") from None
     if not isinstance(metadata, dict) or metadata.get("format") != 1:
         raise RunNotFoundError(f"{path} is not the description of a run of this version of Parshall")
+    for key, kind in _CONTENT.items():
+        if not isinstance(metadata.get(key), kind):
+            raise RunNotFoundError(f'{path} is damaged: it has no "{key}"; `parshall run` makes the run again')
     return metadata
 
 

@@ -8,12 +8,18 @@
 
 from __future__ import annotations
 
+import stat
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from parshall.errors import InputError, ScenarioError
+from parshall.errors import InputError, ParshallError, ScenarioError
 from parshall.schema.problems import did_you_mean, quoted, shown
+
+LARGEST_TEXT = 16_000_000
+"""Bytes of a scenario or sweep file; more is none."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -25,16 +31,59 @@ def read_toml(path: Path) -> dict[str, Any]:
         The file is missing, not readable, or not TOML.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
-        return tomllib.loads(text)
+        with within_limits(str(path)):
+            return tomllib.loads(read_file(path, LARGEST_TEXT).decode("utf-8"))
     except FileNotFoundError:
         raise ScenarioError(["no such file; write the path of a scenario in TOML"], str(path)) from None
     except OSError as error:
         raise ScenarioError([f"not readable: {error.strerror}"], str(path)) from None
-    except UnicodeDecodeError as error:
-        raise ScenarioError([f"not TOML: byte {error.start} is not UTF-8"], str(path)) from None
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """The content of a regular file of at most so many bytes.
+
+    Raises
+    ------
+    ValueError
+        It is a device, a pipe or the like, which may have no end or wait for ever; or it is larger.
+    OSError
+        It is missing or not readable.
+    """
+    if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        raise ValueError("it is a device or a pipe; accepted: regular files")
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it is too long; accepted: {most / 1e6:g} MB or less")
+    return content
+
+
+@contextmanager
+def within_limits(source: str | None = None) -> Iterator[None]:
+    """The last guard where something that was given is read: limits of Python itself become a message.
+
+    Nesting that is too deep, integers of thousands of digits, numbers that no float holds, NUL in a path, ``~nobody``.
+
+    Raises
+    ------
+    ScenarioError
+        Such a limit was met.
+    """
+    try:
+        yield
+    except ParshallError:
+        raise
     except tomllib.TOMLDecodeError as error:
-        raise ScenarioError([f"not TOML: {error}"], str(path)) from None
+        raise ScenarioError([f"not TOML: {error}"], source) from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError([f"not TOML: byte {error.start} is not UTF-8"], source) from None
+    except RecursionError:
+        raise ScenarioError(["not readable: tables or lists are nested too deeply"], source) from None
+    except ArithmeticError as error:
+        reason = str(error.args[-1]) if error.args else "overflow"
+        raise ScenarioError([f"not usable: a number is too large or too small: {reason}"], source) from None
+    except (ValueError, RuntimeError) as error:
+        raise ScenarioError([f"not usable: {error}"], source) from None
 
 
 def override(document: dict[str, Any], assignment: str) -> None:
@@ -98,6 +147,9 @@ def _index(items: list[Any], part: str, before: list[str]) -> int:
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text.strip()
+        with within_limits("--set"):
+            return tomllib.loads(f"value = {text}")["value"]
+    except ScenarioError as error:
+        if error.problems[0].startswith("not TOML"):
+            return text.strip()
+        raise

@@ -13,7 +13,9 @@ from parshall.schema.catalog import Parameter
 from parshall.schema.families import INSTANTANEOUS, SIZE, Configuration, EmpiricalPoints
 from parshall.schema.model import Part, Problem
 from parshall.schema.problems import shown
+from parshall.schema.reading import read_file
 
+_MOST_PACKETS = 1e15
 _UNITS = {"s": 1.0, "ms": 1e-3, "bytes": 1.0}
 
 
@@ -56,8 +58,11 @@ def _check_order(part: Part, resolved: dict[str, Any]) -> None:
     for name, value in resolved.items():
         upper = name.replace("min_", "max_", 1)
         if name.startswith("min_") and upper in resolved and value > resolved[upper]:
-            found, accepted = shown(getattr(part, name)), shown(getattr(part, upper))
-            raise Problem((name,), f"found {found}; accepted: {upper}, {accepted}, or less")
+            low, high = shown(getattr(part, name)), shown(getattr(part, upper))
+            if name not in part.model_fields_set:
+                raise Problem((upper,), f"found {high}; accepted: {name}, by default {low}, or more")
+            default = "" if upper in part.model_fields_set else "by default "
+            raise Problem((name,), f"found {low}; accepted: {upper}, {default}{high}, or less")
 
 
 def refused(error: ValueError, *key: str) -> Problem:
@@ -66,15 +71,21 @@ def refused(error: ValueError, *key: str) -> Problem:
     return Problem((*key, *(part for part in where.split(".") if part)), message)
 
 
+LARGEST_FILE = 1_000_000_000
+"""Bytes of a trace or a distribution."""
+
+
 def read_bytes(name: str, folder: Path) -> bytes:
     """The content of a file that a scenario names; ValueError if there is none."""
     path = folder / Path(name).expanduser()
     try:
-        return path.read_bytes()
+        return read_file(path, LARGEST_FILE)
     except FileNotFoundError:
         raise ValueError(f'found "{name}", but there is no file {path}') from None
     except OSError as error:
         raise ValueError(f'found "{name}", but {path} is not readable: {error.strerror}') from None
+    except ValueError as error:
+        raise ValueError(f'found "{name}", but {path} is not readable: {error}') from None
 
 
 def _parameter(part: Part, parameter: Parameter, context: Context, role: str | None) -> Any:
@@ -135,7 +146,10 @@ def _limit(text: str, context: Context) -> dict[str, int]:
     if factor is not None:
         if context.bdp_bits is None:
             raise ValueError(f'found "{text}", but there is no bandwidth-delay product here; write "100 packets"')
-        return {"packets": max(1, round(factor * context.bdp_bits() / 8 / context.packet_bytes))}
+        packets = factor * context.bdp_bits() / 8 / context.packet_bytes
+        if not packets < _MOST_PACKETS:
+            raise ValueError(f"found {shown(text)}; accepted: {_MOST_PACKETS:.0e} packets or fewer")
+        return {"packets": max(1, round(packets))}
     if quantities.in_packets(text):
         return {"packets": quantities.parse("packets", text)}
     limit = quantities.parse("bytes", text)

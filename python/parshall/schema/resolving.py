@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parshall import _core
 from parshall.schema import quantities
 from parshall.schema.model import Problem
 from parshall.schema.problems import did_you_mean, quoted
 from parshall.schema.resolve_flows import Route, flow_group, rtt_spread
 from parshall.schema.resolve_network import Contended, Crossing, contended_links, link_rate, link_spec, route
-from parshall.schema.resolve_values import Context
+from parshall.schema.resolve_values import Context, refused
 
 if TYPE_CHECKING:
     from parshall.scenario import Scenario
@@ -34,7 +36,7 @@ def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
     _check_names(scenario)
     routes = _routes(scenario, links, context)
     crossings = _crossings(scenario, routes, context)
-    return {
+    resolved = {
         "seed": scenario.seed,
         "duration_ps": duration_ps,
         "ends_with": _ends_with(scenario),
@@ -43,6 +45,24 @@ def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
         "flows": [_group(scenario, index, each, duration_ps, context) for index, each in enumerate(routes)],
         "probes": _probes(scenario, duration_ps),
     }
+    _check(resolved, links)
+    return resolved
+
+
+def _check(resolved: dict[str, Any], links: list[Contended]) -> None:
+    """Refuse what the simulator refuses: it checks as if it built the network."""
+    try:
+        _core.check_scenario(json.dumps(resolved))
+    except ValueError as error:
+        problem = refused(error)
+        match problem.key:
+            case ("links", index, *rest):
+                key = (*links[int(index)].key, *rest)
+            case (family, index, *rest) if str(index).isdecimal():
+                key = (family, int(index), *rest)
+            case _:
+                key = problem.key
+        raise Problem(key, problem.message) from None
 
 
 def _warm_up(scenario: Scenario, duration_ps: int) -> int:
