@@ -68,7 +68,8 @@ def route(group: FlowGroup, links: Sequence[Contended], dumbbell: bool) -> Route
             raise Problem(("path",), f"missing; write the links that data crosses, of {names}")
         path = _indices(group.path, "path", links)
         reverse_path = _indices(group.reverse_path or [], "reverse_path", links)
-    crossed = [links[index] for index in (*path, *reverse_path)]
+    # ACKs that cross no link of their own take as long back as data there.
+    crossed = [links[index] for index in (*path, *(reverse_path or path))]
     return Route(path, reverse_path, sum(quantities.parse("duration", each.link.delay) for each in crossed))
 
 
