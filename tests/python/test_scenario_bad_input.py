@@ -32,12 +32,12 @@ REFUSED = {
     "zero buffer": ('bottleneck.queue.limit="0 packets"', "bottleneck.queue.limit", '"0 packets"', "at least one"),
     "zero BDP": ('bottleneck.queue.limit="0 BDP"', "bottleneck.queue.limit", '"0 BDP"', "at least one"),
     "buffer below a packet": ('bottleneck.queue.limit="100 B"', "bottleneck.queue.limit", '"100 B"', "1500 B"),
-    "RTT below the path's delay": ('flows.0.rtt="0.5 ms"', "flows.0.rtt", '"500 us"', '"1 ms" or more'),
+    "RTT below the path's delay": ('flows.0.rtt="0.5 ms"', "flows.0.rtt", '"500 us"', '"2 ms" or more'),
     "first of a linear RTT": (
         'flows.0.rtt={first="0.1 ms", step="1 s"}',
         "flows.0.rtt",
         '"100 us"',
-        '"1 ms" or more',
+        '"2 ms" or more',
     ),
     "unknown control": ("flows.0.congestion_control=cubik", "flows.0.congestion_control", '"cubik"', '"cubic"?'),
     "unknown parameter": (

@@ -118,6 +118,16 @@ def test_validate_refuses_what_run_refuses(setting: str, key: str, cli: Any, tmp
     assert not (tmp_path / "runs").exists()
 
 
+def test_no_draw_of_an_rtt_is_below_the_delay_of_the_path(document: dict[str, Any]) -> None:
+    """There and back: a shorter one would be refused after hours of a sweep."""
+    document["flows"] = [
+        {"name": "web", "count": 20, "rtt": {"distribution": {"name": "exponential", "mean": "2 ms"}}},
+    ]
+    made = ps.run(ps.Scenario.from_document(document))
+    assert made.status == "complete"
+    assert made.flows["min_rtt_s"].min() >= 0.002
+
+
 def test_a_path_of_a_thousand_links_is_refused(document: dict[str, Any]) -> None:
     del document["bottleneck"]
     names = [f"l{index}" for index in range(1000)]

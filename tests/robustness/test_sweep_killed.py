@@ -100,9 +100,14 @@ def test_killed_in_the_first_moments_of_a_restart_it_has_no_fewer_runs(file: Pat
     moments = random.Random(2)
     fewest = 8
     statuses = set()
-    for _ in range(KILLS):
+    path = store / "sweeps" / "killed.json"
+    for number in range(KILLS):
+        before_it = path.stat().st_mtime_ns
         process = subprocess.Popen(command(file, "--store", store), stderr=subprocess.PIPE, text=True)
-        time.sleep(moments.uniform(0.2, 4.0))
+        # At any moment of the start, or in the first moments after the record was written.
+        while number % 2 and process.poll() is None and path.stat().st_mtime_ns == before_it:
+            time.sleep(0.001)
+        time.sleep(moments.uniform(0.0, 0.3) if number % 2 else moments.uniform(0.2, 4.0))
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         time.sleep(0.3)  # its processes notice that it is gone
@@ -121,7 +126,7 @@ def test_killed_in_the_first_moments_of_a_restart_it_has_no_fewer_runs(file: Pat
 
 def test_nothing_is_removed_while_a_sweep_goes_on(file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    process = subprocess.Popen(command(file, "--store", store), stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command(file, "--store", store), stderr=subprocess.DEVNULL)
     tried = 0
     while process.poll() is None:
         if runs_of(store) > 5:

@@ -28,11 +28,11 @@ from typing import Any
 
 import polars as pl
 
-from parshall import _core
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.errors import StoreError
 from parshall.files import digest, sync
 from parshall.runs.merit import METRICS
+from parshall.runs.single import record_columns
 from parshall.runs.storage import storage_error
 
 SEGMENT_FILE = "segment.json"
@@ -232,8 +232,7 @@ def reserved_columns() -> set[str]:
     """The columns of all tables that are joined with a sweep's parameters, which therefore have other names."""
     own = {"sweep", "point", "run", "repetition", "repetitions", "ended", "metric", "value", "scenario", "error"}
     intervals = {f"{key}{end}" for key in METRICS for end in ("_low", "_high")}
-    records = {column["name"] for table in json.loads(_core.records_schema()) for column in table["columns"]}
-    return own | intervals | records | set(RUNS_SCHEMA)
+    return own | intervals | record_columns() | set(RUNS_SCHEMA)
 
 
 def metrics_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

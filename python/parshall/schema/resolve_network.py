@@ -68,7 +68,8 @@ def route(group: FlowGroup, links: Sequence[Contended], rates_bps: Sequence[floa
             raise Problem(("path",), f"missing; write the links that data crosses, of {names}")
         path = _indices(group.path, "path", links)
         reverse_path = _indices(group.reverse_path or [], "reverse_path", links)
-    crossed = [links[index] for index in (*path, *reverse_path)]
+    # ACKs that cross no link of their own take as long back as data there.
+    crossed = [links[index] for index in (*path, *(reverse_path or path))]
     delay_ps = sum(quantities.parse("duration", each.link.delay) for each in crossed)
     return Route(path, reverse_path, delay_ps, min(rates_bps[index] for index in path))
 

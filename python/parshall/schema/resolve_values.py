@@ -61,8 +61,7 @@ def _check_order(part: Part, resolved: dict[str, Any]) -> None:
             low, high = shown(getattr(part, name)), shown(getattr(part, upper))
             if name not in part.model_fields_set:
                 raise Problem((upper,), f"found {high}; accepted: {name}, by default {low}, or more")
-            default = "" if upper in part.model_fields_set else "by default "
-            raise Problem((name,), f"found {low}; accepted: {upper}, {default}{high}, or less")
+            raise Problem((name,), f"found {low}; accepted: {upper}, {high}, or less")
 
 
 def refused(error: ValueError, *key: str) -> Problem:
