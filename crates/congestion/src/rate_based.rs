@@ -141,7 +141,7 @@ impl CongestionControl for RateBased {
             self.unused |= sample.app_limited;
         } else {
             self.delivered += ack.acked;
-            self.unused |= !ack.window_limited;
+            self.unused |= !ack.may_grow;
         }
         if ack.round_ended {
             self.end_round(ack);
@@ -183,7 +183,7 @@ mod tests {
             srtt: rtt,
             min_rtt: rtt,
             in_flight: arrived,
-            window_limited: true,
+            may_grow: true,
             round_ended: true,
             ecn_echo: false,
             sample: Some(RateSample {
@@ -203,7 +203,7 @@ mod tests {
 
     /// Rates after round trips through a path of `capacity` packets/s without a queue.
     fn rates(config: &RateBasedConfig, capacity: f64, rounds: u32) -> Vec<f64> {
-        let mut control = RateBased::new(config, Start { window: 10.0, ssthresh: f64::INFINITY });
+        let mut control = RateBased::new(config, Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
         let (mut now, mut sent) = (Instant::ZERO + Duration::from_millis(100), 100.0_f64);
         let mut found = Vec::new();
         for _ in 0..rounds {
@@ -244,7 +244,8 @@ mod tests {
         // Throughput that follows the rate at any rate, as in a queue that others fill, is no congestion.
         let found = rates(&gradient, 1e9, 50);
         assert!(found.windows(2).skip(1).all(|pair| pair[1] > pair[0]));
-        let mut control = RateBased::new(&gradient, Start { window: 10.0, ssthresh: f64::INFINITY });
+        let mut control =
+            RateBased::new(&gradient, Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
         let mut now = Instant::ZERO + Duration::from_millis(100);
         let mut rate = 0.0;
         for arrived in [100, 100, 100, 90, 80] {

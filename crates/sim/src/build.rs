@@ -26,6 +26,7 @@ use parshall_net::rate::Transmitter;
 use parshall_tcp::TcpConfig;
 use parshall_units::{ConfigError, Duration, Instant, Rate};
 use parshall_workload::{Distribution, Source, WorkloadConfig};
+use rand_core::RngCore;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -345,6 +346,13 @@ impl GroupBuilder<'_> {
             let what = "needs timestamps, and a congestion control with the standard slow start";
             return Err(problem("slow_start", what));
         }
+        if control.needs_timestamps() && !tcp.timestamps {
+            let what = format!(
+                "write true: {} measures each round trip by several RTTs",
+                control.innermost().name()
+            );
+            return Err(problem("timestamps", what));
+        }
         let group = TcpGroup {
             name: self.name.clone(),
             tcp: with_marks(tcp, control),
@@ -369,14 +377,21 @@ impl GroupBuilder<'_> {
             let legs = self.legs(Duration::from_ps(self.rtts()?.get(index)))?;
             let started = Instant::from_ps(self.starts()?.get(index));
             let random = || self.streams.stream(&self.spec.name, "workload", u64::from(index));
+            let choices = || self.streams.stream(&self.spec.name, "congestion_control", u64::from(index));
             match source {
                 Source::Transfers(source) => {
                     let random = draws.then(|| Box::new(random()));
                     let application = Application::new(Some(source.clone()), random, None);
-                    self.add_tcp_flow(group_index, index, legs, application, started);
+                    let place = Place {
+                        id: self.network.flow_count,
+                        index: self.network.tcp_flows.len() as u32,
+                        group: group_index,
+                        random: choices().next_u64(),
+                    };
+                    self.add_tcp_flow(place, index, legs, application, started);
                 }
                 Source::Arrivals(source) => {
-                    let (mut source, mut random) = (source.clone(), random());
+                    let (mut source, mut random, choices) = (source.clone(), random(), choices());
                     let first = source.next(&mut random);
                     let process = self.network.arrivals.len() as u32;
                     self.network.core.queue.push(started + first.gap, Entity::Arrival(process));
@@ -385,6 +400,7 @@ impl GroupBuilder<'_> {
                         random,
                         group: group_index,
                         legs,
+                        choices,
                         next_bytes: first.bytes,
                         idle: std::collections::VecDeque::new(),
                     });
@@ -397,15 +413,14 @@ impl GroupBuilder<'_> {
 
     fn add_tcp_flow(
         &mut self,
-        group: u32,
+        place: Place,
         index: u32,
         legs: Legs,
         application: Application,
         started: Instant,
     ) {
         let network = &mut *self.network;
-        let place = Place { id: network.flow_count, index: network.tcp_flows.len() as u32, group };
-        let mut flow = TcpFlow::new(&network.tcp_groups[group as usize], place, legs, application);
+        let mut flow = TcpFlow::new(&network.tcp_groups[place.group as usize], place, legs, application);
         flow.probe = flow_probe(&self.scenario.probes, index);
         flow.begin(&mut network.core, started);
         network.tcp_flows.push(flow);

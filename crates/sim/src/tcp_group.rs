@@ -41,9 +41,9 @@ impl TcpGroup {
     }
 
     /// What a connection starts from that knows nothing.
-    pub(crate) fn fresh_start(&self) -> Start {
+    pub(crate) fn fresh_start(&self, random: u64) -> Start {
         let ssthresh = self.tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
-        Start { window: self.tcp.initial_window as f64, ssthresh }
+        Start { window: self.tcp.initial_window as f64, ssthresh, random }
     }
 
     /// A congestion control at the start of a connection.
@@ -85,4 +85,6 @@ pub(crate) struct Place {
     pub(crate) index: u32,
     /// Its group.
     pub(crate) group: u32,
+    /// What its random choices follow from.
+    pub(crate) random: u64,
 }

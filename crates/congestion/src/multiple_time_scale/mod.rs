@@ -424,6 +424,11 @@ impl CongestionControl for MultipleTimeScale {
         self.read();
     }
 
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.wrapped.on_idle_restart(restart_window);
+        self.read();
+    }
+
     fn on_recovered(&mut self) {
         if self.pacing_rate.is_none() {
             self.delivered += self.recovering;
