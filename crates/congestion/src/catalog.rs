@@ -167,7 +167,10 @@ impl ControlConfig {
     /// [`ConfigError`]: what is accepted.
     pub fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
         match self {
-            Self::MultipleTimeScale(config) => config.check(rtt),
+            Self::MultipleTimeScale(config) => config
+                .check(rtt)
+                .and_then(|()| config.steered().check(rtt).map_err(|error| error.within("control"))),
+            Self::RateBased(config) => config.check(),
             _ => Ok(()),
         }
     }

@@ -23,7 +23,7 @@
 //! A rate that the application does not use is not tested, and stays.
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
-use parshall_units::Instant;
+use parshall_units::{one_of, ConfigError, Instant};
 
 parshall_units::configuration! {
     /// Parameters of [`RateBased`].
@@ -62,6 +62,13 @@ pub struct RateBased {
     delivered: f64,
     lost: bool,
     unused: bool,
+}
+
+impl RateBasedConfig {
+    /// Refuses what is no way to see congestion.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        one_of(Self::PARAMETERS, "congestion", &self.congestion)
+    }
 }
 
 impl RateBased {

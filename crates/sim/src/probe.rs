@@ -241,8 +241,9 @@ impl LinkProbe {
         self.waited_packets += 1;
     }
 
-    /// The link's counts restart at the end of the warm-up.
+    /// The link's counts restart at the end of the warm-up, and so do its delays.
     pub(crate) fn restart(&mut self) {
+        self.delays = DelayHistogram::new();
         self.counts = Counts::default();
         self.packet_seconds = 0.0;
     }

@@ -249,3 +249,6 @@ fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
         forwarded_out_packets: beyond.map(|class| class.forwarded),
     }
 }
+
+#[cfg(test)]
+mod tests;

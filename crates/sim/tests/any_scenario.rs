@@ -182,7 +182,11 @@ fn run(scenario: &Scenario) -> Result<(), SimError> {
                 watched.cancel.store(true, Ordering::Relaxed);
             }
         });
-        let result = simulate(scenario, 0, &mut Tables::none(), watched).map(drop);
+        let result = simulate(scenario, 0, &mut Tables::none(), watched).map(|summary| {
+            for link in summary.links {
+                assert!(link.dropped <= link.arrivals, "more is lost than arrived: {link:?}");
+            }
+        });
         let _ = done.send(());
         result
     })

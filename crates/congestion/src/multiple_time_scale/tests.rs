@@ -520,3 +520,27 @@ fn what_contradicts_itself_is_refused() {
         assert!(!error.accepted.is_empty());
     }
 }
+
+#[test]
+fn a_misspelt_choice_is_refused() {
+    let mut steered = config();
+    steered.control = Box::new(ControlConfig::RateBased(RateBasedConfig {
+        increase: 1.0,
+        decrease: 1.0,
+        congestion: "losses".into(),
+        ceiling: 1e5,
+    }));
+    let refused = ControlConfig::MultipleTimeScale(steered).check(Duration::ZERO).unwrap_err();
+    assert_eq!(refused.to_string(), "control.congestion: found losses; write one of loss, gradient");
+    for key in ["quantiser", "schedule", "coupling", "shared"] {
+        let mut misspelt = config();
+        let value = match key {
+            "quantiser" => &mut misspelt.quantiser,
+            "schedule" => &mut misspelt.schedule,
+            "coupling" => &mut misspelt.coupling,
+            _ => &mut misspelt.shared,
+        };
+        *value = "fix".into();
+        assert_eq!(misspelt.check(Duration::ZERO).unwrap_err().key, key);
+    }
+}
