@@ -70,6 +70,15 @@ def refusals(folder: Path) -> Iterator[tuple[Path, str]]:
     yield folder, "cannot be read"
 
 
+def test_a_file_may_have_any_name(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.pcap")  # Latin 1: no UTF-8
+    try:
+        path.write_bytes((CORPUS / "ethernet.pcap").read_bytes())
+    except OSError:
+        pytest.skip("this file system has names in UTF-8 only")
+    assert ps.observe(path).flows.equals(ps.observe(CORPUS / "ethernet.pcap").flows)
+
+
 def test_what_cannot_be_observed_is_refused_in_one_message(tmp_path: Path) -> None:
     for path, words in refusals(tmp_path):
         with pytest.raises(InputError) as caught:

@@ -23,7 +23,7 @@
 //! packets go at the pacing gain of the moment instead of 1, since controls are not told of transmissions.
 
 use crate::path_model::{
-    choice, restarts_from_idle, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax,
+    restarts_from_idle, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax,
 };
 use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
@@ -89,6 +89,7 @@ pub struct Bbr {
     conservation: Conservation,
     held_back: HeldBack,
     first_rate: FirstRate,
+    choices: Choices,
 }
 
 impl Bbr {
@@ -121,6 +122,7 @@ impl Bbr {
             conservation: Conservation::Off,
             held_back: HeldBack::default(),
             first_rate,
+            choices: Choices::new(start.random),
         }
     }
 
@@ -171,7 +173,7 @@ impl Bbr {
         self.mode = Mode::ProbeBw;
         self.cwnd_gain = self.config.cwnd_gain;
         // Any phase but that of gain 0.75.
-        let drawn = choice(now, 7) as usize;
+        let drawn = self.choices.below(7) as usize;
         self.phase = if drawn == 0 { 0 } else { drawn + 1 };
         self.phase_start = now;
         self.pacing_gain = CYCLE[self.phase];

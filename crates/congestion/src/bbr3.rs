@@ -25,7 +25,7 @@
 //! draft adds. A window that the application does not use does not grow. After an idle time there is no ProbeRTT, as in the draft, but the
 //! first packets go at the pacing gain of the moment, since controls are not told of transmissions. ECN is not used (as in the draft).
 
-use crate::path_model::{choice, restarts_from_idle, FirstRate, HeldBack, Plateau, PriorWindow, Rounds};
+use crate::path_model::{restarts_from_idle, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds};
 use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
 
@@ -123,6 +123,7 @@ pub struct Bbr3 {
     prior: PriorWindow,
     held_back: HeldBack,
     first_rate: FirstRate,
+    choices: Choices,
 }
 
 impl Bbr3 {
@@ -170,6 +171,7 @@ impl Bbr3 {
             prior: PriorWindow::default(),
             held_back: HeldBack::default(),
             first_rate,
+            choices: Choices::new(start.random),
         }
     }
 
@@ -374,8 +376,8 @@ impl Bbr3 {
         self.loss_in_round = false;
         (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
         self.up_per_packet = f64::INFINITY;
-        self.rounds_since_probe = choice(now, 2);
-        self.probe_wait = Duration::from_secs(2) + Duration::from_millis(choice(now, 1001));
+        self.rounds_since_probe = self.choices.below(2);
+        self.probe_wait = Duration::from_secs(2) + Duration::from_millis(self.choices.below(1001));
         self.cycle_start = now;
         self.feedback = Feedback::Stopping;
         self.rounds.restart(sample);

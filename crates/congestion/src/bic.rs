@@ -26,7 +26,7 @@
 //! Read: the abstract of the paper, secondary texts of its algorithm, and Linux' net/ipv4/tcp_bic.c in two versions of 2.6, for its
 //! constants and conditions; the 100 packets are from GEANT's notes on it (2007). Not read: the paper's pseudocode.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 
 parshall_units::configuration! {
     /// Parameters of [`Bic`].
@@ -144,13 +144,15 @@ impl CongestionControl for Bic {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.window_limited {
+        if !ack.may_grow {
             return;
         }
+        let mut acked = ack.acked;
         if self.window < self.ssthresh {
-            self.window += ack.acked;
-        } else {
-            self.avoid_congestion(ack.acked);
+            acked = slow_start(&mut self.window, self.ssthresh, acked);
+        }
+        if acked > 0.0 {
+            self.avoid_congestion(acked);
         }
     }
 
@@ -162,6 +164,10 @@ impl CongestionControl for Bic {
     fn on_timeout(&mut self, event: &CongestionEvent) {
         self.reduce(event);
         self.window = 1.0;
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
     }
 
     fn end_slow_start(&mut self) -> bool {
@@ -201,7 +207,7 @@ mod tests {
                     srtt: rtt,
                     min_rtt: rtt,
                     in_flight: bic.window() as u64,
-                    window_limited: true,
+                    may_grow: true,
                     round_ended: false,
                     ecn_echo: false,
                     sample: None,
@@ -215,7 +221,7 @@ mod tests {
     #[test]
     fn searches_additively_then_binary_then_probes() {
         let config = paper();
-        let mut bic = Bic::new(&config, Start { window: 2000.0, ssthresh: 1.0 });
+        let mut bic = Bic::new(&config, Start { window: 2000.0, ssthresh: 1.0, random: 0 });
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 2000 });
         let windows = rounds(&mut bic, 40);
         assert_eq!(windows[0], 1750.0);
@@ -240,14 +246,14 @@ mod tests {
     #[test]
     fn below_14_packets_it_is_reno() {
         let config = paper();
-        let mut bic = Bic::new(&config, Start { window: 13.0, ssthresh: 1.0 });
+        let mut bic = Bic::new(&config, Start { window: 13.0, ssthresh: 1.0, random: 0 });
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 13 });
         assert_eq!(bic.window(), 6.5);
         for step in rounds(&mut bic, 5).windows(2).map(|pair| pair[1] - pair[0]) {
             assert!((0.85..=1.0).contains(&step), "{step}");
         }
         // From 14 on it keeps 7/8.
-        let mut bic = Bic::new(&config, Start { window: 14.0, ssthresh: 1.0 });
+        let mut bic = Bic::new(&config, Start { window: 14.0, ssthresh: 1.0, random: 0 });
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 14 });
         assert_eq!(bic.window(), 12.25);
     }
@@ -255,7 +261,7 @@ mod tests {
     #[test]
     fn the_search_ends_at_the_maximum_once_steps_are_below_s_min() {
         let config = BicConfig { s_min: 0.5, ..paper() };
-        let mut bic = Bic::new(&config, Start { window: 400.0, ssthresh: 1.0 });
+        let mut bic = Bic::new(&config, Start { window: 400.0, ssthresh: 1.0, random: 0 });
         bic.w_max = 401.1;
         bic.avoid_congestion(1.0);
         assert!(bic.window() < 401.0); // half of 1.1 is more than 0.5
@@ -267,7 +273,7 @@ mod tests {
     #[test]
     fn an_early_loss_lowers_the_aim() {
         let config = paper();
-        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 1.0 });
+        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 1.0, random: 0 });
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         bic.on_congestion(&loss(1000));
         bic.on_congestion(&loss(875));
@@ -277,7 +283,7 @@ mod tests {
     #[test]
     fn linux_grows_by_a_twentieth_until_the_first_loss_and_goes_a_quarter_of_the_way() {
         let config = BicConfig { s_max: 16.0, decrease: 0.8, divisor: 4.0, initial_growth: 0.05, ..paper() };
-        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 100.0 });
+        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 100.0, random: 0 });
         let windows = rounds(&mut bic, 3);
         for pair in windows.windows(2) {
             assert!((pair[1] / pair[0] - 1.05).abs() < 1e-3, "{windows:?}");

@@ -1,7 +1,8 @@
 //! The one list of congestion controls.
 //!
 //! A new control is a file of this crate and a line in the call of `controls!` below; its name,
-//! parameters, dispatch, docs and conformance tests follow from that line.
+//! parameters, dispatch, docs and conformance tests follow from that line. Braces give what else of a flow has another
+//! default with it.
 
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
@@ -22,7 +23,10 @@ macro_rules! kept {
 
 /// Dispatch is a `match`, not a virtual call: the hot path stays inlined.
 macro_rules! controls {
-    ($($name:literal => $control:ident($config:ident) $($inline:ident)?),* $(,)?) => {
+    (
+        $($name:literal => $control:ident($config:ident) $($inline:ident)?
+            $({ $($key:ident: $default:literal),+ })?),* $(,)?
+    ) => {
         /// Which congestion control, and its parameters.
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         #[serde(tag = "name")]
@@ -91,6 +95,9 @@ macro_rules! controls {
             fn on_timeout(&mut self, event: &CongestionEvent) {
                 match self { $(Self::$control(c) => c.on_timeout(event),)* Self::HyStart(c) => c.on_timeout(event) }
             }
+            fn on_idle_restart(&mut self, window: f64) {
+                match self { $(Self::$control(c) => c.on_idle_restart(window),)* Self::HyStart(c) => c.on_idle_restart(window) }
+            }
             fn on_recovered(&mut self) {
                 match self { $(Self::$control(c) => c.on_recovered(),)* Self::HyStart(c) => c.on_recovered() }
             }
@@ -113,6 +120,7 @@ macro_rules! controls {
                 summary: $control::SUMMARY,
                 reference: $control::REFERENCE,
                 parameters: $config::PARAMETERS,
+                defaults: &[$($((stringify!($key), $default)),+)?],
             },)*
         ];
     };
@@ -129,8 +137,8 @@ controls! {
     "vegas" => Vegas(VegasConfig),
     "fast" => Fast(FastConfig),
     "dctcp" => Dctcp(DctcpConfig),
-    "bbr" => Bbr(BbrConfig),
-    "bbr3" => Bbr3(Bbr3Config),
+    "bbr" => Bbr(BbrConfig) { recovery: "rack" },
+    "bbr3" => Bbr3(Bbr3Config) { recovery: "rack" },
     "tcp_rate" => TcpRate(TcpRateConfig),
     "rate_based" => RateBased(RateBasedConfig),
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
@@ -159,7 +167,10 @@ impl ControlConfig {
     /// [`ConfigError`]: what is accepted.
     pub fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
         match self {
-            Self::MultipleTimeScale(config) => config.check(rtt),
+            Self::MultipleTimeScale(config) => config
+                .check(rtt)
+                .and_then(|()| config.steered().check(rtt).map_err(|error| error.within("control"))),
+            Self::RateBased(config) => config.check(),
             _ => Ok(()),
         }
     }
@@ -179,6 +190,12 @@ impl ControlConfig {
             Self::MultipleTimeScale(config) => config.steered(),
             control => control,
         }
+    }
+
+    /// Whether it needs an RTT sample with every ACK, which only timestamps give: Vegas has too few without them to measure a
+    /// round trip, and would be Reno.
+    pub fn needs_timestamps(&self) -> bool {
+        matches!(self.innermost(), Self::Vegas(_))
     }
 
     /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not enough.

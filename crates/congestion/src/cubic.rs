@@ -15,7 +15,7 @@
 //! the epoch is moved forward by it. Slow start is standard; HyStart++ can stand before it (`hystart.rs`).
 
 use crate::epoch::Epoch;
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::Instant;
 
 parshall_units::configuration! {
@@ -91,18 +91,18 @@ impl Cubic {
         self.c * x * x * x + self.w_max
     }
 
-    fn avoid_congestion(&mut self, ack: &AckEvent) {
+    fn avoid_congestion(&mut self, ack: &AckEvent, acked: f64) {
         if !self.epoch.resume(ack.now) {
             self.start_epoch(ack.now);
         }
         let t = self.epoch.elapsed_s(ack.now);
         let ahead = self.w_cubic(t + ack.srtt.as_secs_f64());
         let target = ahead.clamp(self.window, 1.5 * self.window);
-        let grown = self.window + (target - self.window) / self.window * ack.acked;
+        let grown = self.window + (target - self.window) / self.window * acked;
 
         // RFC 9438 eq. (4); alpha is 1 once the flow is back where it was reduced.
         let alpha = if self.w_est < self.prior { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) } else { 1.0 };
-        self.w_est += alpha * ack.acked / self.window;
+        self.w_est += alpha * acked / self.window;
 
         let friendly = self.reno_friendly && self.w_cubic(t) < self.w_est;
         self.window = if friendly { self.w_est.max(self.window) } else { grown };
@@ -128,17 +128,22 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.window_limited {
+        if !ack.may_grow {
             self.epoch.pause(ack.now);
-        } else if self.window < self.ssthresh {
-            self.window += ack.acked;
-        } else {
-            self.avoid_congestion(ack);
+            return;
+        }
+        let mut acked = ack.acked;
+        if self.window < self.ssthresh {
+            acked = slow_start(&mut self.window, self.ssthresh, acked);
+        }
+        if acked > 0.0 {
+            self.avoid_congestion(ack, acked);
         }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.reduce(event);
+        self.timed_out = false; // W_max is that of a loss again, whatever slow start it was found in
         self.window = self.ssthresh;
     }
 
@@ -146,6 +151,11 @@ impl CongestionControl for Cubic {
         self.reduce(event);
         self.timed_out = true;
         self.window = 1.0;
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
+        self.epoch.end(); // the next congestion avoidance begins one (RFC 9438 §4.2), towards the same W_max
     }
 
     fn end_slow_start(&mut self) -> bool {
@@ -177,7 +187,7 @@ mod tests {
                 srtt: rtt,
                 min_rtt: rtt,
                 in_flight: cubic.window() as u64,
-                window_limited: true,
+                may_grow: true,
                 round_ended: false,
                 ecn_echo: false,
                 sample: None,
@@ -188,7 +198,7 @@ mod tests {
 
     #[test]
     fn comes_back_to_its_maximum_after_k_seconds() {
-        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0 });
+        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
         let loss = CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 1000 };
         cubic.on_congestion(&loss);
         assert_eq!(cubic.window(), 700.0);
@@ -202,8 +212,33 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_in_the_slow_start_after_a_timeout_sets_the_next_plateau() {
+        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
+        let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
+        cubic.on_timeout(&loss(1000));
+        cubic.window = 600.0; // slow start since
+        cubic.on_congestion(&loss(600));
+        run(&mut cubic, Instant::ZERO, 0.1);
+        // §4.7 and eq. (2): W_max is less than what was lost at, 600 (1 + 0.7) / 2, and K is the time from 420 to it.
+        assert_eq!((cubic.w_max, cubic.k_s), (510.0, libm::cbrt(90.0 / 0.4)));
+    }
+
+    #[test]
+    fn an_idle_restart_keeps_the_plateau() {
+        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
+        cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 1000 });
+        let now = run(&mut cubic, Instant::ZERO, 1.0);
+        cubic.on_idle_restart(10.0);
+        run(&mut cubic, now + Duration::from_secs(5), 1.0);
+        // Slow start to ssthresh, then a new epoch from there towards the same W_max.
+        assert_eq!(cubic.w_max, 1000.0);
+        let k = libm::cbrt(300.0 / 0.4);
+        assert!((cubic.k_s - k).abs() < 0.01, "{} {k}", cubic.k_s);
+    }
+
+    #[test]
     fn fast_convergence_lowers_the_plateau() {
-        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0 });
+        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0, random: 0 });
         cubic.w_max = 200.0;
         cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 100 });
         assert_eq!(cubic.w_max, 85.0);
@@ -211,7 +246,7 @@ mod tests {
 
     #[test]
     fn idle_time_does_not_count() {
-        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0 });
+        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0, random: 0 });
         let now = run(&mut cubic, Instant::ZERO, 1.0);
         let before = cubic.window();
         let rtt = Duration::from_millis(100);
@@ -222,14 +257,14 @@ mod tests {
             srtt: rtt,
             min_rtt: rtt,
             in_flight: 1,
-            window_limited: false,
+            may_grow: false,
             round_ended: false,
             ecn_echo: false,
             sample: None,
         };
         cubic.on_ack(&ack);
         ack.now = now + Duration::from_secs(100);
-        ack.window_limited = true;
+        ack.may_grow = true;
         cubic.on_ack(&ack);
         assert!(cubic.window() - before < 0.1, "{before} -> {}", cubic.window());
     }

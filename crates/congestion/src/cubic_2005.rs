@@ -28,7 +28,7 @@
 //! K = cbrt(beta W_max/C) the curve would not begin at the window.
 
 use crate::epoch::Epoch;
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::Instant;
 
 parshall_units::configuration! {
@@ -101,7 +101,7 @@ impl Cubic2005 {
         self.origin + self.friendly_increase * t / rtt
     }
 
-    fn avoid_congestion(&mut self, ack: &AckEvent) {
+    fn avoid_congestion(&mut self, ack: &AckEvent, acked: f64) {
         if !self.epoch.resume(ack.now) {
             self.start_epoch(ack.now);
         }
@@ -109,10 +109,10 @@ impl Cubic2005 {
         let rtt = ack.srtt.as_secs_f64();
         let step = (self.w_cubic(t + rtt) - self.window).clamp(0.0, self.config.s_max * rtt);
         let step = step.max(self.config.initial_growth * self.window);
-        self.window += step * ack.acked / self.window;
+        self.window += step * acked / self.window;
         if self.config.reno_friendly && rtt > 0.0 {
             // No faster than slow start, whatever became of the RTT.
-            self.window = self.window.max(self.w_tcp(t, rtt).min(self.window + ack.acked));
+            self.window = self.window.max(self.w_tcp(t, rtt).min(self.window + acked));
         }
     }
 
@@ -136,12 +136,16 @@ impl CongestionControl for Cubic2005 {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.window_limited {
+        if !ack.may_grow {
             self.epoch.pause(ack.now);
-        } else if self.window < self.ssthresh {
-            self.window += ack.acked;
-        } else {
-            self.avoid_congestion(ack);
+            return;
+        }
+        let mut acked = ack.acked;
+        if self.window < self.ssthresh {
+            acked = slow_start(&mut self.window, self.ssthresh, acked);
+        }
+        if acked > 0.0 {
+            self.avoid_congestion(ack, acked);
         }
     }
 
@@ -154,6 +158,11 @@ impl CongestionControl for Cubic2005 {
     fn on_timeout(&mut self, event: &CongestionEvent) {
         self.reduce(event);
         self.window = 1.0;
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
+        self.epoch.end(); // the next congestion avoidance begins one, towards the same W_max
     }
 
     fn end_slow_start(&mut self) -> bool {
@@ -181,7 +190,7 @@ mod tests {
 
     /// The window `seconds` after a loss at `w_max`, RTT 100 ms.
     fn after(config: &Cubic2005Config, w_max: f64, seconds: f64) -> f64 {
-        let mut cubic = Cubic2005::new(config, Start { window: w_max, ssthresh: w_max });
+        let mut cubic = Cubic2005::new(config, Start { window: w_max, ssthresh: w_max, random: 0 });
         let in_flight = w_max as u64;
         cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight });
         assert_eq!(cubic.window(), 0.8 * w_max);
@@ -196,7 +205,7 @@ mod tests {
                 srtt: rtt,
                 min_rtt: rtt,
                 in_flight: cubic.window() as u64,
-                window_limited: true,
+                may_grow: true,
                 round_ended: false,
                 ecn_echo: false,
                 sample: None,
@@ -222,7 +231,7 @@ mod tests {
 
     #[test]
     fn an_early_loss_lowers_the_aim_and_shortens_the_way() {
-        let mut cubic = Cubic2005::new(&config(160.0), Start { window: 1000.0, ssthresh: 1000.0 });
+        let mut cubic = Cubic2005::new(&config(160.0), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         cubic.on_congestion(&loss(1000));
         assert!((cubic.k_s - libm::cbrt(200.0 / 0.4)).abs() < 1e-9);

@@ -11,7 +11,9 @@
 //! every packet is marked, and little if few are, so that a queue that marks at a low threshold stays short. The receiver
 //! must echo the marks of each ACK's own packets (§3.2); with the echo of RFC 3168 alpha goes to 1, and DCTCP is Reno.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Signal, Start, MIN_SSTHRESH};
+use crate::{
+    slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Signal, Start, MIN_SSTHRESH,
+};
 
 parshall_units::configuration! {
     /// Parameters of [`Dctcp`].
@@ -86,11 +88,16 @@ impl CongestionControl for Dctcp {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         self.observe(ack);
-        if !ack.window_limited {
+        if !ack.may_grow {
             return;
         }
-        self.window +=
-            if self.window < self.ssthresh { ack.acked } else { self.slope * ack.acked / self.window };
+        let mut acked = ack.acked;
+        if self.window < self.ssthresh {
+            acked = slow_start(&mut self.window, self.ssthresh, acked);
+        }
+        if acked > 0.0 {
+            self.window += self.slope * acked / self.window;
+        }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -106,6 +113,10 @@ impl CongestionControl for Dctcp {
         self.window = 1.0;
     }
 
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
+    }
+
     fn end_slow_start(&mut self) -> bool {
         self.ssthresh = self.window.max(MIN_SSTHRESH);
         true
@@ -119,7 +130,7 @@ mod tests {
 
     #[test]
     fn alpha_is_the_average_share_and_a_mark_takes_half_of_it() {
-        let start = Start { window: 100.0, ssthresh: 100.0 };
+        let start = Start { window: 100.0, ssthresh: 100.0, random: 0 };
         let mut dctcp = Dctcp::new(&DctcpConfig { gain: 0.0625, initial_alpha: 1.0 }, start);
         let rtt = Duration::from_millis(1);
         for round in 0..200 {
@@ -131,7 +142,7 @@ mod tests {
                     srtt: rtt,
                     min_rtt: rtt,
                     in_flight: 100,
-                    window_limited: false,
+                    may_grow: false,
                     round_ended: i == 99,
                     ecn_echo: i < 20,
                     sample: None,

@@ -9,6 +9,8 @@ pub struct Start {
     pub window: f64,
     /// Slow-start threshold in packets, infinite if nothing is known about the path.
     pub ssthresh: f64,
+    /// What the control's own random choices follow from: another word for each connection, seed and repetition.
+    pub random: u64,
 }
 
 /// New data was acknowledged.
@@ -27,9 +29,10 @@ pub struct AckEvent {
     pub min_rtt: Duration,
     /// Packets in flight when the ACK arrived, those it acknowledges included.
     pub in_flight: u64,
-    /// Whether the window, and not the application or the receiver, limited the sender: a
-    /// window that was not used has not been tested and should not grow (RFC 7661).
-    pub window_limited: bool,
+    /// Whether the window may grow: not if the application or the receiver limited the sender, because a window that was
+    /// not used has not been tested (RFC 7661); nor if the ACK echoes a mark, or belongs to the round trip in which the
+    /// window was reduced for one (RFC 3168 §6.1.2; the CWR state of Linux).
+    pub may_grow: bool,
     /// Whether this ACK covers the first packet sent after the previous such ACK: one a round trip.
     pub round_ended: bool,
     /// Whether it echoes a mark: of its own packets, if the receiver echoes accurately (RFC 8257 §3.2).

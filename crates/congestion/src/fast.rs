@@ -19,7 +19,7 @@
 //! Read: the FAST of two simulators, for eq. (6) and gamma; secondary texts for the rest. Not read: the paper itself, so its equations
 //! and sections are numbered as others cite them.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 
 parshall_units::configuration! {
     /// Parameters of [`Fast`].
@@ -121,11 +121,11 @@ impl CongestionControl for Fast {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         self.observe(ack);
-        if !ack.window_limited {
+        if !ack.may_grow {
             return;
         }
         if self.window < self.ssthresh {
-            self.window += ack.acked;
+            slow_start(&mut self.window, self.ssthresh, ack.acked);
         }
         if ack.round_ended {
             self.end_round(ack);
@@ -138,6 +138,11 @@ impl CongestionControl for Fast {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
         self.window = self.ssthresh;
+        self.rest();
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
         self.rest();
     }
 
@@ -154,7 +159,7 @@ mod tests {
 
     fn equilibrium(alpha: f64, rate: f64, start: f64) -> f64 {
         let config = FastConfig { alpha, gamma: 0.5 };
-        settled(Fast::new(&config, Start { window: start, ssthresh: 1.0 }), rate)
+        settled(Fast::new(&config, Start { window: start, ssthresh: 1.0, random: 0 }), rate)
     }
 
     /// The window after rounds on a link of `rate` packets/s with a deep buffer: the RTT is what the window makes it.
@@ -170,7 +175,7 @@ mod tests {
                     srtt: base,
                     min_rtt: base,
                     in_flight: fast.window() as u64,
-                    window_limited: true,
+                    may_grow: true,
                     round_ended: i == 0,
                     ecn_echo: false,
                     sample: None,
@@ -183,7 +188,7 @@ mod tests {
     #[test]
     fn the_window_moves_in_one_round_trip_and_rests_in_the_next() {
         let config = FastConfig { alpha: 100.0, gamma: 0.5 };
-        let mut fast = Fast::new(&config, Start { window: 1000.0, ssthresh: 1.0 });
+        let mut fast = Fast::new(&config, Start { window: 1000.0, ssthresh: 1.0, random: 0 });
         let (base, rtt) = (Duration::from_millis(50), Duration::from_millis(100));
         let mut windows = vec![fast.window()];
         for _ in 0..4 {
@@ -195,7 +200,7 @@ mod tests {
                     srtt: rtt,
                     min_rtt: base,
                     in_flight: fast.window() as u64,
-                    window_limited: true,
+                    may_grow: true,
                     round_ended: i == 0,
                     ecn_echo: false,
                     sample: None,
@@ -212,8 +217,10 @@ mod tests {
     #[test]
     fn the_rtt_is_averaged_over_a_third_of_the_window_and_four_samples_at_least() {
         for (window, weight) in [(300.0, 0.01), (4.0, 0.25)] {
-            let mut fast =
-                Fast::new(&FastConfig { alpha: 100.0, gamma: 0.5 }, Start { window, ssthresh: 1e6 });
+            let mut fast = Fast::new(
+                &FastConfig { alpha: 100.0, gamma: 0.5 },
+                Start { window, ssthresh: 1e6, random: 0 },
+            );
             let sample = |rtt_ms| AckEvent {
                 now: Instant::ZERO,
                 acked: 1.0,
@@ -221,7 +228,7 @@ mod tests {
                 srtt: Duration::from_millis(rtt_ms),
                 min_rtt: Duration::from_millis(50),
                 in_flight: 10,
-                window_limited: false,
+                may_grow: false,
                 round_ended: false,
                 ecn_echo: false,
                 sample: None,
@@ -235,7 +242,7 @@ mod tests {
     #[test]
     fn a_larger_slope_goes_all_the_way_to_the_same_window() {
         let config = FastConfig { alpha: 100.0, gamma: 0.5 };
-        let (rtt, start) = (Duration::from_millis(50), Start { window: 500.0, ssthresh: 1.0 });
+        let (rtt, start) = (Duration::from_millis(50), Start { window: 500.0, ssthresh: 1.0, random: 0 });
         let ack = |round_ended| AckEvent {
             now: Instant::ZERO,
             acked: 1.0,
@@ -243,7 +250,7 @@ mod tests {
             srtt: rtt,
             min_rtt: rtt,
             in_flight: 500,
-            window_limited: true,
+            may_grow: true,
             round_ended,
             ecn_echo: false,
             sample: None,

@@ -14,7 +14,7 @@
 //! Low_Window the control is Reno. a(w) follows from it and b(w) (§5). It is renewed once a round trip, since it is
 //! defined for one; RFC 3649 suggests a table, and its appendix B has the values that the tests compare with.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 
 parshall_units::configuration! {
     /// Parameters of [`HighSpeed`].
@@ -100,17 +100,20 @@ impl CongestionControl for HighSpeed {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.window_limited {
+        if !ack.may_grow {
             return;
         }
+        let mut acked = ack.acked;
         if self.window < self.ssthresh {
-            self.window += ack.acked;
-            return;
+            acked = slow_start(&mut self.window, self.ssthresh, acked);
+            if acked == 0.0 {
+                return;
+            }
         }
         if ack.round_ended {
             self.increase = self.increase_at(self.window);
         }
-        self.window += self.increase * ack.acked / self.window;
+        self.window += self.increase * acked / self.window;
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -123,6 +126,10 @@ impl CongestionControl for HighSpeed {
     fn on_timeout(&mut self, event: &CongestionEvent) {
         self.on_congestion(event);
         self.window = 1.0;
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
     }
 
     fn end_slow_start(&mut self) -> bool {
@@ -140,7 +147,7 @@ mod tests {
     fn has_the_values_of_the_rfcs_table() {
         let config =
             HighSpeedConfig { low_window: 38, high_window: 83_000, high_p: 1e-7, high_decrease: 0.1 };
-        let control = HighSpeed::new(&config, Start { window: 10.0, ssthresh: 10.0 });
+        let control = HighSpeed::new(&config, Start { window: 10.0, ssthresh: 10.0, random: 0 });
         // RFC 3649 appendix B: the windows at which a(w) reaches the next whole number, and b(w) there.
         let table = [
             (38.0, 1.0, 0.50),

@@ -27,7 +27,7 @@
 //! Read: Linux' net/ipv4/tcp_htcp.c (2.6) and FreeBSD's cc_htcp.c, which follows draft 06, for constants, conditions and their
 //! order; a survey with the formula of f. Not read: the draft and the paper themselves.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::{Duration, Instant};
 
 parshall_units::configuration! {
@@ -150,14 +150,16 @@ impl CongestionControl for Htcp {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         self.observe(ack);
-        if !ack.window_limited {
+        if !ack.may_grow {
             return;
         }
+        let mut acked = ack.acked;
         if self.window < self.ssthresh {
-            self.window += ack.acked;
-        } else {
+            acked = slow_start(&mut self.window, self.ssthresh, acked);
+        }
+        if acked > 0.0 {
             // alpha may exceed the window: no faster than slow start then.
-            self.window += ack.acked * (self.slope * self.increase(ack.now) / self.window).min(1.0);
+            self.window += acked * (self.slope * self.increase(ack.now) / self.window).min(1.0);
         }
     }
 
@@ -173,6 +175,10 @@ impl CongestionControl for Htcp {
     fn on_timeout(&mut self, event: &CongestionEvent) {
         self.on_congestion(event);
         self.window = 1.0;
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
     }
 
     fn end_slow_start(&mut self) -> bool {
@@ -202,7 +208,7 @@ mod tests {
             srtt: Duration::from_millis(rtt_ms),
             min_rtt: Duration::from_millis(min_rtt_ms),
             in_flight: 100,
-            window_limited: true,
+            may_grow: true,
             round_ended: true,
             ecn_echo: false,
             sample: None,
@@ -211,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_increase_is_renos_for_a_second_and_quadratic_later() {
-        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
         htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
         assert_eq!(htcp.beta, 0.5);
         for (ms, expected) in [(500, 1.0), (1000, 1.0), (2000, 11.25), (5000, 45.0), (11_000, 126.0)] {
@@ -222,7 +228,7 @@ mod tests {
     #[test]
     fn the_increase_is_scaled_by_the_decrease() {
         // 2 (1 - beta) f: a flow that gives back less also takes less, 0.4 of Reno's at beta = 0.8.
-        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
         htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
         htcp.beta = 0.8;
         for (ms, expected) in [(1000, 0.4), (3000, 0.4 * 22.0)] {
@@ -232,7 +238,7 @@ mod tests {
 
     #[test]
     fn it_never_grows_faster_than_slow_start() {
-        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
         htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
         htcp.on_ack(&ack(11_000, 100, 100)); // 126 packets a round trip for a window of 50
         assert_eq!(htcp.window(), 51.0);
@@ -242,7 +248,7 @@ mod tests {
     fn a_rate_that_changed_by_more_than_a_fifth_halves() {
         // 100 packets in a round trip of 100 ms, then this many.
         for (packets, expected) in [(81, 0.8), (79, 0.5), (119, 0.8), (121, 0.5)] {
-            let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+            let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
             let mut loss = |ms: u64, acked: u32| {
                 for _ in 1..acked {
                     htcp.on_ack(&AckEvent { round_ended: false, ..ack(ms, 100, 100) });
@@ -260,7 +266,7 @@ mod tests {
     fn scaled_with_the_rtt_the_increase_is_that_of_100_ms() {
         for (min_rtt_ms, divisor) in [(100, 1.0), (50, 2.0), (5, 10.0), (400, 0.5_f64)] {
             let scaled = HtcpConfig { rtt_scaling: true, ..config() };
-            let mut htcp = Htcp::new(&scaled, Start { window: 100.0, ssthresh: 50.0 });
+            let mut htcp = Htcp::new(&scaled, Start { window: 100.0, ssthresh: 50.0, random: 0 });
             htcp.on_ack(&ack(0, min_rtt_ms, min_rtt_ms));
             htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
             htcp.beta = 0.5;
@@ -271,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_decrease_empties_the_queue_when_the_rate_is_steady() {
-        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0 });
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
         let mut now = 0;
         for (max_rtt, expected) in [(20, 0.5), (14, 10.0 / 14.0), (11, 0.8), (40, 0.5)] {
             for _ in 0..10 {

@@ -73,7 +73,7 @@ impl ControlConfig {
 
     /// Whether its slow start is the standard one, which another can replace.
     pub fn has_standard_slow_start(&self) -> bool {
-        self.build(Start { window: 10.0, ssthresh: f64::INFINITY }).end_slow_start()
+        self.build(Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 }).end_slow_start()
     }
 }
 
@@ -166,6 +166,10 @@ impl CongestionControl for HyStart {
         self.control.on_timeout(event);
     }
 
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.control.on_idle_restart(restart_window);
+    }
+
     fn on_recovered(&mut self) {
         self.control.on_recovered();
     }
@@ -191,7 +195,7 @@ mod tests {
 
     fn hystart(window: f64, paced: bool) -> Control {
         let config = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
-        config.build_with(Start { window, ssthresh: f64::INFINITY }, SlowStart::HyStart, paced)
+        config.build_with(Start { window, ssthresh: f64::INFINITY, random: 0 }, SlowStart::HyStart, paced)
     }
 
     fn ack(acked: f64, rtt_ms: u64, round_ended: bool) -> AckEvent {
@@ -203,7 +207,7 @@ mod tests {
             srtt: rtt,
             min_rtt: rtt,
             in_flight: 1000,
-            window_limited: true,
+            may_grow: true,
             round_ended,
             ecn_echo: false,
             sample: None,

@@ -64,8 +64,8 @@ pub trait CongestionControl {
     /// The slow-start threshold in packets; infinite until the first congestion event.
     fn ssthresh(&self) -> f64;
 
-    /// New data was acknowledged outside loss recovery (after a timeout: also while the lost
-    /// data is sent again).
+    /// New data was acknowledged outside loss recovery (after a timeout: also while the lost data is sent again). A control
+    /// that sets a pacing rate is told of every ACK, with its [`sample`](AckEvent::sample).
     fn on_ack(&mut self, ack: &AckEvent);
 
     /// A loss was found, or ECN echoed: reduce.
@@ -73,6 +73,11 @@ pub trait CongestionControl {
 
     /// The retransmission timer expired: reduce, and start again from one packet.
     fn on_timeout(&mut self, event: &CongestionEvent);
+
+    /// Data is to be sent after a pause of a retransmission timeout or more. A control with a window of its own lets it be no
+    /// larger than the restart window and keeps everything else (RFC 5681 §4.1); one that models the path keeps its model,
+    /// as Linux does.
+    fn on_idle_restart(&mut self, _restart_window: f64) {}
 
     /// Loss recovery ended: everything sent before the congestion event was acknowledged.
     fn on_recovered(&mut self) {}
@@ -93,6 +98,17 @@ pub trait CongestionControl {
     fn largest_slope(&self) -> Option<f64> {
         None
     }
+}
+
+/// Slow start: what is left of the packets acknowledged when the window has come to ssthresh, for congestion avoidance.
+///
+/// An ACK of several packets does what an ACK for each of them would do (RFC 5681 eq. (2) and (3)), and so does not carry the
+/// window beyond ssthresh by its whole length, after lost ACKs for instance. Linux divides an ACK likewise.
+#[inline]
+pub(crate) fn slow_start(window: &mut f64, ssthresh: f64, acked: f64) -> f64 {
+    let taken = if acked <= 1.0 { acked } else { acked.min(libm::ceil(ssthresh - *window)) };
+    *window += taken;
+    acked - taken
 }
 
 /// The window that a congestion event reduces: the congestion window, or what is really in

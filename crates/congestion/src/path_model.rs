@@ -1,8 +1,8 @@
 //! What both versions of BBR do in the same way: rounds, the largest rate of late, the window around losses and ProbeRTT, the first
-//! rate, and small choices.
+//! rate, and random choices.
 
 use crate::RateSample;
-use parshall_units::{Duration, Instant};
+use parshall_units::Duration;
 
 /// Round trips counted by packets: one ends when a packet is delivered that was sent after the last one ended.
 #[derive(Clone, Debug, Default)]
@@ -191,12 +191,23 @@ pub(crate) fn restarts_from_idle(sample: &RateSample) -> bool {
     sample.app_limited && sample.sent_in_flight <= 1
 }
 
-/// A number in 0..`below`, from the moment: controls have no random numbers, and need here only that flows differ.
-pub(crate) fn choice(now: Instant, below: u64) -> u64 {
-    let mut x = now.as_ps().wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (x ^ (x >> 31)) % below
+/// The random choices of one connection: SplitMix64 (Steele, Lea & Flood 2014) from its [`Start::random`](crate::Start).
+#[derive(Clone, Debug)]
+pub(crate) struct Choices(u64);
+
+impl Choices {
+    pub(crate) fn new(random: u64) -> Self {
+        Self(random)
+    }
+
+    /// A number in 0..`below`.
+    pub(crate) fn below(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (x ^ (x >> 31)) % below
+    }
 }
 
 /// ACKs for tests of both versions.
@@ -204,6 +215,7 @@ pub(crate) fn choice(now: Instant, below: u64) -> u64 {
 pub(crate) mod testing {
     use super::*;
     use crate::AckEvent;
+    use parshall_units::Instant;
 
     /// Makes ACKs, one packet each, at 1000 packets/s and an RTT of 100 ms unless told otherwise.
     pub(crate) struct Feed {
@@ -245,7 +257,7 @@ pub(crate) mod testing {
                 srtt: rtt,
                 min_rtt: rtt,
                 in_flight: 100,
-                window_limited: true,
+                may_grow: true,
                 round_ended: false,
                 ecn_echo: false,
                 sample: Some(sample),

@@ -23,7 +23,7 @@
 //! A rate that the application does not use is not tested, and stays.
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
-use parshall_units::Instant;
+use parshall_units::{one_of, ConfigError, Instant};
 
 parshall_units::configuration! {
     /// Parameters of [`RateBased`].
@@ -62,6 +62,13 @@ pub struct RateBased {
     delivered: f64,
     lost: bool,
     unused: bool,
+}
+
+impl RateBasedConfig {
+    /// Refuses what is no way to see congestion.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        one_of(Self::PARAMETERS, "congestion", &self.congestion)
+    }
 }
 
 impl RateBased {
@@ -141,7 +148,7 @@ impl CongestionControl for RateBased {
             self.unused |= sample.app_limited;
         } else {
             self.delivered += ack.acked;
-            self.unused |= !ack.window_limited;
+            self.unused |= !ack.may_grow;
         }
         if ack.round_ended {
             self.end_round(ack);
@@ -183,7 +190,7 @@ mod tests {
             srtt: rtt,
             min_rtt: rtt,
             in_flight: arrived,
-            window_limited: true,
+            may_grow: true,
             round_ended: true,
             ecn_echo: false,
             sample: Some(RateSample {
@@ -203,7 +210,7 @@ mod tests {
 
     /// Rates after round trips through a path of `capacity` packets/s without a queue.
     fn rates(config: &RateBasedConfig, capacity: f64, rounds: u32) -> Vec<f64> {
-        let mut control = RateBased::new(config, Start { window: 10.0, ssthresh: f64::INFINITY });
+        let mut control = RateBased::new(config, Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
         let (mut now, mut sent) = (Instant::ZERO + Duration::from_millis(100), 100.0_f64);
         let mut found = Vec::new();
         for _ in 0..rounds {
@@ -244,7 +251,8 @@ mod tests {
         // Throughput that follows the rate at any rate, as in a queue that others fill, is no congestion.
         let found = rates(&gradient, 1e9, 50);
         assert!(found.windows(2).skip(1).all(|pair| pair[1] > pair[0]));
-        let mut control = RateBased::new(&gradient, Start { window: 10.0, ssthresh: f64::INFINITY });
+        let mut control =
+            RateBased::new(&gradient, Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
         let mut now = Instant::ZERO + Duration::from_millis(100);
         let mut rate = 0.0;
         for arrived in [100, 100, 100, 90, 80] {

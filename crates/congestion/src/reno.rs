@@ -9,7 +9,7 @@
 //! RFC 5681 has a = 1 and b = 1/2. What happens during loss recovery (window inflation, partial
 //! ACKs) is the endpoint's business, so this one file serves Tahoe, Reno, NewReno and SACK.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 
 parshall_units::configuration! {
     /// Parameters of [`Reno`].
@@ -55,13 +55,15 @@ impl CongestionControl for Reno {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.window_limited {
+        if !ack.may_grow {
             return;
         }
+        let mut acked = ack.acked;
         if self.window < self.ssthresh {
-            self.window += ack.acked; // RFC 5681 eq. (2)
-        } else {
-            self.window += self.increase * ack.acked / self.window; // RFC 5681 eq. (3)
+            acked = slow_start(&mut self.window, self.ssthresh, acked); // RFC 5681 eq. (2)
+        }
+        if acked > 0.0 {
+            self.window += self.increase * acked / self.window; // RFC 5681 eq. (3)
         }
     }
 
@@ -73,6 +75,10 @@ impl CongestionControl for Reno {
     fn on_timeout(&mut self, event: &CongestionEvent) {
         self.on_congestion(event);
         self.window = 1.0;
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
     }
 
     fn end_slow_start(&mut self) -> bool {

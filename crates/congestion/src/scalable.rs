@@ -10,7 +10,7 @@
 //! A round trip multiplies the window by 1 + a, so the time between two losses does not depend on the rate. With a and b as
 //! in the paper a window of a/(b lwnd) = 0.5 % losses is where Scalable TCP and Reno meet.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 
 parshall_units::configuration! {
     /// Parameters of [`Scalable`].
@@ -60,15 +60,17 @@ impl CongestionControl for Scalable {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.window_limited {
+        if !ack.may_grow {
             return;
         }
-        self.window += if self.window < self.ssthresh {
-            ack.acked
-        } else if self.window <= self.legacy_window {
-            ack.acked / self.window
+        let mut acked = ack.acked;
+        if self.window < self.ssthresh {
+            acked = slow_start(&mut self.window, self.ssthresh, acked);
+        }
+        self.window += if self.window <= self.legacy_window {
+            acked / self.window
         } else {
-            self.increase * ack.acked // Kelly 2003, §3
+            self.increase * acked // Kelly 2003, §3
         };
     }
 
@@ -82,6 +84,10 @@ impl CongestionControl for Scalable {
     fn on_timeout(&mut self, event: &CongestionEvent) {
         self.on_congestion(event);
         self.window = 1.0;
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
     }
 
     fn end_slow_start(&mut self) -> bool {

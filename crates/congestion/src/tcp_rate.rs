@@ -18,7 +18,7 @@
 //! An unchanged RTT counts as shorter (the table says longer, with a decrease of 0): else an empty network would never
 //! be tried. Losses, timeouts and slow start are Reno's. The pacing rate is cwnd / SRTT, twice that in slow start.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::Instant;
 
 parshall_units::configuration! {
@@ -96,24 +96,31 @@ impl CongestionControl for TcpRate {
             self.srtt_s = ack.srtt.as_secs_f64();
         }
         let gradient = self.gradient(ack);
-        if !ack.window_limited || ack.sample.as_ref().is_some_and(|sample| sample.recovering) {
+        if !ack.may_grow || ack.sample.as_ref().is_some_and(|sample| sample.recovering) {
             return;
         }
+        let mut acked = ack.acked;
         if self.window < self.ssthresh {
-            self.window += ack.acked; // RFC 5681 eq. (2)
-            return;
+            acked = slow_start(&mut self.window, self.ssthresh, acked); // RFC 5681 eq. (2)
+            if acked == 0.0 {
+                return;
+            }
         }
         match gradient {
             Some(growth) if growth > 0.0 => {
                 self.window = (self.window - self.decrease * growth / self.window).max(MIN_SSTHRESH);
             }
-            _ => self.window += self.increase * ack.acked / self.window,
+            _ => self.window += self.increase * acked / self.window,
         }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
         self.window = self.ssthresh;
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
     }
 
     fn on_timeout(&mut self, event: &CongestionEvent) {
@@ -140,7 +147,7 @@ mod tests {
             srtt: Duration::from_millis(100),
             min_rtt: Duration::from_millis(100),
             in_flight: 50,
-            window_limited: true,
+            may_grow: true,
             round_ended: false,
             ecn_echo: false,
             sample: None,
@@ -150,7 +157,7 @@ mod tests {
     #[test]
     fn follows_the_gradient_of_the_rtt() {
         let config = TcpRateConfig { increase: 1.0, decrease: 2.0 };
-        let mut rate = TcpRate::new(&config, Start { window: 50.0, ssthresh: 10.0 });
+        let mut rate = TcpRate::new(&config, Start { window: 50.0, ssthresh: 10.0, random: 0 });
         rate.on_ack(&ack(1.0, 110.0));
         rate.on_ack(&ack(2.0, 109.0));
         let grown = 50.0 + 1.0 / 50.0;
@@ -165,7 +172,7 @@ mod tests {
     #[test]
     fn settles_where_the_path_is_full() {
         let config = TcpRateConfig { increase: 1.0, decrease: 2.0 };
-        let mut rate = TcpRate::new(&config, Start { window: 5.0, ssthresh: 1.0 });
+        let mut rate = TcpRate::new(&config, Start { window: 5.0, ssthresh: 1.0, random: 0 });
         let (capacity, base_s) = (1000.0, 0.1);
         let (mut now, mut queue) = (0.0, 0.0_f64);
         for _ in 0..200_000 {

@@ -13,7 +13,7 @@
 //! Reno. Losses are answered as Reno does; the paper's fine-grained retransmission timer is left out,
 //! which SACK and modern timers replace.
 
-use crate::{window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
 use parshall_units::Duration;
 
 parshall_units::configuration! {
@@ -105,11 +105,11 @@ impl CongestionControl for Vegas {
             self.samples += 1;
         }
         let judged = self.samples >= MIN_SAMPLES;
-        if !ack.window_limited {
+        if !ack.may_grow {
             // An unused window is not grown; a round that ends meanwhile is forgotten.
         } else if self.window < self.ssthresh {
             if self.doubling {
-                self.window += ack.acked;
+                slow_start(&mut self.window, self.ssthresh, ack.acked);
             }
             if ack.round_ended && judged {
                 self.end_round(ack.min_rtt);
@@ -127,6 +127,11 @@ impl CongestionControl for Vegas {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
         self.window = self.ssthresh;
+        self.start_round();
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.window = self.window.min(restart_window);
         self.start_round();
     }
 

@@ -12,6 +12,7 @@ use parshall_units::parameters::Entry;
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::json;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug)]
 enum Happening {
@@ -63,7 +64,7 @@ fn apply(control: &mut Control, clock: &mut Clock, what: Happening) {
                 srtt: rtt,
                 min_rtt: clock.min_rtt,
                 in_flight: u64::from(in_flight),
-                window_limited: limited,
+                may_grow: limited,
                 round_ended: round,
                 ecn_echo: gap_us % 3 == 0,
                 sample: Some(RateSample {
@@ -102,7 +103,7 @@ proptest! {
     ) {
         for entry in CATALOG {
             let config = default_config(entry);
-            let begin = Start { window: start, ssthresh: f64::INFINITY };
+            let begin = Start { window: start, ssthresh: f64::INFINITY, random: 0 };
             let (mut one, mut two) = (config.build(begin), config.build(begin));
             let mut clock = Clock::new();
             let mut again = Clock::new();
@@ -136,7 +137,7 @@ proptest! {
     ) {
         let configs = CATALOG.iter().map(|entry| (entry, default_config(entry)));
         for (entry, config) in configs.filter(|(_, config)| config.has_standard_slow_start()) {
-            let begin = Start { window: start, ssthresh: f64::INFINITY };
+            let begin = Start { window: start, ssthresh: f64::INFINITY, random: 0 };
             let (mut plain, mut clock) = (config.build(begin), Clock::new());
             let (mut wrapped, mut again) = (config.build_with(begin, SlowStart::HyStart, paced), Clock::new());
             for &event in &events {
@@ -193,7 +194,7 @@ proptest! {
         quantiser in prop_oneof![Just("quantile"), Just("running_range"), Just("fixed_range")],
         schedule in prop_oneof![Just("inverse_linear"), Just("threshold")],
     ) {
-        let begin = Start { window: 4.0, ssthresh: f64::INFINITY };
+        let begin = Start { window: 4.0, ssthresh: f64::INFINITY, random: 0 };
         let none = json!({"aggressiveness": 1.0, "quantiser": quantiser, "schedule": schedule, "peak": 100.0});
         let never = json!({"aggressiveness": 9.0, "quantiser": quantiser, "interval": 1_000_000_000_000_000_000_u64});
         for entry in steerable() {
@@ -227,12 +228,12 @@ proptest! {
         let parameters = json!({"schedule": schedule, "coupling": coupling, "metacontrol": metacontrol,
             "conservativeness": 0.5, "adjustment": 5.0, "shift": if level { shift } else { 0.0 }});
         let sets_a_rate = |entry: &&Entry| {
-            default_config(entry).build(Start { window: 4.0, ssthresh: f64::INFINITY }).pacing_rate().is_some()
+            default_config(entry).build(Start { window: 4.0, ssthresh: f64::INFINITY, random: 0 }).pacing_rate().is_some()
         };
         for entry in steerable().filter(|entry| !level || sets_a_rate(entry)) {
             let config = steered(entry, &parameters);
             prop_assert_eq!(config.check(Duration::ZERO), Ok(()));
-            let mut control = config.build(Start { window: 4.0, ssthresh: f64::INFINITY });
+            let mut control = config.build(Start { window: 4.0, ssthresh: f64::INFINITY, random: 0 });
             let mut clock = Clock::new();
             for &event in &events {
                 let before = control.window();
@@ -268,7 +269,7 @@ fn round_trips(control: &mut Control, clock: &mut Clock, rounds: u32) {
                 srtt: rtt,
                 min_rtt: rtt,
                 in_flight: packets,
-                window_limited: true,
+                may_grow: true,
                 round_ended: i == 0,
                 ecn_echo: false,
                 sample: Some(RateSample {
@@ -291,7 +292,8 @@ fn round_trips(control: &mut Control, clock: &mut Clock, rounds: u32) {
 #[test]
 fn every_control_recovers_after_a_timeout() {
     for entry in CATALOG {
-        let mut control = default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY });
+        let mut control =
+            default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
         let mut clock = Clock::new();
         round_trips(&mut control, &mut clock, 8);
         let in_flight = control.window() as u64;
@@ -303,9 +305,46 @@ fn every_control_recovers_after_a_timeout() {
 }
 
 #[test]
+fn an_idle_restart_takes_the_window_and_nothing_else() {
+    for entry in CATALOG {
+        let begin = Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 };
+        let mut control = default_config(entry).build(begin);
+        let mut clock = Clock::new();
+        round_trips(&mut control, &mut clock, 12);
+        let (before, ssthresh) = (control.window(), control.ssthresh());
+        control.on_idle_restart(5.0);
+        let models_the_path = ["bbr", "bbr3", "rate_based"].contains(&entry.name);
+        let expected = if models_the_path { before } else { before.min(5.0) };
+        assert_eq!(control.window(), expected, "{}", entry.name);
+        assert_eq!(control.ssthresh(), ssthresh, "{}", entry.name);
+    }
+}
+
+#[test]
+fn random_choices_are_those_of_the_connection() {
+    for name in ["bbr", "bbr3"] {
+        let entry = CATALOG.iter().find(|entry| entry.name == name).unwrap();
+        let rates = |random| {
+            let begin = Start { window: 10.0, ssthresh: f64::INFINITY, random };
+            let (mut control, mut clock) = (default_config(entry).build(begin), Clock::new());
+            let mut rates = Vec::new();
+            for _ in 0..200 {
+                round_trips(&mut control, &mut clock, 1);
+                rates.push(control.pacing_rate().unwrap().to_bits());
+            }
+            rates
+        };
+        let different: BTreeSet<Vec<u64>> = (0..8).map(rates).collect();
+        assert!(different.len() > 1, "{name}");
+        assert_eq!(rates(3), rates(3), "{name}");
+    }
+}
+
+#[test]
 fn an_unused_window_does_not_grow() {
     for entry in CATALOG {
-        let mut control = default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY });
+        let mut control =
+            default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
         let mut clock = Clock::new();
         for i in 0..1000 {
             let (gap_us, rtt_us) = (1001, 10_000);

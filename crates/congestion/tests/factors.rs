@@ -69,7 +69,7 @@ fn round_trip(control: &mut Control, now: &mut Instant) {
             srtt: RTT,
             min_rtt: RTT,
             in_flight: packets,
-            window_limited: true,
+            may_grow: true,
             round_ended: i == 0,
             ecn_echo: false,
             sample: None,
@@ -80,7 +80,7 @@ fn round_trip(control: &mut Control, now: &mut Instant) {
 #[test]
 fn decreases_are_those_of_the_sources() {
     for &Factors { name, window, kept, source, .. } in TABLE {
-        let mut control = build(name, Start { window, ssthresh: window });
+        let mut control = build(name, Start { window, ssthresh: window, random: 0 });
         let event = CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: window as u64 };
         control.on_congestion(&event);
         let ours = control.window() / window;
@@ -91,7 +91,7 @@ fn decreases_are_those_of_the_sources() {
 #[test]
 fn increases_are_those_of_the_sources() {
     for &Factors { name, window, increase, source, .. } in TABLE {
-        let mut control = build(name, Start { window, ssthresh: window });
+        let mut control = build(name, Start { window, ssthresh: window, random: 0 });
         let mut now = Instant::ZERO;
         control.on_congestion(&CongestionEvent { now, signal: Signal::Loss, in_flight: window as u64 });
         let before = control.window();

@@ -73,7 +73,7 @@ pub struct Counts {
     pub arrivals: u64,
     /// Bytes offered.
     pub arrivals_bytes: u64,
-    /// Packets the queue dropped.
+    /// Of the packets offered: those that the queue dropped.
     pub dropped: u64,
     /// Packets the medium lost.
     pub medium_losses: u64,
@@ -149,6 +149,8 @@ pub struct Link {
     backlog_in: u64,
     occupancy: Occupancy,
     counts: Counts,
+    /// How often the counts have started anew.
+    period: u8,
 }
 
 impl Link {
@@ -170,6 +172,7 @@ impl Link {
             backlog_in: 0,
             occupancy: Occupancy::default(),
             counts: Counts::default(),
+            period: 0,
         }
     }
 
@@ -296,6 +299,7 @@ impl Link {
     pub fn restart_counts(&mut self, now: Instant) {
         self.advance(now);
         self.counts = Counts::default();
+        self.period = self.period.wrapping_add(1);
         self.occupancy.restart(now);
     }
 

@@ -61,24 +61,28 @@ pub const CATALOG: &[Entry] = &[
         summary: "no losses but the queue's",
         reference: "",
         parameters: NoLossConfig::PARAMETERS,
+        defaults: &[],
     },
     Entry {
         name: "bernoulli",
         summary: "every packet is lost independently",
         reference: "",
         parameters: BernoulliConfig::PARAMETERS,
+        defaults: &[],
     },
     Entry {
         name: "periodic",
         summary: "every n-th packet is lost: what the textbook response functions assume",
         reference: "",
         parameters: PeriodicConfig::PARAMETERS,
+        defaults: &[],
     },
     Entry {
         name: "gilbert_elliott",
         summary: "losses in bursts: a Markov chain of a good and a bad state",
         reference: "Elliott, Bell System Technical Journal 42(5), 1963",
         parameters: GilbertElliottConfig::PARAMETERS,
+        defaults: &[],
     },
 ];
 

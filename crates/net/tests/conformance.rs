@@ -107,7 +107,7 @@ proptest! {
             for &(gap, bytes, ecn_capable, arrives, flow) in &steps {
                 now += Duration::from_ps(gap);
                 if arrives {
-                    let packet = Held { arrived: now, bytes, ecn_capable, class: Class::Out, flow, ticket: entered };
+                    let packet = Held { arrived: now, bytes, ecn_capable, class: Class::Out, flow, ticket: entered, period: 0 };
                     queue.enqueue(packet, (1, 1500), &mut lost);
                     again.enqueue(packet, (1, 1500), &mut lost_again);
                     entered += 1;
@@ -140,7 +140,8 @@ fn what_is_served_at_once_is_neither_dropped_nor_marked() {
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
             let class = Class::Out;
-            let packet = Held { arrived: now, bytes: 1500, ecn_capable: true, class, flow: 0, ticket: 0 };
+            let packet =
+                Held { arrived: now, bytes: 1500, ecn_capable: true, class, flow: 0, ticket: 0, period: 0 };
             queue.enqueue(packet, (0, 0), &mut lost);
             let turn = queue.dequeue(now, &mut lost).expect("one waits");
             assert!(!turn.marked && lost.is_empty(), "{}", entry.name);

@@ -72,6 +72,13 @@ pub fn has_standard_slow_start(config: &str) -> PyResult<bool> {
     Ok(config.has_standard_slow_start())
 }
 
+/// Whether a resolved congestion control needs an RTT sample with every ACK.
+#[pyfunction]
+pub fn needs_timestamps(config: &str) -> PyResult<bool> {
+    let config: ControlConfig = read(config)?;
+    Ok(config.needs_timestamps())
+}
+
 fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {
     serde_json::from_str(config).map_err(|error| PyValueError::new_err((String::new(), error.to_string())))
 }

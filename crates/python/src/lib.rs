@@ -17,7 +17,7 @@ mod core {
     #[pymodule_export]
     use super::inputs::{
         check_control, check_distribution, check_marker, check_queue, check_workload,
-        has_standard_slow_start, read_cdf, read_rate_trace,
+        has_standard_slow_start, needs_timestamps, read_cdf, read_rate_trace,
     };
     #[pymodule_export]
     use super::quantities::{format_quantity, parse_quantity};

@@ -79,7 +79,7 @@ fn run(
     let mut tables = Tables::create(directory, number, selection)?;
     let summary = parshall_trace::observe(files, options, &mut tables, monitor)?;
     tables.finish()?;
-    Ok(serde_json::to_string(&summary).unwrap_or_default())
+    Ok(serde_json::to_string(&summary).expect("names are written as text, and nothing else can fail"))
 }
 
 fn refused(error: TraceError) -> PyErr {

@@ -28,11 +28,11 @@ table! {
         goodput_bps: Option<f64>, "bit/s";
         /// All bits that reached the receiver, headers and duplicates too, per second of the time measured.
         throughput_bps: Option<f64>, "bit/s";
-        /// Packets sent, retransmissions included.
+        /// Packets sent, SYNs and retransmissions included.
         packets_sent: Option<u64>, "packets";
         /// Packets sent again.
         retransmissions: Option<u64>, "packets";
-        /// Its packets that were dropped or lost, on any link; of a trace: that were found to be.
+        /// Of the packets sent, those that were dropped or lost, on any link; of a trace: that were found to be.
         packets_dropped: Option<u64>, "packets";
         /// Packets dropped over packets sent; null if none was sent.
         loss_rate: Option<f64>, "1";
@@ -48,13 +48,13 @@ table! {
         mean_rtt_s: Option<f64>, "s";
         /// Smallest RTT sample, of a trace also the handshake's; null without one.
         min_rtt_s: Option<f64>, "s";
-        /// Packets that entered the network marked in; null without a marker (as for all classes).
+        /// Packets sent that entered the network marked in; null without a marker (as for all classes).
         sent_in_packets: Option<u64>, "packets";
-        /// Packets that entered the network out.
+        /// Packets sent that entered the network out.
         sent_out_packets: Option<u64>, "packets";
-        /// Its in-packets that were dropped or lost, on any link.
+        /// Of the in-packets sent, those that were dropped or lost, on any link.
         dropped_in_packets: Option<u64>, "packets";
-        /// Its out-packets that were dropped or lost, on any link.
+        /// Of the out-packets sent, those that were dropped or lost, on any link.
         dropped_out_packets: Option<u64>, "packets";
         /// Its in-packets that reached the receiver.
         delivered_in_packets: Option<u64>, "packets";
@@ -78,7 +78,7 @@ table! {
         completion_s: Option<f64>, "s";
         /// Payload; null if it never ends.
         size_bytes: Option<u64>, "bytes";
-        /// Packets sent for it, retransmissions included.
+        /// Packets sent for it, SYNs and retransmissions included.
         packets_sent: u64, "packets";
         /// Packets sent again.
         retransmissions: u64, "packets";
@@ -140,13 +140,13 @@ table! {
         arrivals_packets: u64, "packets";
         /// Bytes that arrived, lost ones included.
         arrivals_bytes: u64, "bytes";
-        /// Packets that the queue dropped.
+        /// Of the packets that arrived, those that the queue dropped.
         dropped_packets: u64, "packets";
         /// Packets that the medium lost.
         medium_losses_packets: u64, "packets";
         /// Packets that the queue marked instead of dropping them (ECN).
         marked_packets: u64, "packets";
-        /// Packets transmitted.
+        /// Packets transmitted, those too that had arrived before the warm-up ended.
         forwarded_packets: u64, "packets";
         /// Bytes transmitted.
         forwarded_bytes: u64, "bytes";
@@ -162,7 +162,7 @@ table! {
         max_queue_packets: u64, "packets";
         /// Mean of the packets waiting that arrivals found; null if none arrived.
         mean_queue_at_arrival_packets: Option<f64>, "packets";
-        /// Mean wait before transmission; null if no packet was transmitted (as for all delays).
+        /// Mean wait before transmission of the packets that arrived and were not dropped, also of those whose turn comes after the end (queues that decide at departure: only if it came before); null if there is none (as for all delays).
         mean_queueing_delay_s: Option<f64>, "s";
         /// Wait that half of the packets did not exceed.
         queueing_delay_p50_s: Option<f64>, "s";
@@ -226,7 +226,7 @@ table! {
 }
 
 table! {
-    /// How many packets waited how long: the buckets of a histogram that hold any.
+    /// How many packets waited how long: the buckets of a histogram that hold any. The packets are those of `mean_queueing_delay_s`.
     pub struct DelayHistogramRow in "delay_histogram" {
         /// The link's name in the scenario.
         link: Arc<str>, "";

@@ -26,6 +26,7 @@ use parshall_net::rate::Transmitter;
 use parshall_tcp::TcpConfig;
 use parshall_units::{ConfigError, Duration, Instant, Rate};
 use parshall_workload::{Distribution, Source, WorkloadConfig};
+use rand_core::RngCore;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -249,6 +250,10 @@ impl<'a> GroupBuilder<'a> {
             let what = "needs timestamps, and a congestion control with the standard slow start";
             return Err(problem("slow_start", what));
         }
+        if control.needs_timestamps() && !tcp.timestamps {
+            let name = control.innermost().name();
+            return Err(problem("timestamps", format!("write true: {name} measures each round trip by several RTTs")));
+        }
         control.check(self.longest_rtt()?).map_err(|error| at_key("congestion_control", &error))
     }
 
@@ -434,14 +439,21 @@ impl<'a> GroupBuilder<'a> {
         for index in 0..self.spec.count {
             let legs = self.legs(Duration::from_ps(self.rtts()?.get(index)))?;
             let started = Instant::from_ps(self.starts()?.get(index));
-            let random = || self.streams.stream(&self.spec.name, "workload", u64::from(index));
-            let mut processing = self.streams.stream(&self.spec.name, "processing", u64::from(index));
+            let stream = |purpose| self.streams.stream(&self.spec.name, purpose, u64::from(index));
+            let (random, mut processing, mut choices) =
+                (|| stream("workload"), stream("processing"), stream("congestion_control"));
             match source {
                 Source::Transfers(source) => {
                     let random = draws.then(|| Box::new(random()));
                     let application = Application::new(Some(source.clone()), random, None);
-                    let processing = SmallStream::of(&mut processing);
-                    self.add_tcp_flow((group_index, index), legs, application, processing, started);
+                    let place = Place {
+                        id: self.network.flow_count,
+                        index: self.network.tcp_flows.len() as u32,
+                        group: group_index,
+                        random: choices.next_u64(),
+                        processing: SmallStream::of(&mut processing),
+                    };
+                    self.add_tcp_flow(place, index, legs, application, started);
                 }
                 Source::Arrivals(source) => {
                     let (mut source, mut random) = (source.clone(), random());
@@ -454,6 +466,7 @@ impl<'a> GroupBuilder<'a> {
                         processing,
                         group: group_index,
                         legs,
+                        choices,
                         next_bytes: first.bytes,
                         idle: std::collections::VecDeque::new(),
                     });
@@ -466,16 +479,14 @@ impl<'a> GroupBuilder<'a> {
 
     fn add_tcp_flow(
         &mut self,
-        (group, index): (u32, u32),
+        place: Place,
+        index: u32,
         legs: Legs,
         application: Application,
-        processing: SmallStream,
         started: Instant,
     ) {
         let network = &mut *self.network;
-        let place = Place { id: network.flow_count, index: network.tcp_flows.len() as u32, group };
-        let mut flow =
-            TcpFlow::new(&network.tcp_groups[group as usize], place, legs, application, processing);
+        let mut flow = TcpFlow::new(&network.tcp_groups[place.group as usize], place, legs, application);
         flow.probe = flow_probe(&self.scenario.probes, index);
         flow.begin(&mut network.core, started);
         network.tcp_flows.push(flow);

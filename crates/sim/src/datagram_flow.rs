@@ -104,7 +104,7 @@ impl DatagramFlow {
         self.sent += u64::from(self.departs >= warm_up);
         let packet = Packet::new(leaves + self.to_first_link, self.departs, number, bytes, Flags::default());
         self.next = match &mut self.edge {
-            Some(edge) => packet.of_class(edge.enter(leaves, bytes, leaves >= warm_up)),
+            Some(edge) => packet.of_class(edge.enter(leaves, bytes, self.departs >= warm_up)),
             None => packet,
         };
     }
@@ -147,15 +147,18 @@ impl DatagramFlow {
         Some(feedback.report_due())
     }
 
-    /// Brings the flow to the end of the simulation.
+    /// Brings the flow to the end of the simulation: the datagram drawn last may not have been sent by then.
     pub(crate) fn end(&mut self, core: &mut Core) {
+        let unsent = self.next.sent >= core.end && self.next.sent >= core.warm_up;
+        self.sent -= u64::from(unsent);
         if let (Some(probe), Pace::Controlled(feedback)) = (&mut self.probe, &self.pace) {
             probe.sample_until(core, core.end, (self.id, self.started), feedback);
         }
     }
 
-    /// A link lost a datagram of this flow.
-    pub(crate) fn on_drop(&mut self, measured: bool, packet: &Packet) {
+    /// A link lost a datagram of this flow. It counts if it was counted when it was sent.
+    pub(crate) fn on_drop(&mut self, warm_up: Instant, packet: &Packet) {
+        let measured = packet.sent >= warm_up;
         self.dropped += u64::from(measured);
         if let Some(edge) = &mut self.edge {
             edge.dropped(packet, measured);

@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use parshall_net::markers::{Class, Marker, MarkerConfig};
 use parshall_units::Instant;
 
-/// Packets of one class since the warm-up.
+/// Packets of one class since the warm-up: those sent since, and of these those dropped; and those delivered since.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClassTotals {
     /// That entered the network.

@@ -17,7 +17,7 @@ use parshall_workload::{Datagram, DatagramSource};
 use std::collections::VecDeque;
 
 /// Packets that the sender begins with, a round trip.
-pub(crate) const FRESH_START: Start = Start { window: 2.0, ssthresh: f64::INFINITY };
+pub(crate) const FRESH_START: Start = Start { window: 2.0, ssthresh: f64::INFINITY, random: 0 };
 
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -218,7 +218,7 @@ impl Feedback {
             srtt: self.srtt,
             min_rtt: self.min_rtt,
             in_flight: sent_in_flight,
-            window_limited: true,
+            may_grow: true,
             round_ended: true,
             ecn_echo: false,
             sample: Some(RateSample {

@@ -15,6 +15,7 @@ use parshall_net::link::{Link, Offered, Outcome, Transmission};
 use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 use parshall_workload::ArrivalSource;
+use rand_core::RngCore;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -88,6 +89,8 @@ pub(crate) struct ArrivalProcess {
     pub(crate) processing: Stream,
     pub(crate) group: u32,
     pub(crate) legs: Legs,
+    /// What the random choices of its connections follow from.
+    pub(crate) choices: Stream,
     /// Size of the transfer that arrives next.
     pub(crate) next_bytes: u64,
     /// Idle connections, and since when.
@@ -242,7 +245,8 @@ impl Network {
         let mut packet = flow.first_in_line();
         let link = group.path[0];
         let state = &mut links[link as usize];
-        match state.pass(now, &mut packet, group.tcp.ecn, core.warm_up) {
+        let ecn_capable = group.tcp.ecn && packet.is_ecn_capable();
+        match state.pass(now, &mut packet, ecn_capable, core.warm_up) {
             Ok(at) if group.path.len() == 1 => {
                 flow.receive(group, core, at + flow.legs.to_receiver, &packet);
                 flow.arm(core);
@@ -250,7 +254,7 @@ impl Network {
             Ok(at) => {
                 state.propagate(core, link, at, Transit { packet, owner: Owner::Data(index), hop: 1 });
             }
-            Err(Stopped::Lost) => flow.on_drop(now >= core.warm_up, &packet),
+            Err(Stopped::Lost) => flow.on_drop(core.warm_up, &packet),
             Err(Stopped::Waits) => return self.on_waiting_data(now, index, packet),
         }
         let next = flow.next_in_line(group, core.warm_up);
@@ -262,7 +266,12 @@ impl Network {
     #[inline(never)]
     fn on_waiting_data(&mut self, now: Instant, index: u32, packet: Packet) {
         let owner = Owner::Data(index);
-        self.hold(now, self.path(owner)[0], self.ecn_capable(owner), Transit { packet, owner, hop: 1 });
+        self.hold(
+            now,
+            self.path(owner)[0],
+            self.ecn_capable(owner, &packet),
+            Transit { packet, owner, hop: 1 },
+        );
         let flow = &mut self.tcp_flows[index as usize];
         let next = flow.next_in_line(&self.tcp_groups[flow.group as usize], self.core.warm_up);
         self.core.queue.top_again_at(next, Entity::Data(index));
@@ -330,7 +339,7 @@ impl Network {
 
     /// A packet reaches the next contended link of its path. (Data at its first link: [`on_data`](Self::on_data) itself.)
     fn offer(&mut self, now: Instant, owner: Owner, hop: u8, mut packet: Packet) {
-        let (path, ecn_capable) = (self.path(owner), self.ecn_capable(owner));
+        let (path, ecn_capable) = (self.path(owner), self.ecn_capable(owner, &packet));
         let link_index = path[hop as usize];
         let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
@@ -339,7 +348,7 @@ impl Network {
             Ok(at) => {
                 state.propagate(&mut self.core, link_index, at, Transit { packet, owner, hop: hop + 1 });
             }
-            Err(Stopped::Lost) => self.lose(now, owner, &packet),
+            Err(Stopped::Lost) => self.lose(owner, &packet),
             Err(Stopped::Waits) => {
                 self.hold(now, link_index, ecn_capable, Transit { packet, owner, hop: hop + 1 });
             }
@@ -355,7 +364,7 @@ impl Network {
         let ticket = waiting.store(transit);
         link.hold(now, offered, owner.flow_number(), ticket);
         if link.is_transmitting() {
-            self.lose_dropped(now, index);
+            self.lose_dropped(index);
         } else if let Some(departure) = self.transmit(now, index) {
             self.core.queue.push(departure, Entity::Transmission(index));
         }
@@ -371,12 +380,11 @@ impl Network {
     /// A link is free: the packet whose turn it is leaves at the moment returned, and what follows from that is done.
     fn transmit(&mut self, now: Instant, index: u32) -> Option<Instant> {
         let transmission = self.links[index as usize].link.transmit(now);
-        self.lose_dropped(now, index);
-        let Transmission { ticket, departure, waiting, marked } = transmission?;
+        self.lose_dropped(index);
+        let Transmission { ticket, departure, waiting, marked, counted } = transmission?;
         let state = &mut self.links[index as usize];
         let Transit { mut packet, owner, hop } = state.waiting.take(ticket);
-        let arrived = now.as_ps().saturating_sub(waiting.as_ps());
-        state.probe.waited(waiting, arrived >= self.core.warm_up.as_ps());
+        state.probe.waited(waiting, counted);
         if marked {
             packet.mark();
         }
@@ -391,10 +399,10 @@ impl Network {
     }
 
     /// What the queue of a link has dropped is lost.
-    fn lose_dropped(&mut self, now: Instant, index: u32) {
+    fn lose_dropped(&mut self, index: u32) {
         while let Some(ticket) = self.links[index as usize].link.take_dropped() {
             let Transit { packet, owner, .. } = self.links[index as usize].waiting.take(ticket);
-            self.lose(now, owner, &packet);
+            self.lose(owner, &packet);
         }
     }
 
@@ -410,10 +418,13 @@ impl Network {
         }
     }
 
-    /// Whether a queue may mark the packet rather than drop it (RFC 3168 §6.1: data, and no pure ACKs).
-    fn ecn_capable(&self, owner: Owner) -> bool {
+    /// Whether a queue may mark the packet rather than drop it (RFC 3168 §6.1: data, and neither SYNs nor pure ACKs).
+    fn ecn_capable(&self, owner: Owner, packet: &Packet) -> bool {
         match owner {
-            Owner::Data(index) => self.tcp_groups[self.tcp_flows[index as usize].group as usize].tcp.ecn,
+            Owner::Data(index) => {
+                let group = self.tcp_flows[index as usize].group;
+                self.tcp_groups[group as usize].tcp.ecn && packet.is_ecn_capable()
+            }
             Owner::Ack(..) | Owner::Datagram(_) => false,
         }
     }
@@ -445,21 +456,21 @@ impl Network {
     }
 
     /// A link lost a packet.
-    fn lose(&mut self, now: Instant, owner: Owner, packet: &Packet) {
-        let measured = now >= self.core.warm_up;
+    fn lose(&mut self, owner: Owner, packet: &Packet) {
+        let warm_up = self.core.warm_up;
         match owner {
-            Owner::Data(index) => self.tcp_flows[index as usize].on_drop(measured, packet),
+            Owner::Data(index) => self.tcp_flows[index as usize].on_drop(warm_up, packet),
             Owner::Ack(_, slot) => {
                 self.core.sack_slots.take(slot);
             }
-            Owner::Datagram(index) => self.datagram_flows[index as usize].on_drop(measured, packet),
+            Owner::Datagram(index) => self.datagram_flows[index as usize].on_drop(warm_up, packet),
         }
     }
 
     /// A transfer of an open loop arrives and takes a connection.
     fn on_arrival(&mut self, now: Instant, index: u32) {
         for (process, since, flow) in self.core.freed.drain(..) {
-            self.arrivals[process as usize].idle.push_back((since, flow));
+            rest(&mut self.arrivals[process as usize].idle, (since, flow));
         }
         let process = &mut self.arrivals[index as usize];
         let bytes = process.next_bytes;
@@ -482,11 +493,12 @@ impl Network {
     fn open_slot(&mut self, process_index: u32) -> u32 {
         let process = &mut self.arrivals[process_index as usize];
         let index = self.tcp_flows.len() as u32;
-        let place = Place { id: self.flow_count, index, group: process.group };
+        let random = process.choices.next_u64();
+        let processing = SmallStream::of(&mut process.processing);
+        let place = Place { id: self.flow_count, index, group: process.group, random, processing };
         let application = Application::new(None, None, Some(process_index));
         let group = &self.tcp_groups[process.group as usize];
-        let processing = SmallStream::of(&mut process.processing);
-        self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application, processing));
+        self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application));
         self.flow_count += 1;
         index
     }
@@ -538,5 +550,26 @@ impl Network {
             }
         }
         self.core.take_error().map_err(SimError::from)
+    }
+}
+
+/// A connection rests: the one that rests longest comes first. Flows finish in their own time, not in the order of events.
+fn rest(idle: &mut VecDeque<(Instant, u32)>, (since, flow): (Instant, u32)) {
+    let place = idle.partition_point(|&(earlier, _)| earlier <= since);
+    idle.insert(place, (since, flow));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_connection_idle_longest_comes_first_in_whatever_order_they_finish() {
+        let mut idle = VecDeque::new();
+        for (since, flow) in [(30, 0), (10, 1), (20, 2), (10, 3)] {
+            rest(&mut idle, (Instant::from_ps(since), flow));
+        }
+        let order: Vec<u32> = idle.iter().map(|&(_, flow)| flow).collect();
+        assert_eq!(order, [1, 3, 2, 0]);
     }
 }

@@ -116,6 +116,12 @@ impl Packet {
         self.word |= u64::from(Flags::CONGESTION_EXPERIENCED.0);
     }
 
+    /// Whether it may say that its ends understand ECN, if they do: not while they have still to agree. RFC 3168 §6.1.1
+    #[inline]
+    pub(crate) fn is_ecn_capable(&self) -> bool {
+        !self.flags().has(Flags::SYN)
+    }
+
     /// Whether it is within its flow's profile.
     #[inline]
     pub(crate) fn class(&self) -> Class {

@@ -115,17 +115,22 @@ impl FlowProbe {
     pub(crate) fn restart_counts(&mut self, statistics: &Statistics) {
         self.retransmissions_before += statistics.retransmissions;
         if let Some(rounds) = &mut self.rounds {
-            rounds.sent_before = rounds.sent_before.wrapping_sub(statistics.packets_sent);
+            rounds.sent_before = rounds.sent_before.wrapping_sub(data_packets(statistics));
         }
     }
+}
+
+/// What belongs to windows.
+fn data_packets(statistics: &Statistics) -> u64 {
+    statistics.packets_sent - statistics.syns
 }
 
 impl Rounds {
     fn close(&mut self, statistics: &Statistics) {
         if let Some(round) = self.open.back_mut() {
-            round.packets = statistics.packets_sent.wrapping_sub(self.sent_before);
+            round.packets = data_packets(statistics).wrapping_sub(self.sent_before);
         }
-        self.sent_before = statistics.packets_sent;
+        self.sent_before = data_packets(statistics);
     }
 
     /// Writes all but the last `keep` rounds.
@@ -236,8 +241,9 @@ impl LinkProbe {
         self.waited_packets += 1;
     }
 
-    /// The link's counts restart at the end of the warm-up.
+    /// The link's counts restart at the end of the warm-up, and so do its delays.
     pub(crate) fn restart(&mut self) {
+        self.delays = DelayHistogram::new();
         self.counts = Counts::default();
         self.packet_seconds = 0.0;
     }

@@ -44,7 +44,7 @@ pub struct LinkTotals {
     pub forwarded: u64,
     /// Packets lost, by the queue or on the medium.
     pub dropped: u64,
-    /// Packets held at the end, less those held when the warm-up ended.
+    /// Packets held at the end, less those held when the warm-up ended that were transmitted since.
     pub queued: i64,
 }
 
@@ -249,3 +249,6 @@ fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
         forwarded_out_packets: beyond.map(|class| class.forwarded),
     }
 }
+
+#[cfg(test)]
+mod tests;

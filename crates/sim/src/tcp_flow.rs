@@ -63,22 +63,18 @@ pub(crate) struct TcpFlow {
     pub(crate) acks: VecDeque<(Packet, u32)>,
     /// `delivered` when the warm-up ended.
     delivered_before: u64,
-    /// Packets lost on links since the warm-up.
+    /// Of the packets sent since the warm-up: those lost on links.
     pub(crate) dropped: u64,
     pub(crate) started: Instant,
     /// Its number in the records; `index` is its place among the TCP flows.
     pub(crate) id: u32,
+    /// The random choices of the next connection's control follow from this.
+    random: u64,
 }
 
 impl TcpFlow {
-    pub(crate) fn new(
-        group: &TcpGroup,
-        place: Place,
-        legs: Legs,
-        application: Application,
-        processing: SmallStream,
-    ) -> Self {
-        let control = group.new_control(group.fresh_start());
+    pub(crate) fn new(group: &TcpGroup, place: Place, legs: Legs, application: Application) -> Self {
+        let control = group.new_control(group.fresh_start(place.random));
         Self {
             line: VecDeque::new(),
             first_at: Instant::MAX,
@@ -89,7 +85,7 @@ impl TcpFlow {
             legs,
             application,
             left: Instant::ZERO,
-            processing,
+            processing: place.processing,
             slow_armed: Instant::MAX,
             fast_armed: Instant::MAX,
             delivered: 0,
@@ -104,6 +100,7 @@ impl TcpFlow {
             group: place.group,
             base: 1,
             measuring: false,
+            random: place.random,
         }
     }
 
@@ -139,8 +136,8 @@ impl TcpFlow {
         if packet.seq() < self.base {
             return;
         }
-        if self.receiver.deadline() < at {
-            self.send_delayed_ack(group, core, self.receiver.deadline());
+        if self.receiver.deadline() != Instant::MAX {
+            self.send_waiting_ack(group, core, at, packet);
         }
         let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
         if reception.fresh {
@@ -153,6 +150,17 @@ impl TcpFlow {
         }
         if let Some(ack) = &reception.ack {
             self.send_ack(group, core, at, ack);
+        }
+    }
+
+    /// A packet is about to arrive while an ACK waits: it goes first if its time has come, or if the packet's mark differs.
+    #[inline(never)]
+    fn send_waiting_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
+        let due = self.receiver.deadline();
+        if due < at {
+            self.send_delayed_ack(group, core, due);
+        } else if let Some(ack) = self.receiver.on_changed_mark(&group.tcp, &packet.segment()) {
+            self.send_ack(group, core, at, &ack);
         }
     }
 
@@ -370,7 +378,7 @@ impl TcpFlow {
             self.left = leaves;
         }
         if let Some(edge) = &mut self.edge {
-            self.first_class = edge.enter(leaves, packet.bytes(), leaves >= warm_up);
+            self.first_class = edge.enter(leaves, packet.bytes(), packet.sent >= warm_up);
         }
         self.first_at = leaves + self.legs.to_first_link;
         self.first_at
@@ -408,8 +416,9 @@ impl TcpFlow {
         statistics.restart(warm_up);
     }
 
-    /// A link lost a packet of this flow.
-    pub(crate) fn on_drop(&mut self, measured: bool, packet: &Packet) {
+    /// A link lost a packet of this flow. It counts if it was counted when it was sent.
+    pub(crate) fn on_drop(&mut self, warm_up: Instant, packet: &Packet) {
+        let measured = packet.sent >= warm_up;
         self.dropped += u64::from(measured);
         if let Some(edge) = &mut self.edge {
             edge.dropped(packet, measured);

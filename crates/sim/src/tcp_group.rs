@@ -1,6 +1,7 @@
 //! What the TCP flows of a group have in common, and what tells one of them from the others.
 
 use crate::access::AccessLink;
+use crate::random::SmallStream;
 use parshall_congestion::{Control, ControlConfig, Knowledge, Start};
 use parshall_net::markers::MarkerConfig;
 use parshall_tcp::TcpConfig;
@@ -43,9 +44,9 @@ impl TcpGroup {
     }
 
     /// What a connection starts from that knows nothing.
-    pub(crate) fn fresh_start(&self) -> Start {
+    pub(crate) fn fresh_start(&self, random: u64) -> Start {
         let ssthresh = self.tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
-        Start { window: self.tcp.initial_window as f64, ssthresh }
+        Start { window: self.tcp.initial_window as f64, ssthresh, random }
     }
 
     /// A congestion control at the start of a connection.
@@ -87,4 +88,8 @@ pub(crate) struct Place {
     pub(crate) index: u32,
     /// Its group.
     pub(crate) group: u32,
+    /// What its random choices follow from.
+    pub(crate) random: u64,
+    /// How long the host takes with each of its packets.
+    pub(crate) processing: SmallStream,
 }

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 fn sound() -> Value {
     let tcp = json!({
         "initial_window": 10, "initial_ssthresh": null, "slow_start": "hystart++", "receive_window": 50, "recovery": "sack", "prr": true,
-        "limited_transmit": true, "delayed_ack": 40_000_000_000_u64, "min_rto": 200_000_000_000_u64,
+        "limited_transmit": true, "delayed_ack": 40_000_000_000_u64, "min_rto": 200_000_000_000_u64, "rto_floor": "variation",
         "max_rto": 60_000_000_000_000_u64, "initial_rto": 1_000_000_000_000_u64, "rto_granularity": 1_000_000_000,
         "timestamps": true, "ecn": true, "accurate_ecn": false, "pacing": true, "handshake": true, "ssthresh_cached": true,
         "persistent": false, "byte_counting": true, "ack_size": 40
@@ -186,7 +186,11 @@ fn run(scenario: &Scenario) -> Result<(), SimError> {
                 watched.cancel.store(true, Ordering::Relaxed);
             }
         });
-        let result = simulate(scenario, 0, &mut Tables::none(), watched).map(drop);
+        let result = simulate(scenario, 0, &mut Tables::none(), watched).map(|summary| {
+            for link in summary.links {
+                assert!(link.dropped <= link.arrivals, "more is lost than arrived: {link:?}");
+            }
+        });
         let _ = done.send(());
         result
     })

@@ -1,6 +1,7 @@
 //! The endpoint's parameters.
 
 use crate::recovery::Recovery;
+use crate::rto::RtoFloor;
 use parshall_congestion::SlowStart;
 
 parshall_units::configuration! {
@@ -22,8 +23,10 @@ parshall_units::configuration! {
         limited_transmit: bool => Boolean, default "true";
         /// Longest time an ACK may wait for a second packet (RFC 5681: at most 500 ms); off: every packet is acknowledged.
         delayed_ack: Option<u64> => Duration, default "off", max 5e11;
-        /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 0.2 s).
+        /// Smallest retransmission timeout (RFC 6298: 1 s; ns-2: 0.2 s); what it is a bound of, `rto_floor` says.
         min_rto: u64 => Duration, default "200 ms", min 1.0;
+        /// What `min_rto` is a bound of: the whole timeout (RFC 6298), or what the timeout adds to the smoothed RTT for its variation, as in Linux, whose timeout is at least SRTT + 200 ms.
+        rto_floor: RtoFloor => Choice("timeout", "variation"), default "timeout";
         /// Largest retransmission timeout.
         max_rto: u64 => Duration, default "60 s", min 1e9;
         /// Retransmission timeout before the first RTT sample.

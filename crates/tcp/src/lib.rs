@@ -15,7 +15,7 @@
 //! | [`recovery`] | Tahoe, Reno, NewReno, SACK, PRR | RFC 5681, 6582, 6675, 6937 |
 //! | `rack`, `rack_recovery` | losses found by time, tail loss probes | RFC 8985 |
 //! | [`scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
-//! | [`rto`] | RTT estimate and retransmission timeout | RFC 6298 |
+//! | [`rto`] | RTT estimate and retransmission timeout | RFC 6298, RFC 7323 Appendix G |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
 //! | `rate` | delivery rate samples | draft-ietf-ccwg-bbr |
 //! | [`ranges`] | run-length sets of packet numbers | |
@@ -36,6 +36,7 @@ pub mod statistics;
 pub use config::TcpConfig;
 pub use receiver::Receiver;
 pub use recovery::Recovery;
+pub use rto::RtoFloor;
 pub use segment::{Ack, SackBlocks, Segment};
 pub use sender::Sender;
 pub use statistics::Statistics;

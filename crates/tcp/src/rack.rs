@@ -194,7 +194,7 @@ impl Rack {
     }
 
     /// An ACK up to `una`, with SACK blocks; `echo`: when the packet that caused it was sent, if it says so. Returns how many
-    /// packets it reports as delivered. RFC 8985 §6.2 steps 1 to 3
+    /// packets it reports as delivered; `sacked` is told of what the blocks report for the first time. RFC 8985 §6.2 steps 1 to 3
     pub(crate) fn on_ack(
         &mut self,
         now: Instant,
@@ -202,6 +202,7 @@ impl Rack {
         blocks: &[Range; 3],
         echo: Option<Instant>,
         min_rtt: Duration,
+        mut sacked: impl FnMut(Range),
     ) -> u64 {
         let mut delivery = Delivery { now, echo, min_rtt, newest: None, count: 0 };
         while self.base < una {
@@ -217,8 +218,9 @@ impl Rack {
         blocks.sort_unstable_by_key(|block| block.start);
         for block in blocks {
             let block = Range { start: block.start.max(una), end: block.end.min(end) };
-            let mut sacked = std::mem::take(&mut self.sacked);
-            sacked.insert(block, |part| {
+            let mut known = std::mem::take(&mut self.sacked);
+            known.insert(block, |part| {
+                sacked(part);
                 for number in part.start..part.end {
                     let index = (number - self.base) as usize;
                     let packet = self.packets[index];
@@ -227,7 +229,7 @@ impl Rack {
                     self.sacked_count += 1;
                 }
             });
-            self.sacked = sacked;
+            self.sacked = known;
         }
         if let Some(newest) = delivery.newest {
             self.rtt = now.since(newest.0);

@@ -29,8 +29,13 @@ impl Sender {
         let min_rtt = self.rtt.min();
         let nxt = self.max;
         let duplicate = ack.duplicate();
-        let Some(rack) = self.rack() else { return true };
-        let delivered = rack.on_ack(now, una, &ack.sack, echo, min_rtt);
+        let sampler = &mut self.sampler;
+        let Some(rack) = self.sack.as_mut().and_then(|state| state.rack.as_mut()) else { return true };
+        let delivered = rack.on_ack(now, una, &ack.sack, echo, min_rtt, |part| {
+            if let Some(sampler) = sampler {
+                sampler.on_sacked(part);
+            }
+        });
         if duplicate.is_some() {
             rack.duplicate_seen(una, nxt);
         }

@@ -42,7 +42,11 @@ pub(crate) struct RateSampler {
     first_sent: Instant,
     /// Packets that came to count as lost.
     pub(crate) lost: u64,
+    /// Packets delivered, and lost, up to the last sample.
+    delivered_before: u64,
     lost_before: u64,
+    /// The packet sent last of those that the ACK at hand reports as delivered.
+    newest: Option<Sent>,
     /// Up to this count of deliveries, samples are limited by the application; 0: they are not.
     app_limited_until: u64,
 }
@@ -50,13 +54,10 @@ pub(crate) struct RateSampler {
 /// What an ACK changed, as the sender sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
-    /// First unacknowledged packet before and after.
-    pub(crate) before: u64,
+    /// First unacknowledged packet.
     pub(crate) una: u64,
     /// Packets SACKed and not acknowledged cumulatively.
     pub(crate) sacked: u64,
-    /// The block changed last.
-    pub(crate) block: Range,
     /// Packets in the network now.
     pub(crate) in_flight: u64,
     pub(crate) min_rtt: Duration,
@@ -73,7 +74,9 @@ impl RateSampler {
             delivered_at: Instant::ZERO,
             first_sent: Instant::ZERO,
             lost: 0,
+            delivered_before: 0,
             lost_before: 0,
+            newest: None,
             app_limited_until: 0,
         }
     }
@@ -96,7 +99,7 @@ impl RateSampler {
             done: false,
         };
         match self.packets.get_mut(index) {
-            Some(place) => *place = sent,
+            Some(place) => *place = Sent { done: place.done, ..sent },
             None => self.packets.push_back(sent),
         }
     }
@@ -106,15 +109,40 @@ impl RateSampler {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The sample of an ACK, with its RTT if that is not ambiguous; `None` if nothing was delivered.
+    /// An ACK reports packets as delivered for the first time, beyond what it acknowledges cumulatively.
+    pub(crate) fn on_sacked(&mut self, packets: Range) {
+        for packet in packets.start.max(self.base)..packets.end {
+            if let Some(sent) = self.packets.get_mut((packet - self.base) as usize) {
+                sent.done = true;
+                let sent = *sent;
+                self.consider(sent);
+            }
+        }
+    }
+
+    /// A packet is delivered: is it the one sent last?
+    fn consider(&mut self, sent: Sent) {
+        if self.newest.is_none_or(|newest| sent.at >= newest.at) {
+            self.newest = Some(sent);
+        }
+    }
+
+    /// The sample of an ACK, with its RTT if that is not ambiguous; `None` if nothing was delivered. What it newly reports as
+    /// SACKed came before, by [`on_sacked`](Self::on_sacked).
     pub(crate) fn on_ack(
         &mut self,
         now: Instant,
         progress: &Progress,
     ) -> Option<(RateSample, Option<Duration>)> {
+        while self.base < progress.una {
+            let Some(sent) = self.packets.pop_front() else { break };
+            self.base += 1;
+            if !sent.done {
+                self.consider(sent);
+            }
+        }
         let total = progress.una - self.origin + progress.sacked;
-        let newly_delivered = total.saturating_sub(self.delivered);
-        if newly_delivered == 0 {
+        if total <= self.delivered {
             return None;
         }
         self.delivered = total;
@@ -122,13 +150,9 @@ impl RateSampler {
         if self.app_limited_until > 0 && total > self.app_limited_until {
             self.app_limited_until = 0;
         }
-        let sampled = self.sampled(progress);
-        let passed = (progress.una - self.base).min(self.packets.len() as u64);
-        self.packets.drain(..passed as usize);
-        self.base += passed;
-        let newly_lost = self.lost - self.lost_before;
-        self.lost_before = self.lost;
-        let sent = sampled?;
+        let sent = self.newest.take()?;
+        let newly_delivered = total - std::mem::replace(&mut self.delivered_before, total);
+        let newly_lost = self.lost - std::mem::replace(&mut self.lost_before, self.lost);
 
         self.first_sent = sent.at;
         let interval = sent.at.since(sent.first_at).max(now.since(sent.delivered_at));
@@ -148,24 +172,82 @@ impl RateSampler {
         };
         Some((sample, (!sent.retransmission).then(|| now.since(sent.at))))
     }
+}
 
-    /// The packet sent last of those that the ACK reports as delivered. One of three is it: the hole that a cumulative
-    /// ACK fills, the last packet below it, or the end of the block changed last.
-    fn sampled(&mut self, progress: &Progress) -> Option<Sent> {
-        let advanced = progress.una > progress.before;
-        let candidates = [
-            advanced.then_some(progress.before),
-            advanced.then(|| progress.una - 1),
-            (!progress.block.is_empty()).then(|| progress.block.end - 1),
-        ];
-        let mut newest: Option<Sent> = None;
-        for packet in candidates.into_iter().flatten().filter(|&packet| packet >= self.base) {
-            let Some(sent) = self.packets.get_mut((packet - self.base) as usize) else { continue };
-            if !sent.done && newest.is_none_or(|best| sent.at >= best.at) {
-                newest = Some(*sent);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn progress(una: u64, sacked: u64) -> Progress {
+        Progress { una, sacked, in_flight: 10, min_rtt: Duration::from_millis(1), recovering: true }
+    }
+
+    fn packet(number: u64) -> Range {
+        Range { start: number, end: number + 1 }
+    }
+
+    #[test]
+    fn a_retransmission_that_fills_a_hole_inside_a_sacked_run_gives_a_sample() {
+        let mut sampler = RateSampler::new(1);
+        (1..=6).for_each(|number| sampler.on_send(at(number), number, number));
+        [3, 5, 6].into_iter().for_each(|number| sampler.on_sacked(packet(number)));
+        assert!(sampler.on_ack(at(100), &progress(1, 3)).is_some());
+        // 1 and 2 are found lost, and 4 was sent again: it arrives.
+        sampler.on_send(at(101), 4, 4);
+        sampler.lost += 2;
+        sampler.on_sacked(packet(4));
+        let (sample, rtt) = sampler.on_ack(at(200), &progress(1, 4)).expect("a packet was delivered");
+        assert_eq!((sample.newly_delivered, sample.newly_lost, sample.prior_delivered), (1, 2, 3));
+        assert_eq!(rtt, None, "sent twice");
+    }
+
+    proptest! {
+        /// Whatever order packets arrive in: each delivery and each loss is reported once, with the packet sent last.
+        #[test]
+        fn nothing_is_reported_twice_or_never(
+            events in prop::collection::vec((prop::collection::btree_set(1u64..40, 1..6), any::<bool>(), 0u64..3), 1..60),
+        ) {
+            let mut sampler = RateSampler::new(1);
+            let mut sent: Vec<u64> = vec![0; 41];
+            for number in 1..=40 {
+                sampler.on_send(at(number), number, number);
+                sent[number as usize] = number;
             }
-            sent.done = true;
+            let (mut now, mut una, mut arrived) = (100, 1, BTreeSet::new());
+            let (mut delivered, mut lost) = (0, 0);
+            for (numbers, again, newly_lost) in events {
+                now += 10;
+                if again && !arrived.contains(&una) {
+                    sampler.on_send(at(now), una, 1);
+                    sent[una as usize] = now;
+                }
+                now += 1;
+                sampler.lost += newly_lost;
+                let fresh: Vec<u64> = numbers.into_iter().filter(|&n| n >= una && arrived.insert(n)).collect();
+                while arrived.contains(&una) {
+                    una += 1;
+                }
+                fresh.iter().filter(|&&n| n >= una).for_each(|&n| sampler.on_sacked(packet(n)));
+                let sacked = arrived.range(una..).count() as u64;
+                match sampler.on_ack(at(now), &progress(una, sacked)) {
+                    Some((sample, _)) => {
+                        delivered += sample.newly_delivered;
+                        lost += sample.newly_lost;
+                        prop_assert_eq!(sample.newly_delivered, fresh.len() as u64);
+                        prop_assert_eq!(lost, sampler.lost);
+                        let newest = fresh.iter().map(|&n| sent[n as usize]).max().unwrap();
+                        prop_assert_eq!(sampler.first_sent, at(newest));
+                    }
+                    None => prop_assert!(fresh.is_empty()),
+                }
+                prop_assert_eq!(delivered, arrived.len() as u64);
+            }
         }
-        newest
     }
 }

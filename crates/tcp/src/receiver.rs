@@ -4,7 +4,8 @@
 //! second one, if ACKs are delayed. SACK blocks: the one that holds the segment just received first, then the
 //! most recently changed others (RFC 2018 §4); for senders that use it (RACK), before them a segment that had arrived before
 //! (D-SACK, RFC 2883). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is
-//! echoed packet by packet (RFC 8257 §3.2). An ACK for two packets that differ in it echoes the second one's.
+//! echoed packet by packet (RFC 8257 §3.2): where CE changes, an ACK that waits goes out first, with the echo of the packets that
+//! it is for ([`Receiver::on_changed_mark`]), and the packet that differs is acknowledged at once.
 
 use crate::ranges::{Range, RangeSet};
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
@@ -114,7 +115,23 @@ impl Receiver {
         })
     }
 
-    /// A segment arrived. If [`deadline`](Self::deadline) has passed, call [`on_timer`](Self::on_timer) first.
+    /// A segment is about to arrive while an ACK waits: returns that ACK if it must go first, because the segment's mark differs
+    /// from those of the packets that it is for. RFC 8257 §3.2
+    pub fn on_changed_mark(&mut self, config: &TcpConfig, segment: &Segment) -> Option<Ack> {
+        let waits = self.deadline != Instant::MAX;
+        (waits && self.mark_changes(config, segment)).then(|| {
+            let (echo, retransmission) = self.waiting;
+            self.acknowledge(echo, retransmission, NO_SACK)
+        })
+    }
+
+    /// Whether the segment's mark differs from that of the one before, and the echo is that of each packet (DCTCP.CE).
+    fn mark_changes(&self, config: &TcpConfig, segment: &Segment) -> bool {
+        config.accurate_ecn && segment.congestion_experienced != self.congestion_echo
+    }
+
+    /// A segment arrived. If [`deadline`](Self::deadline) has passed, call [`on_timer`](Self::on_timer) first; if it is ahead,
+    /// [`on_changed_mark`](Self::on_changed_mark).
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
         if segment.syn {
@@ -122,6 +139,11 @@ impl Receiver {
             ack.syn = true;
             return Reception { fresh: false, ack: Some(ack) };
         }
+        let at_once = if config.accurate_ecn {
+            self.mark_changes(config, segment)
+        } else {
+            segment.congestion_experienced
+        };
         if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
         }
@@ -130,7 +152,7 @@ impl Receiver {
         let in_order = segment.seq == self.next;
         if in_order && !self.has_holes {
             self.next += 1;
-            return Reception { fresh: true, ack: self.maybe_delay(config, now, segment) };
+            return Reception { fresh: true, ack: self.maybe_delay(config, now, segment, at_once) };
         }
         let reports_blocks = config.recovery.uses_sack();
         let fresh = self.accept(segment.seq, reports_blocks);
@@ -142,11 +164,17 @@ impl Receiver {
         Reception { fresh, ack: Some(ack) }
     }
 
-    /// Acknowledges every second segment in order, or this one after the configured delay.
+    /// Acknowledges every second segment in order, or this one after the configured delay; `at_once`: its mark is news.
     #[inline]
-    fn maybe_delay(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Option<Ack> {
+    fn maybe_delay(
+        &mut self,
+        config: &TcpConfig,
+        now: Instant,
+        segment: &Segment,
+        at_once: bool,
+    ) -> Option<Ack> {
         match config.delayed_ack {
-            Some(delay) if self.deadline == Instant::MAX && !segment.congestion_experienced => {
+            Some(delay) if self.deadline == Instant::MAX && !at_once => {
                 self.waiting = (segment.sent, segment.retransmission);
                 self.deadline = now + Duration::from_ps(delay);
                 None
@@ -208,6 +236,7 @@ mod tests {
     use super::*;
     use crate::rto::tests::config;
     use crate::Recovery;
+    use proptest::prelude::*;
 
     fn segment(seq: u64) -> Segment {
         Segment {
@@ -304,5 +333,35 @@ mod tests {
         assert!(ack(&mut receiver, &config, 1).congestion_echo);
         let answered = Segment { cwr: true, ..segment(2) };
         assert!(!receiver.on_segment(&config, Instant::ZERO, &answered).ack.unwrap().congestion_echo);
+    }
+
+    proptest! {
+        /// RFC 8257 §3.2: with delayed ACKs too, the packets that ACKs with the echo are for are those that were marked.
+        #[test]
+        fn the_share_of_packets_echoed_is_the_share_marked(marks in prop::collection::vec(any::<bool>(), 1..200)) {
+            let config = TcpConfig {
+                accurate_ecn: true, ecn: true, delayed_ack: Some(Duration::from_millis(40).as_ps()), ..config()
+            };
+            let mut receiver = Receiver::new(0);
+            let (mut acknowledged, mut echoed) = (0, Vec::new());
+            let mut acks = 0;
+            for (seq, &marked) in marks.iter().enumerate() {
+                let segment = Segment { congestion_experienced: marked, ..segment(seq as u64) };
+                let before = receiver.on_changed_mark(&config, &segment);
+                let reply = receiver.on_segment(&config, Instant::ZERO, &segment).ack;
+                for ack in before.into_iter().chain(reply) {
+                    echoed.extend((acknowledged..ack.cumulative).map(|_| ack.congestion_echo));
+                    acknowledged = ack.cumulative;
+                    acks += 1;
+                }
+            }
+            if let Some(ack) = receiver.on_timer(receiver.deadline()) {
+                echoed.extend((acknowledged..ack.cumulative).map(|_| ack.congestion_echo));
+            }
+            prop_assert_eq!(&echoed, &marks);
+            // And they stay delayed where the mark stays.
+            let changes = marks.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            prop_assert!(acks <= marks.len().div_ceil(2) + 2 * changes + 1);
+        }
     }
 }

@@ -49,30 +49,35 @@ pub const CATALOG: &[Entry] = &[
         summary: "fast retransmit, then slow start",
         reference: "Jacobson, SIGCOMM 1988",
         parameters: &[],
+        defaults: &[],
     },
     Entry {
         name: "reno",
         summary: "fast recovery, ended by the first new ACK",
         reference: "RFC 5681",
         parameters: &[],
+        defaults: &[],
     },
     Entry {
         name: "newreno",
         summary: "fast recovery that repairs one loss a round trip",
         reference: "RFC 6582",
         parameters: &[],
+        defaults: &[],
     },
     Entry {
         name: "sack",
         summary: "selective acknowledgements, with proportional rate reduction unless prr = false",
         reference: "RFC 6675, RFC 6937",
         parameters: &[],
+        defaults: &[],
     },
     Entry {
         name: "rack",
         summary: "as sack, but losses are found by time, lost retransmissions too, and the tail is probed",
         reference: "RFC 8985, RFC 6937",
         parameters: &[],
+        defaults: &[],
     },
 ];
 
@@ -191,6 +196,7 @@ impl Sender {
             self.control.on_congestion(&event);
         }
         self.recover = self.max;
+        self.reduced = false;
         self.timed = None;
     }
 
@@ -226,9 +232,14 @@ impl Sender {
             return true; // the board catches up with the cumulative ACK when it is next needed
         }
         let una = self.una;
-        let state = self.sack_state();
+        self.sack_state();
+        let Self { sack: Some(state), sampler, .. } = self else { return true };
         let delivered_before = state.board.floor() + state.board.sacked_count();
-        state.board.update(una, &ack.sack);
+        state.board.update(una, &ack.sack, |part| {
+            if let Some(sampler) = sampler {
+                sampler.on_sacked(part);
+            }
+        });
         let delivered = state.board.floor() + state.board.sacked_count() - delivered_before;
         self.has_sacked = state.board.sacked_count() > 0;
 
@@ -336,6 +347,7 @@ impl Sender {
             self.control.on_timeout(&event);
         }
         self.rtt.back_off();
+        self.reduced = false;
         self.recover = self.max;
         self.guard = self.max;
         self.phase = Phase::Loss;
@@ -349,7 +361,7 @@ impl Sender {
         if config.recovery.uses_sack() {
             let (una, max) = (self.una, self.max);
             let state = self.sack_state();
-            state.board.update(una, &[]);
+            state.board.update(una, &[], |_| {});
             let lost_before = state.board.lost();
             state.board.mark_all_lost(max);
             let newly_lost = state.board.lost() - lost_before;

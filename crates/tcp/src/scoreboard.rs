@@ -49,8 +49,8 @@ impl Scoreboard {
         };
     }
 
-    /// Takes in an ACK.
-    pub fn update(&mut self, cumulative: u64, blocks: &[Range]) {
+    /// Takes in an ACK; `sacked` is told of what its blocks report for the first time.
+    pub fn update(&mut self, cumulative: u64, blocks: &[Range], mut sacked: impl FnMut(Range)) {
         if cumulative > self.floor {
             self.advance(cumulative);
         }
@@ -59,6 +59,7 @@ impl Scoreboard {
             let (edge, rxt) = (self.lost_edge, self.high_rxt);
             let (mut count, mut below_edge, mut below_rxt) = (0, 0, 0);
             self.sacked.insert(block, |part| {
+                sacked(part);
                 count += part.len();
                 below_edge += part.below(edge);
                 below_rxt += part.below(rxt);
@@ -241,13 +242,13 @@ mod tests {
                             letter.floor += 1;
                         }
                         if letter.floor >= 63 { break; }
-                        board.update(letter.floor, &[]);
+                        board.update(letter.floor, &[], |_| {});
                     }
                     1..=4 => {
                         let range = Range { start: start.max(letter.floor + 1), end: (start + length).min(63) };
                         if range.is_empty() { continue; }
                         letter.sacked[range.start as usize..range.end as usize].fill(true);
-                        board.update(letter.floor, &[range]);
+                        board.update(letter.floor, &[range], |_| {});
                     }
                     _ => {
                         prop_assert_eq!(board.next_lost(), letter.next_lost(high_data));
@@ -268,16 +269,16 @@ mod tests {
     fn a_recovery_sends_again_what_the_one_before_sent() {
         let mut board = Scoreboard::default();
         board.reset(0);
-        board.update(0, &[Range { start: 1, end: 10 }]);
+        board.update(0, &[Range { start: 1, end: 10 }], |_| {});
         board.detect_losses();
         board.restart_retransmissions();
         board.retransmitted(board.next_lost().unwrap());
         // Of the packets sent meanwhile 10 and 12 are lost; 10 is sent again, then the hole of the first recovery is filled.
-        board.update(0, &[Range { start: 11, end: 12 }, Range { start: 13, end: 19 }]);
+        board.update(0, &[Range { start: 11, end: 12 }, Range { start: 13, end: 19 }], |_| {});
         board.detect_losses();
         assert_eq!(board.next_lost(), Some(10));
         board.retransmitted(10);
-        board.update(10, &[]);
+        board.update(10, &[], |_| {});
         assert_eq!(board.next_lost(), Some(12));
         // RFC 6675 §5 step 4.3: the next recovery begins with the first hole.
         board.restart_retransmissions();
@@ -288,7 +289,7 @@ mod tests {
     fn a_timeout_empties_the_pipe() {
         let mut board = Scoreboard::default();
         board.reset(10);
-        board.update(10, &[Range { start: 12, end: 14 }]);
+        board.update(10, &[Range { start: 12, end: 14 }], |_| {});
         assert_eq!(board.pipe(20), 8);
         board.mark_all_lost(20);
         assert_eq!(board.pipe(20), 0);

@@ -61,6 +61,8 @@ pub struct Sender {
     pub(crate) timer_retransmitted: bool,
     /// Whether the window was what stopped the last transmission.
     pub(crate) window_limited: bool,
+    /// Congestion window reduced: an ECN reduction covers what is in flight, and the window does not grow meanwhile.
+    pub(crate) reduced: bool,
     /// Whether pacing was.
     paced: bool,
     /// Whether each transmission is noted: for pacing, rate samples or RACK.
@@ -117,6 +119,7 @@ impl Sender {
             retransmit_first: false,
             timer_retransmitted: false,
             window_limited: false,
+            reduced: false,
             paced: false,
             send_syn: config.handshake,
             send_cwr: false,
@@ -164,6 +167,12 @@ impl Sender {
         self.settle(now);
         control.inherit(&mut self.control);
         self.control = control;
+    }
+
+    /// Data is to be sent again on a connection that was idle for a retransmission timeout. RFC 5681 §4.1
+    pub fn restart_after_idle(&mut self, now: Instant, restart_window: f64) {
+        self.settle(now);
+        self.control.on_idle_restart(restart_window);
     }
 
     /// The congestion control.
@@ -259,6 +268,7 @@ impl Sender {
             return false;
         }
         self.settle(now);
+        self.reduced &= ack.cumulative <= self.reduced_until;
         if ack.congestion_echo {
             self.on_congestion_echo(now, ack);
         }
@@ -298,7 +308,7 @@ impl Sender {
         let was_open = self.phase == Phase::Open;
         let rtt = self.rtt_sample(config, now, ack);
         if let Some(rtt) = rtt {
-            self.rtt.sample(rtt);
+            self.rtt.sample(rtt, expected_samples(config, in_flight));
             self.statistics.rtt_sample(rtt);
         }
         self.timer_retransmitted = false;
@@ -309,7 +319,7 @@ impl Sender {
             self.round_end = self.nxt;
         }
 
-        let grow = if config.recovery == Recovery::Sack {
+        let told = if config.recovery == Recovery::Sack {
             self.arm_timer(config, now);
             self.on_sack(config, now, ack)
         } else if config.recovery == Recovery::Rack {
@@ -327,7 +337,7 @@ impl Sender {
         if self.phase == Phase::Loss && self.una >= self.recover {
             self.end_recovery();
         }
-        if grow {
+        if told {
             self.dupacks = 0;
             if self.sampler.is_some() {
                 return round_ended; // told of every ACK, with its sample
@@ -341,7 +351,7 @@ impl Sender {
                 srtt: self.rtt.srtt(),
                 min_rtt: self.rtt.min(),
                 in_flight,
-                window_limited: self.window_limited,
+                may_grow: self.may_grow(ack),
                 round_ended,
                 ecn_echo: ack.congestion_echo,
                 sample: None,
@@ -359,14 +369,13 @@ impl Sender {
         (before, round_ended): (u64, bool),
     ) {
         let progress = Progress {
-            before,
             una: self.una,
             sacked: self.sack.as_ref().map_or(0, |state| state.sacked_count()),
-            block: ack.sack[0],
             in_flight: self.in_network(config),
             min_rtt: self.rtt.min(),
             recovering: self.phase != Phase::Open,
         };
+        let may_grow = self.may_grow(ack);
         let Some(sampler) = &mut self.sampler else { return };
         let Some((sample, rtt)) = sampler.on_ack(now, &progress) else { return };
         self.control.on_ack(&AckEvent {
@@ -376,7 +385,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             in_flight: progress.in_flight,
-            window_limited: self.window_limited,
+            may_grow,
             round_ended,
             ecn_echo: ack.congestion_echo,
             sample: Some(sample),
@@ -415,7 +424,7 @@ impl Sender {
         }
         if !ack.echo_retransmission {
             let rtt = now.since(ack.echo);
-            self.rtt.sample(rtt);
+            self.rtt.sample(rtt, 1);
             self.statistics.rtt_sample(rtt);
         }
         if self.rtt.backoff() > 0 {
@@ -426,13 +435,21 @@ impl Sender {
         self.rto_deadline = Instant::MAX;
     }
 
+    /// Whether the window may grow by an ACK. RFC 3168 §6.1.2
+    #[inline]
+    fn may_grow(&self, ack: &Ack) -> bool {
+        self.window_limited && !self.reduced && !ack.congestion_echo
+    }
+
     /// ECN: one reduction a round trip. RFC 3168 §6.1.2
+    #[inline(never)]
     fn on_congestion_echo(&mut self, now: Instant, ack: &Ack) {
         if self.phase == Phase::Open && ack.cumulative > self.reduced_until {
             let event = CongestionEvent { now, signal: Signal::Ecn, in_flight: self.flight() };
             self.control.on_congestion(&event);
             self.statistics.ecn_reductions += 1;
             self.reduced_until = self.max;
+            self.reduced = true;
             self.send_cwr = true;
         } else if self.phase != Phase::Open {
             self.send_cwr = true;
@@ -530,6 +547,8 @@ impl Sender {
         self.statistics.packets_sent += 1;
         if retransmission {
             self.statistics.retransmissions += 1;
+            // Karn: the ACK of the packet timed would not say which copy arrived, or would wait for this one.
+            self.timed = self.timed.filter(|&(timed, _)| timed < packet);
         } else {
             self.max = packet + 1;
             if !config.timestamps && self.timed.is_none() {
@@ -591,13 +610,29 @@ impl Sender {
         }
         self.send_syn = false;
         self.rto_deadline = now + self.rtt.timeout(config);
+        let retransmission = self.rtt.backoff() > 0;
+        self.statistics.packets_sent += 1;
+        self.statistics.syns += 1;
+        self.statistics.retransmissions += u64::from(retransmission);
         Some(Segment {
             seq: self.una,
             sent: now,
-            retransmission: self.rtt.backoff() > 0,
+            retransmission,
             syn: true,
             cwr: false,
             congestion_experienced: false,
         })
+    }
+}
+
+/// RTT samples that a round trip brings: `ExpectedSamples` of RFC 7323 Appendix G, whose 2 stands for delayed ACKs.
+#[inline]
+fn expected_samples(config: &TcpConfig, in_flight: u64) -> u64 {
+    if !config.timestamps {
+        1
+    } else if config.delayed_ack.is_some() {
+        in_flight.div_ceil(2)
+    } else {
+        in_flight
     }
 }

@@ -15,10 +15,12 @@ pub struct Statistics {
     rtt_sum: f64,
     /// [`Duration::ZERO`] before the first sample.
     min_rtt: Duration,
-    /// Data packets sent, retransmissions included.
+    /// Packets sent, retransmissions included.
     pub packets_sent: u64,
     /// Of these, packets sent again.
     pub retransmissions: u64,
+    /// Of the packets sent, SYNs: they carry no data.
+    pub syns: u64,
     /// Fast recoveries entered (for Tahoe: fast retransmits).
     pub loss_events: u64,
     /// Expiries of the retransmission timer.

@@ -1,8 +1,8 @@
 //! Whole transfers over a path that loses what a test tells it to, for every recovery.
 
-use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStart, Start};
+use parshall_congestion::{CongestionControl, ControlConfig, DctcpConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
+use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -22,6 +22,7 @@ fn config(recovery: Recovery) -> TcpConfig {
         limited_transmit: true,
         delayed_ack: None,
         min_rto: Duration::from_millis(200).as_ps(),
+        rto_floor: RtoFloor::Timeout,
         max_rto: Duration::from_secs(60).as_ps(),
         initial_rto: Duration::from_secs(1).as_ps(),
         rto_granularity: Duration::from_millis(1).as_ps(),
@@ -39,7 +40,8 @@ fn config(recovery: Recovery) -> TcpConfig {
 
 fn sender(config: &TcpConfig) -> Sender {
     let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
-    let start = Start { window: config.initial_window as f64, ssthresh: f64::INFINITY };
+    let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
+    let start = Start { window: config.initial_window as f64, ssthresh, random: 0 };
     Sender::new(config, control.build(start), 1, Instant::ZERO)
 }
 
@@ -119,6 +121,8 @@ impl Path {
             self.acknowledge(reply);
         } else if arrival == next {
             let (_, segment) = self.segments.pop_front().unwrap();
+            let before = self.receiver.on_changed_mark(&self.config, &segment);
+            self.acknowledge(before);
             let reception = self.receiver.on_segment(&self.config, next, &segment);
             self.fresh += u64::from(reception.fresh);
             self.acknowledge(reception.ack);
@@ -358,6 +362,78 @@ fn an_ecn_echo_halves_once_a_round_trip() {
     assert_eq!(path.sender.statistics.retransmissions, 0);
 }
 
+#[test]
+fn the_window_does_not_grow_in_the_round_trip_of_an_ecn_reduction() {
+    // RFC 3168 §6.1.2; ssthresh ends slow start, so that every ACK before and after adds a part of a packet.
+    let config =
+        TcpConfig { ecn: true, initial_window: 16, initial_ssthresh: Some(16), ..config(Recovery::Sack) };
+    let mut path = Path::new(config, ENDLESS);
+    path.pump();
+    path.segments[0].1.congestion_experienced = true;
+    while path.sender.statistics.ecn_reductions == 0 {
+        path.step();
+    }
+    let reduced = path.sender.control().window();
+    assert_eq!(reduced, 8.0);
+    let covered = path.sender.max();
+    while path.sender.una() < covered {
+        assert_eq!(path.sender.control().window(), reduced, "{}", path.sender.una());
+        path.step();
+    }
+    while path.sender.una() <= covered + 1 {
+        path.step();
+    }
+    assert!(path.sender.control().window() > reduced);
+}
+
+#[test]
+fn an_idle_restart_keeps_what_the_control_has_learnt() {
+    let config = TcpConfig { ecn: true, accurate_ecn: true, initial_window: 10, ..config(Recovery::Sack) };
+    let dctcp = ControlConfig::Dctcp(DctcpConfig { gain: 0.0625, initial_alpha: 1.0 });
+    let start = Start { window: 20.0, ssthresh: 20.0, random: 0 };
+    let mut path = Path::new(config.clone(), 2000);
+    path.sender = Sender::new(&config, dctcp.build(start), 1, Instant::ZERO);
+    path.sender.supply(2000);
+    path.run();
+    let ssthresh = path.sender.control().ssthresh();
+    path.sender.restart_after_idle(path.now, 10.0);
+    assert_eq!((path.sender.control().window(), path.sender.control().ssthresh()), (10.0, ssthresh));
+    // No packet was marked for many round trips, so alpha is small, and a mark takes little: as a new control it would halve.
+    path.sender.supply(40);
+    path.pump();
+    path.segments[2].1.congestion_experienced = true;
+    let mut before = 0.0;
+    while path.sender.statistics.ecn_reductions == 0 {
+        before = path.sender.control().window();
+        assert!(path.step());
+    }
+    let kept = path.sender.control().window() / before;
+    assert!(kept > 0.9, "{kept}");
+}
+
+#[test]
+fn karn_no_sample_of_a_packet_that_was_probed() {
+    // The probe, two RTTs later, is the packet timed; with RACK nothing else sends it again.
+    let config = TcpConfig { timestamps: false, initial_window: 10, ..config(Recovery::Rack) };
+    let mut path = Path::new(config, 10).losing(&[10]);
+    path.run();
+    path.sender.supply(1);
+    path.pump();
+    while path.step() {}
+    assert_eq!((path.sender.is_complete(), path.retransmissions()), (true, vec![11]));
+    assert_eq!(path.sender.statistics.mean_rtt_s(), Some(0.1));
+}
+
+#[test]
+fn a_stretch_ack_ends_slow_start_where_single_acks_would() {
+    let config = TcpConfig { initial_window: 8, initial_ssthresh: Some(11), ..config(Recovery::Sack) };
+    let mut path = Path::new(config, 8);
+    path.lost_acks = (0..7).collect();
+    path.run();
+    // Three of the eight packets bring the window to ssthresh, the other five count for congestion avoidance.
+    assert_eq!(path.sender.control().window(), 11.0 + 5.0 / 11.0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
@@ -382,7 +458,7 @@ proptest! {
             prop_assert_eq!(path.fresh, packets);
             prop_assert_eq!(path.receiver.next(), packets + 1);
             let again = path.sender.statistics.retransmissions;
-            prop_assert_eq!(path.sender.statistics.packets_sent, packets + again);
+            prop_assert_eq!(path.sender.statistics.packets_sent, packets + u64::from(handshake) + again);
             if segments.is_empty() && acks.is_empty() {
                 prop_assert_eq!(again, 0);
             }

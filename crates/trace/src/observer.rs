@@ -9,7 +9,7 @@ use crate::packet::{decode, Content, LINK_TYPES};
 use crate::path_times::Nanos;
 use crate::series;
 use parshall_records::{RecordsError, Tables};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -47,6 +47,7 @@ pub struct Monitor {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// The files, in order.
+    #[serde(serialize_with = "readable")]
     pub files: Vec<PathBuf>,
     /// `pcap`, `pcapng`, `cwnd` or `tcp_info`.
     pub format: &'static str,
@@ -94,10 +95,20 @@ pub struct Summary {
     pub remarks: Vec<String>,
 }
 
+/// Names as far as they are text: a file may have any bytes for a name, and JSON only text.
+fn readable<S: Serializer>(files: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(files.iter().map(|file| file.to_string_lossy()))
+}
+
+fn readable_one<S: Serializer>(file: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&file.to_string_lossy())
+}
+
 /// A file that could not be read to its end.
 #[derive(Clone, Debug, Serialize)]
 pub struct StoppedFile {
     /// The file.
+    #[serde(serialize_with = "readable_one")]
     pub file: PathBuf,
     /// Bytes of it, after decompression, that were used.
     pub byte: u64,

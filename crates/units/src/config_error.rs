@@ -48,6 +48,21 @@ pub fn in_range(parameters: &[Parameter], key: &str, value: f64) -> Result<(), C
     Err(ConfigError::new(key, value, accepted))
 }
 
+/// Refuses a name that is none of the parameter's choices.
+///
+/// # Errors
+/// [`ConfigError`]: it is none of them.
+///
+/// # Panics
+/// `key` is none of the parameters.
+pub fn one_of(parameters: &[Parameter], key: &str, name: &str) -> Result<(), ConfigError> {
+    let parameter = parameters.iter().find(|p| p.name == key).expect("a declared parameter");
+    if parameter.choices.contains(&name) {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, name, format!("one of {}", parameter.choices.join(", "))))
+}
+
 /// The number without a row of zeros.
 fn short(number: f64) -> String {
     if number == 0.0 || (1e-4..1e6).contains(&number.abs()) {

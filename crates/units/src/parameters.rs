@@ -81,6 +81,8 @@ pub struct Entry {
     pub reference: &'static str,
     /// What it can be configured with.
     pub parameters: &'static [Parameter],
+    /// Keys of the flows that have another default with this entry, and that default as the scenario would write it.
+    pub defaults: &'static [(&'static str, &'static str)],
 }
 
 /// Declares a configuration struct and its [`Parameter`] list in one place.

@@ -13,7 +13,7 @@ from parshall import _core
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
 from parshall.models.catalog import CATALOG
-from parshall.schema.catalog import Parameter, family
+from parshall.schema.catalog import Entry, Parameter, family
 
 ROOT = Path(__file__).parents[3]
 """The checkout: the guides are no part of an installed package."""
@@ -47,11 +47,17 @@ def entries(name: str) -> str:
     listed = family(name)
     parts = [
         table(
-            ("name", "what", "source"), [(f"`{entry.name}`", entry.summary, entry.reference or "-") for entry in listed]
+            ("name", "what", "source"),
+            [(f"`{entry.name}`", _summary(entry), entry.reference or "-") for entry in listed],
         )
     ]
     parts += [f"Parameters of `{each.name}`:\n\n{parameters(each.parameters)}" for each in listed if each.parameters]
     return "\n\n".join(parts)
+
+
+def _summary(entry: Entry) -> str:
+    others = ", ".join(f'`{key} = "{default}"`' for key, default in entry.defaults)
+    return f"{entry.summary}; default with it: {others}" if others else entry.summary
 
 
 def parameters(listed: tuple[Parameter, ...]) -> str:

@@ -26,8 +26,9 @@ def document(run: RunLike) -> Document:
 def sentences(scenario: Document) -> list[str]:
     """The network, then each group of flows, then time and repetitions."""
     said = [_network(scenario)]
-    said += [_group(group) for group in scenario.get("flows", []) if isinstance(group, Mapping)]
-    said.append(_time(scenario))
+    groups = [group for group in scenario.get("flows", []) if isinstance(group, Mapping)]
+    said += [_group(group) for group in groups]
+    said += [_endpoints(groups), _time(scenario)]
     return [sentence for sentence in said if sentence]
 
 
@@ -88,6 +89,34 @@ def _group(group: Document) -> str:
     if start not in (None, "0 s"):
         parts.append(f"start {_values(start)}")
     return ", ".join(part for part in parts if part) + "."
+
+
+def _endpoints(groups: Sequence[Document]) -> str:
+    """Where TCP is not as an operating system has it, and the keys that make it behave as Linux does."""
+    tcp = [group for group in groups if group.get("congestion_control") and not _sends_datagrams(group)]
+    keys = {
+        'recovery = "rack"': any(group.get("recovery", "rack") != "rack" for group in tcp),
+        "delayed_ack = true": any(group.get("delayed_ack") == "off" for group in tcp),
+        'initial_window = "10 packets"': any(group.get("initial_window", IW10) != IW10 for group in tcp),
+        'slow_start = "hystart++"': any(
+            _name(group["congestion_control"]) == "cubic" and group.get("slow_start") == "standard" for group in tcp
+        ),
+    }
+    missing = [key for key, is_missing in keys.items() if is_missing]
+    if not missing:
+        return ""
+    return (
+        "TCP's defaults are those of the classic RFCs (no delayed ACKs, no HyStart++, no pacing) and of no operating "
+        f"system; Linux has {listed(missing)}."
+    )
+
+
+IW10 = "10 packets"
+"""RFC 6928."""
+
+
+def _sends_datagrams(group: Document) -> bool:
+    return _WORKLOADS.get(_name(group.get("workload") or "bulk"), "").startswith("datagrams")
 
 
 _WORKLOADS = {

@@ -37,6 +37,8 @@ class Entry:
     summary: str
     reference: str
     parameters: tuple[Parameter, ...]
+    defaults: tuple[tuple[str, str], ...] = ()
+    """Keys of a group of flows that have another default with this entry, and that default."""
 
 
 @cache
@@ -56,4 +58,5 @@ def _entry(item: dict[str, Any]) -> Entry:
         Parameter(p["name"], p["kind"], p["default"], p["min"], p["max"], p["description"], tuple(p["choices"]))
         for p in item["parameters"]
     )
-    return Entry(item["name"], item["summary"], item["reference"], parameters)
+    defaults = tuple((key, default) for key, default in item.get("defaults", ()))
+    return Entry(item["name"], item["summary"], item["reference"], parameters, defaults)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, create_model, field_validator, model_validator
 
@@ -22,6 +22,9 @@ PROCESSING_TIME = "1 packet"
 
 USUAL_DELAYED_ACK = "40 ms"
 """What ``delayed_ack = true`` means (Linux's shortest)."""
+
+DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_controls")}
+"""Which keys of a group have another default with a congestion control, and that default."""
 
 if TYPE_CHECKING:
     TcpOptions = Part
@@ -69,6 +72,14 @@ class FlowGroup(TcpOptions):
         if isinstance(data, dict) and data.get("delayed_ack") is True:
             return {**data, "delayed_ack": USUAL_DELAYED_ACK}
         return data
+
+    @model_validator(mode="after")
+    def _defaults_of_the_control(self) -> Self:
+        # They are defaults still: not among the keys that were given.
+        for key, default in DEFAULTS_WITH.get(self.congestion_control.name, ()):
+            if key not in self.model_fields_set:
+                self.__dict__[key] = default
+        return self
 
     @field_validator("header_size")
     @classmethod

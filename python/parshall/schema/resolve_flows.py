@@ -197,14 +197,17 @@ def _refuse_tcp(group: FlowGroup, *, controlled: bool) -> None:
 def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     """The endpoint as Rust reads it."""
     tcp = parameters(group, TCP_PARAMETERS, context)
+    try:
+        control = configuration(group.congestion_control, context)
+    except Problem as problem:
+        raise problem.within("congestion_control") from None
+    if not tcp["timestamps"] and _core.needs_timestamps(json.dumps(control)):
+        needed = f"{control['name']} needs an RTT sample of every ACK"
+        raise Problem(("timestamps",), f"found false, but {needed}; write timestamps = true")
     if tcp["slow_start"] != "standard":
         found = f'found "{tcp["slow_start"]}"'
         if not tcp["timestamps"]:
             raise Problem(("slow_start",), f"{found}, which needs an RTT sample of every ACK; write timestamps = true")
-        try:
-            control = configuration(group.congestion_control, context)
-        except Problem as problem:
-            raise problem.within("congestion_control") from None
         if not _core.has_standard_slow_start(json.dumps(control)):
             own = f"{control['name']} has no standard slow start that it could replace"
             raise Problem(("slow_start",), f'{found}, but {own}; write "standard"')

@@ -53,7 +53,7 @@ use coupling::Coupling;
 pub use knowledge::Knowledge;
 use large_time_scale::LargeTimeScale;
 use level::Level;
-use parshall_units::{in_range, ConfigError, Duration, Instant};
+use parshall_units::{in_range, one_of, ConfigError, Duration, Instant};
 
 parshall_units::configuration! {
     /// Parameters of [`MultipleTimeScale`].
@@ -105,7 +105,7 @@ impl MultipleTimeScaleConfig {
 
     /// Refuses what contradicts itself, and an interval below the RTT of the path.
     pub(crate) fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
-        self.check_ranges()?;
+        self.check_values()?;
         let wrapped = Self::PARAMETERS[0].choices;
         if !wrapped.contains(&self.control.name()) {
             let accepted = format!(
@@ -161,7 +161,7 @@ impl MultipleTimeScaleConfig {
         Ok(())
     }
 
-    fn check_ranges(&self) -> Result<(), ConfigError> {
+    fn check_values(&self) -> Result<(), ConfigError> {
         for (key, value) in [
             ("interval", self.interval as f64),
             ("levels", self.levels as f64),
@@ -174,6 +174,14 @@ impl MultipleTimeScaleConfig {
             ("shift", self.shift),
         ] {
             in_range(Self::PARAMETERS, key, value)?;
+        }
+        for (key, name) in [
+            ("quantiser", &self.quantiser),
+            ("schedule", &self.schedule),
+            ("coupling", &self.coupling),
+            ("shared", &self.shared),
+        ] {
+            one_of(Self::PARAMETERS, key, name)?;
         }
         Ok(())
     }
@@ -421,6 +429,11 @@ impl CongestionControl for MultipleTimeScale {
         if let Some(ssthresh) = found {
             coupling::set_ssthresh(&mut self.wrapped, ssthresh.max(MIN_SSTHRESH));
         }
+        self.read();
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.wrapped.on_idle_restart(restart_window);
         self.read();
     }
 

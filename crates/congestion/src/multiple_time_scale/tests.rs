@@ -271,7 +271,7 @@ fn ack(now: Instant, window: f64) -> AckEvent {
         srtt: rtt,
         min_rtt: rtt,
         in_flight: window as u64,
-        window_limited: true,
+        may_grow: true,
         round_ended: false,
         ecn_echo: false,
         sample: None,
@@ -280,7 +280,7 @@ fn ack(now: Instant, window: f64) -> AckEvent {
 
 /// Packets added by round trip in the tenth second; throughput that only grows is the lowest contention there is.
 fn growth_in_a_round_trip(config: &MultipleTimeScaleConfig) -> f64 {
-    let mut control = MultipleTimeScale::new(config, Start { window: 10.0, ssthresh: 10.0 });
+    let mut control = MultipleTimeScale::new(config, Start { window: 10.0, ssthresh: 10.0, random: 0 });
     let mut now = Instant::ZERO;
     let (mut at_nine, mut rounds) = (0.0, 0.0);
     while now < Instant::from_ps(10_000_000_000_000) {
@@ -317,14 +317,14 @@ fn growing_throughput_is_met_with_the_largest_slope() {
     assert!((growth_in_a_round_trip(&dctcp) - 6.0).abs() < 0.4);
     let reference = Vegas::new(
         &VegasConfig { alpha: 2.0, beta: 4.0, gamma: 1.0 },
-        Start { window: 10.0, ssthresh: 10.0 },
+        Start { window: 10.0, ssthresh: 10.0, random: 0 },
     );
     assert_eq!(reference.increase, 1.0);
 }
 
 #[test]
 fn a_recovery_delivers_its_flight_and_silence_begins_anew() {
-    let mut control = MultipleTimeScale::new(&config(), Start { window: 50.0, ssthresh: 10.0 });
+    let mut control = MultipleTimeScale::new(&config(), Start { window: 50.0, ssthresh: 10.0, random: 0 });
     control.on_ack(&ack(Instant::from_ps(1), 50.0));
     assert_eq!(control.delivered, 1.0);
     control.on_congestion(&CongestionEvent { now: Instant::from_ps(2), signal: Signal::Loss, in_flight: 40 });
@@ -370,7 +370,7 @@ fn rates(controls: [&mut MultipleTimeScale; 2]) -> Vec<[f64; 2]> {
 
 #[test]
 fn level_control_shifts_the_rate_by_predicted_contention_and_leaves_the_slope() {
-    let begin = Start { window: 200.0, ssthresh: 10.0 };
+    let begin = Start { window: 200.0, ssthresh: 10.0, random: 0 };
     let shifted =
         MultipleTimeScaleConfig { control: rate_based(), coupling: "level".into(), shift: 70.0, ..config() };
     let plain = MultipleTimeScaleConfig { aggressiveness: 1.0, control: rate_based(), ..config() };
@@ -421,7 +421,7 @@ fn connection(control: &mut Control, now: &mut Instant, intervals: &[u32]) -> Ve
 /// Two connections of some intervals each, a minute apart.
 #[test]
 fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
-    let begin = Start { window: 50.0, ssthresh: 10.0 };
+    let begin = Start { window: 50.0, ssthresh: 10.0, random: 0 };
     let build = |shared| {
         let config = MultipleTimeScaleConfig {
             quantiser: "fixed_range".into(),
@@ -452,7 +452,7 @@ fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
 #[test]
 fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
     let config = MultipleTimeScaleConfig { coupling: "slow_start".into(), ..config() };
-    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0 });
+    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, random: 0 });
     let event = CongestionEvent { now: Instant::from_ps(3), signal: Signal::Loss, in_flight: 50 };
     control.on_timeout(&event);
     assert_eq!(control.ssthresh(), 25.0, "no level yet: the control's own");
@@ -518,5 +518,29 @@ fn what_contradicts_itself_is_refused() {
         let error = config.check(rtt).expect_err(key);
         assert_eq!(error.key, key);
         assert!(!error.accepted.is_empty());
+    }
+}
+
+#[test]
+fn a_misspelt_choice_is_refused() {
+    let mut steered = config();
+    steered.control = Box::new(ControlConfig::RateBased(RateBasedConfig {
+        increase: 1.0,
+        decrease: 1.0,
+        congestion: "losses".into(),
+        ceiling: 1e5,
+    }));
+    let refused = ControlConfig::MultipleTimeScale(steered).check(Duration::ZERO).unwrap_err();
+    assert_eq!(refused.to_string(), "control.congestion: found losses; write one of loss, gradient");
+    for key in ["quantiser", "schedule", "coupling", "shared"] {
+        let mut misspelt = config();
+        let value = match key {
+            "quantiser" => &mut misspelt.quantiser,
+            "schedule" => &mut misspelt.schedule,
+            "coupling" => &mut misspelt.coupling,
+            _ => &mut misspelt.shared,
+        };
+        *value = "fix".into();
+        assert_eq!(misspelt.check(Duration::ZERO).unwrap_err().key, key);
     }
 }

@@ -24,6 +24,8 @@ pub struct Transmission {
     pub waiting: Duration,
     /// Whether the queue marked it.
     pub marked: bool,
+    /// Whether it arrived since [`Link::restart_counts`].
+    pub counted: bool,
 }
 
 /// The packets of a link whose queue decides at departure.
@@ -60,7 +62,7 @@ impl Link {
         self.backlog_in += class.is_in();
         let beside = room.transmitting.map_or((0, 0), |packet| (1, u64::from(packet.bytes)));
         let before = room.dropped.len();
-        let held = Held { arrived: now, bytes, ecn_capable, class, flow, ticket };
+        let held = Held { arrived: now, bytes, ecn_capable, class, flow, ticket, period: self.period };
         room.queue.enqueue(held, beside, &mut room.dropped);
         self.count_dropped(before);
     }
@@ -97,6 +99,7 @@ impl Link {
             departure,
             waiting: now.since(turn.packet.arrived) + on_trace,
             marked: turn.marked,
+            counted: turn.packet.period == self.period,
         })
     }
 
@@ -106,12 +109,15 @@ impl Link {
         room.dropped.pop_front().map(|packet| packet.ticket)
     }
 
-    /// The books of what was dropped since there were `before` packets in that list.
+    /// The books of what was dropped since there were `before` packets in that list. A drop counts where the arrival was
+    /// counted, so that no more packets are dropped than arrived.
     fn count_dropped(&mut self, before: usize) {
         let Service::Asked(room) = &self.service else { return };
         for packet in room.dropped.iter().skip(before) {
-            self.counts.dropped += 1;
-            self.counts.within.dropped += packet.class.is_in();
+            if packet.period == self.period {
+                self.counts.dropped += 1;
+                self.counts.within.dropped += packet.class.is_in();
+            }
             self.backlog_bytes -= u64::from(packet.bytes);
             self.backlog_in -= packet.class.is_in();
         }

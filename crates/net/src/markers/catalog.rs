@@ -67,12 +67,14 @@ macro_rules! markers {
                 summary: "no marks; queues that differentiate take every packet as out of profile",
                 reference: "",
                 parameters: NoMarkerConfig::PARAMETERS,
+                defaults: &[],
             },
             $(Entry {
                 name: $name,
                 summary: $marker::SUMMARY,
                 reference: $marker::REFERENCE,
                 parameters: $config::PARAMETERS,
+                defaults: &[],
             },)*
         ];
     };

@@ -132,12 +132,14 @@ macro_rules! queues {
                 summary: $queue::SUMMARY,
                 reference: $queue::REFERENCE,
                 parameters: $config::PARAMETERS,
+                defaults: &[],
             },)*
             $(Entry {
                 name: $late_name,
                 summary: $late::SUMMARY,
                 reference: $late::REFERENCE,
                 parameters: $late_config::PARAMETERS,
+                defaults: &[],
             },)*
         ];
     };

@@ -23,6 +23,8 @@ pub struct Held {
     pub flow: u32,
     /// Whoever drives the link knows the packet by this number.
     pub ticket: u32,
+    /// Which of the link's counts its arrival is in: they start anew when the warm-up ends.
+    pub period: u8,
 }
 
 /// The packet that is transmitted next.

@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn packet(flow: u32, bytes: u32, ticket: u32) -> Held {
-        Held { arrived: Instant::ZERO, bytes, ecn_capable: true, class: Class::Out, flow, ticket }
+        Held { arrived: Instant::ZERO, bytes, ecn_capable: true, class: Class::Out, flow, ticket, period: 0 }
     }
 
     /// Offers packets of (flow, bytes), then asks for all of them; the flows in the order of service, and those of the losses.

@@ -14,10 +14,27 @@
 //! goes from max_p to 1 at 2 max_th; otherwise every packet is hit. Where the drop probability is 1 or the buffer is
 //! full, ECN-capable packets are dropped too (RFC 3168 §7).
 
+//!
+//! *ns-2's rule.* ns-2.35 (`queue/red.cc`) differs from the paper in two ways that show where the queue is short,
+//! at thresholds of a few packets: the packet being transmitted is not part of the queue; and while at most one packet waits
+//! none is hit and the count starts anew, however high the average. With `rule = "ns2"` this queue does the same. Its
+//! `limit` counts the packet in transmission in either case.
+
 use super::early_drop::{Average, Coin, Curve};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
+use serde::Deserialize;
+
+/// What counts as the queue, and when nothing is hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RedRule {
+    /// The packet being transmitted counts, and the average alone decides (Floyd & Jacobson 1993).
+    Paper,
+    /// It does not count, and nothing is hit while at most one packet waits.
+    Ns2,
+}
 
 parshall_units::configuration! {
     /// Parameters of [`Red`].
@@ -38,6 +55,8 @@ parshall_units::configuration! {
         count_spacing: bool => Boolean, default "true";
         /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool => Boolean, default "false";
+        /// What is counted: as in the paper of 1993, the packet being transmitted too; or as ns-2 does, without it, and no packet is hit while at most one waits.
+        rule: RedRule => Choice("paper", "ns2"), default "paper";
     }
 }
 
@@ -96,11 +115,13 @@ impl QueueDiscipline for Red {
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
         let weight = self.config.weight;
         self.average.decay(weight, arrival, backlog);
-        self.average.sample(weight, backlog.packets);
+        let waiting = backlog.packets.saturating_sub(1);
+        let by_ns2 = self.config.rule == RedRule::Ns2;
+        self.average.sample(weight, if by_ns2 { waiting } else { backlog.packets });
         if !self.config.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes) {
             return Verdict::Drop;
         }
-        let probability = self.probability();
+        let probability = if by_ns2 && waiting <= 1 { 0.0 } else { self.probability() };
         if !self.coin.is_hit(probability, self.config.count_spacing, random) {
             Verdict::Accept
         } else if self.config.ecn && arrival.ecn_capable && probability < 1.0 {
@@ -129,6 +150,7 @@ mod tests {
             gentle: true,
             count_spacing: false,
             ecn: true,
+            rule: RedRule::Paper,
         }
     }
 
@@ -165,6 +187,21 @@ mod tests {
         let spaced = RedConfig { count_spacing: true, ..config() };
         let share = hit_share(&spaced, 20);
         assert!((share - 1.0 / 10.5).abs() < 0.002, "{share}");
+    }
+
+    #[test]
+    fn ns2s_rule_spares_a_queue_of_one_and_leaves_out_the_packet_in_transmission() {
+        let ns2 = RedConfig { rule: RedRule::Ns2, min_threshold: 0, max_threshold: 20, ..config() };
+        assert_eq!((hit_share(&ns2, 1), hit_share(&ns2, 2)), (0.0, 0.0));
+        let share = hit_share(&ns2, 11); // ten wait
+        assert!((share - 0.05).abs() < 0.004, "{share}");
+        // However high the average: it was 29, and one packet waits.
+        let mut red = Red::new(&RedConfig { weight: 0.001, min_threshold: 10, ..ns2 });
+        red.average.sample(1.0, 29);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let short = Backlog { packets: 2, bytes: 3000, ..Backlog::default() };
+        assert!((0..100).all(|_| red.on_arrival(&arrival(false), &short, &mut random) == Verdict::Accept));
+        assert!(red.average() > 20.0);
     }
 
     #[test]

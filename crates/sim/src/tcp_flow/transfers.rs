@@ -2,6 +2,7 @@
 
 use super::TcpFlow;
 use crate::application::ENDLESS_BYTES;
+use crate::random::mix;
 use crate::shared::Core;
 use crate::tcp_group::TcpGroup;
 use parshall_congestion::{CongestionControl, Start};
@@ -59,16 +60,14 @@ impl TcpFlow {
     fn resume_connection(&mut self, group: &TcpGroup, now: Instant) {
         self.sender.resume(now);
         if now.since(self.application.begun) > self.sender.timeout(&group.tcp) {
-            let control = self.sender.control();
-            let window = control.window().min(group.tcp.initial_window as f64);
-            let start = Start { window, ssthresh: control.ssthresh() };
-            self.sender.replace_control(now, group.new_control(start));
+            self.sender.restart_after_idle(now, group.tcp.initial_window as f64);
         }
     }
 
     /// A transfer with a connection of its own.
     fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
-        let base = self.sender.reopen(&group.tcp, group.new_control(self.start(group)), now);
+        let start = self.start(group);
+        let base = self.sender.reopen(&group.tcp, group.new_control(start), now);
         self.receiver.reopen(base);
         self.base = base;
         if let Some(probe) = &mut self.probe {
@@ -76,9 +75,10 @@ impl TcpFlow {
         }
     }
 
-    /// What a connection starts from: the last one's ssthresh, if that is kept.
-    pub(super) fn start(&self, group: &TcpGroup) -> Start {
-        let mut start = group.fresh_start();
+    /// What a connection starts from: the last one's ssthresh, if that is kept, and random choices of its own.
+    pub(super) fn start(&mut self, group: &TcpGroup) -> Start {
+        self.random = mix(self.random);
+        let mut start = group.fresh_start(self.random);
         let last = self.sender.control().ssthresh();
         if group.tcp.ssthresh_cached && last.is_finite() {
             start.ssthresh = last;

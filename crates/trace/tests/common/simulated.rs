@@ -3,7 +3,7 @@
 use super::wire::{self, Segment as Wire};
 use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
+use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant};
 use std::collections::{HashSet, VecDeque};
 
@@ -110,6 +110,7 @@ fn config(setup: &Setup) -> TcpConfig {
         limited_transmit: true,
         delayed_ack: setup.delayed_ack.then_some(Duration::from_millis(40).as_ps()),
         min_rto: Duration::from_millis(200).as_ps(),
+        rto_floor: RtoFloor::Timeout,
         max_rto: Duration::from_secs(60).as_ps(),
         initial_rto: Duration::from_secs(1).as_ps(),
         rto_granularity: Duration::from_millis(1).as_ps(),
@@ -136,7 +137,7 @@ fn milliseconds(at: Instant) -> u32 {
 pub fn simulate(setup: &Setup) -> Simulated {
     let config = config(setup);
     let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
-    let start = Start { window: config.initial_window as f64, ssthresh: f64::INFINITY };
+    let start = Start { window: config.initial_window as f64, ssthresh: f64::INFINITY, random: 0 };
     let mut sender = Sender::new(&config, control.build(start), 1, Instant::ZERO);
     sender.supply(ENDLESS);
     let mut run = Running {

@@ -85,6 +85,7 @@ macro_rules! distributions {
                 summary: $config::SUMMARY,
                 reference: $config::REFERENCE,
                 parameters: $config::PARAMETERS,
+                defaults: &[],
             },)*
         ];
     };

@@ -74,6 +74,7 @@ macro_rules! workloads {
                 summary: $config::SUMMARY,
                 reference: $config::REFERENCE,
                 parameters: $config::PARAMETERS,
+                defaults: &[],
             },)*
         ];
     };

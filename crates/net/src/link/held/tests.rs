@@ -92,6 +92,7 @@ fn a_packet_waits_for_the_one_before_it_and_leaves_when_asked() {
         departure: at(departure),
         waiting: Duration::from_millis(waiting),
         marked: false,
+        counted: true,
     };
     assert_eq!(link.transmit(at(0)), Some(transmission(0, 1, 0)));
     assert!(link.is_transmitting());

@@ -1,0 +1,58 @@
+"""What a congestion control changes about its flows: the default of their recovery, and what they need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import parshall as ps
+from parshall.report import words
+
+
+def scenario(**flow: Any) -> ps.Scenario:
+    return ps.Scenario.from_document(
+        {"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [{"rtt": "40 ms", **flow}]}
+    )
+
+
+def recovery(made: ps.Scenario) -> str:
+    return str(made.resolve()["flows"][0]["tcp"]["recovery"])
+
+
+@pytest.mark.parametrize(
+    ("control", "expected"), [("cubic", "sack"), ("reno", "sack"), ("bbr", "rack"), ("bbr3", "rack")]
+)
+def test_each_control_has_its_default_recovery(control: str, expected: str) -> None:
+    assert recovery(scenario(congestion_control=control)) == expected
+    assert recovery(scenario(congestion_control={"name": control})) == expected
+    assert recovery(scenario(congestion_control=control, recovery="sack")) == "sack"
+
+
+def test_the_default_follows_the_control_that_is_set_later() -> None:
+    made = scenario(congestion_control="bbr")
+    assert recovery(made.with_values({"flows.0.congestion_control": "cubic"})) == "sack"
+    assert recovery(scenario().with_values({"flows.0.congestion_control": "bbr3"})) == "rack"
+
+
+def test_vegas_without_timestamps_is_refused() -> None:
+    for control in ("vegas", {"name": "multiple_time_scale", "control": "vegas"}):
+        with pytest.raises(ps.ScenarioError, match=r"flows\.0\.timestamps: found false, but .* needs an RTT sample"):
+            scenario(congestion_control=control, timestamps=False).resolve()
+        scenario(congestion_control=control).resolve()
+    scenario(congestion_control="reno", timestamps=False).resolve()
+
+
+def test_the_page_says_that_the_defaults_are_no_operating_systems() -> None:
+    def said(**flow: Any) -> str:
+        return " ".join(words.sentences({"flows": [{"rtt": "40 ms", "congestion_control": {"name": "cubic"}, **flow}]}))
+
+    classic = {"recovery": "sack", "delayed_ack": "off", "initial_window": "10 packets", "slow_start": "standard"}
+    assert (
+        'of no operating system; Linux has recovery = "rack", delayed_ack = true and slow_start = "hystart++".'
+        in said(**classic)
+    )
+    linux = {**classic, "recovery": "rack", "delayed_ack": "40 ms", "slow_start": "hystart++"}
+    assert "operating system" not in said(**linux)
+    assert 'initial_window = "10 packets"' in said(**{**linux, "initial_window": "3 packets"})
+    assert "operating system" not in said(**classic, workload="rate_controlled")
