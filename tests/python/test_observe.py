@@ -21,6 +21,7 @@ from parshall.models.growth import growth
 from parshall.models.large_deviations import spectrum
 from parshall.models.loss import Bernoulli
 from parshall.stats import synthesis
+from parshall.traces import Observation, observe
 from parshall.traces.flow import TracedFlow, clopper_pearson
 from parshall.traces.page import document
 from parshall.traces.spectra import variability
@@ -257,10 +258,119 @@ def test_the_fitted_chain_is_that_of_the_named_control(control: str) -> None:
 def test_a_chain_that_needs_the_round_trip_time_says_so() -> None:
     flow = grown("cubic", 5e-4, 2000, 1)
     flow.row["mean_rtt_s"] = None
-    with pytest.raises(InputError, match="no round-trip time is known, and CUBIC grows with time"):
-        variability(flow, "cubic")
+    found = variability(flow, "cubic")
+    assert found.fitted is None
+    assert "no round-trip time is known, and CUBIC grows with time" in found.reason
+    assert found.empirical, "what the flow itself shows stays"
     with pytest.raises(InputError, match='control: found "vegas"; accepted: reno, bic'):
         variability(flow, "vegas")
+
+
+def test_a_chain_that_is_not_the_flows_predicts_nothing(cli: Cli, tmp_path: Path) -> None:
+    """CUBIC's windows, and Reno's chain on their losses: its mean is far off, and no range comes from it."""
+    flow = grown("cubic", 1e-4, 20_000, 3)
+    renos = variability(flow)
+    assert renos.fitted is not None
+    assert renos.fitted.mean < flow.windows.mean() / 1.25
+    assert not renos.predicts
+    assert renos.bounds(flow.windows.size, 100) is None
+    assert "a factor of" in renos.reason
+    assert "up to 1.25 is accepted" in renos.reason
+    rows = "".join(f"{0.1 * place:.1f},{window:.0f}\n" for place, window in enumerate(flow.windows))
+    (tmp_path / "series.csv").write_text("t_s,cwnd_pkts\n" + rows)
+    made = cli("observe", "series.csv", "--rtt", "100 ms", "--json")
+    found = json.loads(made.stdout)["flows"][0]["variability"]
+    assert "a factor of" in found["reason"]
+    assert {each["chain_lowest"] for each in found["scales"]} == {None}
+    assert found["chain_mean_packets"] < found["mean_packets"] / 1.25
+    text = (tmp_path / "observe.html").read_text()
+    assert "It is not a chain of this flow, so no range is predicted from it" in text
+    assert "(chain:" not in text
+    assert "a factor of" in " ".join(cli("observe", "series.csv", "--rtt", "100 ms", "--cc", "reno").stderr.split())
+
+
+def test_a_chain_that_fails_costs_nothing_else(cli: Cli, tmp_path: Path) -> None:
+    """Losses at small windows alone: CUBIC's chain hardly ever comes back, and its spectrum is not known there."""
+    random = np.random.default_rng(7)
+    windows = np.concatenate([np.repeat(random.integers(20, 1000, 40), 60), random.integers(20, 60, 2600)])
+    lost = (windows < 60) & (random.random(windows.size) < 0.2)
+    frame = pl.DataFrame({"window_packets": windows, "lost": lost, "start_s": np.arange(windows.size) * 0.2})
+    row = {"group": "cubic", "repetition": 0, "flow": 0, "mean_rtt_s": 0.2}
+    found = variability(TracedFlow(row, {}, frame, pl.DataFrame(), {}), "cubic")
+    assert found.fitted is None
+    assert len(found.empirical) == 4
+    assert found.superposition is not None
+    assert "CUBIC's chain" in found.reason
+    assert "accepted is" not in found.reason, "words of the solver are not the reader's"
+    (tmp_path / "short.csv").write_text(
+        "t_s,cwnd_pkts\n" + "".join(f"{0.1 * i:.1f},{10 + i % 9}\n" for i in range(300))
+    )
+    made = cli("observe", "short.csv", "--rtt", "100 ms", "--json", "--no-page")
+    short = json.loads(made.stdout)["flows"][0]["variability"]
+    assert "too few for any scale" in short["reason"]
+
+
+def test_arrivals_are_left_out_if_asked(cli: Cli, tmp_path: Path) -> None:
+    capture = str(Path(__file__).parents[2] / "fuzz" / "corpus" / "ethernet.pcap.gz")
+    made = cli("observe", capture, "--no-arrivals", "--json")
+    assert made.exit_code == 0, made.output
+    assert json.loads(made.stdout)["arrivals"] is None
+    assert "Arrivals: how they depend" not in (tmp_path / "observe.html").read_text()
+    assert json.loads(cli("observe", capture, "--json").stdout)["arrivals"]
+    assert "Arrivals: how they depend" in (tmp_path / "observe.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["longDistance_cubic_5_1_53002", "longDistance_cubic_7_1_53030"])
+def test_reductions_of_real_cubic_windows(name: str) -> None:
+    """What is undone, and what no sender's window can be, is not a loss; a reduction leaves 0.7 (RFC 9438 §4.6)."""
+    found = held_out(f"{name}_cwnd.csv.gz", rtt_s=0.2)
+    factor = found.flow(0).changes().factor
+    assert factor is not None
+    # A slot's window is taken a round trip after the loss: growth since then, and slots cut by the edge.
+    assert factor[1] == pytest.approx(0.7, abs=0.07)
+    assert found.captures[0]["undone_reductions"] > 0
+    assert found.captures[0]["spikes"] > 50
+
+
+def test_reductions_of_real_reno_windows_stay() -> None:
+    found = held_out("wireless_reno_1_1_10000_cwnd.csv.gz", rtt_s=None)
+    factor = found.flow(0).changes().factor
+    assert factor is not None
+    assert factor[1] == pytest.approx(0.5, abs=0.01)
+    assert found.flows["loss_events"].to_list() == [98]
+    assert found.captures[0]["undone_reductions"] == 0
+
+
+def held_out(name: str, rtt_s: float | None) -> Observation:
+    path = Path(__file__).parents[3] / "shared" / "data" / "cwnd" / name
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    return observe(path, rtt_s=rtt_s)
+
+
+@pytest.mark.parametrize(("name", "flows"), [("test-rrul_be-socket_stats", 8), ("test-tcp_nup", 50)])
+def test_real_results_of_flent(name: str, flows: int) -> None:
+    path = Path(__file__).parents[3] / "shared" / "data" / "flent" / f"{name}.flent.gz"
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    found = observe(path)
+    assert (found.captures[0]["format"], len(found.flows)) == ("flent", flows)
+    with_windows = found.flows.filter(pl.col("mean_cwnd_packets").is_not_null())
+    assert len(with_windows) == (4 if flows == 8 else 50)
+    assert with_windows["mean_rtt_s"].is_between(0.02, 1.0).all()
+
+
+def test_any_csv_by_its_columns(cli: Cli, tmp_path: Path) -> None:
+    rows = "".join(f"{100 * i},{1448 * (10 + i % 20)},90000\n" for i in range(900))
+    (tmp_path / "log.csv").write_text("when,bytes,rtt\n" + rows)
+    made = cli("observe", "log.csv", "--columns", "time=when:ms,cwnd=bytes:bytes,rtt=rtt:us,mss=1448", "--json")
+    assert made.exit_code == 0, made.output
+    flow = json.loads(made.stdout)["flows"][0]
+    assert flow["mean_cwnd_packets"] == pytest.approx(19.5, rel=0.01)
+    assert flow["mean_rtt_s"] == pytest.approx(0.09)
+    refused = cli("observe", "log.csv")
+    assert refused.exit_code == 2
+    assert "any CSV with --columns" in " ".join(refused.stderr.split())
 
 
 def test_observe_fits_the_chain_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:

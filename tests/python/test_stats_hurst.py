@@ -322,3 +322,30 @@ def test_a_million_points_in_ten_seconds() -> None:
     assert time.process_time() - started < 10
     by_name = {each.method: each for each in estimates if each.method != "whittle_farima"}
     assert {name for name, each in by_name.items() if abs(each.h - 0.8) > 4 * each.standard_error + 0.002} == set()
+
+
+def test_whittle_says_whether_its_model_fits() -> None:
+    """Each model on its own series and on the other's, n = 2^14: there the interval never holds H."""
+    right, wrong = [], []
+    for seed in range(10):
+        noise, arima = (make(2**14, 0.9, np.random.default_rng(seed)) for make in (fgn, farima))
+        right += [
+            ps.stats.hurst.whittle_fgn(noise, diagnose=False),
+            ps.stats.hurst.whittle_farima(arima, diagnose=False),
+        ]
+        wrong += [
+            ps.stats.hurst.whittle_fgn(arima, diagnose=False),
+            ps.stats.hurst.whittle_farima(noise, diagnose=False),
+        ]
+    assert not any(each.contains(0.9) for each in wrong)
+    assert sum("does not fit" in " ".join(each.warnings) for each in wrong) >= 18
+    # 1 % each: three or more of twenty in 0.1 % of cases.
+    assert sum("does not fit" in " ".join(each.warnings) for each in right) <= 2
+    assert ps.stats.hurst.local_whittle(noise, diagnose=False).fit_p_value is None
+
+
+def test_intervals_of_whittle_stay_in_the_range_of_h() -> None:
+    walk = np.cumsum(np.random.default_rng(1).standard_normal(512))
+    for estimate in (ps.stats.hurst.whittle_fgn, ps.stats.hurst.whittle_farima):
+        low, high = estimate(walk, diagnose=False).ci
+        assert 0.01 <= low < high <= 0.999

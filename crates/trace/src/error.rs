@@ -36,4 +36,5 @@ pub enum TraceError {
 /// What is accepted, for messages.
 pub(crate) const ACCEPTED: &str =
     "accepted: pcap, pcapng, cwnd series (CSV with t_s,cwnd_pkts), TCP_INFO series (CSV or \
-     JSON with SndCwnd and RTT), each also compressed with gzip or zstd";
+     JSON with SndCwnd and RTT), logs of ss -ti, iperf3 -J, flent, qlog, any CSV with --columns, \
+     each also compressed with gzip or zstd";

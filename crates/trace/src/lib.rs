@@ -21,7 +21,7 @@
 //! | [`resent`] | which retransmissions were needless | 256 remembered |
 //! | [`segment_size`] | packets in a merged segment | |
 //! | [`arrivals`] | packets, bytes and connections in bins | 65,536 bins |
-//! | [`series`] | cwnd and TCP_INFO series | |
+//! | [`series`] | what senders recorded themselves | lines of 1 MiB, JSON of 64 MiB |
 
 mod arrivals;
 mod capture;

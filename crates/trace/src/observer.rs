@@ -28,8 +28,12 @@ const HEAD: usize = 4096;
 pub struct Options {
     /// Time between two rows of `flow_samples` of a flow, in seconds; `None`: the table stays empty.
     pub sample_every_s: Option<f64>,
-    /// The round-trip time of a cwnd series, in seconds, which the series does not hold; `None`: from its slope, as Reno's.
+    /// The round-trip time of a series, in seconds; `None`: that of its samples, or of a cwnd series, which has none, from its
+    /// slope, as Reno's.
     pub rtt_s: Option<f64>,
+    /// Which columns of a CSV are what, as `time=t,cwnd=w`; `None`: the file is recognised by itself.
+    #[serde(default)]
+    pub columns: Option<String>,
 }
 
 /// Watches and stops an observation from another thread.
@@ -49,7 +53,7 @@ pub struct Summary {
     /// The files, in order.
     #[serde(serialize_with = "readable")]
     pub files: Vec<PathBuf>,
-    /// `pcap`, `pcapng`, `cwnd` or `tcp_info`.
+    /// `pcap`, `pcapng`, or a kind of series: `cwnd`, `tcp_info`, `columns`, `ss`, `iperf3`, `flent`, `qlog`.
     pub format: &'static str,
     /// How they are compressed, outermost first.
     pub compression: Vec<&'static str>,
@@ -89,6 +93,10 @@ pub struct Summary {
     pub connections_without_data: u64,
     /// Connections that were let go before their end, to bound memory.
     pub evicted: u64,
+    /// Reductions of the window that the sender took back: no losses.
+    pub undone_reductions: u64,
+    /// Values of the window that were none, and passed over.
+    pub spikes: u64,
     /// Where a file could not be read to its end: its number, the byte after decompression, and why.
     pub stopped: Vec<StoppedFile>,
     /// What a reader of the numbers should know.
@@ -134,7 +142,7 @@ pub fn observe(
         }
         let mut input = File::open(path).and_then(Input::new).map_err(cannot)?;
         let head = input.peek(HEAD).map_err(cannot)?;
-        match (Format::recognise(&head), series::recognise(&head)) {
+        match (Format::recognise(&head), series::recognise(&head, options)) {
             (Some(format), _) => observer.capture(path, format, input, tables)?,
             (None, Some(kind)) if files.len() == 1 => {
                 let again = || File::open(path).and_then(Input::new);
@@ -316,11 +324,11 @@ pub fn observe_bytes(bytes: Vec<u8>) -> Option<Summary> {
     let mut input = Input::new(io::Cursor::new(bytes)).ok()?;
     let head = input.peek(HEAD).ok()?;
     let monitor = Monitor::default();
-    let options = Options { sample_every_s: Some(0.1), rtt_s: None };
+    let options = Options { sample_every_s: Some(0.1), rtt_s: None, columns: None };
     let mut tables = Tables::none();
     let Some(format) = Format::recognise(&head) else {
         let again = || Input::new(io::Cursor::new(again));
-        let kind = series::recognise(&head)?;
+        let kind = series::recognise(&head, &options)?;
         let source = series::Source { path, input, again };
         return series::observe(kind, source, &options, &mut tables, &monitor).ok();
     };

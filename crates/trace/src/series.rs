@@ -1,13 +1,32 @@
-//! Series that the sender's own kernel recorded: congestion windows, or TCP_INFO.
+//! Series that a sender recorded itself: congestion windows, TCP_INFO, and what tools make of them.
 //!
-//! A series is one flow. Its times are relative to its first row.
+//! Each reader makes [`flow::Sample`]s, one a moment, and [`flow::Series`] makes them into rows; a log of windows alone goes
+//! straight to [`window::Window`].
+//!
+//! | module | reads |
+//! | --- | --- |
+//! | [`cwnd`] | CSV with a congestion window whenever it changed |
+//! | [`columns`] | any CSV, by the names of its columns |
+//! | [`tcp_info`] | TCP_INFO as ndt7 writes it, CSV or JSON |
+//! | [`ss`] | logs of `ss -ti` |
+//! | [`iperf3`], [`flent`], [`qlog`] | JSON of these; [`json`] tells them apart |
 
+mod columns;
 mod cwnd;
+mod flent;
+mod flow;
+mod iperf3;
+mod json;
+mod lines;
+mod qlog;
+mod ss;
 mod tcp_info;
+mod window;
 
 use crate::error::TraceError;
 use crate::input::Input;
 use crate::observer::{Monitor, Options, StoppedFile, Summary};
+use flow::Manner;
 use parshall_records::Tables;
 use std::io;
 use std::path::Path;
@@ -19,26 +38,39 @@ pub(crate) enum Kind {
     Cwnd,
     /// CSV with TCP_INFO columns.
     TcpInfoCsv,
-    /// JSON, or a JSON value a line, with TCP_INFO objects.
-    TcpInfoJson,
+    /// JSON, or a JSON value a line: TCP_INFO objects, iperf3, flent, qlog.
+    Json,
+    /// qlog, a JSON value a line.
+    QlogLines,
+    /// A log of `ss -ti`.
+    Ss,
+    /// CSV whose columns the user named.
+    Columns,
 }
 
-/// By the first bytes.
-pub(crate) fn recognise(head: &[u8]) -> Option<Kind> {
-    let start = head.iter().position(|byte| !byte.is_ascii_whitespace())?;
-    if matches!(head[start], b'{' | b'[') {
-        return Some(Kind::TcpInfoJson);
+/// By the first bytes, and by whether the user named columns.
+pub(crate) fn recognise(head: &[u8], options: &Options) -> Option<Kind> {
+    if options.columns.is_some() {
+        return (!head.is_empty()).then_some(Kind::Columns);
     }
-    let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next()?;
-    let text = std::str::from_utf8(line).ok()?;
-    let names: Vec<&str> = text.split(',').map(|name| name.trim().trim_matches('"')).collect();
+    let start = head.iter().position(|byte| !byte.is_ascii_whitespace())?;
+    if qlog::recognise_lines(&head[start..]) {
+        return Some(Kind::QlogLines);
+    }
+    let text = String::from_utf8_lossy(head);
+    // A bracket may also be around the time of a log.
+    if head[start] == b'{' || head[start] == b'[' && !ss::recognise(&text) {
+        return Some(Kind::Json);
+    }
+    let line = text.split(['\n', '\r']).next()?;
+    let names: Vec<&str> = line.split(',').map(|name| name.trim().trim_matches('"')).collect();
     let has = |accepted: &[&str]| names.iter().any(|name| accepted.contains(name));
     if has(cwnd::TIME) && has(cwnd::WINDOW) {
         Some(Kind::Cwnd)
     } else if has(&["SndCwnd"]) && has(&["RTT"]) {
         Some(Kind::TcpInfoCsv)
     } else {
-        None
+        ss::recognise(&text).then_some(Kind::Ss)
     }
 }
 
@@ -59,14 +91,28 @@ pub(crate) fn observe<F: FnOnce() -> io::Result<Input>>(
     monitor: &Monitor,
 ) -> Result<Summary, TraceError> {
     let compression = source.input.compression().to_vec();
-    let files = vec![source.path.to_owned()];
+    let path = source.path;
+    // Samples that a tool took now and then are rows as they are; what is logged at every change is thinned.
+    let sampled = Manner { rtt_s: options.rtt_s, every_s: None, holds: false };
+    let logged = Manner { every_s: Some(options.sample_every_s.unwrap_or(f64::INFINITY)), ..sampled };
     let mut summary = match kind {
         Kind::Cwnd => cwnd::observe(source, options, tables, monitor)?,
-        Kind::TcpInfoCsv => tcp_info::observe_csv(source.path, source.input, tables)?,
-        Kind::TcpInfoJson => tcp_info::observe_json(source.path, source.input, tables)?,
+        Kind::TcpInfoCsv => tcp_info::observe_csv(path, source.input, sampled, tables)?,
+        Kind::Json => json::observe(path, source.input, sampled, logged, tables)?,
+        Kind::QlogLines => qlog::observe_lines(path, source.input, logged, tables, monitor)?,
+        Kind::Ss => ss::observe(path, source.input, sampled, tables, monitor)?,
+        Kind::Columns => {
+            let columns = options.columns.as_deref().unwrap_or_default();
+            columns::observe(path, source.input, columns, logged, tables, monitor)?
+        }
     };
-    (summary.files, summary.compression, summary.flows) = (files, compression, 1);
+    (summary.files, summary.compression) = (vec![path.to_owned()], compression);
     Ok(summary)
+}
+
+/// What the flow of a series is called that has no name of its own.
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| "series".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// With more rows that are no numbers, a file is no series from there on.
@@ -84,9 +130,9 @@ struct Records {
 }
 
 impl Records {
-    fn new(path: &Path, mut input: Input) -> Result<(Self, csv::StringRecord), TraceError> {
+    fn new(path: &Path, mut input: Input, separator: u8) -> Result<(Self, csv::StringRecord), TraceError> {
         input.bound_lines();
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+        let mut reader = csv::ReaderBuilder::new().flexible(true).delimiter(separator).from_reader(input);
         let header = reader.headers().map_err(|error| refused(path, error.to_string()))?.clone();
         let used = reader.position().byte();
         Ok((Self { reader, record: csv::StringRecord::new(), unusable: 0, used, stopped: None }, header))

@@ -24,7 +24,10 @@ LISTED = 20
 def observe(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Captures (pcap, pcapng) or series (cwnd, TCP_INFO), also compressed.", show_default=False),
+        typer.Argument(
+            help="Captures (pcap, pcapng) or series (cwnd, TCP_INFO, ss, iperf3, flent, qlog, CSV), also compressed.",
+            show_default=False,
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -40,7 +43,10 @@ def observe(
     ] = None,
     rtt: Annotated[
         str | None,
-        typer.Option(help='The round-trip time of a cwnd series, e.g. "78 ms".', show_default="from its slope"),
+        typer.Option(
+            help='The round-trip time of a series, e.g. "78 ms".',
+            show_default="as recorded; of cwnd series, from the slope",
+        ),
     ] = None,
     cc: Annotated[
         str,
@@ -49,6 +55,17 @@ def observe(
             help="The congestion control whose chain is fitted on p(w): reno, bic, highspeed, cubic, scalable.",
         ),
     ] = "reno",
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Which columns of a CSV are what, e.g. time=t_ms,cwnd=w_bytes,rtt=rtt_us,mss=1448.",
+            show_default="recognised by the file",
+        ),
+    ] = None,
+    arrivals: Annotated[
+        bool,
+        typer.Option("--arrivals/--no-arrivals", help="Whether to judge how arrivals depend on each other (seconds)."),
+    ] = True,
     join: Annotated[bool, typer.Option("--join", help="The files are consecutive parts of one capture.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the observation that is in the output directory.")
@@ -60,9 +77,7 @@ def observe(
     """Read traces into the records, and write one page with windows, losses, round-trip times and variability."""
     from parshall.models.variants import CONTROLS
     from parshall.traces import observe as read
-    from parshall.traces import write_page
     from parshall.traces.observation import PAGE_FILE
-    from parshall.traces.page import closely
 
     one_of("--cc", cc, CONTROLS)
     chosen = flow or []
@@ -70,22 +85,25 @@ def observe(
     try:
         with _progress(shown) as progress:
             observation = read(
-                *files, output=output, join=join, overwrite=force, rtt_s=duration_s("--rtt", rtt), progress=progress
+                *files,
+                output=output,
+                join=join,
+                overwrite=force,
+                rtt_s=duration_s("--rtt", rtt),
+                columns=columns,
+                progress=progress,
             )
     except KeyboardInterrupt:
         fail("interrupted; nothing was written", FAILURE)
         raise
     rows = observation.selected(chosen).head(LISTED).to_dicts()
     path = (output or Path()) / PAGE_FILE
-    close = closely(observation, chosen, cc) if page or as_json else []
-    if page:
-        from parshall.runs.storage import guarded
-
-        guarded(lambda: write_page(observation, path, chosen, close))
+    close = _looked_at(observation, chosen, cc, path if page else None, shown=shown, arrivals=arrivals, needed=as_json)
     if as_json:
-        print_json(result(observation, rows, close, str(path) if page else None))
+        print_json(result(observation, rows, close, str(path) if page else None, arrivals=arrivals))
     elif not quiet:
         _show(observation, rows)
+        _warn_of_chains(close)
         if output is not None:
             note(f"tables: {output}")
         if page:
@@ -93,9 +111,14 @@ def observe(
 
 
 def result(
-    observation: Observation, rows: Sequence[dict[str, Any]], close: Sequence[Close], path: str | None
+    observation: Observation,
+    rows: Sequence[dict[str, Any]],
+    close: Sequence[Close],
+    path: str | None,
+    *,
+    arrivals: bool = True,
 ) -> dict[str, Any]:
-    """What ``--json`` prints; docs/json.md describes it."""
+    """What ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
     from parshall.errors import InputError
 
     spread = {(each.flow.row["flow"], each.flow.row["repetition"]): _spread(each) for each in close}
@@ -118,24 +141,25 @@ def result(
                 "variability": spread.get((row["flow"], row["repetition"])),
             }
         )
-    judged = [[each.as_json() for each in observation.arrivals(trace)] for trace in range(len(observation.captures))]
+    traces = range(len(observation.captures)) if arrivals else ()
+    judged = [[each.as_json() for each in observation.arrivals(trace)] for trace in traces]
     return {
         "captures": observation.captures,
         "flow_count": len(observation.flows),
         "flows": flows,
-        "arrivals": judged,
+        "arrivals": judged if arrivals else None,
         "page": path,
     }
 
 
-def _spread(close: Close) -> dict[str, Any] | None:
-    """Ranges of the throughput at each scale, observed and of the fitted chain; None where it is not known."""
+def _spread(close: Close) -> dict[str, Any]:
+    """Ranges of the throughput at each scale, observed and of the fitted chain, and why there are none."""
     found, flow = close.found, close.flow
     if found is None:
-        return None
+        return {"reason": close.reason, "scales": []}
     scales: list[dict[str, Any]] = []
     for each in found.empirical:
-        low, high = (None, None) if found.fitted is None else found.fitted.bounds(flow.windows.size, each.scale)
+        low, high = found.bounds(flow.windows.size, each.scale) or (None, None)
         seen = {"scale_rtts": each.scale, "lowest": float(each.lowest), "highest": float(each.highest)}
         scales.append({**seen, "chain_lowest": low, "chain_highest": high})
     return {
@@ -143,8 +167,46 @@ def _spread(close: Close) -> dict[str, Any] | None:
         "mean_packets": float(flow.windows.mean()),
         "chain_mean_packets": None if found.fitted is None else float(found.fitted.mean),
         "superposition_p": None if found.superposition is None else float(found.superposition.p_value),
+        "reason": found.reason or None,
         "scales": scales,
     }
+
+
+def _looked_at(
+    observation: Observation,
+    chosen: Sequence[str],
+    cc: str,
+    page: Path | None,
+    *,
+    shown: bool,
+    arrivals: bool,
+    needed: bool,
+) -> list[Close]:
+    """Look at the flows closely, at the `arrivals` if they are wanted, and write the `page`; say what is being done."""
+    from parshall.cli.progress import working
+    from parshall.traces import write_page
+    from parshall.traces.page import closely
+
+    with working(shown) as say:
+        say(f"how the throughput varies, against the chain of {cc}")
+        close = closely(observation, chosen, cc) if page is not None or needed or cc != "reno" else []
+        if arrivals and (page is not None or needed):
+            say("arrivals: H by eight estimators (--no-arrivals leaves this out)")
+            for trace in range(len(observation.captures)):
+                observation.arrivals(trace)
+        if page is not None:
+            from parshall.runs.storage import guarded
+
+            say("writing the page")
+            guarded(lambda: write_page(observation, page, chosen, close, arrivals=arrivals))
+    return close
+
+
+def _warn_of_chains(close: Sequence[Close]) -> None:
+    """Say of which flows the fitted chain predicts nothing."""
+    for each in close:
+        if each.found is not None and each.found.fitted is not None and each.found.reason:
+            note(f"flow {each.flow.row['flow']}: {each.found.reason}.")
 
 
 def _progress(shown: bool) -> Any:
@@ -159,7 +221,16 @@ def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
     from parshall.report.numbers import ABSENT, count, counted, quantity, significant
     from parshall.traces.trust import of_capture
 
-    names = ("goodput", "packets", "lost", "loss rate", "events", "mean window", "mean RTT", "least RTT")
+    names = (
+        "goodput",
+        "packets",
+        "lost",
+        "loss rate",
+        "events",
+        "window over time",
+        "mean of RTT samples",
+        "least RTT",
+    )
     shown = table(counted(len(observation.flows), "flow"), "flow", *names)
     for row in rows:
         rate = row["loss_rate"]

@@ -54,6 +54,17 @@ def frames_read() -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
+def working(shown: bool) -> Iterator[Callable[[str], None]]:
+    """Say on standard error what is being done, if that is to be `shown`; gives what to call with the words."""
+    if not shown:
+        yield lambda _: None
+        return
+    with Progress(TextColumn("{task.description}"), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda words: bar.update(task, description=words, refresh=True)
+
+
+@contextmanager
 def sweep_bar(name: str) -> Iterator[Callable[[SweepProgress], None]]:
     """Show a bar on standard error while a sweep is done; gives what to call with its progress."""
     texts = [TextColumn(f"{{task.{field}}}", markup=False) for field in ("description", "fields[said]")]

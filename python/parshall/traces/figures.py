@@ -68,7 +68,7 @@ def spectra(found: Variability) -> Plot:
         style = Style(index + 1)
         marks.append(Band(each.alpha[bounded], each.low[bounded], each.high[bounded], "", style))
         marks.append(Points(each.alpha, each.f, f"n = {each.scale}", style))
-    if found.fitted is not None:
+    if found.fitted is not None and found.predicts:
         finite = np.isfinite(found.fitted.f)
         marks.append(
             Line(

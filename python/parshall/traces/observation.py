@@ -162,11 +162,14 @@ def observe(
     overwrite: bool = False,
     sample_every_s: float | None = SAMPLE_EVERY_S,
     rtt_s: float | None = None,
+    columns: str | None = None,
     progress: Progress | None = None,
 ) -> Observation:
-    r"""Read traces into tables: captures (pcap, pcapng), series of cwnd (CSV) or TCP_INFO (CSV, JSON).
+    r"""Read traces into tables: captures (pcap, pcapng), and series that senders recorded.
 
-    Files may be compressed with gzip or zstd.
+    Series are of cwnd (CSV) or TCP_INFO (CSV, JSON), logs of ``ss -ti``, iperf3's and flent's JSON, qlog, and any
+    CSV whose
+    columns are named. Files may be compressed with gzip or zstd.
 
     Parameters
     ----------
@@ -181,7 +184,10 @@ def observe(
     sample_every_s
         Time between two rows of ``flow_samples`` of a flow; None: no such rows.
     rtt_s
-        The round-trip time of cwnd series, which these do not hold; None: from their slope, as Reno's.
+        The round-trip time of series; None: as recorded, or of cwnd series, which have none, from the slope, as Reno's.
+    columns
+        Which columns of a CSV are what: ``time=COLUMN[:UNIT],cwnd=COLUMN[:UNIT],...``, as docs/observe.md has it. None:
+        the file is recognised by itself.
     progress
         Told how far it has come.
 
@@ -218,7 +224,7 @@ def observe(
         if path.is_dir():
             raise InputError(f"{path}: cannot be read: it is a directory")
     groups = [paths] if join else [[path] for path in paths]
-    options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s})
+    options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns})
     if output is None:
         directory = Path(tempfile.mkdtemp(prefix="parshall-observe-"))
     else:

@@ -56,11 +56,17 @@ def closely(observation: Observation, chosen: Sequence[str] = (), control: str =
 
 
 def write_page(
-    observation: Observation, path: str | Path, chosen: Sequence[str] = (), close: Sequence[Close] | None = None
+    observation: Observation,
+    path: str | Path,
+    chosen: Sequence[str] = (),
+    close: Sequence[Close] | None = None,
+    *,
+    arrivals: bool = True,
 ) -> Path:
     """Write the page of `observation` to `path`, all or nothing; with `chosen`, of these flows.
 
-    `close` is what `closely` found, for another control than Reno, or if it is known already.
+    `close` is what `closely` found, for another control than Reno, or if it is known already. Without `arrivals` the
+    section about them, which takes seconds, is left out.
 
     Raises
     ------
@@ -69,11 +75,17 @@ def write_page(
     OSError
         It cannot be written.
     """
-    return write_document(document(observation, chosen, close), path)
+    return write_document(document(observation, chosen, close, with_arrivals=arrivals), path)
 
 
-def document(observation: Observation, chosen: Sequence[str] = (), close: Sequence[Close] | None = None) -> Document:
-    """The page."""
+def document(
+    observation: Observation,
+    chosen: Sequence[str] = (),
+    close: Sequence[Close] | None = None,
+    *,
+    with_arrivals: bool = True,
+) -> Document:
+    """The page; arguments as `write_page`."""
     rows = observation.selected(chosen).to_dicts()
     shown = closely(observation, chosen) if close is None else close
     files = [file for capture in observation.captures for file in capture["files"]]
@@ -87,7 +99,7 @@ def document(observation: Observation, chosen: Sequence[str] = (), close: Sequen
             _listing(rows),
             _traces(observation),
             *(_close(each) for each in shown),
-            *_arrivals(observation),
+            *(_arrivals(observation) if with_arrivals else []),
         ],
     )
 
@@ -109,10 +121,26 @@ def _byline(observation: Observation) -> list[str]:
 
 
 def _listing(rows: Sequence[dict[str, Any]]) -> Section:
-    header = ("flow", "goodput", "packets", "lost", "loss events", "timeouts", "mean window", "mean RTT", "least RTT")
+    header = (
+        "flow",
+        "goodput",
+        "packets",
+        "lost",
+        "loss events",
+        "timeouts",
+        "window over time",
+        "mean of RTT samples",
+        "least RTT",
+    )
     table = Table("", header, [_listed(row) for row in rows[:LISTED]], numbers=range(1, len(header)))
     left = len(rows) - LISTED
     note = [f"The {LISTED} largest; {counted(left, 'more flow')} in the table `flows`."] if left > 0 else []
+    note.append(
+        "`window over time`: each window counts as long as it lasts (the text of a flow has the mean of its round "
+        "trips, "
+        "which counts each round trip once). `mean of RTT samples`: each sample counts once, so busy times count more "
+        "than in the figure, where the smoothed round-trip time is drawn over time."
+    )
     return Section("Flows", note, [table])
 
 
@@ -222,23 +250,25 @@ def _spread(flow: TracedFlow, found: Variability) -> str:
     parts = []
     for each in found.empirical:
         observed = f"n = {each.scale}: {significant(each.lowest)} to {significant(each.highest)} packets"
-        if found.fitted is not None:
-            low, high = found.fitted.bounds(flow.windows.size, each.scale)
-            observed += f" (chain: {significant(float(low))} to {significant(float(high))})"
+        bounds = found.bounds(flow.windows.size, each.scale)
+        if bounds is not None:
+            low, high = bounds
+            observed += f" (chain: {significant(low)} to {significant(high)})"
         parts.append(observed)
     text = "Means over n round trips lie within " + "; ".join(parts) + "."
     if found.superposition is not None:
         verdict = "are one" if found.superposition.superimposed else "differ by more than chance"
         text += f" The spectra of the scales {verdict} (p = {significant(found.superposition.p_value, 2)})."
-    if found.fitted is None:
-        text += " No loss was seen, so there is no chain to compare with."
-    else:
+    if found.reason:
+        return f"{text} {found.reason[0].upper()}{found.reason[1:]}."
+    if found.fitted is not None:
         text += (
-            f" The mean window is {significant(float(flow.windows.mean()))} packets, that of {found.control}'s fitted "
+            f" The mean over round trips is {significant(float(flow.windows.mean()))} packets, that of "
+            f"{found.control}'s fitted "
             f"chain {significant(found.fitted.mean)}."
         )
-        if found.control == "Reno" and flow.changes().is_reno is False:
-            text += " The chain is Reno's, and this flow does not behave as Reno: the comparison shows by how much."
+    if found.control == "Reno" and flow.changes().is_reno is False:
+        text += " The chain is Reno's, and this flow does not behave as Reno: the comparison shows by how much."
     return text
 
 

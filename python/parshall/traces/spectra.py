@@ -5,6 +5,9 @@ measured (`models.measured_loss`, neighbouring windows pooled). Slow start and t
 count. If another control is named, the chain is that of `models.variants`, which has the window at the last loss and
 the time since: BIC, HighSpeed, CUBIC, Scalable.
 
+A chain whose mean is off the flow's by more than `MISFIT` describes another flow: its mean is told, and no range is
+predicted from it. Whether there is a chain or not, the flow's own spectra stay.
+
 References: P. Loiseau, P. Gonçalves, J. Barral, P. Vicat-Blanc Primet, Modeling TCP throughput: an elaborated
 large-deviations-based model and its empirical validation, Performance Evaluation 67, 2010, §3.2, §5.2.
 """
@@ -17,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parshall.errors import InputError
+from parshall.models.inputs import ModelInputError
 from parshall.models.measured_loss import measured
 from parshall.models.persistent_loss import measured_persistent
 from parshall.models.variants import for_control
@@ -31,6 +35,10 @@ LEAST_INTERVALS = 20
 
 POINTS = 60
 """Points of the fitted chain's curve."""
+
+MISFIT = 1.25
+"""A fitted chain whose mean is off the flow's by more than this factor predicts no range. Where a chain's rules are the
+sender's, its mean is within 6 % (docs/large_deviations.md)."""
 
 MOST_SCALES = 4
 """The most scales that are shown: the largest that the flow is long enough for."""
@@ -65,15 +73,29 @@ class Variability:
     superposition
         Whether they are one spectrum; None for one scale.
     fitted
-        The fitted chain's spectrum; None where no loss was seen.
+        The fitted chain's spectrum; None where there is none.
     control
         Whose chain that is, in words.
+    reason
+        Why there is no chain, or why nothing is predicted from it; empty if neither is so.
+    predicts
+        Whether the chain's ranges say something about this flow: there is one, and its mean is the flow's.
     """
 
     empirical: Sequence[Empirical]
     superposition: Superposition | None
     fitted: Fitted | None
     control: str = "Reno"
+    reason: str = ""
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the chain's ranges say something about this flow."""
+        return self.fitted is not None and not self.reason
+
+    def bounds(self, n_rtts: int, scale: int) -> tuple[float, float] | None:
+        """The chain's range over intervals of `scale` round trips in a flow of `n_rtts`; None if it predicts none."""
+        return self.fitted.bounds(n_rtts, scale) if self.fitted is not None and self.predicts else None
 
 
 def scales_for(rounds: int) -> tuple[int, ...]:
@@ -90,6 +112,9 @@ def scales_for(rounds: int) -> tuple[int, ...]:
 
 NAMES = {"reno": "Reno", "bic": "BIC", "highspeed": "HighSpeed", "cubic": "CUBIC", "scalable": "Scalable"}
 """The controls of `models.variants.CONTROLS` in words."""
+
+LEAST_LARGEST = 4
+"""The largest window of a chain, packets, at least."""
 
 MEMORY = 10
 """Round trips after a loss in which p(w) of a control with memory is measured apart: there losses follow losses."""
@@ -109,7 +134,7 @@ def variability(flow: TracedFlow, control: str = "reno", rtt_s: float | None = N
     Raises
     ------
     InputError
-        It is too short for any scale, there is no such control, or CUBIC's chain has no round-trip time.
+        It is too short for any scale, or there is no such control.
     """
     if control not in NAMES:
         raise InputError(f'control: found "{control}"; accepted: {", ".join(NAMES)}')
@@ -119,16 +144,45 @@ def variability(flow: TracedFlow, control: str = "reno", rtt_s: float | None = N
         raise InputError(f"{flow.name}: {flow.windows.size} round trips are too few for any scale; {needed} are needed")
     empirical = empirical_spectra(flow.windows, scales)
     superposition = superimpose(flow.windows, scales) if len(scales) > 1 else None
+    fitted, reason = _chain(flow, control, rtt_s, scales[0])
+    return Variability(empirical, superposition, fitted, NAMES[control], reason)
+
+
+def _chain(flow: TracedFlow, control: str, rtt_s: float | None, scale: int) -> tuple[Fitted | None, str]:
+    """The chain fitted on the flow's p(w), followed as deep as intervals of `scale` go; and what speaks against it."""
+    name = NAMES[control]
     counted = flow.steady
     if not flow.events[counted].any():
-        return Variability(empirical, superposition, None, NAMES[control])
+        return None, "no loss was seen, so there is no chain to compare with"
     rtt_s = flow.row.get("mean_rtt_s") if rtt_s is None else rtt_s
     if control == "cubic" and rtt_s is None:
-        raise InputError(f"{flow.name}: no round-trip time is known, and CUBIC grows with time: there is no chain")
+        return None, "no round-trip time is known, and CUBIC grows with time: there is no chain"
     rounds, events = flow.windows[counted], flow.events[counted]
-    loss = measured(rounds, events) if control == "reno" else measured_persistent(rounds, events, MEMORY)
     largest = int(rounds.max()) if control == "reno" else 2 * int(rounds.max())
-    chain = for_control(control, loss, rtt_s=rtt_s, w_max=largest)
-    level = -np.log(flow.windows.size // scales[0]) / scales[0]
-    fitted = Fitted(chain.mean, *chain.curve(POINTS, deepest=1.1 * float(level)))
-    return Variability(empirical, superposition, fitted, NAMES[control])
+    level = -np.log(flow.windows.size // scale) / scale
+    try:
+        loss = measured(rounds, events) if control == "reno" else measured_persistent(rounds, events, MEMORY)
+        chain = for_control(control, loss, rtt_s=rtt_s, w_max=max(largest, LEAST_LARGEST))
+        mean = chain.mean
+    except ModelInputError:
+        return None, f"{name}'s chain cannot be fitted on these losses: they do not keep its window within bounds"
+    try:
+        fitted = Fitted(mean, *chain.curve(POINTS, deepest=1.1 * float(level)))
+    except ModelInputError:
+        return None, (
+            f"{name}'s chain, fitted on these losses, has a mean of {mean:.3g} packets, but its spectrum could not be "
+            "followed to the flow's extremes: at some windows losses are so rare that it hardly ever comes back"
+        )
+    seen = float(flow.windows.mean())
+    if not 1 / MISFIT <= mean / seen <= MISFIT:
+        factor = max(mean / seen, seen / mean)
+        return fitted, (
+            f"{name}'s chain, fitted on these losses, has a mean of {mean:.3g} packets, and the flow one of "
+            f"{seen:.3g}: "
+            f"a factor of {factor:.2g}, where up to {MISFIT:g} is accepted. It is not a chain of this flow, so no "
+            f"range "
+            "is predicted from it. The sender may have had another control (`--cc`), the round-trip time may be "
+            "another "
+            "(`--rtt`), or its losses do not depend on the window alone"
+        )
+    return fitted, ""

@@ -1,23 +1,21 @@
 //! A congestion window whenever it changed: CSV with the columns `t_s` and `cwnd_pkts`.
 //!
-//! The windows of consecutive round trips are the values at their beginnings. A round trip loses a packet if the window begins to
-//! fall in it, by a tenth at least until it rises again. The round-trip time is not in the series: it is given, or, for
-//! Reno in congestion avoidance, the time in which the window grows by one packet.
+//! Windows per round trip: [`super::window`]. The round-trip time is not in the series: it is given, or, for Reno in
+//! congestion avoidance, the time in which the window grows by one packet.
 
-use super::{refused, Records, Source};
+use super::flow::{flow_row, say_of_windows};
+use super::window::Window;
+use super::{file_name, refused, Records, Source};
 use crate::error::TraceError;
 use crate::input::Input;
 use crate::observer::{Monitor, Options, Summary};
-use parshall_records::{FlowRow, FlowSampleRow, RoundRow, Tables};
+use parshall_records::{FlowRow, FlowSampleRow, Tables};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) const TIME: &[&str] = &["t_s", "time_s"];
 pub(super) const WINDOW: &[&str] = &["cwnd_pkts", "cwnd_packets"];
-
-/// A window that falls to this share of its peak was reduced in answer to a loss.
-const REDUCED: f64 = 0.9;
 
 /// Times beyond, 30,000 years, are damage.
 const LATEST_S: f64 = 1e12;
@@ -43,7 +41,7 @@ struct Rows {
 
 impl Rows {
     fn new(path: &Path, input: Input) -> Result<Self, TraceError> {
-        let (records, header) = Records::new(path, input)?;
+        let (records, header) = Records::new(path, input, b',')?;
         let column = |names: &[&str]| {
             header
                 .iter()
@@ -87,9 +85,10 @@ pub(super) fn observe<F: FnOnce() -> io::Result<Input>>(
     let Some((origin, first)) = rows.next() else {
         return Err(refused(path, "a series without a row of two numbers, time and window"));
     };
-    let mut window = Window::new(first, rtt_s);
+    let mut window = Window::new(0, 0.0, first, LONGEST_GAP);
     let mut sampled = f64::NEG_INFINITY;
-    window.row(tables, 0.0, first)?;
+    window.value(tables, 0.0, first, rtt_s)?;
+    let mut last = 0.0;
     summary.frames = 1;
     while let Some((time, value)) = rows.next() {
         let now = time - origin;
@@ -100,7 +99,8 @@ pub(super) fn observe<F: FnOnce() -> io::Result<Input>>(
                 return Err(TraceError::Interrupted);
             }
         }
-        window.row(tables, now, value)?;
+        window.value(tables, now, value, rtt_s)?;
+        last = now;
         if options.sample_every_s.is_some_and(|every| now >= sampled + every) {
             sampled = now;
             tables.flow_samples.push(FlowSampleRow {
@@ -123,32 +123,15 @@ pub(super) fn observe<F: FnOnce() -> io::Result<Input>>(
         summary.remarks.push(format!("{unusable} {words}"));
     }
     rows.records.report(path, &mut summary);
-    summary.duration_s = window.now;
-    let name = path.file_name().map_or_else(|| "series".into(), |name| name.to_string_lossy());
+    window.finish(tables)?;
+    (summary.undone_reductions, summary.spikes) = (window.undone, window.spikes);
+    say_of_windows(&mut summary);
+    (summary.duration_s, summary.flows) = (last, 1);
     tables.flows.push(FlowRow {
-        group: (&*name).into(),
-        flow: 0,
-        congestion_control: "".into(),
-        rtt_base_s: None,
-        start_s: 0.0,
-        goodput_bps: None,
-        throughput_bps: None,
-        packets_sent: None,
-        retransmissions: None,
-        packets_dropped: None,
-        loss_rate: None,
         loss_events: Some(window.reductions),
-        timeouts: None,
-        ecn_reductions: None,
-        mean_cwnd_packets: (window.now > 0.0).then(|| window.area / window.now),
+        mean_cwnd_packets: window.mean(0.0),
         mean_rtt_s: rtt_s,
-        min_rtt_s: None,
-        sent_in_packets: None,
-        sent_out_packets: None,
-        dropped_in_packets: None,
-        dropped_out_packets: None,
-        delivered_in_packets: None,
-        delivered_out_packets: None,
+        ..flow_row(&file_name(path), 0, 0.0)
     })?;
     Ok(summary)
 }
@@ -169,92 +152,6 @@ fn from_slope(
         Err(reason) => format!("no windows per round trip: {reason}; give the round-trip time"),
     });
     Ok(found.ok())
-}
-
-/// Follows the window, and writes a row at each round trip.
-struct Window {
-    rtt_s: Option<f64>,
-    now: f64,
-    value: f64,
-    peak: f64,
-    /// When it began to fall from the peak, and whether that was counted.
-    falling_since: Option<f64>,
-    counted: bool,
-    reductions: u64,
-    area: f64,
-    round: u64,
-    /// Rounds that may still turn out to have lost something: index, window.
-    pending: Vec<(u64, f64, bool)>,
-}
-
-impl Window {
-    fn new(first: f64, rtt_s: Option<f64>) -> Self {
-        Self {
-            rtt_s,
-            now: 0.0,
-            value: first,
-            peak: first,
-            falling_since: None,
-            counted: false,
-            reductions: 0,
-            area: 0.0,
-            round: 0,
-            pending: Vec::new(),
-        }
-    }
-
-    fn row(&mut self, tables: &mut Tables, now: f64, value: f64) -> Result<(), TraceError> {
-        self.area += self.value * (now - self.now);
-        if let Some(rtt_s) = self.rtt_s {
-            if now - self.now > LONGEST_GAP * rtt_s {
-                self.flush(tables, rtt_s, 0)?;
-                self.round = (now / rtt_s) as u64;
-            }
-            while self.round as f64 * rtt_s < now {
-                self.pending.push((self.round, self.value, false));
-                self.round += 1;
-                if self.falling_since.is_none() || self.pending.len() > 256 {
-                    self.flush(tables, rtt_s, 1)?;
-                }
-            }
-        }
-        if value < self.value {
-            let since = *self.falling_since.get_or_insert(now);
-            if !self.counted && value <= REDUCED * self.peak {
-                self.counted = true;
-                self.reductions += 1;
-                if let Some(rtt_s) = self.rtt_s {
-                    let at = (since / rtt_s) as u64;
-                    if let Some(round) = self.pending.iter_mut().rev().find(|round| round.0 <= at) {
-                        round.2 = true;
-                    }
-                }
-            }
-        } else if value > self.value {
-            self.falling_since = None;
-            if self.counted || value > self.peak {
-                self.peak = value;
-            }
-            self.counted = false;
-        }
-        (self.now, self.value) = (now, value);
-        Ok(())
-    }
-
-    /// Writes all but the last `keep` rounds.
-    fn flush(&mut self, tables: &mut Tables, rtt_s: f64, keep: usize) -> Result<(), TraceError> {
-        let settled = self.pending.len().saturating_sub(keep);
-        for (round, window, lost) in self.pending.drain(..settled) {
-            tables.rounds.push(RoundRow {
-                flow: 0,
-                round,
-                start_s: round as f64 * rtt_s,
-                window_packets: window as u32,
-                lost,
-            })?;
-        }
-        Ok(())
-    }
 }
 
 /// The time in which the window grows by one packet: the median over time.

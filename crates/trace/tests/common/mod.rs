@@ -20,7 +20,7 @@ pub struct Observed {
     directory: tempfile::TempDir,
 }
 
-pub const OPTIONS: Options = Options { sample_every_s: Some(0.1), rtt_s: None };
+pub const OPTIONS: Options = Options { sample_every_s: Some(0.1), rtt_s: None, columns: None };
 
 /// Observes a file with these bytes.
 pub fn observe_file(bytes: &[u8]) -> Observed {

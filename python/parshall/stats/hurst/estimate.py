@@ -89,6 +89,10 @@ class Estimate:
         The method's log-log diagram; `None` where the method has none.
     interval
         The confidence interval where it is not symmetric; `None`: `h` -+ z standard errors.
+    fit_p_value
+        Of a test that the method's model fits at all frequencies (`parshall.stats.hurst.fit`); `None` where the
+        method has
+        no model of all frequencies. If it is small, interval and standard error say nothing: the model is another.
     """
 
     method: str
@@ -100,6 +104,7 @@ class Estimate:
     warnings: tuple[str, ...] = ()
     diagram: Diagram | None = None
     interval: tuple[float, float] | None = None
+    fit_p_value: float | None = None
 
     @property
     def ci(self) -> tuple[float, float]:
@@ -134,5 +139,6 @@ class Estimate:
             "scale_low_bins": self.scales.low,
             "scale_high_bins": self.scales.high,
             "scales_chosen": self.scales.chosen,
+            "fit_p_value": self.fit_p_value,
             "warnings": list(self.warnings),
         }

@@ -17,9 +17,10 @@ The mean of the series is not needed: it only moves I(0). The variance of the es
 Taqqu's and Dahlhaus' asymptotic variance.
 
 All frequencies are used, so the estimate is only as good as the model is at *all* scales: short-range dependence
-that fGn or fARIMA(0, d, 0) do not have biases it (see `local_whittle`).
+that fGn or fARIMA(0, d, 0) do not have biases it (see `local_whittle`). Whether it does is tested
+(`parshall.stats.hurst.fit`): `Estimate.fit_p_value`, and a warning below 0.01.
 
-Range: H in (0.01, 0.999); an estimate at an end is no estimate, and is said to be one.
+Range: H in (0.01, 0.999), and intervals end there; an estimate at an end is no estimate, and is said to be none.
 
 References: J. Beran, Statistics for Long-Memory Processes, 1994, §5.5 to §6.1; R. Fox, M. Taqqu, Annals of Statistics
 14(2), 1986.
@@ -34,8 +35,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.fft import rfft
 from scipy.optimize import minimize_scalar
+from scipy.special import ndtri
 
 from parshall.stats.confidence import StatisticsError
+from parshall.stats.hurst import fit
 from parshall.stats.hurst.diagnostics import contradictions
 from parshall.stats.hurst.estimate import Estimate, FloatArray, Scales
 from parshall.stats.hurst.series import check_level, standardised
@@ -113,5 +116,15 @@ def whittle(
         warnings.append(
             f"the likelihood is largest at the end of its range ({h:.3f}): no stationary series of this model fits"
         )
+    fit_p = fit.p_value(frequency, power * np.exp(-spectrum.log_density(h)), slope)
+    if fit_p < fit.SIGNIFICANCE:
+        warnings.append(
+            f"the model does not fit (p = {fit_p:.1g}): its spectrum is not the series' at all frequencies, so the "
+            f"interval "
+            "may not hold H; see local_whittle, which assumes nothing of short scales"
+        )
     scales = Scales(z.size / power.size, z.size, power.size, "all frequencies: the model is to hold at every scale")
-    return Estimate(method, h, float(1 / np.sqrt(information)), level, z.size, scales, tuple(warnings))
+    error = float(1 / np.sqrt(information))
+    half = float(ndtri((1 + level) / 2)) * error
+    interval = max(LOWEST, h - half), min(HIGHEST, h + half)
+    return Estimate(method, h, error, level, z.size, scales, tuple(warnings), interval=interval, fit_p_value=fit_p)

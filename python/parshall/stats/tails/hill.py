@@ -7,15 +7,30 @@
 | alpha | `tail_index` | - |
 
 1/alpha is the mean of log(X_(i)/X_(k+1)) over the k largest; its standard error is alpha/sqrt k. With `k` not given,
-the largest k is taken (of 64 on a logarithmic grid) for which log(X_(i)/X_(k+1)) passes as exponential: Lilliefors'
-test, the distance to an exponential of the same mean, at 5 % (1.094/sqrt k, less what finite samples take off). A
-sample that is Pareto throughout is then used throughout.
+what is left of the body is estimated too, and k chosen (`parshall.stats.tails.second_order`): the interval then carries
+the choice, and is more than twice as wide. With `k` given it is Hill's for that k, which says nothing of the choice
+(`TailIndex.carries_choice`).
 
-Deviations: Lilliefors' test with Stephens' finite-sample form of its 5 % point, instead of looking for a flat part of
-the plot.
+Measured with k chosen: 200 samples of 5000 values, 95 % intervals; and Hill's with the largest k that passes
+Lilliefors'
+test, as many choose it:
+
+| sample | bias | standard deviation | covered | warned | Hill's covered |
+| --- | --- | --- | --- | --- | --- |
+| Pareto 1.2 | -0.003 | 0.057 | 92.0 % | 5.0 % | 95.0 % |
+| Pareto 1.5 | -0.004 | 0.071 | 92.0 % | 5.0 % | 95.0 % |
+| Pareto 2.5 | +0.008 | 0.108 | 93.0 % | 4.5 % | 92.5 % |
+| Lomax 1.5 | -0.030 | 0.103 | 93.0 % | 1.5 % | 10.5 % |
+| abs(t_2) | +0.031 | 0.146 | 95.0 % | 21.0 % | 19.5 % |
+| Burr, P(X > x) = (1 + x^2)^-0.75 | +0.025 | 0.106 | 95.5 % | 3.0 % | 31.5 % |
+| lognormal, sigma 2 | no tail index | | | 100 % | |
+
+Lognormals and exponentials have no tail index, but any sample gives an estimate: if one fits at least as well,
+`warning` says so
+(`parshall.stats.tails.rivals`).
 
 References: B. Hill, A simple general approach to inference about the tail of a distribution, Annals of Statistics
-3(5), 1975; M. Stephens, EDF statistics for goodness of fit, JASA 69, 1974.
+3(5), 1975.
 """
 
 from __future__ import annotations
@@ -28,10 +43,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from parshall.stats.confidence import StatisticsError
+from parshall.stats.tails import rivals, second_order
 from parshall.stats.tails.sample import FloatArray, descending
-
-_FEWEST_IN_TAIL = 30
-_CANDIDATES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,10 @@ class TailIndex:
         Confidence level.
     warning
         What speaks against a power law; None if nothing was found.
+    carries_choice
+        Whether `ci` allows for k, or the threshold, having been chosen by the sample. If not, it is that of a
+        given one,
+        and too narrow where the tail is not exactly Pareto.
     """
 
     tail_index: float
@@ -61,6 +78,7 @@ class TailIndex:
     n: int
     level: float
     warning: str | None = None
+    carries_choice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +114,8 @@ def hill(sample: ArrayLike | Sequence[float], k: int | None = None, *, level: fl
     --------
     >>> from parshall.stats.synthesis import pareto
     >>> found = hill(pareto(np.random.default_rng(2), 100_000, 1000.0, 1.5))
-    >>> found.ci[0] < 1.5 < found.ci[1], found.k > 50_000
-    (True, True)
+    >>> found.ci[0] < 1.5 < found.ci[1], found.k, found.warning
+    (True, 50000, None)
     """
     x = descending(sample)
     logs = np.log(x)
@@ -105,11 +123,15 @@ def hill(sample: ArrayLike | Sequence[float], k: int | None = None, *, level: fl
         if not 1 < k < x.size:
             raise StatisticsError(f"k: found {k}, accepted is a number from 2 to {x.size - 1}")
         return _estimate(x, logs, k, level, None)
-    for candidate in _grid(x.size)[::-1]:
-        if _passes(logs, int(candidate)):
-            return _estimate(x, logs, int(candidate), level, None)
-    warning = "no power law: even the largest values are not distributed as one"
-    return _estimate(x, logs, int(_grid(x.size)[0]), level, warning)
+    found = second_order.tail(logs)
+    if found is None:
+        raise StatisticsError("sample: found a tail lighter than any power law's, accepted is a heavy-tailed sample")
+    half = float(ndtri((1 + level) / 2)) * found.error
+    low, high = found.gamma + half, found.gamma - half
+    ci = 1 / low, 1 / high if high > 0 else np.inf
+    warning = None if found.passes else "no power law: even the largest values are not distributed as one"
+    index, threshold = 1 / found.gamma, float(x[found.k])
+    return TailIndex(index, ci, threshold, found.k, x.size, level, warning or rivals.warning(x), carries_choice=True)
 
 
 def hill_plot(sample: ArrayLike | Sequence[float], *, points: int = 200, level: float = 0.95) -> HillPlot:
@@ -137,23 +159,6 @@ def hill_plot(sample: ArrayLike | Sequence[float], *, points: int = 200, level: 
     index = 1 / spacing
     half = ndtri((1 + level) / 2) * index / np.sqrt(k)
     return HillPlot(k, index, index - half, index + half)
-
-
-def _grid(n: int) -> NDArray[np.int64]:
-    return np.unique(np.geomspace(_FEWEST_IN_TAIL, n - 1, _CANDIDATES).round().astype(np.int64))
-
-
-def _passes(logs: FloatArray, k: int) -> bool:
-    """Whether the k largest values pass as a Pareto tail."""
-    excess = (logs[:k] - logs[k])[::-1]
-    mean = float(excess.mean())
-    if mean <= 0:
-        return False
-    model = -np.expm1(-excess / mean)
-    rank = np.arange(1, k + 1)
-    distance = float(np.max(np.maximum(rank / k - model, model - (rank - 1) / k)))
-    # Stephens 1974, table 1: (D - 0.2/n)(sqrt n + 0.26 + 0.5/sqrt n) exceeds 1.094 in 5 %.
-    return bool((distance - 0.2 / k) * (np.sqrt(k) + 0.26 + 0.5 / np.sqrt(k)) <= 1.094)
 
 
 def _estimate(x: FloatArray, logs: FloatArray, k: int, level: float, warning: str | None) -> TailIndex:

@@ -6,6 +6,11 @@
 | alpha_CSN = alpha + 1 | exponent of the density; here `tail_index` is that of P(X > x) |
 | R, p | `against`: log-likelihood ratio, normalised, and its p-value; R > 0 favours the power law |
 
+The interval is that of the threshold as if it had been given: it does not carry the choice of x_min
+(`TailIndex.carries_choice`). Measured on 200 samples of 5000 values each, 95 %
+intervals cover 91.5 % for Pareto 1.5, 34.5 % for Lomax 1.5 and 50 % for abs(t_2); `hill` without `k` has an interval
+that does.
+
 Likelihoods and comparisons are those of the library `powerlaw`. Its own search of x_min tries every value of the
 sample, which takes minutes for 20,000 values; here 64 quantiles are tried. Comparisons use at most 5,000 values of
 the tail.
@@ -27,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from parshall.stats.tails import rivals
 from parshall.stats.tails.hill import TailIndex
 from parshall.stats.tails.sample import FloatArray, descending
 
@@ -104,7 +110,8 @@ def power_law(sample: ArrayLike | Sequence[float], *, level: float = 0.95, seed:
     k = int(sizes[int(np.argmin(distances))])
     index = _index(x[:k])
     half = float(ndtri((1 + level) / 2)) * index / np.sqrt(k)
-    tail = TailIndex(index, (float(index - half), float(index + half)), float(x[k - 1]), k, x.size, level)
+    ci = float(index - half), float(index + half)
+    tail = TailIndex(index, ci, float(x[k - 1]), k, x.size, level, rivals.warning(x))
     chosen = x[:k]
     if k > _COMPARED:
         # The smallest value stays: it is the threshold.

@@ -1,0 +1,163 @@
+//! JSON, one value or one a line, of which what it holds tells what it is. `sampled` is for samples that a tool took at
+//! intervals, `logged` for what was logged whenever it changed.
+
+use super::flow::{self, Manner};
+use super::{flent, iperf3, qlog, refused, stopped, tcp_info};
+use crate::error::TraceError;
+use crate::input::Input;
+use crate::observer::{read_limited, Summary};
+use parshall_records::Tables;
+use serde_json::Value;
+use std::path::Path;
+
+/// JSON is read at once; ndt7 results are below 1 MB, flent's and iperf3's below 10.
+const MAX_JSON: u64 = 64 << 20;
+
+/// What is accepted, for messages.
+const ACCEPTED: &str = "accepted: TCP_INFO samples with ElapsedTime, SndCwnd and RTT, iperf3 -J, flent, qlog";
+
+const NO_SAMPLE: &str = "no TCP_INFO sample with ElapsedTime, SndCwnd and RTT";
+
+/// What was found so far; the first value with anything in it says which format it is.
+#[derive(Default)]
+enum Found {
+    #[default]
+    Nothing,
+    TcpInfo(tcp_info::Samples),
+    Iperf3(iperf3::Test),
+    Flent(flent::Test),
+    Qlog(qlog::Log),
+}
+
+impl Found {
+    fn of(value: &Value) -> Self {
+        if iperf3::recognise(value) {
+            Self::Iperf3(iperf3::Test::default())
+        } else if flent::recognise(value) {
+            Self::Flent(flent::Test::default())
+        } else if qlog::recognise(value) {
+            Self::Qlog(qlog::Log::default())
+        } else {
+            Self::TcpInfo(tcp_info::Samples::default())
+        }
+    }
+
+    fn take(
+        &mut self,
+        value: &Value,
+        sampled: Manner,
+        logged: Manner,
+        tables: &mut Tables,
+    ) -> Result<(), TraceError> {
+        if matches!(self, Self::Nothing) {
+            *self = Self::of(value);
+        }
+        match self {
+            Self::Nothing => Ok(()),
+            Self::TcpInfo(samples) => samples.take(value, sampled, tables),
+            Self::Iperf3(test) => test.take(value, sampled, tables),
+            Self::Flent(test) => test.take(value, sampled, tables),
+            Self::Qlog(log) => log.document(value, logged, tables),
+        }
+    }
+}
+
+pub(super) fn observe(
+    path: &Path,
+    mut input: Input,
+    sampled: Manner,
+    logged: Manner,
+    tables: &mut Tables,
+) -> Result<Summary, TraceError> {
+    let problem = input.problem();
+    let bytes = read_limited(&mut input, MAX_JSON)
+        .ok_or_else(|| refused(path, format!("JSON of more than {} MiB", MAX_JSON >> 20)))?;
+    let mut found = Found::default();
+    let mut stop = None;
+    let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+    let mut begins = 0;
+    while let Some(value) = values.next() {
+        match value {
+            Ok(value) => found.take(&value, sampled, logged, tables)?,
+            Err(error) => {
+                let at =
+                    if error.is_eof() { bytes.len() } else { offset(&bytes, error.line(), error.column()) };
+                whole_objects(&bytes[begins..at.max(begins)], |value| {
+                    found.take(value, sampled, logged, tables)
+                })?;
+                let reason = problem.text().unwrap_or_else(|| format!("JSON that cannot be read: {error}"));
+                stop = Some((at as u64, reason));
+                break;
+            }
+        }
+        begins = values.byte_offset();
+    }
+    // What decompression ends with may look like the end of a line.
+    let stop = stop.or_else(|| problem.text().map(|reason| (bytes.len() as u64, reason)));
+    let mut summary = Summary::default();
+    let (format, flows, unusable, nothing) = match found {
+        Found::Nothing => ("json", Vec::new(), 0, NO_SAMPLE),
+        Found::TcpInfo(samples) => {
+            let nothing = NO_SAMPLE;
+            let (flows, unusable) = samples.finish(path);
+            ("tcp_info", flows, unusable, nothing)
+        }
+        Found::Iperf3(test) => ("iperf3", test.finish(&mut summary), 0, "no interval of a TCP stream"),
+        Found::Flent(test) => ("flent", test.finish(&mut summary), 0, "no series of a TCP flow"),
+        Found::Qlog(log) => {
+            let (flows, unusable) = log.finish(path, &mut summary);
+            ("qlog", flows, unusable, "no event with congestion_window")
+        }
+    };
+    if flows.iter().all(|series| series.samples == 0) {
+        let problem = match &stop {
+            Some((byte, reason)) => format!("byte {byte}: {reason}; before it {nothing}"),
+            None => format!("JSON with {nothing}; {ACCEPTED}"),
+        };
+        return Err(refused(path, problem));
+    }
+    summary.format = format;
+    let flows = flows.into_iter().filter(|series| series.samples > 0).collect();
+    flow::finish(flows, unusable, tables, &mut summary)?;
+    stopped(path, stop.as_ref(), &mut summary);
+    Ok(summary)
+}
+
+/// The byte at a line and column, which count from 1.
+fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let start = std::iter::once(0).chain(ends).nth(line.saturating_sub(1)).unwrap_or(bytes.len());
+    (start + column.saturating_sub(1)).min(bytes.len())
+}
+
+/// Of a value that breaks off: the objects without others in them, of which all is there.
+fn whole_objects(
+    bytes: &[u8],
+    mut take: impl FnMut(&Value) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    let (mut innermost, mut quoted, mut escaped) = (None, false, false);
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' => innermost = Some(at),
+            b'}' => {
+                if let Some(Ok(value)) =
+                    innermost.take().map(|start| serde_json::from_slice(&bytes[start..=at]))
+                {
+                    take(&value)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A number at a key, also if it is written as text.
+pub(super) fn number(value: &Value, key: &str) -> Option<f64> {
+    let value = value.get(key)?;
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
+}
