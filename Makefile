@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-rust test-python check lint types docs docs-check docs-crates bench wheel clean
+.PHONY: help setup demo test test-rust test-python test-random check lint types docs docs-check docs-crates bench wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,6 +30,9 @@ test-rust:
 
 test-python: setup
 	$(BIN)/pytest --quiet --numprocesses auto --dist worksteal
+
+test-random: setup ## A thousand random scenarios and five hundred invalid ones, of which `test` has a part
+	PARSHALL_SCENARIOS=1000 $(BIN)/pytest --quiet --numprocesses auto --dist worksteal tests/robustness/test_random_scenarios.py
 
 check: lint types docs-check test ## What CI runs
 

@@ -156,7 +156,8 @@ class Scenario(Part):
         for group, resolved in zip(document["flows"], self.resolve()["flows"], strict=True):
             if resolved["tcp"] is None:
                 for key in TCP_KEYS:
-                    group.pop(key, None)
+                    if key != "congestion_control" or resolved[key] is None:
+                        group.pop(key, None)
         return document
 
     @property

@@ -22,7 +22,7 @@ class Route:
     path: list[int]
     reverse_path: list[int]
     delay_ps: int
-    """Of all these links together: no RTT is shorter."""
+    """Of these links, there and back: no RTT is shorter. A way back without links is as long as the way there."""
 
 
 def flow_group(group: FlowGroup, route: Route, duration_ps: int, context: Context) -> dict[str, Any]:

@@ -68,8 +68,14 @@ def route(group: FlowGroup, links: Sequence[Contended], dumbbell: bool) -> Route
             raise Problem(("path",), f"missing; write the links that data crosses, of {names}")
         path = _indices(group.path, "path", links)
         reverse_path = _indices(group.reverse_path or [], "reverse_path", links)
-    crossed = [links[index] for index in (*path, *reverse_path)]
-    return Route(path, reverse_path, sum(quantities.parse("duration", each.link.delay) for each in crossed))
+    there, back = (
+        sum(quantities.parse("duration", links[index].link.delay) for index in way) for way in (path, reverse_path)
+    )
+    return Route(path, reverse_path, there + (back if reverse_path else there))
+
+
+def _delay_ps(links: Sequence[Contended], path: Sequence[int]) -> int:
+    return sum(quantities.parse("duration", links[index].link.delay) for index in path)
 
 
 def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Context) -> dict[str, Any]:
