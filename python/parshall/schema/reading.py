@@ -9,11 +9,21 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from parshall.errors import InputError, ScenarioError
+from parshall.schema.flows import FlowGroup
+from parshall.schema.links import Link
 from parshall.schema.problems import did_you_mean, quoted, shown
+
+_DEFAULTS: dict[str, Any] = {
+    "queue": Link.model_fields["queue"].default,
+    "congestion_control": FlowGroup.model_fields["congestion_control"].default,
+}
+"""Keys whose default is an entry of a catalog that has parameters, and the entry."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -34,7 +44,20 @@ def read_toml(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ScenarioError([f"not TOML: byte {error.start} is not UTF-8"], str(path)) from None
     except tomllib.TOMLDecodeError as error:
+        if text.lstrip().startswith("{"):
+            why = "this is JSON, as run.json is; write the path of a scenario in TOML"
+            raise ScenarioError([f"not TOML: {why}"], str(path)) from None
         raise ScenarioError([f"not TOML: {error}"], str(path)) from None
+
+
+def apply(document: dict[str, Any], overrides: str | Mapping[str, Any] | Iterable[str]) -> None:
+    """Set values of `document`: one assignment, several, or values by key path."""
+    if isinstance(overrides, Mapping):
+        for key, value in overrides.items():
+            set_value(document, key.split("."), deepcopy(value))
+        return
+    for assignment in [overrides] if isinstance(overrides, str) else overrides:
+        override(document, assignment)
 
 
 def override(document: dict[str, Any], assignment: str) -> None:
@@ -72,7 +95,9 @@ def _step(place: Any, part: str, before: list[str]) -> Any:
         index = _index(place, part, before)
         inner = place[index]
     else:
-        inner = place.setdefault(part, {})
+        if part not in place:  # `queue.limit = ...` of a scenario that leaves the queue out is that of the usual one
+            place[part] = {"name": _DEFAULTS[part]} if part in _DEFAULTS else {}
+        inner = place[part]
         if isinstance(inner, str) and inner.isidentifier():  # `queue = "red"` and then `queue.limit = ...`
             inner = place[part] = {"name": inner}
     if not isinstance(inner, dict | list):

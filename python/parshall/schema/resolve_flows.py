@@ -89,9 +89,9 @@ def _spread(given: Any, key: str, count: int) -> dict[str, Any]:
             return {"linear": {"first": _ps(given.first), "step": _ps(given.step)}}
         case Staggered():
             return {"linear": {"first": 0, "step": _ps(given.staggered)}}
-        case UniformWithin():
-            return {"uniform": {"low": 0, "high": _ps(given.uniform)}}
-        case UniformBetween():
+        case UniformWithin(uniform=str(end)):
+            return {"uniform": {"low": 0, "high": _ps(end)}}
+        case UniformBetween() | UniformWithin():
             low, high = (_ps(end) for end in given.uniform)
             if low >= high:
                 raise Problem((key, "uniform"), f"found {shown(given.uniform)}; write the smaller end first")

@@ -67,14 +67,37 @@ def refused(error: ValueError, *key: str) -> Problem:
 
 
 def read_bytes(name: str, folder: Path) -> bytes:
-    """The content of a file that a scenario names; ValueError if there is none."""
+    """The content of a file that a scenario names, decompressed if need be; ValueError if there is none."""
     path = folder / Path(name).expanduser()
     try:
-        return path.read_bytes()
+        return _decompressed(path.read_bytes(), name)
     except FileNotFoundError:
         raise ValueError(f'found "{name}", but there is no file {path}') from None
     except OSError as error:
         raise ValueError(f'found "{name}", but {path} is not readable: {error.strerror}') from None
+
+
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+"""How compressed files begin (RFC 1952, RFC 8878)."""
+
+_LARGEST_FILE = 256 * 2**20
+"""Bytes that a file may have when it is decompressed: a trace of a gigabit per second for half an hour."""
+
+
+def _decompressed(content: bytes, name: str) -> bytes:
+    codec = next((codec for magic, codec in _COMPRESSED.items() if content.startswith(magic)), None)
+    if codec is None:
+        return content
+    import pyarrow as pa  # noqa: PLC0415 - few scenarios name compressed files
+
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(content), codec) as stream:
+            text: bytes = stream.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise ValueError(f'found "{name}", which begins as {codec} does and is damaged: {error}') from None
+    if len(text) > _LARGEST_FILE:
+        raise ValueError(f'found "{name}", which has more than {_LARGEST_FILE >> 20} MiB when it is decompressed')
+    return text
 
 
 def _parameter(part: Part, parameter: Parameter, context: Context, role: str | None) -> Any:
