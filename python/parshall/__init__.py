@@ -61,8 +61,15 @@ _PACKAGES = {"design", "models", "stats"}
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: the command line starts fast."""
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version(__name__)
     if name in _PACKAGES:
         return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """What there is to use, for those who look and for interactive completion."""
+    return sorted([*__all__, *_PACKAGES, "__doc__", "__version__"])

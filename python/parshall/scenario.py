@@ -29,7 +29,7 @@ from parshall.schema.flows import PROCESSING_TIME, TCP_KEYS, FlowGroup
 from parshall.schema.links import Bottleneck, Link, NamedLink, ReverseLink
 from parshall.schema.model import Part, Problem
 from parshall.schema.probes import Probes
-from parshall.schema.problems import messages
+from parshall.schema.problems import messages, shown
 from parshall.schema.quantities import PS_PER_S, Duration, PositiveDuration, ProcessingTime, parse
 from parshall.schema.resolving import resolve
 from parshall.schema.warnings import warnings_of
@@ -71,11 +71,21 @@ class Scenario(Part):
     _folder: Path = PrivateAttr(default=Path())
     _source: str | None = PrivateAttr(default=None)
 
-    def __init__(self, **data: Any) -> None:
+    def __init__(self, *given: Any, **data: Any) -> None:
+        if given:
+            raise ScenarioError(
+                [f"found {shown(given[0])}; Scenario.load reads a file, Scenario.from_document a table"]
+            )
         try:
             super().__init__(**data)
         except ValidationError as error:
             raise ScenarioError(messages(error, type(self))) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in type(self).model_fields:
+            hint = f'scenario.with_values({{"{name}": ...}}) gives another'
+            raise ScenarioError([f"{name}: a scenario does not change after it was made; {hint}"])
+        super().__setattr__(name, value)
 
     @field_validator("name")
     @classmethod
@@ -100,7 +110,7 @@ class Scenario(Part):
         return self
 
     @classmethod
-    def load(cls, path: str | Path, overrides: Iterable[str] = ()) -> Self:
+    def load(cls, path: str | Path, overrides: str | Mapping[str, Any] | Iterable[str] = ()) -> Self:
         """Read a scenario from a TOML file, and check that it can be run.
 
         Parameters
@@ -108,7 +118,8 @@ class Scenario(Part):
         path
             The file; other files that it names are relative to its folder.
         overrides
-            Assignments such as ``flows.0.count=10`` or ``bottleneck.rate="10 Mbit/s"``, applied in order.
+            Assignments such as ``flows.0.count=10`` or ``bottleneck.rate="10 Mbit/s"``, applied in order: one, or
+            several; or values by key path, as `with_values` takes them.
 
         Raises
         ------
@@ -119,8 +130,9 @@ class Scenario(Part):
         """
         path = Path(path)
         document = reading.read_toml(path)
-        for assignment in overrides:
-            reading.override(document, assignment)
+        if "flows" not in document and {"scenario", "parameters"} & set(document):
+            raise ScenarioError([f"this is a sweep, not a scenario: parshall sweep {path}"], str(path))
+        reading.apply(document, overrides)
         return cls.from_document({"name": path.stem, **document}, folder=path.parent, source=str(path))
 
     @classmethod
@@ -163,7 +175,8 @@ class Scenario(Part):
         for group, resolved in zip(document["flows"], self.resolve()["flows"], strict=True):
             if resolved["tcp"] is None:
                 for key in TCP_KEYS:
-                    group.pop(key, None)
+                    if key != "congestion_control" or resolved[key] is None:
+                        group.pop(key, None)
         return document
 
     @property

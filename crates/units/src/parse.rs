@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("found {found:?}, {problem}; write {what} as {accepted}")]
+#[error("found {found:?}, {problem}; write {what} as {accepted}{hint}")]
 pub struct ParseQuantityError {
     /// The text as it was given.
     pub found: String,
@@ -18,6 +18,8 @@ pub struct ParseQuantityError {
     pub what: &'static str,
     /// The accepted form, with an example.
     pub accepted: &'static str,
+    /// What was probably meant, as a question; empty if nothing looks like it.
+    pub hint: String,
 }
 
 struct Family {
@@ -25,6 +27,8 @@ struct Family {
     accepted: &'static str,
     /// Unit names and how many base units (ps, bit/s, bytes, packets) each is.
     units: &'static [(&'static str, u64)],
+    /// Other spellings of these units, without regard to case.
+    usual: &'static [(&'static str, &'static str)],
 }
 
 const DURATION: Family = Family {
@@ -40,6 +44,24 @@ const DURATION: Family = Family {
         ("min", 60_000_000_000_000),
         ("h", 3_600_000_000_000_000),
     ],
+    usual: &[
+        ("nsec", "ns"),
+        ("usec", "us"),
+        ("msec", "ms"),
+        ("msecs", "ms"),
+        ("millisecond", "ms"),
+        ("milliseconds", "ms"),
+        ("sec", "s"),
+        ("secs", "s"),
+        ("second", "s"),
+        ("seconds", "s"),
+        ("m", "min"),
+        ("mins", "min"),
+        ("minute", "min"),
+        ("minutes", "min"),
+        ("hour", "h"),
+        ("hours", "h"),
+    ],
 };
 
 const RATE: Family = Family {
@@ -51,6 +73,23 @@ const RATE: Family = Family {
         ("Mbit/s", 1_000_000),
         ("Gbit/s", 1_000_000_000),
         ("Tbit/s", 1_000_000_000_000),
+    ],
+    usual: &[
+        ("bps", "bit/s"),
+        ("bits/s", "bit/s"),
+        ("kbps", "kbit/s"),
+        ("kbit", "kbit/s"),
+        ("kb/s", "kbit/s"),
+        ("mbps", "Mbit/s"),
+        ("mbit", "Mbit/s"),
+        ("mbits/s", "Mbit/s"),
+        ("mb/s", "Mbit/s"),
+        ("gbps", "Gbit/s"),
+        ("gbit", "Gbit/s"),
+        ("gbits/s", "Gbit/s"),
+        ("gb/s", "Gbit/s"),
+        ("tbps", "Tbit/s"),
+        ("tbit", "Tbit/s"),
     ],
 };
 
@@ -67,12 +106,27 @@ const BYTES: Family = Family {
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
     ],
+    usual: &[
+        ("byte", "B"),
+        ("bytes", "B"),
+        ("kb", "kB"),
+        ("kbyte", "kB"),
+        ("mb", "MB"),
+        ("mbyte", "MB"),
+        ("gb", "GB"),
+        ("gbyte", "GB"),
+        ("tb", "TB"),
+        ("kib", "KiB"),
+        ("mib", "MiB"),
+        ("gib", "GiB"),
+    ],
 };
 
 const PACKETS: Family = Family {
     what: "a number of packets",
     accepted: "a whole number and \"packets\", e.g. \"20 packets\"",
     units: &[("packets", 1), ("packet", 1)],
+    usual: &[("pkt", "packets"), ("pkts", "packets"), ("p", "packets")],
 };
 
 /// Reads a duration such as `"10 ms"`.
@@ -108,7 +162,35 @@ pub fn parse_packets(text: &str) -> Result<Packets, ParseQuantityError> {
 }
 
 fn error(text: &str, family: &Family, problem: &'static str) -> ParseQuantityError {
-    ParseQuantityError { found: text.to_owned(), problem, what: family.what, accepted: family.accepted }
+    ParseQuantityError {
+        found: text.to_owned(),
+        problem,
+        what: family.what,
+        accepted: family.accepted,
+        hint: String::new(),
+    }
+}
+
+/// A number and a unit that is not one of ours, with the usual spelling that it resembles.
+fn unknown_unit(text: &str, number: &str, unit: &str, family: &Family) -> ParseQuantityError {
+    let exponent = unit
+        .strip_prefix(['e', 'E'])
+        .is_some_and(|rest| rest.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit()));
+    if exponent {
+        return error(text, family, "whose exponent is not read (write the digits)");
+    }
+    let mut refused = error(text, family, "whose unit is not known here");
+    if let Some((_, meant)) = family.usual.iter().find(|(other, _)| unit.eq_ignore_ascii_case(other)) {
+        // Bytes a second would be eight times as much: who writes MB/s may mean either.
+        let bits_per_byte = if unit.ends_with("B/s") { 8.0 } else { 1.0 };
+        refused.hint = match number.parse::<f64>() {
+            Ok(value) if bits_per_byte > 1.0 => {
+                format!(". Did you mean \"{} {meant}\"?", value * bits_per_byte)
+            }
+            _ => format!(". Did you mean \"{number} {meant}\"?"),
+        };
+    }
+    refused
 }
 
 fn parse(text: &str, family: &Family) -> Result<u64, ParseQuantityError> {
@@ -128,7 +210,7 @@ fn parse(text: &str, family: &Family) -> Result<u64, ParseQuantityError> {
         return fail("which has no unit");
     }
     let Some(&(_, scale)) = family.units.iter().find(|(name, _)| *name == unit) else {
-        return fail("whose unit is not known here");
+        return Err(unknown_unit(text, number, unit, family));
     };
     match scaled(number.trim_start_matches('+'), scale) {
         Ok(value) => Ok(value),
@@ -189,7 +271,7 @@ mod tests {
             ("10 Mbit/s", "not known here"),
             ("1.2.3 ms", "not a decimal number"),
             (". ms", "no digits"),
-            ("1e3 ms", "not known here"),
+            ("1e3 ms", "exponent is not read"),
             ("99999999999 h", "out of range"),
             ("0.5 ps", "finer than"),
         ] {
@@ -199,6 +281,22 @@ mod tests {
         }
         assert!(parse_rate("0 bit/s").unwrap_err().to_string().contains("zero"));
         assert!(parse_packets("1.5 packets").is_err());
+    }
+
+    #[test]
+    fn asks_for_what_was_meant() {
+        for (message, meant) in [
+            (parse_rate("10 Mbps").unwrap_err().to_string(), "10 Mbit/s"),
+            (parse_rate("10Mbit").unwrap_err().to_string(), "10 Mbit/s"),
+            (parse_rate("2.5 gbps").unwrap_err().to_string(), "2.5 Gbit/s"),
+            (parse_rate("10 MB/s").unwrap_err().to_string(), "80 Mbit/s"),
+            (parse_duration("20 msec").unwrap_err().to_string(), "20 ms"),
+            (parse_duration("5 minutes").unwrap_err().to_string(), "5 min"),
+            (parse_bytes("10 bytes").unwrap_err().to_string(), "10 B"),
+        ] {
+            assert!(message.ends_with(&format!("Did you mean \"{meant}\"?")), "{message}");
+        }
+        assert!(parse_duration("10 Mbit/s").unwrap_err().hint.is_empty());
     }
 
     proptest! {

@@ -184,8 +184,9 @@ class Plan(Part):
         """
         path = Path(path)
         document = reading.read_toml(path)
-        for assignment in overrides:
-            reading.override(document, assignment)
+        if "scenario" not in document and {"flows", "duration"} & set(document):
+            raise ScenarioError([f"this is a scenario, not a sweep: parshall run {path}"], str(path))
+        reading.apply(document, overrides)
         try:
             with reading.within_limits():
                 plan = cls(**{"name": _slug(path.stem), **document})

@@ -1,6 +1,6 @@
 """The command line: one file a verb.
 
-Exit codes: 0, 1 for a failure (or an interruption), 2 for bad input. Results go to standard output, everything
+Exit codes: 0, 1 for a failure, 2 for bad input, 130 for an interruption. Results go to standard output, everything
 else to standard error, so that ``--json`` prints one JSON value and nothing but.
 """
 
@@ -14,4 +14,5 @@ def main() -> None:
 
         app()
     except KeyboardInterrupt:  # while modules are loaded, or results shown
-        sys.exit("parshall: interrupted")
+        print("parshall: interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -26,7 +26,6 @@ app = typer.Typer(
     name="parshall",
     help="Predict, simulate and observe how transport protocols share a bottleneck.",
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FAILURE = 1
 BAD_INPUT = 2
+INTERRUPTED = 130
+"""As shells say of a program that SIGINT ended: 128 and the signal's number."""
 
 P = ParamSpec("P")
 
@@ -48,7 +50,7 @@ def verb(command: Callable[P, None]) -> Callable[P, None]:
         except ParshallError as error:
             fail(str(error), FAILURE)
         except KeyboardInterrupt:
-            fail("interrupted", FAILURE)
+            fail("interrupted", INTERRUPTED)
         except BrokenPipeError:
             # Whoever read our output has stopped: nothing is left to say, not even at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from parshall.design.confirm import Confirmation
+    from parshall.design.recommendation import Recommendation
     from parshall.design.rio import RioDesign
     from parshall.models.diffserv import Sessions
     from parshall.stats.time_scale import TimeScale
@@ -51,7 +51,12 @@ def rio(
         bool, typer.Option("--reservations", help="Constraint: every session reaches its reservation.")
     ] = False,
     limit: Annotated[int, typer.Option(help="max_in = max_out, packets, unless --delay fixes it.")] = 100,
-    simulate: Annotated[bool, typer.Option("--simulate/--no-simulate", help="Confirm by simulation.")] = True,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate/--no-simulate", help="Recommend what a simulation keeps, or only what the model says."
+        ),
+    ] = True,
     repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=1)] = 4,
     duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
     seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
@@ -63,7 +68,7 @@ def rio(
 ) -> None:
     """Thresholds of a RIO router for a service level agreement."""
     from parshall.design.agreement import Agreement
-    from parshall.design.confirm import confirm
+    from parshall.design.recommendation import recommend
     from parshall.design.rio import rio as solve
     from parshall.design.simulated import Setting
 
@@ -77,18 +82,18 @@ def rio(
     )
     capacity_per_s = _rate("--capacity", capacity) / (8 * packet_bytes)
     answer = solve(given, capacity_per_s=capacity_per_s, agreement=agreement, limit_packets=limit)
-    confirmation = None
+    recommendation = None
     if simulate and answer.choice is not None:
         if not (quiet or as_json):
-            note("simulating the recommended router ...")
+            note("simulating the model's point, and others until one keeps the agreement ...")
         span = _seconds("--duration", duration)
-        confirmation = confirm(answer, Setting(span, span / 4, repetitions, seed, packet_bytes))
+        recommendation = recommend(answer, Setting(span, span / 4, repetitions, seed, packet_bytes))
     if output is not None:
-        _write(answer, confirmation, output, quiet)
+        _write(answer, recommendation, output, quiet)
     if as_json:
-        print_json(result(answer, confirmation))
+        print_json(result(answer, recommendation))
     elif not quiet:
-        _show(answer, confirmation)
+        _show(answer, recommendation)
 
 
 @design.command("time-scale")
@@ -126,20 +131,22 @@ def time_scale(
         _show_time_scale(answer)
 
 
-def result(answer: RioDesign, confirmation: Confirmation | None) -> dict[str, Any]:
+def result(answer: RioDesign, recommendation: Recommendation | None) -> dict[str, Any]:
     """What ``--json`` prints; docs/rio.md describes it."""
     from dataclasses import asdict
 
     import numpy as np
 
-    from parshall.design.rio import sentences
+    from parshall.design import recommendation as recommended
 
     found = None if answer.choice is None else answer.choice.found
     router = answer.router
+    if recommendation is not None:
+        router = None if recommendation.kept is None else recommendation.kept.router
     names = ("in_min", "in_max", "in_probability", "out_min", "out_max", "out_probability")
     return {
         "feasible": answer.choice is not None,
-        "answer": sentences(answer),
+        "answer": recommended.answer(answer, recommendation),
         "router": None if router is None else {name: float(np.asarray(getattr(router, name))) for name in names},
         "predicted": None
         if found is None
@@ -161,8 +168,20 @@ def result(answer: RioDesign, confirmation: Confirmation | None) -> dict[str, An
             "kept": answer.region.kept.tolist(),
         },
         "simulated": None
-        if confirmation is None
-        else {"verdict": confirmation.verdict, "constraints": [asdict(each) for each in confirmation.kept]},
+        if recommendation is None
+        else {
+            "verdict": recommendation.verdict,
+            "out_probability": recommendation.nearest.out_probability,
+            "constraints": [asdict(each) for each in recommendation.nearest.confirmation.kept],
+            "trials": [
+                {
+                    "out_probability": trial.out_probability,
+                    "verdict": trial.confirmation.verdict,
+                    "utilisation": trial.confirmation.simulated.utilisation.mean,
+                }
+                for trial in recommendation.trials
+            ],
+        },
     }
 
 
@@ -267,26 +286,26 @@ def _parsed(option: str, kind: str, text: str) -> float:
         raise InputError(f"{option}: {error}") from None
 
 
-def _write(answer: RioDesign, confirmation: Confirmation | None, directory: Path, quiet: bool) -> None:
+def _write(answer: RioDesign, recommendation: Recommendation | None, directory: Path, quiet: bool) -> None:
     from parshall.design.page import page
     from parshall.report.document import write_document
     from parshall.runs import storage
 
     def written() -> Path:
         directory.mkdir(parents=True, exist_ok=True)
-        return write_document(page(answer, confirmation), directory / "design.html")
+        return write_document(page(answer, recommendation), directory / "design.html")
 
     path = storage.guarded(written)
     if not quiet:
         note(f"page: {path}")
 
 
-def _show(answer: RioDesign, confirmation: Confirmation | None) -> None:
+def _show(answer: RioDesign, recommendation: Recommendation | None) -> None:
+    from parshall.design import recommendation as recommended
     from parshall.design.agreement import LABELS
-    from parshall.design.rio import sentences
 
     out = console()
-    for line in sentences(answer):
+    for line in recommended.answer(answer, recommendation):
         out.print(line)
     if answer.costs:
         shown = table("Costs", "without", "p_out^max", "used capacity", "cost")
@@ -297,11 +316,12 @@ def _show(answer: RioDesign, confirmation: Confirmation | None) -> None:
             ]
             shown.add_row(LABELS[cost.constraint], *cells)
         out.print(shown)
-    if confirmation is not None:
-        out.print(f"A simulation {confirmation.words}:")
-        shown = table("", "constraint", "simulated", "95 %", "bound", "verdict")
-        for each in confirmation.kept:
-            value = each.value
-            interval = "" if value.low is None else f"{value.low:.4g} .. {value.high:.4g}"
-            shown.add_row(each.label, f"{value.mean:.4g}", interval, f"{each.bound:.4g}", each.verdict)
+    if recommendation is not None:
+        shown = table("Simulated", "p_out^max", "constraint", "simulated", "95 %", "bound", "verdict")
+        for trial in recommendation.trials:
+            for each in trial.confirmation.kept:
+                value = each.value
+                interval = "" if value.low is None else f"{value.low:.4g} .. {value.high:.4g}"
+                words = (f"{trial.out_probability:.4g}", each.label, f"{value.mean:.4g}", interval)
+                shown.add_row(*words, f"{each.bound:.4g}", each.verdict)
         out.print(shown)

@@ -38,7 +38,9 @@ def itb(
         Path | None,
         typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False),
     ] = None,
-    store: Annotated[Path, typer.Option(help="Where runs are kept; what is there is not done again.")] = Path("store"),
+    store: Annotated[
+        Path, typer.Option(help="Where runs are kept, apart from sweeps; what is there is not done again.")
+    ] = Path("itb-store"),
     workers: Annotated[int | None, typer.Option(help="Runs at a time.", show_default="one a core", min=1)] = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it takes.")] = False,
     scenarios: Annotated[

@@ -13,7 +13,8 @@ from parshall.cli.console import Json, console, print_json, table, verb
 @verb
 def list_(
     family: Annotated[
-        str | None, typer.Argument(help="One family, with the parameters of its entries.", show_default=False)
+        str | None,
+        typer.Argument(help="One family, or one entry such as cubic, with its parameters.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -28,10 +29,26 @@ def list_(
         return
     name = family.replace("-", "_")
     if name not in families:
+        entries = {
+            kind: found
+            for kind, listed in families.items()
+            if (found := [each for each in listed() if each["name"] == family])
+        }
+        if entries:
+            if as_json:
+                print_json(entries)
+            else:
+                for kind, found in entries.items():
+                    _show_one(kind, found)
+            return
         from parshall.errors import InputError
         from parshall.schema.problems import did_you_mean, quoted
 
-        raise InputError(f'list: found "{family}"; accepted: {quoted(families)}{did_you_mean(name, families)}')
+        raise InputError(
+            f'list: found "{family}"; '
+            f"accepted: {quoted(families)}, or the name of an entry"
+            f"{did_you_mean(name, [*families, *(each['name'] for listed in families.values() for each in listed())])}"
+        )
     if as_json:
         print_json(families[name]())
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import FAILURE, Json, Overrides, Quiet, console, fail, note, print_json, table, verb
+from parshall.cli.console import INTERRUPTED, Json, Overrides, Quiet, console, fail, note, print_json, table, verb
 
 if TYPE_CHECKING:
     from parshall.runs import Run
@@ -76,8 +76,8 @@ def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int
     except KeyboardInterrupt:
         if (directory / storage.RUN_FILE).exists():
             done = len(storage.read_run(directory)["repetitions_finished"])
-            fail(f"interrupted; {done} of {scenario.repetitions} repetitions can be read in {directory}", FAILURE)
-        fail("interrupted before a repetition was finished", FAILURE)
+            fail(f"interrupted; {done} of {scenario.repetitions} repetitions can be read in {directory}", INTERRUPTED)
+        fail("interrupted before a repetition was finished", INTERRUPTED)
         raise
     finally:
         signal.signal(signal.SIGTERM, before)

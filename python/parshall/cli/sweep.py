@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import FAILURE, Json, Quiet, console, fail, note, print_json, table, verb
+from parshall.cli.console import FAILURE, INTERRUPTED, Json, Quiet, console, fail, note, print_json, table, verb
 
 if TYPE_CHECKING:
     from parshall.campaign.progress import Progress
@@ -85,7 +85,7 @@ def _done(plan: Any, store: Path, workers: int | None, scheduler: str | None, qu
         with _bar(plan.name, shown=not quiet) as progress:
             return do(plan, store, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
-        fail(f"interrupted; what was finished is in {store}, and the same command goes on from there", FAILURE)
+        fail(f"interrupted; what was finished is in {store}, and the same command goes on from there", INTERRUPTED)
         raise
     finally:
         signal.signal(signal.SIGTERM, before)

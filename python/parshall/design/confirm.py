@@ -1,4 +1,4 @@
-"""Whether a simulation of the recommended router keeps the agreement."""
+"""Whether a simulated router keeps the agreement."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from parshall.design.agreement import LABELS
-from parshall.design.rio import RioDesign
+from parshall.design.search import Problem
 from parshall.design.simulated import Setting, Simulated, simulate
-from parshall.errors import InputError
+from parshall.models.diffserv import Router
 from parshall.stats.confidence import Interval, mean_interval
 
 
@@ -33,7 +33,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The recommended point, simulated."""
+    """A router, simulated."""
 
     setting: Setting
     simulated: Simulated
@@ -46,27 +46,14 @@ class Confirmation:
         return "broken" if "broken" in verdicts else "open" if "open" in verdicts else "kept"
 
     @property
-    def words(self) -> str:
-        """What the simulation does to the recommendation."""
-        return {
-            "kept": "confirms the recommendation",
-            "broken": "does not confirm the recommendation",
-            "open": "neither confirms nor refutes the recommendation (longer or more repetitions would)",
-        }[self.verdict]
+    def margin(self) -> float:
+        """The largest of the constraints' values over their bounds: at most 1 where all are kept."""
+        return max(each.value.mean / each.bound for each in self.kept)
 
 
-def confirm(design: RioDesign, setting: Setting) -> Confirmation:
-    """Simulate the recommended router.
-
-    Raises
-    ------
-    InputError
-        If nothing is recommended.
-    """
-    if design.router is None:
-        raise InputError("confirm: found no recommended point, accepted is a design with one")
-    problem = design.problem
-    seen = simulate(problem.sessions, design.router, setting)
+def confirm(problem: Problem, router: Router, setting: Setting) -> Confirmation:
+    """Simulate a router, and judge each constraint of the problem's agreement."""
+    seen = simulate(problem.sessions, router, setting)
     agreement, kept = problem.agreement, []
     if agreement.loss_in is not None and seen.loss_in is not None:
         kept.append(_judged("loss_in", seen.loss_in, agreement.loss_in))

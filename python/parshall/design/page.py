@@ -7,25 +7,27 @@ from importlib import metadata
 import numpy as np
 
 from parshall.design.agreement import LABELS
-from parshall.design.confirm import Confirmation
-from parshall.design.rio import RioDesign, sentences
+from parshall.design.recommendation import Recommendation, answer
+from parshall.design.rio import RioDesign
 from parshall.report.document import Document, Drawn, Section, Table
 from parshall.report.numbers import quantity, significant, with_half_width
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval
 
 
-def page(design: RioDesign, confirmation: Confirmation | None) -> Document:
+def page(design: RioDesign, recommendation: Recommendation | None) -> Document:
     """The page."""
     problem = design.problem
     sections = [
-        Section("Answer", sentences(design), tables=[_asked(design)]),
-        Section("Feasible region", _about_region(design), figures=[region_figure(design)]),
+        Section("Answer", answer(design, recommendation), tables=[_asked(design, recommendation)]),
+        Section("Feasible region", _about_region(design), figures=[region_figure(design, recommendation)]),
     ]
     if design.choice is not None:
-        sections.append(Section("What each constraint costs", tables=[_costs(design)], figures=[_along(design)]))
-    if confirmation is not None:
-        sections.append(_confirmed(design, confirmation))
+        sections.append(
+            Section("What each constraint costs", tables=[_costs(design)], figures=[_along(design, recommendation)])
+        )
+    if recommendation is not None:
+        sections.append(_simulated(design, recommendation))
     byline = (
         f"{problem.sessions.count} sessions",
         f"{significant(problem.capacity_per_s, 5)} packets/s",
@@ -40,18 +42,31 @@ def page(design: RioDesign, confirmation: Confirmation | None) -> Document:
     )
 
 
-def _asked(design: RioDesign) -> Table:
+def _asked(design: RioDesign, recommendation: Recommendation | None) -> Table:
     agreement = design.problem.agreement
     rows = []
     found = None if design.choice is None else design.choice.found
     margins = {} if found is None else agreement.margins(design.problem.sessions, found)
+    judged = (
+        {} if recommendation is None else {each.constraint: each for each in recommendation.nearest.confirmation.kept}
+    )
     for name in agreement.asked:
         value = getattr(agreement, name)
         unit = "s" if name.endswith("_s") else ""
         asked = "yes" if name == "reservations" else f"at most {quantity(value, unit or '1')}"
         share = "—" if name not in margins else f"{100 * float(margins[name]):.1f} %"
-        rows.append((LABELS[name], asked, share if name != "delay_s" else "by max_in"))
-    return Table("The agreement", ("Constraint", "Asked", "Used of the bound"), rows, numbers=(2,))
+        each = judged.get(name)
+        simulated = "—" if each is None else f"{100 * each.value.mean / each.bound:.1f} %"
+        verdict = "not simulated" if each is None else each.verdict
+        rows.append((LABELS[name], asked, share if name != "delay_s" else "by max_in", simulated, verdict))
+    header = (
+        "Constraint",
+        "Asked",
+        "Used of the bound, model's point by the model",
+        "Simulated, the answer's point",
+        "Verdict",
+    )
+    return Table("The agreement", header, rows, numbers=(2, 3))
 
 
 def _about_region(design: RioDesign) -> list[str]:
@@ -60,43 +75,39 @@ def _about_region(design: RioDesign) -> list[str]:
         f"Of the {design.region.kept.size} pairs of maximum drop probabilities that the map shows, "
         f"{100 * share:.0f} % keep all constraints. Shades give the used share of the capacity where they do; cells "
         "where some constraint is broken are empty. Both curves of the map start at min_out, as in the source's "
-        "figures 10 to 12."
+        "figures 10 to 12. All of it is the model's."
     ]
     if design.choice is not None:
         lines.append(
-            "The recommended point lies on the lower edge: tail drop for in-packets, and out-packets dropped no more "
-            "than the constraints ask."
+            "The model's point lies on the lower edge: tail drop for in-packets, and out-packets dropped no more "
+            "than the constraints ask. What the simulation keeps lies to the right of it, or there."
         )
     return lines
 
 
-def region_figure(design: RioDesign) -> Drawn:
+def region_figure(design: RioDesign, recommendation: Recommendation | None = None) -> Drawn:
     """The map of feasible (p_out^max, p_in^max)."""
     region = design.region
     marks: list[Grid | Line | Points | Guide] = []
     if region.kept.any():
         shown = np.where(region.kept, 100 * region.utilisation, np.nan)
-        marks.append(
-            Grid(
-                np.log10(_log_edges(region.out_probability)),
-                _edges(np.sqrt(region.in_probability)),
-                shown,
-                "used capacity, %",
-            )
-        )
+        edges = np.clip(_edges(np.sqrt(region.in_probability)), 0.0, 1.0) ** 2
+        marks.append(Grid(_log_edges(region.out_probability), edges, shown, "used capacity, %"))
     for number, (name, margin) in enumerate(region.margins.items(), start=1):
         x, y = _boundary(region.out_probability, region.in_probability, margin)
         if x.size:
-            marks.append(Points(np.log10(x), np.sqrt(y), f"bound: {LABELS[name]}", Style(number, number)))
+            marks.append(Points(x, y, f"bound: {LABELS[name]}", Style(number, number)))
     if design.choice is not None:
-        at = [float(np.log10(max(design.choice.out_probability, region.out_probability[0])))]
-        marks.append(Points(at, [0.0], "recommended", Style(5)))
+        marks.append(Points([design.choice.out_probability], [0.0], "the model's point", Style(5)))
+    if recommendation is not None and recommendation.nearest is not recommendation.trials[0]:
+        name = "confirmed by simulation" if recommendation.kept else "nearest of those simulated"
+        marks.append(Points([recommendation.nearest.out_probability], [0.0], name, Style(6)))
     if not marks:
         marks.append(Guide(0.5, "no pair keeps the agreement"))
     panel = Panel(
         marks,
-        Axis("maximum drop probability of out-packets, log10", minimum=-3.06, maximum=0.06),
-        Axis("square root of that of in-packets", minimum=-0.04, maximum=1.04),
+        Axis("maximum drop probability of out-packets", log=True),
+        Axis("maximum drop probability of in-packets", minimum=-0.04, maximum=1.04),
     )
     return Drawn("region", "Feasible maximum drop probabilities", Plot([panel], "Where the agreement is kept."))
 
@@ -139,13 +150,15 @@ def _costs(design: RioDesign) -> Table:
     return Table("", header, rows, numbers=(1, 2, 3))
 
 
-def _along(design: RioDesign) -> Drawn:
+def _along(design: RioDesign, recommendation: Recommendation | None) -> Drawn:
     """Loss, queue and use along p_out^max, with tail drop for in-packets."""
     problem = design.problem
     scan = np.geomspace(1e-3, 1.0, 61)
     found = problem.solve(problem.router(scan))
     x = Axis("maximum drop probability of out-packets", log=True)
-    chosen = [] if design.choice is None else [Guide(design.choice.out_probability, "recommended", along="x")]
+    chosen = [] if design.choice is None else [Guide(design.choice.out_probability, "model", along="x")]
+    if recommendation is not None and recommendation.kept and recommendation.kept is not recommendation.trials[0]:
+        chosen.append(Guide(recommendation.nearest.out_probability, "confirmed", along="x"))
     panels = [
         Panel([Line(scan, 100 * found.utilisation[:, 0]), *chosen], x, Axis("used capacity", "%")),
         Panel([Line(scan, found.queue_packets[:, 0]), *chosen], x, Axis("mean queue", "packets")),
@@ -162,30 +175,44 @@ def _along(design: RioDesign) -> Drawn:
     return Drawn("along", "What the drop probability of out-packets does", Plot(panels, "Tail drop for in-packets."))
 
 
-def _confirmed(design: RioDesign, confirmation: Confirmation) -> Section:
-    seen, setting = confirmation.simulated, confirmation.setting
-    found = None if design.choice is None else design.choice.found
+def _simulated(design: RioDesign, recommendation: Recommendation) -> Section:
+    """What was simulated: every point that was tried, and the model beside the simulation where the answer is."""
+    point = recommendation.nearest
+    seen, setting = point.confirmation.simulated, point.confirmation.setting
     said = (
-        f"A simulation of the recommended router {confirmation.words}: {setting.repetitions} repetitions of "
-        f"{setting.duration_s:g} s, of which the first {setting.warm_up_s:g} s do not count, with TCP "
-        f"{setting.recovery} and packets of "
-        f"{setting.packet_bytes} bytes."
+        f"Each simulation has {setting.repetitions} repetitions of {setting.duration_s:g} s, of which the first "
+        f"{setting.warm_up_s:g} s do not count, with TCP {setting.recovery} and packets of {setting.packet_bytes} "
+        "bytes. All have the same random numbers. A constraint is kept, or broken, where its whole 95 % interval is on "
+        "one side of the bound; else it is open, and longer or more repetitions would tell."
     )
     judged = [
-        (each.label, _interval(each.value), significant(each.bound, 4), each.verdict) for each in confirmation.kept
+        (
+            significant(trial.out_probability, 4),
+            each.label,
+            _interval(each.value),
+            significant(each.bound, 4),
+            each.verdict,
+            f"{100 * trial.confirmation.simulated.utilisation.mean:.2f} %",
+        )
+        for trial in recommendation.trials
+        for each in trial.confirmation.kept
     ]
-    tables = [Table("Constraints in the simulation", ("Constraint", "Simulated", "Bound", "Verdict"), judged, (1, 2))]
-    if found is not None:
-        pairs: list[tuple[str, float, Interval | None]] = [
-            ("T, packets/s", float(found.load_per_s[0]), seen.load_per_s),
-            ("T_in, packets/s", float(found.load_in_per_s[0]), seen.load_in_per_s),
-            ("loss of in-packets", float(found.loss_in[0]), seen.loss_in),
-            ("loss of out-packets", float(found.loss_out[0]), seen.loss_out),
-            ("packets in the queue", float(found.queue_packets[0]), seen.queue_packets),
-            ("used capacity", float(found.utilisation[0]), seen.utilisation),
-        ]
-        rows = [(label, significant(value, 4), _interval(interval)) for label, value, interval in pairs]
-        tables.append(Table("Model and simulation", ("Quantity", "Model", "Simulated, 95 %"), rows, (1, 2)))
+    header = ("p_out^max", "Constraint", "Simulated", "Bound", "Verdict", "Used capacity")
+    found = design.problem.solve(point.router)
+    pairs: list[tuple[str, float, Interval | None]] = [
+        ("T, packets/s", float(found.load_per_s[0]), seen.load_per_s),
+        ("T_in, packets/s", float(found.load_in_per_s[0]), seen.load_in_per_s),
+        ("loss of in-packets", float(found.loss_in[0]), seen.loss_in),
+        ("loss of out-packets", float(found.loss_out[0]), seen.loss_out),
+        ("packets in the queue", float(found.queue_packets[0]), seen.queue_packets),
+        ("used capacity", float(found.utilisation[0]), seen.utilisation),
+    ]
+    rows = [(label, significant(value, 4), _interval(interval)) for label, value, interval in pairs]
+    where = f"Model and simulation at p_out^max = {point.out_probability:.4g}"
+    tables = [
+        Table("What was simulated, in order", header, judged, (0, 2, 3, 5)),
+        Table(where, ("Quantity", "Model", "Simulated, 95 %"), rows, (1, 2)),
+    ]
     return Section("Simulation", [said], tables=tables)
 
 

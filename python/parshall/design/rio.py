@@ -112,7 +112,7 @@ def rio(
     choice = lowest(problem)
     return RioDesign(
         problem,
-        region(problem),
+        region(problem, None if choice is None else choice.out_probability),
         choice,
         () if choice is None else tuple(_cost(problem, choice, name) for name in agreement.asked),
         _conflict(problem) if choice is None else None,
@@ -178,19 +178,25 @@ def _bound(problem: Problem, name: str) -> float | None:
     return float(problem.agreement.margins(problem.sessions, found)[name][kept].min()) * asked
 
 
+def setting_of(router: Router) -> str:
+    """What to set, in words."""
+    return (
+        f"min_in = max_in = {float(np.max(router.in_max)):g} packets (tail drop), min_out = "
+        f"{float(np.max(router.out_min)):g}, max_out = {float(np.max(router.out_max)):g} packets and p_out^max = "
+        f"{float(np.max(router.out_probability)):.4g}"
+    )
+
+
 def sentences(design: RioDesign) -> list[str]:
-    """The answer in words."""
+    """The model's answer in words."""
     problem, choice = design.problem, design.choice
     if choice is not None:
-        router = problem.router(choice.out_probability)
         found = choice.found
         return [
-            f"Set min_in = max_in = {float(np.max(router.in_max)):g} packets (tail drop), min_out = "
-            f"{float(np.max(router.out_min)):g}, max_out = {float(np.max(router.out_max)):g} packets and p_out^max = "
-            f"{choice.out_probability:.4g}.",
-            f"Then in-packets are lost with probability {float(found.loss_in[0]):.3g} and out-packets with "
-            f"{float(found.loss_out[0]):.3g}, {float(found.queue_packets[0]):.3g} packets are in the queue on average, "
-            f"and {100 * float(found.utilisation[0]):.4g} % of the capacity is used.",
+            f"Set {setting_of(problem.router(choice.out_probability))}.",
+            f"By the model, in-packets are then lost with probability {float(found.loss_in[0]):.3g} and out-packets "
+            f"with {float(found.loss_out[0]):.3g}, {float(found.queue_packets[0]):.3g} packets are in the queue on "
+            f"average, and {100 * float(found.utilisation[0]):.4g} % of the capacity is used.",
         ]
     conflict = design.conflict
     if conflict is None:

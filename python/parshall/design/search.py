@@ -77,10 +77,14 @@ class Region:
     utilisation: FloatArray
 
 
-def region(problem: Problem, points: int = 25) -> Region:
-    """Look at a grid of maximum drop probabilities, min_in = min_out as in the source's figures 10 to 12."""
+def region(problem: Problem, chosen: float | None = None, points: int = 25) -> Region:
+    """Look at a grid of maximum drop probabilities, min_in = min_out as in the source's figures 10 to 12.
+
+    The p_out^max that was `chosen`, if any, is one of the grid: the map must say of it what the search has found.
+    """
     inside = np.linspace(0.0, 1.0, points) ** 2
-    outside = np.geomspace(1e-3, 1.0, points)
+    outside = np.geomspace(min(1e-3, chosen or 1.0), 1.0, points)
+    outside = np.unique([*outside, chosen or 1.0])
     router = replace(
         problem.router(outside, inside[:, None]), in_min=float(round(problem.out_min_share * problem.queue_packets))
     )

@@ -3,7 +3,7 @@
 | module | what |
 | --- | --- |
 | `page` | `write_page`, `summary_html` (notebooks) |
-| `writing` | `write_figures`: PNG, SVG or PDF |
+| `writing` | `write_figures`: PNG, SVG or PDF; `write_pdf`: all in one |
 | `comparison` | `compare`: two runs, metric by metric; `comparing`: the same as HTML |
 | `figures` | the catalog: one small file a figure, data -> `plot.Plot` |
 | `interactive`, `static` | a `Plot` drawn by plotly.js and by matplotlib |
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from parshall.report.comparing import compare_html
     from parshall.report.comparison import MetricComparison, Verdict, compare
     from parshall.report.page import page_html, summary_html, write_page
-    from parshall.report.writing import write_figures
+    from parshall.report.writing import write_figures, write_pdf
 
 __all__ = [
     "MetricComparison",
@@ -32,6 +32,7 @@ __all__ = [
     "summary_html",
     "write_figures",
     "write_page",
+    "write_pdf",
 ]
 
 _HOMES = {
@@ -43,6 +44,7 @@ _HOMES = {
     "summary_html": "page",
     "write_figures": "writing",
     "write_page": "page",
+    "write_pdf": "writing",
 }
 
 __getattr__ = named(__name__, _HOMES)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
@@ -85,6 +86,15 @@ def image(plot: Plot, file_format: str) -> Image:
         canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=_metadata(file_format))
         width, height = (round(72 * inches) for inches in canvas.get_size_inches())
     return Image(stream.getvalue(), width, height)
+
+
+def pages(plots: Iterable[Plot]) -> bytes:
+    """All `plots` as one PDF, a page each."""
+    stream = io.BytesIO()
+    with mpl.rc_context(_SETTINGS), PdfPages(stream, metadata=_metadata("pdf")) as pdf:
+        for plot in plots:
+            pdf.savefig(_drawn(plot))
+    return stream.getvalue()
 
 
 def _metadata(file_format: str) -> dict[str, Any]:

@@ -33,6 +33,26 @@ def write_figures(run: RunLike, directory: str | Path, formats: Sequence[str] = 
     return write_plots({name: plot for name, plot in prepared.items() if isinstance(plot, Plot)}, directory, formats)
 
 
+def write_pdf(run: RunLike, path: str | Path) -> Path:
+    """Write all figures that `run` has into one PDF, a page each.
+
+    Raises
+    ------
+    InputError
+        It has none.
+    OSError
+        The file cannot be written.
+    """
+    from parshall.report.static import pages  # noqa: PLC0415 - matplotlib takes a moment
+
+    plots = [plot for figure in CATALOG if isinstance(plot := figure.prepare(run), Plot)]
+    if not plots:
+        raise InputError("figures: found nothing that can be drawn; the run recorded no samples and no transfers")
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return write_atomically(target, pages(plots))
+
+
 def write_plots(
     plots: Mapping[str, Plot], directory: str | Path, formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ class Progress:
 
 
 def run(
-    scenario: Scenario,
+    scenario: Scenario | str | Path | Mapping[str, Any],
     directory: str | Path | None = None,
     *,
     workers: int | None = None,
@@ -54,7 +54,7 @@ def run(
     Parameters
     ----------
     scenario
-        What is run.
+        What is run: a scenario, the path of one in TOML, or its tables.
     directory
         Where results go: a new or empty directory. By default a temporary one, which lasts as long as the `Run`.
     workers
@@ -77,6 +77,10 @@ def run(
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers: found {workers}; accepted: 1 or more")
+    if isinstance(scenario, str | Path):
+        scenario = Scenario.load(scenario)
+    elif isinstance(scenario, Mapping):
+        scenario = Scenario.from_document(scenario)
     resolved = json.dumps(scenario.resolve())
     document = scenario.complete_document()
     temporary = directory is None

@@ -158,7 +158,7 @@ def read_run(directory: Path) -> dict[str, Any]:
     path = directory / RUN_FILE
     try:
         metadata = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise RunNotFoundError(_why_no_run(directory)) from None
     except (OSError, ValueError, RecursionError) as error:
         raise RunNotFoundError(f"{path} cannot be read: {error}") from None
@@ -196,6 +196,8 @@ def _clear(directory: Path, found: list[str], overwrite: bool) -> None:
 
 
 def _why_no_run(directory: Path) -> str:
+    if directory.is_file():
+        return f"{directory} is a file; write the directory of a run"
     if not directory.exists():
         return f"{directory} does not exist; write the directory of a run"
     if (directory / REPETITIONS).is_dir():

@@ -21,8 +21,9 @@ def messages(error: ValidationError, model: type[BaseModel]) -> list[str]:
 
 def did_you_mean(found: object, known: Iterable[str]) -> str:
     """A hint at the known name that looks most like what was found, or nothing."""
-    close = difflib.get_close_matches(str(found), list(known), n=1, cutoff=0.6)
-    return f'. Did you mean "{close[0]}"?' if close else ""
+    names = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(str(found).lower(), names, n=1, cutoff=0.6)
+    return f'. Did you mean "{names[close[0]]}"?' if close else ""
 
 
 def quoted(names: Iterable[str]) -> str:
@@ -62,7 +63,7 @@ def _message(details: ErrorDetails, model: type[BaseModel]) -> str:
     return f"{dotted(key)}: {text}" if key else text
 
 
-def _text(details: ErrorDetails, model: type[BaseModel]) -> str:  # noqa: C901 - one line a type
+def _text(details: ErrorDetails, model: type[BaseModel]) -> str:  # noqa: C901, PLR0912 - one line a type
     found, context = details["input"], details.get("ctx", {})
     match details["type"]:
         case "value_error":
@@ -83,6 +84,18 @@ def _text(details: ErrorDetails, model: type[BaseModel]) -> str:  # noqa: C901 -
             return f"found {shown(found)}; accepted: {context['le']:.15g} or less{_meaning(details, model)}"
         case "too_short":
             return f"found {shown(found)}; accepted: {context['min_length']} or more of them"
+        case "float_type" | "float_parsing" | "finite_number":
+            return f"found {shown(found)}; accepted: a number without a unit, e.g. 0.1{_share(found)}"
+        case "int_type" | "int_from_float" | "int_parsing":
+            return f"found {shown(found)}; accepted: a whole number, e.g. 10{_meaning(details, model)}"
+        case "bool_type" | "bool_parsing":
+            return f"found {shown(found)}; accepted: true or false{_truth(found)}"
+        case "string_type":
+            return f"found {shown(found)}; accepted: text in quotes{_meaning(details, model)}"
+        case "list_type" | "tuple_type":
+            return f"found {shown(found)}; accepted: a list{_list_form(details, found)}"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"found {shown(found)}; accepted: a table, e.g. {{key = value}}{_meaning(details, model)}"
         case "string_pattern_mismatch":
             return f"found {shown(found)}; accepted: letters, digits, _ and -, starting with a letter or digit"
         case _:
@@ -105,10 +118,36 @@ def _unknown_name(found: object, context: dict[str, Any]) -> str:
     if isinstance(found, dict) and "name" not in found:
         return f"found {shown(found)}, without a name; accepted names: {quoted(names)}"
     name = found.get("name") if isinstance(found, dict) else found
+    if context["what"] == "a loss model" and isinstance(name, int | float) and not isinstance(name, bool):
+        meant = f'. Did you mean {{name = "bernoulli", probability = {name}}}?'
+        return f"found {name}, which is not the name of {context['what']}; accepted: {quoted(names)}{meant}"
     return (
         f"found {shown(name)}, which is not the name of {context['what']}; accepted: {quoted(names)}"
         f"{did_you_mean(name, names)}"
     )
+
+
+def _share(found: object) -> str:
+    """What a percentage was meant to be."""
+    text = found.strip() if isinstance(found, str) else ""
+    if not text.endswith("%"):
+        return ""
+    try:
+        return f". Did you mean {float(text[:-1]) / 100:g}?"
+    except ValueError:
+        return ""
+
+
+def _truth(found: object) -> str:
+    words = {"yes": "true", "on": "true", "true": "true", "1": "true", "no": "false", "off": "false", "false": "false"}
+    meant = words.get(str(found).lower(), "false" if str(found) == "0" else "")
+    return f". Did you mean {meant}?" if meant else ""
+
+
+def _list_form(details: ErrorDetails, found: object) -> str:
+    if details["loc"] in {("flows",), ("links",)}:
+        return f" of tables, each under [[{details['loc'][0]}]]"
+    return f". Did you mean [{shown(found)}]?" if isinstance(found, str | int | float) else ""
 
 
 def _lower(text: str) -> str:

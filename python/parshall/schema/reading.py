@@ -10,16 +10,25 @@ from __future__ import annotations
 
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from parshall.errors import InputError, ParshallError, ScenarioError
+from parshall.schema.flows import FlowGroup
+from parshall.schema.links import Link
 from parshall.schema.problems import did_you_mean, quoted, shown
 
 LARGEST_TEXT = 16_000_000
 """Bytes of a scenario or sweep file; more is none."""
+
+_DEFAULTS: dict[str, Any] = {
+    "queue": Link.model_fields["queue"].default,
+    "congestion_control": FlowGroup.model_fields["congestion_control"].default,
+}
+"""Keys whose default is an entry of a catalog that has parameters, and the entry."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -32,11 +41,20 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         with within_limits(str(path)):
-            return tomllib.loads(read_file(path, LARGEST_TEXT).decode("utf-8"))
+            return _parsed(read_file(path, LARGEST_TEXT).decode("utf-8"))
     except FileNotFoundError:
         raise ScenarioError(["no such file; write the path of a scenario in TOML"], str(path)) from None
     except OSError as error:
         raise ScenarioError([f"not readable: {error.strerror}"], str(path)) from None
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        if text.lstrip().startswith("{"):
+            raise ValueError("this is JSON, as run.json is; write the path of a scenario in TOML") from None
+        raise
 
 
 def read_file(path: Path, most: int) -> bytes:
@@ -86,6 +104,16 @@ def within_limits(source: str | None = None) -> Iterator[None]:
         raise ScenarioError([f"not usable: {error}"], source) from None
 
 
+def apply(document: dict[str, Any], overrides: str | Mapping[str, Any] | Iterable[str]) -> None:
+    """Set values of `document`: one assignment, several, or values by key path."""
+    if isinstance(overrides, Mapping):
+        for key, value in overrides.items():
+            set_value(document, key.split("."), deepcopy(value))
+        return
+    for assignment in [overrides] if isinstance(overrides, str) else overrides:
+        override(document, assignment)
+
+
 def override(document: dict[str, Any], assignment: str) -> None:
     """Set one value of `document`, as ``key.path=value``.
 
@@ -121,7 +149,9 @@ def _step(place: Any, part: str, before: list[str]) -> Any:
         index = _index(place, part, before)
         inner = place[index]
     else:
-        inner = place.setdefault(part, {})
+        if part not in place:  # `queue.limit = ...` of a scenario that leaves the queue out is that of the usual one
+            place[part] = {"name": _DEFAULTS[part]} if part in _DEFAULTS else {}
+        inner = place[part]
         if isinstance(inner, str) and inner.isidentifier():  # `queue = "red"` and then `queue.limit = ...`
             inner = place[part] = {"name": inner}
     if not isinstance(inner, dict | list):

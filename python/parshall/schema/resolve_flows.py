@@ -22,7 +22,7 @@ class Route:
     path: list[int]
     reverse_path: list[int]
     delay_ps: int
-    """Of all these links together: no RTT is shorter."""
+    """Of these links, there and back: no RTT is shorter. A way back without links is as long as the way there."""
     slowest_bps: float
     """The rate of the slowest link that data crosses."""
 
@@ -111,9 +111,9 @@ def _spread(given: Any, key: str, count: int) -> dict[str, Any]:
             return {"linear": {"first": _ps(given.first), "step": _ps(given.step)}}
         case Staggered():
             return {"linear": {"first": 0, "step": _ps(given.staggered)}}
-        case UniformWithin():
-            return {"uniform": {"low": 0, "high": _ps(given.uniform)}}
-        case UniformBetween():
+        case UniformWithin(uniform=str(end)):
+            return {"uniform": {"low": 0, "high": _ps(end)}}
+        case UniformBetween() | UniformWithin():
             low, high = (_ps(end) for end in given.uniform)
             if low >= high:
                 raise Problem((key, "uniform"), f"found {shown(given.uniform)}; write the smaller end first")

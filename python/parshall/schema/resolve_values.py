@@ -71,20 +71,41 @@ def refused(error: ValueError, *key: str) -> Problem:
 
 
 LARGEST_FILE = 1_000_000_000
-"""Bytes of a trace or a distribution."""
+"""Bytes of a trace or a distribution, compressed or not."""
 
 
 def read_bytes(name: str, folder: Path) -> bytes:
-    """The content of a file that a scenario names; ValueError if there is none."""
+    """The content of a file that a scenario names, decompressed if need be; ValueError if there is none."""
     path = folder / Path(name).expanduser()
     try:
-        return read_file(path, LARGEST_FILE)
+        content = read_file(path, LARGEST_FILE)
     except FileNotFoundError:
         raise ValueError(f'found "{name}", but there is no file {path}') from None
     except OSError as error:
         raise ValueError(f'found "{name}", but {path} is not readable: {error.strerror}') from None
     except ValueError as error:
         raise ValueError(f'found "{name}", but {path} is not readable: {error}') from None
+    return _decompressed(content, name)
+
+
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+"""How compressed files begin (RFC 1952, RFC 8878)."""
+
+
+def _decompressed(content: bytes, name: str) -> bytes:
+    codec = next((codec for magic, codec in _COMPRESSED.items() if content.startswith(magic)), None)
+    if codec is None:
+        return content
+    import pyarrow as pa  # noqa: PLC0415 - few scenarios name compressed files
+
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(content), codec) as stream:
+            text: bytes = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise ValueError(f'found "{name}", which begins as {codec} does and is damaged: {error}') from None
+    if len(text) > LARGEST_FILE:
+        raise ValueError(f'found "{name}", which has more than {LARGEST_FILE / 1e6:g} MB when it is decompressed')
+    return text
 
 
 def _parameter(part: Part, parameter: Parameter, context: Context, role: str | None) -> Any:

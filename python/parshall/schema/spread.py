@@ -8,7 +8,7 @@
 | ``{uniform = ["10 ms", "100 ms"]}`` | an independent draw, uniform over the interval |
 | ``{distribution = {name = "lognormal", mean = "80 ms", sigma = 0.5}}`` | an independent draw |
 
-Starts have their own progression and interval: ``{staggered = "10 ms"}`` and ``{uniform = "5 s"}``, both from 0 on.
+Starts have their own progression, ``{staggered = "10 ms"}``, and ``{uniform = "5 s"}`` begins at 0.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, Tag
+from pydantic import BeforeValidator, Field, Tag, WithJsonSchema
 
 from parshall.schema.families import TIME, choice
 from parshall.schema.model import FormOf, Part
-from parshall.schema.quantities import Duration, PositiveDuration
+from parshall.schema.problems import shown
+from parshall.schema.quantities import DURATION, POSITIVE_DURATION, Duration, PositiveDuration
 
 if TYPE_CHECKING:
     TimeDistribution = Any
@@ -59,10 +60,24 @@ class Staggered(Part):
     staggered: PositiveDuration = Field(description="Time between neighbours' starts")
 
 
-class UniformWithin(Part):
-    """Independent starts, uniform from 0 on."""
+def _end_or_both(value: object) -> object:
+    if not isinstance(value, list | tuple):
+        return POSITIVE_DURATION.validate(value)
+    if len(value) != 2:
+        raise ValueError(
+            f'found {shown(value)}; write both ends of the interval, e.g. ["1 s", "2 s"], or its end, "2 s"'
+        )
+    return [DURATION.validate(end) for end in value]
 
-    uniform: PositiveDuration = Field(description="End of the interval")
+
+class UniformWithin(Part):
+    """Independent starts, uniform over an interval, from 0 on if only its end is given."""
+
+    uniform: Annotated[
+        str | list[str],
+        BeforeValidator(_end_or_both),
+        WithJsonSchema({"anyOf": [DURATION.schema, {"type": "array", "items": DURATION.schema}]}),
+    ] = Field(description="Both ends of the interval, or its end alone")
 
 
 @dataclass(frozen=True)
@@ -117,6 +132,8 @@ Start = Annotated[
     | Annotated[Staggered, Tag("<staggered>")]
     | Annotated[UniformWithin, Tag("<uniform>")]
     | Annotated[Listed, Tag("<list>")],
-    _discriminator(_START, '"0 s", {staggered = "10 ms"}, {uniform = "5 s"} or {list = ["0 s", ...]}'),
+    _discriminator(
+        _START, '"0 s", {staggered = "10 ms"}, {uniform = "5 s"}, {uniform = ["1 s", "5 s"]} or {list = ["0 s", ...]}'
+    ),
 ]
 """Start times of a group."""

@@ -96,9 +96,10 @@ impl FqCodel {
         let mut fattest = None;
         let mut most = 0;
         for &index in self.new.iter().chain(&self.old) {
-            let bytes = self.queues[index as usize].fifo.bytes();
-            if bytes > most {
-                (fattest, most) = (Some(index), bytes);
+            let fifo = &self.queues[index as usize].fifo;
+            // A packet may have no bytes: a SYN of a group whose headers are not counted.
+            if fifo.bytes() > most || (fattest.is_none() && fifo.len() > 0) {
+                (fattest, most) = (Some(index), fifo.bytes());
             }
         }
         let Some(packet) = fattest.and_then(|index| self.queues[index as usize].fifo.pop()) else { return };
@@ -197,6 +198,12 @@ mod tests {
 
     fn packet(flow: u32, bytes: u32, ticket: u32) -> Held {
         Held { arrived: Instant::ZERO, bytes, ecn_capable: true, class: Class::Out, flow, ticket, period: 0 }
+    }
+
+    #[test]
+    fn packets_without_bytes_are_dropped_as_well() {
+        let config = FqCodelConfig { limit: Limit::Packets(2), ..config() };
+        assert_eq!(served(&config, &[(1, 0), (2, 0), (3, 0), (4, 0)]).1.len(), 2);
     }
 
     /// Offers packets of (flow, bytes), then asks for all of them; the flows in the order of service, and those of the losses.

@@ -1,0 +1,135 @@
+"""A recommendation that a simulation keeps: the search goes on around the model's point, with the simulator.
+
+The model says where to begin. All simulations have the same random numbers, so that they differ by the router alone.
+A larger p_out^max drops out-packets earlier, which leaves more room to in-packets and shortens the queue: where the
+model's point is not kept, p_out^max is doubled until one is, and then the lowest such value is bracketed, since it
+costs utilisation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parshall.design.agreement import LABELS
+from parshall.design.confirm import Confirmation, Kept, confirm
+from parshall.design.rio import RioDesign, sentences, setting_of
+from parshall.design.simulated import Setting
+from parshall.errors import InputError
+from parshall.models.diffserv import Router
+
+MOST_SIMULATIONS = 12
+"""Doublings from the least p_out^max that is looked at to 1, less what the model saves, and some halvings."""
+
+_FINE = 1.1
+"""Values of p_out^max that differ by a smaller factor are not told apart."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A p_out^max that was simulated."""
+
+    out_probability: float
+    router: Router
+    confirmation: Confirmation
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What was tried, the model's point first, and what is recommended: nothing unless a simulation keeps it."""
+
+    trials: tuple[Trial, ...]
+    kept: Trial | None
+
+    @property
+    def nearest(self) -> Trial:
+        """What is recommended, or else what misses the bounds by least."""
+        return self.kept or min(self.trials, key=lambda trial: trial.confirmation.margin)
+
+    @property
+    def verdict(self) -> str:
+        """That of `nearest`: ``kept``, ``open`` or ``broken``."""
+        return self.nearest.confirmation.verdict
+
+
+def recommend(design: RioDesign, setting: Setting, most: int = MOST_SIMULATIONS) -> Recommendation:
+    """Simulate the model's point, and if need be others, until one keeps the agreement.
+
+    Parameters
+    ----------
+    design
+        With a feasible point.
+    setting
+        Of each simulation.
+    most
+        Simulations, at most.
+
+    Raises
+    ------
+    InputError
+        If the model has no feasible point.
+    """
+    if design.choice is None:
+        raise InputError("recommend: found no feasible point, accepted is a design with one")
+    trials: list[Trial] = []
+
+    def keeps(out_probability: float) -> bool:
+        router = design.problem.router(out_probability)
+        trials.append(Trial(out_probability, router, confirm(design.problem, router, setting)))
+        return trials[-1].confirmation.verdict == "kept"
+
+    low = design.choice.out_probability
+    if keeps(low):
+        return Recommendation(tuple(trials), trials[-1])
+    best: Trial | None = None
+    while best is None and low < 1 and len(trials) < most:
+        high = min(1.0, 2 * low)
+        if keeps(high):
+            best = trials[-1]
+        else:
+            low = high
+    while best is not None and best.out_probability / low > _FINE and len(trials) < most:
+        middle = (low * best.out_probability) ** 0.5
+        if keeps(middle):
+            best = trials[-1]
+        else:
+            low = middle
+    return Recommendation(tuple(trials), best)
+
+
+def answer(design: RioDesign, recommendation: Recommendation | None) -> list[str]:
+    """The answer in words: what a simulation keeps, or that nothing is confirmed."""
+    if recommendation is None:
+        said = sentences(design)
+        return [*said, "Not simulated: the model alone says so."] if design.choice is not None else said
+    first, kept = recommendation.trials[0], recommendation.kept
+    if kept is None:
+        tried = sorted(trial.out_probability for trial in recommendation.trials)
+        return [
+            f"Nothing is confirmed: none of {len(tried)} simulations, with p_out^max from {tried[0]:.4g} to "
+            f"{tried[-1]:.4g}, keeps the agreement.",
+            f"Nearest: {setting_of(recommendation.nearest.router)}. {_seen(recommendation.nearest)}",
+            f"(The model alone would set p_out^max = {first.out_probability:.4g}.)",
+        ]
+    lines = [f"Set {setting_of(kept.router)}.", f"A simulation keeps the agreement there. {_seen(kept)}"]
+    if kept is not first:
+        lines.append(
+            f"The model alone would set p_out^max = {first.out_probability:.4g}, where the simulation does not confirm "
+            f"it. {_seen(first)}"
+        )
+    return lines
+
+
+def _seen(trial: Trial) -> str:
+    used = trial.confirmation.simulated.utilisation.mean
+    judged = "; ".join(_judgement(each) for each in trial.confirmation.kept)
+    return f"Simulated: {judged}; {100 * used:.4g} % of the capacity is used."
+
+
+def _judgement(each: Kept) -> str:
+    value = each.value
+    between = "" if value.low is None else f" ({value.low:.3g} to {value.high:.3g})"
+    name = (
+        "reservation over rate of the worst session" if each.constraint == "reservations" else LABELS[each.constraint]
+    )
+    unit = " s" if each.constraint.endswith("_s") else ""
+    return f"{name} {value.mean:.3g}{between}{unit}, at most {each.bound:.4g}{unit}: {each.verdict}"
