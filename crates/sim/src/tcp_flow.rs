@@ -138,6 +138,9 @@ impl TcpFlow {
         }
         if at >= core.warm_up {
             self.received += u64::from(packet.bytes());
+            if let Some(latency) = core.latency.as_mut().filter(|_| packet.bytes() > group.header_bytes) {
+                latency.tcp_arrived(group.number, self.index, at.since(packet.sent));
+            }
         } else {
             self.delivered_before = self.delivered;
         }
@@ -219,7 +222,13 @@ impl TcpFlow {
             return;
         }
         self.advance(group, core, at);
+        let before = self.sender.statistics.rtt_total();
         let round_ended = self.sender.on_ack(&group.tcp, at, ack);
+        if let Some(latency) = core.latency.as_mut().filter(|_| at >= core.warm_up) {
+            if let Some(rtt) = self.sender.statistics.rtt_since(before) {
+                latency.round_trip(group.number, rtt);
+            }
+        }
         if round_ended {
             trim(&mut self.line);
             trim(&mut self.acks);
@@ -415,7 +424,7 @@ impl TcpFlow {
             }
         }
         if let Some(probe) = &mut self.probe {
-            probe.end_rounds(core, self.id);
+            probe.end(core, self.id);
         }
         core.take_error()
     }

@@ -40,4 +40,9 @@ class Probes(Part):
         None,
         description="Bin width of the links' series (default: a thousandth of the duration); false: none",
     )
+    latency: bool | None = Field(
+        None,
+        strict=True,
+        description="Whether one-way delays, jitter and round-trip times are recorded (default: up to 10,000 flows)",
+    )
     transfers: bool = Field(True, strict=True, description="Whether each finished transfer is recorded")
