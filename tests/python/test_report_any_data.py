@@ -159,7 +159,7 @@ def runs(draw: st.DrawFn) -> SimpleNamespace:
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(run=runs())
 def test_every_figure_is_drawn_or_says_why_not(run: SimpleNamespace) -> None:
     for figure in CATALOG:
@@ -174,7 +174,7 @@ def test_every_figure_is_drawn_or_says_why_not(run: SimpleNamespace) -> None:
         assert all(_shows_something(panel) for panel in plot.panels), figure.name
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(run=runs())
 def test_headline_and_tables_are_made_of_any_data(run: SimpleNamespace) -> None:
     assert headline(run).note

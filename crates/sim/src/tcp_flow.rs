@@ -222,13 +222,11 @@ impl TcpFlow {
             return;
         }
         self.advance(group, core, at);
-        let before = self.sender.statistics.rtt_total();
-        let round_ended = self.sender.on_ack(&group.tcp, at, ack);
-        if let Some(latency) = core.latency.as_mut().filter(|_| at >= core.warm_up) {
-            if let Some(rtt) = self.sender.statistics.rtt_since(before) {
-                latency.round_trip(group.number, rtt);
-            }
-        }
+        let round_ended = if core.latency.is_some() && at >= core.warm_up {
+            self.on_timed_ack(group, core, at, ack)
+        } else {
+            self.sender.on_ack(&group.tcp, at, ack)
+        };
         if round_ended {
             trim(&mut self.line);
             trim(&mut self.acks);
@@ -240,6 +238,18 @@ impl TcpFlow {
         if self.application.active && self.is_complete() {
             self.finish_transfer(group, core, at);
         }
+    }
+
+    /// The sender hears an ACK; the RTT sample that it takes is recorded.
+    #[inline(never)]
+    fn on_timed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) -> bool {
+        let before = self.sender.statistics.rtt_total();
+        let round_ended = self.sender.on_ack(&group.tcp, at, ack);
+        let sample = self.sender.statistics.rtt_since(before);
+        if let (Some(rtt), Some(latency)) = (sample, &mut core.latency) {
+            latency.round_trip(group.number, rtt);
+        }
+        round_ended
     }
 
     /// Runs whatever is due at the sender strictly before `at`.

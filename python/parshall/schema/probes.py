@@ -26,7 +26,7 @@ class Probes(Part):
 
     flow_samples: Interval | None = Field(
         None,
-        description="Time between samples of a flow (default: a thousandth of the duration); false: none",
+        description="Time between samples of a flow (default: 1000 in a run); false: none",
     )
     flows: int = Field(5, ge=0, le=2**32 - 1, strict=True, description="Flows of each group that are sampled")
     rounds: int = Field(
@@ -38,7 +38,7 @@ class Probes(Part):
     )
     link_samples: Interval | None = Field(
         None,
-        description="Bin width of the links' series (default: a thousandth of the duration); false: none",
+        description="Bin width of the links' series (default: 1000 in a run); false: none",
     )
     latency: bool | None = Field(
         None,
