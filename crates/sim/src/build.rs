@@ -68,7 +68,15 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     for (index, spec) in scenario.flows.iter().enumerate() {
         let awaited = scenario.ends_with.iter().any(|&group| group as usize == index);
         let name = spec.name.as_str().into();
-        let mut builder = GroupBuilder { network: &mut network, scenario, spec, number: index as u32, awaited, streams, name };
+        let mut builder = GroupBuilder {
+            network: &mut network,
+            scenario,
+            spec,
+            number: index as u32,
+            awaited,
+            streams,
+            name,
+        };
         builder.add().map_err(|problem| at(index, "flows", problem))?;
     }
     if network.core.warm_up > Instant::ZERO {

@@ -197,7 +197,10 @@ mod tests {
             latency.join(0, &flow);
         }
         let row = latency.groups[0].row();
-        assert_eq!((row.packets, row.mean_one_way_delay_s, row.max_one_way_delay_s), (6, Some(0.02), Some(0.03)));
+        assert_eq!(
+            (row.packets, row.mean_one_way_delay_s, row.max_one_way_delay_s),
+            (6, Some(0.02), Some(0.03))
+        );
         assert!((row.jitter_s.unwrap() - 0.0075).abs() < 1e-15, "(10 + 10 + 10 + 0) / 4 ms");
         assert_eq!((row.rtt_samples, row.rtt_p99_s), (0, None));
     }

@@ -515,7 +515,8 @@ impl Network {
                 }
             }
             Bins::Fitted(widths) => {
-                let probes = self.links.iter_mut().map(|state| (&mut state.probe, state.classed, &mut state.link));
+                let probes =
+                    self.links.iter_mut().map(|state| (&mut state.probe, state.classed, &mut state.link));
                 let kept = probes.map(|(probe, classed, link)| probe.keep_bin(classed, link, now)).max();
                 if kept == Some(FULL) {
                     let factor = widths.widen();
