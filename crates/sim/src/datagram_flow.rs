@@ -8,6 +8,7 @@ use crate::packet::{Flags, Packet, MAX_BYTES};
 use crate::probe::DatagramProbe;
 use crate::random::SmallStream;
 use crate::shared::Core;
+use crate::tcp_group::Place;
 use parshall_net::markers::MarkerConfig;
 use parshall_units::{Duration, Instant};
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DatagramGroup {
     pub(crate) name: Arc<str>,
+    /// Its place among the groups of the scenario.
+    pub(crate) number: u32,
     pub(crate) header_bytes: u32,
     /// Each datagram waits a random part of this before it leaves its host; zero: none does.
     pub(crate) processing_time: Duration,
@@ -28,6 +31,8 @@ pub(crate) struct DatagramGroup {
 #[derive(Debug)]
 pub(crate) struct DatagramFlow {
     pub(crate) id: u32,
+    /// Its place among the flows of datagrams.
+    pub(crate) index: u32,
     pub(crate) group: u32,
     pace: Pace,
     /// When the next datagram is sent, when the host is through with it, and when its access link is free.
@@ -53,16 +58,16 @@ pub(crate) struct DatagramFlow {
 
 impl DatagramFlow {
     pub(crate) fn new(
-        (id, group): (u32, u32),
+        Place { id, index, group, processing, .. }: Place,
         edge: Option<Box<Edge>>,
         pace: Pace,
-        processing: SmallStream,
         (to_first_link, to_receiver): (Duration, Duration),
         rtt: Duration,
         started: Instant,
     ) -> Self {
         Self {
             id,
+            index,
             group,
             pace,
             departs: started,
@@ -111,13 +116,16 @@ impl DatagramFlow {
 
     /// A datagram will reach the receiver `at`.
     #[inline]
-    pub(crate) fn receive(&mut self, group: &DatagramGroup, core: &Core, at: Instant, packet: &Packet) {
+    pub(crate) fn receive(&mut self, group: &DatagramGroup, core: &mut Core, at: Instant, packet: &Packet) {
         let payload = u64::from(packet.bytes().saturating_sub(group.header_bytes));
         if let Some(probe) = self.probe.as_mut().filter(|_| at < core.end) {
             probe.arrive(at, payload);
         }
         if at >= core.warm_up && at < core.end {
             self.received += u64::from(packet.bytes());
+            if let Some(latency) = &mut core.latency {
+                latency.datagram_arrived(group.number, self.index, at.since(packet.sent));
+            }
             self.delivered += payload;
             if let Some(edge) = &mut self.edge {
                 edge.delivered(packet, true);
@@ -153,6 +161,7 @@ impl DatagramFlow {
         self.sent -= u64::from(unsent);
         if let (Some(probe), Pace::Controlled(feedback)) = (&mut self.probe, &self.pace) {
             probe.sample_until(core, core.end, (self.id, self.started), feedback);
+            probe.end(core);
         }
     }
 
