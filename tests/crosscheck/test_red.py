@@ -84,8 +84,8 @@ def simulated(simulate: Any, rule: str) -> float:
     return float(run.link["utilisation"])
 
 
-# Utilisations of other seeds differ by 1e-4 to 5e-4 (standard deviation), a difference of two by up to 7e-4; the rules are 45e-4
-# apart: 0.9840 and 0.9885. ns-2.35 itself has 0.9886.
+# Utilisations of other seeds differ by 1e-4 to 5e-4 (standard deviation), a difference of two by up to 7e-4. The rules
+# are 45e-4 apart, 0.9840 and 0.9885; ns-2.35 itself has 0.9886.
 TOLERANCE = 0.0015
 
 

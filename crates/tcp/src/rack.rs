@@ -200,8 +200,7 @@ impl Rack {
         now: Instant,
         una: u64,
         blocks: &[Range; 3],
-        echo: Option<Instant>,
-        min_rtt: Duration,
+        (echo, min_rtt): (Option<Instant>, Duration),
         mut sacked: impl FnMut(Range),
     ) -> u64 {
         let mut delivery = Delivery { now, echo, min_rtt, newest: None, count: 0 };

@@ -31,7 +31,7 @@ impl Sender {
         let duplicate = ack.duplicate();
         let sampler = &mut self.sampler;
         let Some(rack) = self.sack.as_mut().and_then(|state| state.rack.as_mut()) else { return true };
-        let delivered = rack.on_ack(now, una, &ack.sack, echo, min_rtt, |part| {
+        let delivered = rack.on_ack(now, una, &ack.sack, (echo, min_rtt), |part| {
             if let Some(sampler) = sampler {
                 sampler.on_sacked(part);
             }

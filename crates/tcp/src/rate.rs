@@ -196,7 +196,9 @@ mod tests {
     fn a_retransmission_that_fills_a_hole_inside_a_sacked_run_gives_a_sample() {
         let mut sampler = RateSampler::new(1);
         (1..=6).for_each(|number| sampler.on_send(at(number), number, number));
-        [3, 5, 6].into_iter().for_each(|number| sampler.on_sacked(packet(number)));
+        for number in [3, 5, 6] {
+            sampler.on_sacked(packet(number));
+        }
         assert!(sampler.on_ack(at(100), &progress(1, 3)).is_some());
         // 1 and 2 are found lost, and 4 was sent again: it arrives.
         sampler.on_send(at(101), 4, 4);
