@@ -43,8 +43,9 @@ pub struct Estimate {
     pub bytes_each: u64,
 }
 
-/// Memory of a flow beside its own structure: control, scoreboard, packets on their way, and their events.
-const BESIDE_A_FLOW: usize = 1200;
+/// Memory of a flow beside its own structure: control, scoreboard, packets on their way, and their events. In all, 100,000
+/// flows of Reno took 0.9 kB each, of CUBIC 1.0 kB, of BBR 2.4 kB.
+const BESIDE_A_FLOW: usize = 1800;
 
 /// Refuses whatever [`network`] refuses, but builds no flow.
 pub(crate) fn check(scenario: &Scenario) -> Result<Estimate, SimError> {

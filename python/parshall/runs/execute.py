@@ -94,6 +94,8 @@ def run(
     except BaseException:
         if temporary:
             shutil.rmtree(target, ignore_errors=True)
+        else:
+            storage.discard_empty(target)
         raise
     if temporary:
         weakref.finalize(made, shutil.rmtree, target, ignore_errors=True)
