@@ -101,7 +101,7 @@ def test_paths_name_links(document: Document) -> None:
         ({"uniform": ["10 ms", "100 ms"]}, {"uniform": {"low": 10 * MS, "high": 100 * MS}}),
         (
             {"distribution": {"name": "lognormal", "mean": "80 ms", "sigma": 0.5}},
-            {"distribution": {"of": {"name": "lognormal", "mean": 0.08, "sigma": 0.5}, "min_ps": MS}},
+            {"distribution": {"of": {"name": "lognormal", "mean": 0.08, "sigma": 0.5}, "min_ps": 2 * MS}},
         ),
     ],
 )
