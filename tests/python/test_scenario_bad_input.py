@@ -98,7 +98,7 @@ REFUSED = {
     "0 flows": ("flows.0.count=0", "flows.0.count", "found 0", "1 or more"),
     "no groups": ("flows=[]", "flows", "[]", "1 or more"),
     "no repetitions": ("repetitions=0", "repetitions", "found 0", "1 or more"),
-    "a fraction of a flow": ("flows.0.count=1.5", "flows.0.count", "1.5", "valid integer"),
+    "a fraction of a flow": ("flows.0.count=1.5", "flows.0.count", "1.5", "a whole number"),
     "warm-up past the end": ('warm_up="2 s"', "warm_up", '"2 s"', "less than the duration"),
     "no duration": ('duration="0 s"', "duration", '"0 s"', "above zero"),
     "start past the end": ('flows.0.start="3 s"', "flows.0.start", '"3 s"', 'before the end, "2 s"'),
@@ -142,7 +142,7 @@ REFUSED = {
     "name with a dot": ("flows.0.name=a.b", "flows.0.name", '"a.b"', "letters, digits"),
     "name twice": ("flows.1.name=bulk", "flows.1.name", '"bulk" again', "differ"),
     "probability": ('bottleneck.loss={name="bernoulli", probability=2}', "probability", "found 2", "1 or less"),
-    "true for a number": ("seed=true", "seed", "true", "valid integer"),
+    "true for a number": ("seed=true", "seed", "true", "a whole number"),
     "samples without a unit": ("probes.link_samples=0.1", "probes.link_samples", '"0.1"', '"10 ms"'),
 }
 

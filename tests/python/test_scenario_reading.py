@@ -85,7 +85,7 @@ def test_parts_can_be_made_in_python() -> None:
 
 
 def test_scenarios_do_not_change(scenario: ps.Scenario) -> None:
-    with pytest.raises(ValueError, match="frozen"):
+    with pytest.raises(ValueError, match="with_values"):
         scenario.seed = 3
 
 
