@@ -388,7 +388,7 @@ mod tests {
     }
 
     /// Of two lines with an event at each of many moments: how often the first one wins.
-    fn wins(seed in any::<u64>(), lines: [Entity; 2], times: impl Iterator<Item = u64>) -> f64 {
+    fn wins(seed: u64, lines: [Entity; 2], times: impl Iterator<Item = u64>) -> f64 {
         let ties = queue_of(seed).ties;
         let first = |time| {
             let [one, other] = lines.map(|line| ties.place(Instant::from_ps(time), line));
