@@ -52,8 +52,8 @@ QUIET = {"flow_samples": False, "link_samples": False, "transfers": False}
 """Probes that record nothing but totals."""
 
 PERIODIC = {"processing_time": "0 s"}
-"""Closed forms, corner cases and stored runs of ns-2 (without ``overhead_``) are those of hosts that take no time. What the
-default adds is in test_phases.py."""
+"""Closed forms, corner cases and stored runs of ns-2 (without ``overhead_``) are those of hosts that take no time. What
+the default adds is in test_phases.py."""
 
 
 @pytest.fixture
