@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,9 @@ from hypothesis import strategies as st
 import parshall as ps
 from parshall.report import page_html
 from parshall.report.figures import CATALOG
+from parshall.report.figures.common import across_ranks
+from parshall.report.figures.delays import pooled_delays
+from parshall.report.figures.tails import LEVELS, tail_of
 from parshall.report.headline import headline
 from parshall.report.interactive import plotly
 from parshall.report.plot import Missing, Panel
@@ -214,3 +218,23 @@ def test_scenarios_that_once_failed_have_a_page(name: str, tmp_path: Path) -> No
     if not file.exists():
         pytest.skip("the reviewers' scenarios are not here")
     assert page_html(ps.run(ps.Scenario.load(file), tmp_path / "run"))
+
+
+def test_a_wait_of_nothing_is_nothing_and_percentiles_lie_on_their_curve() -> None:
+    rows = {"low_s": [0.0, 1 << 40], "high_s": [1.0, (1 << 40) + (1 << 33)], "packets": [900, 100]}
+    histogram = pl.DataFrame(rows).with_columns(pl.col("low_s", "high_s") * 1e-12)
+    delays = pooled_delays(histogram, "packets")
+    assert delays is not None
+    assert delays.quantiles([0.5]).tolist() == [0.0], "the first bucket holds one value only"
+    tail = tail_of(delays)
+    places = np.searchsorted(-tail.share, [-(1.0 - level) for level in LEVELS])
+    assert tail.delay_s[places].tolist() == tail.percentiles_s.tolist()
+
+
+def test_groups_at_equal_steps_of_rank_have_the_extremes() -> None:
+    values = {f"g{number}": float(number) for number in range(20)}
+    chosen, words = across_ranks(values, "group")
+    assert len(chosen) == 6
+    assert {"g0", "g19"} < set(chosen)
+    assert "6 of 20 groups" in words
+    assert across_ranks({"one": 1.0}, "group") == (["one"], "")
