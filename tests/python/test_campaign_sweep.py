@@ -281,7 +281,7 @@ def test_metrics_are_those_of_the_page() -> None:
     run = ps.run(ps.Scenario(**{**SCENARIO, "flows": flows}))
     of_run = all_metrics(run)
     wanted = [f"group/files/{name}" for name in GROUP] + [f"link/bottleneck/{name}" for name in LINK]
-    found = of_tables(run.flows, run.links, run.transfers, wanted)
+    found = of_tables(run.flows, run.links, run.transfers, wanted, run.groups)
     missing = {key for key in of_run if key.startswith(("group/files", "link"))} - set(wanted)
     assert missing == set()
     for key in wanted:

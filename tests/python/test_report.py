@@ -94,7 +94,16 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         name: json.loads(json.dumps(getattr(run, name), default=str).replace("FIRST", inside))
         for name in ("metadata", "predicted")
     }
-    tables = ("links", "transfers", "rounds", "flow_samples", "link_samples", "delay_histogram")
+    tables = (
+        "links",
+        "transfers",
+        "rounds",
+        "flow_samples",
+        "link_samples",
+        "delay_histogram",
+        "groups",
+        "latency_histogram",
+    )
     flows_table = run.flows.with_columns(pl.col("group").replace("FIRST", HOSTILE))
     return SimpleNamespace(scenario={}, flows=flows_table, **renamed, **{name: getattr(run, name) for name in tables})
 

@@ -148,10 +148,26 @@ def test_files_are_relative_to_the_scenario(toml: Path, monkeypatch: pytest.Monk
 
 
 def test_samples_are_a_thousandth_of_the_duration_unless_said(document: Document) -> None:
-    assert resolved(document)["probes"]["flow_interval_ps"] == 2 * MS
+    assert resolved(document)["probes"]["flow_samples"] == {"every": 2 * MS}
     document["probes"] = {"flow_samples": False, "link_samples": "10 ms"}
     probes = resolved(document)["probes"]
-    assert (probes["flow_interval_ps"], probes["link_interval_ps"]) == (None, 10 * MS)
+    assert (probes["flow_samples"], probes["link_samples"]) == (None, {"every": 10 * MS})
+
+
+def test_samples_fit_a_run_that_ends_with_its_transfers(document: Document) -> None:
+    document["flows"][0] |= {"workload": {"name": "transfer", "sizes": "10 kB"}, "name": "file"}
+    document["ends_with"] = ["file"]
+    assert resolved(document)["probes"]["link_samples"] == {"fitted": 1_000_000}
+    document["probes"] = {"link_samples": "10 ms"}
+    assert resolved(document)["probes"]["link_samples"] == {"every": 10 * MS}, "what is asked for stays as it is"
+
+
+def test_latency_is_measured_unless_there_are_very_many_flows(document: Document) -> None:
+    assert resolved(document)["probes"]["latency"] is True
+    document["flows"][0]["count"] = 20_000
+    assert resolved(document)["probes"]["latency"] is False
+    document["probes"] = {"latency": True}
+    assert resolved(document)["probes"]["latency"] is True
 
 
 def test_documents_are_read_back_as_they_are(document: Document) -> None:
@@ -187,7 +203,7 @@ def _at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
-OPTIONAL = {"access_bps", "delayed_ack", "flow_interval_ps", "initial_ssthresh", "link_interval_ps", "receive_window"}
+OPTIONAL = {"access_bps", "delayed_ack", "flow_samples", "initial_ssthresh", "link_samples", "receive_window"}
 """What may be null: serde reads an absent value as null there, whatever the struct says."""
 
 

@@ -48,6 +48,13 @@ table! {
         mean_rtt_s: Option<f64>, "s";
         /// Smallest RTT sample; null without one.
         min_rtt_s: Option<f64>, "s";
+        /// Mean one-way delay of its packets, from sending to arrival; null if none arrived or it was not measured, as for
+        /// the next two.
+        mean_one_way_delay_s: Option<f64>, "s";
+        /// Longest one-way delay.
+        max_one_way_delay_s: Option<f64>, "s";
+        /// Mean difference between the one-way delays of packets that arrive one after another (RFC 3550, section 6.4.1).
+        jitter_s: Option<f64>, "s";
         /// Packets that entered the network marked in; null without a marker (as for all classes).
         sent_in_packets: Option<u64>, "packets";
         /// Packets that entered the network out.
@@ -210,6 +217,8 @@ table! {
         dropped_packets: u64, "packets";
         /// Bytes transmitted.
         forwarded_bytes: u64, "bytes";
+        /// Its rate; the mean over the bin of one that varies.
+        rate_bps: f64, "bit/s";
         /// Mean over the bin of the packets waiting.
         mean_queue_packets: f64, "packets";
         /// Mean wait of the packets that arrived in the bin and were not dropped; null if there was none.
@@ -236,6 +245,59 @@ table! {
         high_s: f64, "s";
         /// Packets in it.
         packets: u64, "packets";
+    }
+}
+
+table! {
+    /// The latency of a group's packets after the warm-up, one row a group.
+    pub struct GroupRow in "groups" {
+        /// The group's name in the scenario.
+        group: Arc<str>, "";
+        /// Packets with data that arrived, of all its flows, those sent again too.
+        packets: u64, "packets";
+        /// Mean one-way delay, from sending to arrival; null if no packet arrived (as for all one-way delays).
+        mean_one_way_delay_s: Option<f64>, "s";
+        /// Shortest one-way delay.
+        min_one_way_delay_s: Option<f64>, "s";
+        /// One-way delay that half of the packets did not exceed.
+        one_way_delay_p50_s: Option<f64>, "s";
+        /// One-way delay that 95 % of the packets did not exceed.
+        one_way_delay_p95_s: Option<f64>, "s";
+        /// One-way delay that 99 % of the packets did not exceed.
+        one_way_delay_p99_s: Option<f64>, "s";
+        /// Longest one-way delay.
+        max_one_way_delay_s: Option<f64>, "s";
+        /// Mean difference between the one-way delays of packets that arrive one after another in a flow (RFC 3550,
+        /// section 6.4.1).
+        jitter_s: Option<f64>, "s";
+        /// RTT samples of its senders; 0 for datagrams.
+        rtt_samples: u64, "samples";
+        /// Mean of the RTT samples; null without one (as for all RTTs).
+        mean_rtt_s: Option<f64>, "s";
+        /// RTT that half of the samples did not exceed.
+        rtt_p50_s: Option<f64>, "s";
+        /// RTT that 95 % of the samples did not exceed.
+        rtt_p95_s: Option<f64>, "s";
+        /// RTT that 99 % of the samples did not exceed.
+        rtt_p99_s: Option<f64>, "s";
+        /// Largest RTT sample.
+        max_rtt_s: Option<f64>, "s";
+    }
+}
+
+table! {
+    /// How many packets or samples of a group had which latency: the buckets of two histograms that hold any.
+    pub struct LatencyHistogramRow in "latency_histogram" {
+        /// The group's name in the scenario.
+        group: Arc<str>, "";
+        /// What is counted: `one_way_delay` of packets, or `rtt` of samples.
+        measure: Arc<str>, "";
+        /// Smallest value of the bucket.
+        low_s: f64, "s";
+        /// End of the bucket, not part of it.
+        high_s: f64, "s";
+        /// Values in it.
+        samples: u64, "samples";
     }
 }
 

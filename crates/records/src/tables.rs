@@ -3,8 +3,8 @@
 use crate::column::{Column, Row};
 use crate::error::RecordsError;
 use crate::schema::{
-    DelayHistogramRow, FlowRow, FlowSampleRow, LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow,
-    TraceFlowRow, TransferRow,
+    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, LatencyHistogramRow, LinkRow, LinkSampleRow,
+    RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
 };
 use crate::table::{columns, path, Table};
 use serde::Serialize;
@@ -24,14 +24,22 @@ pub struct TableSelection {
     pub flow_samples: bool,
     /// `link_samples`.
     pub link_samples: bool,
+    /// `groups` and `latency_histogram`.
+    pub latency: bool,
     /// `trace_flows` and `trace_arrivals`.
     pub trace_flows: bool,
 }
 
 impl TableSelection {
     /// Every table.
-    pub const ALL: Self =
-        Self { transfers: true, rounds: true, flow_samples: true, link_samples: true, trace_flows: true };
+    pub const ALL: Self = Self {
+        transfers: true,
+        rounds: true,
+        flow_samples: true,
+        link_samples: true,
+        latency: true,
+        trace_flows: true,
+    };
 }
 
 /// A table of the schema, for people and for other programs.
@@ -116,6 +124,8 @@ tables! {
     rounds: RoundRow, |selection: TableSelection| selection.rounds;
     flow_samples: FlowSampleRow, |selection: TableSelection| selection.flow_samples;
     link_samples: LinkSampleRow, |selection: TableSelection| selection.link_samples;
+    groups: GroupRow, |selection: TableSelection| selection.latency;
+    latency_histogram: LatencyHistogramRow, |selection: TableSelection| selection.latency;
     trace_flows: TraceFlowRow, |selection: TableSelection| selection.trace_flows;
     trace_arrivals: TraceArrivalRow, |selection: TableSelection| selection.trace_flows;
 }

@@ -9,12 +9,14 @@ use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::edge::Edge;
 use crate::feedback::{Delays, Feedback, Pace, FRESH_START};
+use crate::latency::{FlowLatency, Latency};
 use crate::memory::in_large_pages;
-use crate::network::{ArrivalProcess, LinkState, Network};
+use crate::network::{ArrivalProcess, Bins, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
-use crate::probe::{DatagramProbe, FlowProbe, LinkProbe};
+use crate::probe::{DatagramProbe, FlowProbe, Interval, LinkProbe};
 use crate::random::Streams;
-use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Scenario, Spread};
+use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Sampling, Scenario, Spread};
+use crate::series::Widths;
 use crate::shared::Core;
 use crate::tcp_flow::TcpFlow;
 use crate::tcp_group::{Legs, Place, TcpGroup};
@@ -33,12 +35,15 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     if scenario.warm_up_ps >= scenario.duration_ps {
         return Err(SimError::invalid("warm_up", "must end before the duration does"));
     }
-    check_interval("probes.flow_interval", scenario.probes.flow_interval_ps, scenario.duration_ps)?;
-    check_interval("probes.link_interval", scenario.probes.link_interval_ps, scenario.duration_ps)?;
+    check_interval("probes.flow_samples", scenario.probes.flow_samples, scenario.duration_ps)?;
+    check_interval("probes.link_samples", scenario.probes.link_samples, scenario.duration_ps)?;
     let warm_up = Instant::from_ps(scenario.warm_up_ps);
     let end = Instant::from_ps(scenario.duration_ps);
     let streams = Streams::new(scenario.seed, repetition);
-    let bin = scenario.probes.link_interval_ps.map(Duration::from_ps);
+    let bins = scenario.probes.link_samples.map(|sampling| match sampling {
+        Sampling::Every(width) => Bins::Fixed(Duration::from_ps(width)),
+        Sampling::Fitted(finest) => Bins::Fitted(Widths::new(Duration::from_ps(finest))),
+    });
     let mut network = Network {
         core: Core::new(warm_up, end, repetition),
         links: Vec::new(),
@@ -48,9 +53,13 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
         datagram_flows: Vec::new(),
         arrivals: Vec::new(),
         flow_count: 0,
-        bin,
+        bins,
         events: 0,
     };
+    if scenario.probes.latency {
+        let names = scenario.flows.iter().map(|group| group.name.as_str());
+        network.core.latency = Some(Box::new(Latency::of_groups(names)));
+    }
     make_room(&mut network, scenario);
     for (index, spec) in scenario.links.iter().enumerate() {
         network.links.push(link(spec, streams).map_err(|problem| at(index, "links", problem))?);
@@ -59,14 +68,22 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     for (index, spec) in scenario.flows.iter().enumerate() {
         let awaited = scenario.ends_with.iter().any(|&group| group as usize == index);
         let name = spec.name.as_str().into();
-        let mut builder = GroupBuilder { network: &mut network, scenario, spec, awaited, streams, name };
+        let mut builder = GroupBuilder {
+            network: &mut network,
+            scenario,
+            spec,
+            number: index as u32,
+            awaited,
+            streams,
+            name,
+        };
         builder.add().map_err(|problem| at(index, "flows", problem))?;
     }
     if network.core.warm_up > Instant::ZERO {
         network.core.queue.push(warm_up, Entity::WarmUp);
     }
-    if let Some(width) = bin {
-        network.core.queue.push(Instant::ZERO + width, Entity::Bin);
+    if let Some(bins) = bins {
+        network.core.queue.push(Instant::ZERO + bins.width(), Entity::Bin);
     }
     Ok(network)
 }
@@ -97,12 +114,18 @@ fn check_ends_with(scenario: &Scenario) -> Result<(), SimError> {
 /// Samples of one flow or link that a run may take; more are a mistake in the interval's unit.
 const MAX_SAMPLES: u64 = 10_000_000;
 
-fn check_interval(key: &str, interval_ps: Option<u64>, duration_ps: u64) -> Result<(), SimError> {
-    match interval_ps {
-        Some(interval) if interval < (duration_ps / MAX_SAMPLES).max(1) => Err(SimError::invalid(
-            key,
-            format!("makes more than {MAX_SAMPLES} samples; take a longer interval"),
-        )),
+/// The finest interval of samples that fit the run, 1 ns: the clock must be able to hold their widest.
+const MIN_FINEST_PS: u64 = 1000;
+
+fn check_interval(key: &str, sampling: Option<Sampling>, duration_ps: u64) -> Result<(), SimError> {
+    match sampling {
+        Some(Sampling::Every(interval)) if interval < (duration_ps / MAX_SAMPLES).max(1) => {
+            let problem = format!("makes more than {MAX_SAMPLES} samples; take a longer interval");
+            Err(SimError::invalid(key, problem))
+        }
+        Some(Sampling::Fitted(finest)) if finest < MIN_FINEST_PS => {
+            Err(SimError::invalid(key, format!("begins at least at {MIN_FINEST_PS} ps")))
+        }
         _ => Ok(()),
     }
 }
@@ -149,6 +172,8 @@ struct GroupBuilder<'a> {
     awaited: bool,
     streams: Streams,
     name: Arc<str>,
+    /// Its place among the groups.
+    number: u32,
 }
 
 impl GroupBuilder<'_> {
@@ -277,6 +302,7 @@ impl GroupBuilder<'_> {
         let access = self.access()?;
         let group = DatagramGroup {
             name: self.name.clone(),
+            number: self.number,
             header_bytes: self.spec.header_bytes,
             access,
             marker: self.spec.marker.clone(),
@@ -311,8 +337,9 @@ impl GroupBuilder<'_> {
                 }
                 _ => unreachable!("the caller has matched them"),
             };
+            let number = self.network.datagram_flows.len() as u32;
             let mut flow = DatagramFlow::new(
-                (self.network.flow_count, group_index),
+                Place { id: self.network.flow_count, index: number, group: group_index },
                 Edge::new(&group.marker),
                 pace,
                 (legs.to_first_link, legs.to_receiver),
@@ -320,7 +347,6 @@ impl GroupBuilder<'_> {
                 started,
             );
             flow.draw(&group, self.network.core.warm_up);
-            let number = self.network.datagram_flows.len() as u32;
             self.network.core.queue.push(flow.next.at, Entity::Datagram(number));
             if let Some(feedback) = flow.feedback() {
                 let sampled = sample_interval(&self.scenario.probes, index);
@@ -329,6 +355,9 @@ impl GroupBuilder<'_> {
                 self.network.core.queue.push(due, Entity::Report(number));
             }
             self.network.datagram_flows.push(flow);
+            if let Some(latency) = &mut self.network.core.latency {
+                latency.datagrams.push(FlowLatency::default());
+            }
             self.network.flow_count += 1;
         }
         self.network.datagram_groups.push(group);
@@ -347,6 +376,7 @@ impl GroupBuilder<'_> {
         }
         let group = TcpGroup {
             name: self.name.clone(),
+            number: self.number,
             tcp: with_marks(tcp, control),
             control: control.clone(),
             knowledge: control.knowledge(),
@@ -409,13 +439,18 @@ impl GroupBuilder<'_> {
         flow.probe = flow_probe(&self.scenario.probes, index);
         flow.begin(&mut network.core, started);
         network.tcp_flows.push(flow);
+        if let Some(latency) = &mut network.core.latency {
+            latency.tcp.push(FlowLatency::default());
+        }
         network.flow_count += 1;
     }
 }
 
 /// Time between the samples of a group's flow, if it is sampled.
-fn sample_interval(probes: &Probes, index: u32) -> Option<Duration> {
-    probes.flow_interval_ps.filter(|_| index < probes.flows_sampled).map(Duration::from_ps)
+fn sample_interval(probes: &Probes, index: u32) -> Option<Interval> {
+    let (Sampling::Every(width) | Sampling::Fitted(width)) = probes.flow_samples?;
+    let fitted = matches!(probes.flow_samples, Some(Sampling::Fitted(_)));
+    (index < probes.flows_sampled).then(|| Interval { width: Duration::from_ps(width), fitted })
 }
 
 fn flow_probe(probes: &Probes, index: u32) -> Option<Box<FlowProbe>> {

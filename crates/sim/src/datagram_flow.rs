@@ -7,6 +7,7 @@ use crate::feedback::{Feedback, Pace};
 use crate::packet::{Flags, Packet, MAX_BYTES};
 use crate::probe::DatagramProbe;
 use crate::shared::Core;
+use crate::tcp_group::Place;
 use parshall_net::markers::MarkerConfig;
 use parshall_units::{Duration, Instant};
 use std::sync::Arc;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DatagramGroup {
     pub(crate) name: Arc<str>,
+    /// Its place among the groups of the scenario.
+    pub(crate) number: u32,
     pub(crate) header_bytes: u32,
     pub(crate) access: Option<AccessLink>,
     pub(crate) marker: MarkerConfig,
@@ -25,6 +28,8 @@ pub(crate) struct DatagramGroup {
 #[derive(Debug)]
 pub(crate) struct DatagramFlow {
     pub(crate) id: u32,
+    /// Its place among the flows of datagrams.
+    pub(crate) index: u32,
     pub(crate) group: u32,
     pace: Pace,
     /// When the next datagram is handed to the access link, and when that is free.
@@ -48,7 +53,7 @@ pub(crate) struct DatagramFlow {
 
 impl DatagramFlow {
     pub(crate) fn new(
-        (id, group): (u32, u32),
+        Place { id, index, group }: Place,
         edge: Option<Box<Edge>>,
         pace: Pace,
         (to_first_link, to_receiver): (Duration, Duration),
@@ -57,6 +62,7 @@ impl DatagramFlow {
     ) -> Self {
         Self {
             id,
+            index,
             group,
             pace,
             departs: started,
@@ -99,13 +105,16 @@ impl DatagramFlow {
 
     /// A datagram will reach the receiver `at`.
     #[inline]
-    pub(crate) fn receive(&mut self, group: &DatagramGroup, core: &Core, at: Instant, packet: &Packet) {
+    pub(crate) fn receive(&mut self, group: &DatagramGroup, core: &mut Core, at: Instant, packet: &Packet) {
         let payload = u64::from(packet.bytes().saturating_sub(group.header_bytes));
         if let Some(probe) = self.probe.as_mut().filter(|_| at < core.end) {
             probe.arrive(at, payload);
         }
         if at >= core.warm_up && at < core.end {
             self.received += u64::from(packet.bytes());
+            if let Some(latency) = &mut core.latency {
+                latency.datagram_arrived(group.number, self.index, at.since(packet.sent));
+            }
             self.delivered += payload;
             if let Some(edge) = &mut self.edge {
                 edge.delivered(packet, true);
@@ -139,6 +148,7 @@ impl DatagramFlow {
     pub(crate) fn end(&mut self, core: &mut Core) {
         if let (Some(probe), Pace::Controlled(feedback)) = (&mut self.probe, &self.pace) {
             probe.sample_until(core, core.end, (self.id, self.started), feedback);
+            probe.end(core);
         }
     }
 

@@ -33,7 +33,9 @@
 //! | [`memory`] | hints about the memory of many flows |
 //! | [`shared`], [`sack_slots`] | what all parts use: event queue, limits of time, records |
 //! | [`build`] | from scenario to network |
+//! | [`latency`] | delays from end to end |
 //! | [`probe`] | what is sampled while it runs |
+//! | [`series`] | series that fit a run of unknown length |
 //! | [`results`] | what is written when it ends |
 
 mod access;
@@ -43,6 +45,7 @@ mod datagram_flow;
 mod edge;
 mod event_queue;
 mod feedback;
+mod latency;
 mod memory;
 mod network;
 mod packet;
@@ -51,6 +54,7 @@ mod random;
 mod results;
 mod sack_slots;
 pub mod scenario;
+mod series;
 mod shared;
 mod tcp_flow;
 mod tcp_group;

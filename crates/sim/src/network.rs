@@ -2,10 +2,12 @@
 
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
+use crate::latency::FlowLatency;
 use crate::memory::prefetch;
 use crate::packet::{Entity, Owner, Packet, Transit};
 use crate::probe::LinkProbe;
 use crate::random::Stream;
+use crate::series::{Widths, FULL};
 use crate::shared::Core;
 use crate::tcp_flow::TcpFlow;
 use crate::tcp_group::{Legs, Place, TcpGroup};
@@ -92,6 +94,24 @@ pub(crate) struct ArrivalProcess {
     pub(crate) idle: VecDeque<(Instant, u32)>,
 }
 
+/// The widths of the link samples' bins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bins {
+    /// All the same: each bin is written when it ends.
+    Fixed(Duration),
+    /// They fit the run: written when it ends.
+    Fitted(Widths),
+}
+
+impl Bins {
+    pub(crate) fn width(self) -> Duration {
+        match self {
+            Self::Fixed(width) => width,
+            Self::Fitted(widths) => widths.width(),
+        }
+    }
+}
+
 /// A running network.
 pub(crate) struct Network {
     pub(crate) core: Core,
@@ -102,8 +122,8 @@ pub(crate) struct Network {
     pub(crate) datagram_flows: Vec<DatagramFlow>,
     pub(crate) arrivals: Vec<ArrivalProcess>,
     pub(crate) flow_count: u32,
-    /// Width of the bins of the link samples.
-    pub(crate) bin: Option<Duration>,
+    /// Width of the bins of the link samples, if there are any.
+    pub(crate) bins: Option<Bins>,
     pub(crate) events: u64,
 }
 
@@ -427,7 +447,7 @@ impl Network {
                 let flow = &mut self.datagram_flows[index as usize];
                 let group = &self.datagram_groups[flow.group as usize];
                 let arrives = at + flow.to_receiver;
-                flow.receive(group, &self.core, arrives, packet);
+                flow.receive(group, &mut self.core, arrives, packet);
             }
         }
     }
@@ -474,16 +494,37 @@ impl Network {
         let application = Application::new(None, None, Some(process_index));
         let group = &self.tcp_groups[process.group as usize];
         self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application));
+        if let Some(latency) = &mut self.core.latency {
+            latency.tcp.push(FlowLatency::default());
+        }
         self.flow_count += 1;
         index
     }
 
     fn on_bin(&mut self, now: Instant) {
-        let Some(width) = self.bin else { return };
-        for state in &mut self.links {
-            state.probe.end_bin(&mut self.core, &state.name, state.classed, &mut state.link, now);
+        let Some(bins) = self.end_bins(now) else { return };
+        self.core.queue.replace_top(now + bins.width(), Entity::Bin);
+    }
+
+    /// A bin of each link ends at `now`.
+    fn end_bins(&mut self, now: Instant) -> Option<Bins> {
+        match self.bins.as_mut()? {
+            Bins::Fixed(_) => {
+                for LinkState { name, link, classed, probe, .. } in &mut self.links {
+                    probe.write_bin(&mut self.core, name, *classed, link, now);
+                }
+            }
+            Bins::Fitted(widths) => {
+                let probes =
+                    self.links.iter_mut().map(|state| (&mut state.probe, state.classed, &mut state.link));
+                let kept = probes.map(|(probe, classed, link)| probe.keep_bin(classed, link, now)).max();
+                if kept == Some(FULL) {
+                    let factor = widths.widen();
+                    self.links.iter_mut().for_each(|state| state.probe.join_bins(factor));
+                }
+            }
         }
-        self.core.queue.replace_top(now + width, Entity::Bin);
+        self.bins
     }
 
     /// Two-way propagation delay of a flow.
@@ -517,9 +558,10 @@ impl Network {
         }
         for state in &mut self.links {
             state.link.advance(end);
-            if self.bin.is_some() {
-                state.probe.end_bin(&mut self.core, &state.name, state.classed, &mut state.link, end);
-            }
+        }
+        self.end_bins(end);
+        for state in &mut self.links {
+            state.probe.write_kept(&mut self.core, &state.name);
         }
         self.core.take_error().map_err(SimError::from)
     }

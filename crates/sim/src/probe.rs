@@ -1,6 +1,7 @@
 //! What is sampled while a simulation runs. Entities without a probe pay one test for a null pointer.
 
 use crate::feedback::Feedback;
+use crate::series::{join_neighbours, keep_every, last_factor, Widths, FULL};
 use crate::shared::Core;
 use parshall_congestion::CongestionControl;
 use parshall_net::link::{ClassCounts, Counts, Link};
@@ -19,10 +20,51 @@ pub(crate) struct FlowProbe {
     retransmissions_before: u64,
 }
 
+/// Where the samples of a flow go, and when the next one is due.
 #[derive(Debug)]
 struct Samples {
     interval: Duration,
     next: Instant,
+    /// Samples that are kept until it is known how many there are; `None`: each is written at once.
+    kept: Option<(Widths, Vec<FlowSampleRow>)>,
+}
+
+impl Samples {
+    fn new(Interval { width, fitted }: Interval) -> Self {
+        let kept = fitted.then(|| (Widths::new(width), Vec::new()));
+        Self { interval: width, next: Instant::ZERO, kept }
+    }
+
+    /// Takes the sample that was due.
+    fn take(&mut self, core: &mut Core, row: FlowSampleRow) {
+        self.next += self.interval;
+        let Some((widths, rows)) = &mut self.kept else {
+            return core.record(|tables| tables.flow_samples.push(row));
+        };
+        rows.push(row);
+        if rows.len() == FULL {
+            let factor = widths.widen();
+            keep_every(rows, factor);
+            self.interval = widths.width();
+        }
+    }
+
+    /// Writes what was kept.
+    fn end(&mut self, core: &mut Core) {
+        let Some((_, mut rows)) = self.kept.take() else { return };
+        let factor = last_factor(rows.len());
+        for row in rows.drain(..).step_by(factor) {
+            core.record(|tables| tables.flow_samples.push(row));
+        }
+    }
+}
+
+/// Time between samples, or the width of bins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interval {
+    pub(crate) width: Duration,
+    /// Whether that is only the finest, and grows with the run ([`series`](crate::series)).
+    pub(crate) fitted: bool,
 }
 
 /// The round trips of a flow. A packet's fate is known within a round trip, so a round is written when the one after
@@ -43,9 +85,9 @@ struct Round {
 }
 
 impl FlowProbe {
-    pub(crate) fn new(interval: Option<Duration>, rounds: bool) -> Self {
+    pub(crate) fn new(interval: Option<Interval>, rounds: bool) -> Self {
         Self {
-            samples: interval.map(|interval| Samples { interval, next: Instant::ZERO }),
+            samples: interval.map(Samples::new),
             rounds: rounds.then(Rounds::default),
             retransmissions_before: 0,
         }
@@ -75,8 +117,7 @@ impl FlowProbe {
                 retransmissions: Some(self.retransmissions_before + sender.statistics.retransmissions),
                 largest_slope: sender.control().largest_slope(),
             };
-            core.record(|tables| tables.flow_samples.push(row));
-            samples.next += samples.interval;
+            samples.take(core, row);
         }
     }
 
@@ -96,8 +137,11 @@ impl FlowProbe {
         rounds.write(core, flow, 2);
     }
 
-    /// The simulation ended: the rounds that are complete are written, the one under way is not.
-    pub(crate) fn end_rounds(&mut self, core: &mut Core, flow: u32) {
+    /// The simulation ended: the samples are written, and the rounds that are complete; the one under way is not.
+    pub(crate) fn end(&mut self, core: &mut Core, flow: u32) {
+        if let Some(samples) = &mut self.samples {
+            samples.end(core);
+        }
         if let Some(rounds) = &mut self.rounds {
             rounds.write(core, flow, 1);
         }
@@ -151,23 +195,24 @@ impl Rounds {
 /// when the sender comes to that moment, with its rate of then.
 #[derive(Debug)]
 pub(crate) struct DatagramProbe {
-    interval: Duration,
+    samples: Samples,
+    /// When the next note is due at the receiver, which may be ahead of the sender's samples.
     next: Instant,
-    /// Payload that arrived, bytes, and that of samples that are not written yet.
+    /// Payload that arrived, bytes, and that of samples that are not taken yet.
     delivered: u64,
     noted: VecDeque<(Instant, u64)>,
 }
 
 impl DatagramProbe {
-    pub(crate) fn new(interval: Duration) -> Self {
-        Self { interval, next: Instant::ZERO, delivered: 0, noted: VecDeque::new() }
+    pub(crate) fn new(interval: Interval) -> Self {
+        Self { samples: Samples::new(interval), next: Instant::ZERO, delivered: 0, noted: VecDeque::new() }
     }
 
     /// Payload arrives `at`.
     pub(crate) fn arrive(&mut self, at: Instant, payload: u64) {
         while self.next < at {
             self.noted.push_back((self.next, self.delivered));
-            self.next += self.interval;
+            self.next += self.samples.interval;
         }
         self.delivered += payload;
     }
@@ -183,6 +228,9 @@ impl DatagramProbe {
         self.arrive(until, 0);
         while let Some(&(time, delivered)) = self.noted.front().filter(|(time, _)| *time < until) {
             self.noted.pop_front();
+            if time < self.samples.next {
+                continue; // noted before the samples became sparser
+            }
             let row = FlowSampleRow {
                 flow,
                 time_s: time.as_secs_f64(),
@@ -195,8 +243,14 @@ impl DatagramProbe {
                 retransmissions: Some(0),
                 largest_slope: feedback.control().largest_slope(),
             };
-            core.record(|tables| tables.flow_samples.push(row));
+            self.samples.take(core, row);
         }
+        self.next = self.next.max(self.samples.next);
+    }
+
+    /// The simulation ended.
+    pub(crate) fn end(&mut self, core: &mut Core) {
+        self.samples.end(core);
     }
 }
 
@@ -212,6 +266,63 @@ pub(crate) struct LinkProbe {
     /// Sum of the waits, ps.
     waited: f64,
     waited_packets: u64,
+    /// Bins that are kept until it is known how many there are.
+    kept: Vec<LinkBin>,
+}
+
+/// What a link did in an interval.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LinkBin {
+    start: Instant,
+    width_s: f64,
+    arrivals: u64,
+    dropped: u64,
+    forwarded_bytes: u64,
+    /// Bits that could have been transmitted.
+    capacity_bits: f64,
+    packet_seconds: f64,
+    waited_ps: f64,
+    waited_packets: u64,
+    /// Arrivals and drops of packets within their flow's profile, and of the others, if they are counted apart.
+    classes: Option<[(u64, u64); 2]>,
+}
+
+impl LinkBin {
+    /// Together with the bin after it.
+    fn join(&mut self, next: &Self) {
+        self.width_s += next.width_s;
+        self.arrivals += next.arrivals;
+        self.dropped += next.dropped;
+        self.forwarded_bytes += next.forwarded_bytes;
+        self.capacity_bits += next.capacity_bits;
+        self.packet_seconds += next.packet_seconds;
+        self.waited_ps += next.waited_ps;
+        self.waited_packets += next.waited_packets;
+        for (class, more) in self.classes.iter_mut().flatten().zip(next.classes.iter().flatten()) {
+            class.0 += more.0;
+            class.1 += more.1;
+        }
+    }
+
+    fn row(&self, name: &Arc<str>) -> LinkSampleRow {
+        let [within, beyond] = self.classes.map_or([None; 2], |classes| classes.map(Some));
+        LinkSampleRow {
+            link: name.clone(),
+            time_s: self.start.as_secs_f64(),
+            bin_s: self.width_s,
+            arrivals_packets: self.arrivals,
+            dropped_packets: self.dropped,
+            forwarded_bytes: self.forwarded_bytes,
+            rate_bps: self.capacity_bits / self.width_s,
+            mean_queue_packets: self.packet_seconds / self.width_s,
+            mean_queueing_delay_s: (self.waited_packets > 0)
+                .then(|| self.waited_ps / self.waited_packets as f64 / 1e12),
+            arrivals_in_packets: within.map(|class| class.0),
+            arrivals_out_packets: beyond.map(|class| class.0),
+            dropped_in_packets: within.map(|class| class.1),
+            dropped_out_packets: beyond.map(|class| class.1),
+        }
+    }
 }
 
 impl LinkProbe {
@@ -223,6 +334,7 @@ impl LinkProbe {
             packet_seconds: 0.0,
             waited: 0.0,
             waited_packets: 0,
+            kept: Vec::new(),
         }
     }
 
@@ -242,9 +354,8 @@ impl LinkProbe {
         self.packet_seconds = 0.0;
     }
 
-    /// A bin ends at `now`. (The bin in which the warm-up ends holds only what came after.) `classed`: whether the
-    /// classes of packets are counted apart.
-    pub(crate) fn end_bin(
+    /// A bin ends at `now` and is written. `classed`: whether the classes of packets are counted apart.
+    pub(crate) fn write_bin(
         &mut self,
         core: &mut Core,
         name: &Arc<str>,
@@ -252,39 +363,110 @@ impl LinkProbe {
         link: &mut Link,
         now: Instant,
     ) {
-        let width = now.since(self.bin_start).as_secs_f64();
-        if width <= 0.0 {
-            return;
+        if let Some(bin) = self.bin(classed, link, now) {
+            core.record(|tables| tables.link_samples.push(bin.row(name)));
         }
+    }
+
+    /// A bin ends at `now` and is kept; how many there are.
+    pub(crate) fn keep_bin(&mut self, classed: bool, link: &mut Link, now: Instant) -> usize {
+        let bin = self.bin(classed, link, now);
+        self.kept.extend(bin);
+        self.kept.len()
+    }
+
+    /// Joins every `factor` of the bins that are kept.
+    pub(crate) fn join_bins(&mut self, factor: usize) {
+        join_neighbours(&mut self.kept, factor, LinkBin::join);
+    }
+
+    /// The simulation ended: writes the bins that were kept.
+    pub(crate) fn write_kept(&mut self, core: &mut Core, name: &Arc<str>) {
+        self.join_bins(last_factor(self.kept.len()));
+        for bin in std::mem::take(&mut self.kept) {
+            core.record(|tables| tables.link_samples.push(bin.row(name)));
+        }
+    }
+
+    /// What happened since the last bin. (The one in which the warm-up ends holds only what came after.)
+    fn bin(&mut self, classed: bool, link: &mut Link, now: Instant) -> Option<LinkBin> {
+        let width_s = now.since(self.bin_start).as_secs_f64();
+        if width_s <= 0.0 {
+            return None;
+        }
+        let capacity_bits = link.capacity_bits(self.bin_start, now);
         let (counts, occupancy) = link.measured(now);
         let packet_seconds = occupancy.packet_seconds();
-        let waited = self.waited_packets;
-        let within = classed.then_some((counts.within, self.counts.within));
-        let beyond = classed.then(|| (counts.beyond(), self.counts.beyond()));
-        let arrivals = |(now, before): (ClassCounts, ClassCounts)| now.arrivals - before.arrivals;
-        let dropped = |(now, before): (ClassCounts, ClassCounts)| {
-            now.dropped + now.medium_losses - before.dropped - before.medium_losses
+        let of_class = |now: ClassCounts, before: ClassCounts| {
+            let dropped = now.dropped + now.medium_losses - before.dropped - before.medium_losses;
+            (now.arrivals - before.arrivals, dropped)
         };
-        let row = LinkSampleRow {
-            link: name.clone(),
-            time_s: self.bin_start.as_secs_f64(),
-            bin_s: width,
-            arrivals_packets: counts.arrivals - self.counts.arrivals,
-            dropped_packets: counts.dropped + counts.medium_losses
-                - self.counts.dropped
-                - self.counts.medium_losses,
+        let bin = LinkBin {
+            start: self.bin_start,
+            width_s,
+            arrivals: counts.arrivals - self.counts.arrivals,
+            dropped: counts.dropped + counts.medium_losses - self.counts.dropped - self.counts.medium_losses,
             forwarded_bytes: counts.forwarded_bytes - self.counts.forwarded_bytes,
-            mean_queue_packets: (packet_seconds - self.packet_seconds).max(0.0) / width,
-            mean_queueing_delay_s: (waited > 0).then(|| self.waited / waited as f64 / 1e12),
-            arrivals_in_packets: within.map(arrivals),
-            arrivals_out_packets: beyond.map(arrivals),
-            dropped_in_packets: within.map(dropped),
-            dropped_out_packets: beyond.map(dropped),
+            capacity_bits,
+            packet_seconds: (packet_seconds - self.packet_seconds).max(0.0),
+            waited_ps: self.waited,
+            waited_packets: self.waited_packets,
+            classes: classed.then(|| {
+                [of_class(counts.within, self.counts.within), of_class(counts.beyond(), self.counts.beyond())]
+            }),
         };
         self.counts = counts.clone();
         self.packet_seconds = packet_seconds;
         (self.waited, self.waited_packets) = (0.0, 0);
         self.bin_start = now;
-        core.record(|tables| tables.link_samples.push(row));
+        Some(bin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bins() -> impl Strategy<Value = Vec<LinkBin>> {
+        let bin = (0u64..100, 0u64..10, 0u64..100_000, 0u32..1000, 0u32..1000).prop_map(
+            |(arrivals, dropped, forwarded_bytes, queue, waited)| LinkBin {
+                start: Instant::ZERO,
+                width_s: 1.0,
+                arrivals,
+                dropped,
+                forwarded_bytes,
+                capacity_bits: 2.0 * forwarded_bytes as f64,
+                packet_seconds: f64::from(queue),
+                waited_ps: f64::from(waited) * 1e6,
+                waited_packets: arrivals,
+                classes: Some([(arrivals, dropped), (arrivals / 2, 0)]),
+            },
+        );
+        prop::collection::vec(bin, 1..50)
+    }
+
+    fn sum(bins: &[LinkBin]) -> LinkBin {
+        let (first, rest) = bins.split_first().unwrap();
+        rest.iter().fold(first.clone(), |mut sum, next| {
+            sum.join(next);
+            sum
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn joined_bins_hold_what_their_parts_held(bins in bins(), factor in prop::sample::select(vec![1, 2, 5])) {
+            let mut probe = LinkProbe::new();
+            probe.kept.clone_from(&bins);
+            probe.join_bins(factor);
+            prop_assert_eq!(probe.kept.len(), bins.len().div_ceil(factor));
+            prop_assert_eq!(sum(&probe.kept), sum(&bins)); // whole numbers: sums are exact
+            let mean = |bins: &[LinkBin]| {
+                let rows = bins.iter().map(|bin| bin.row(&"link".into()));
+                rows.map(|row| row.mean_queue_packets * row.bin_s).sum::<f64>()
+            };
+            prop_assert!((mean(&probe.kept) - mean(&bins)).abs() <= 1e-9 * mean(&bins));
+        }
     }
 }

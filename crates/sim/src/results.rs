@@ -2,6 +2,7 @@
 
 use crate::datagram_flow::DatagramFlow;
 use crate::edge::{ClassTotals, Edge};
+use crate::latency::FlowLatency;
 use crate::network::{LinkState, Network};
 use crate::tcp_flow::TcpFlow;
 use crate::SimError;
@@ -81,6 +82,7 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -
     if tables.flows.is_active() {
         write_flows(network, tables, measured_s)?;
     }
+    write_latency(network, tables)?;
     let mut links = Vec::new();
     for state in &mut network.links {
         let row = link_row(state, warm_up, end);
@@ -130,6 +132,17 @@ fn write_flows(network: &Network, tables: &mut Tables, measured_s: f64) -> Resul
     Ok(())
 }
 
+fn write_latency(network: &mut Network, tables: &mut Tables) -> Result<(), SimError> {
+    let Some(mut latency) = network.core.latency.take() else { return Ok(()) };
+    for (flow, of_flow) in network.tcp_flows.iter().zip(std::mem::take(&mut latency.tcp)) {
+        latency.join(network.tcp_groups[flow.group as usize].number, &of_flow);
+    }
+    for (flow, of_flow) in network.datagram_flows.iter().zip(std::mem::take(&mut latency.datagrams)) {
+        latency.join(network.datagram_groups[flow.group as usize].number, &of_flow);
+    }
+    latency.write(tables).map_err(SimError::from)
+}
+
 fn started_s(started: Instant, end: Instant) -> f64 {
     started.min(end).as_secs_f64()
 }
@@ -144,6 +157,7 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
     let statistics = &flow.sender.statistics;
     let sent = statistics.packets_sent;
     let (within, beyond) = by_class(flow.edge.as_deref());
+    let latency = network.core.latency.as_ref().map(|latency| &latency.tcp[flow.index as usize]);
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
@@ -162,6 +176,9 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
         mean_cwnd_packets: statistics.mean_window(),
         mean_rtt_s: statistics.mean_rtt_s(),
         min_rtt_s: statistics.min_rtt().map(Duration::as_secs_f64),
+        mean_one_way_delay_s: latency.and_then(FlowLatency::mean_s),
+        max_one_way_delay_s: latency.and_then(FlowLatency::max_s),
+        jitter_s: latency.and_then(FlowLatency::jitter_s),
         sent_in_packets: within.map(|class| class.sent),
         sent_out_packets: beyond.map(|class| class.sent),
         dropped_in_packets: within.map(|class| class.dropped),
@@ -175,6 +192,7 @@ fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> Flow
     let group = &network.datagram_groups[flow.group as usize];
     let (within, beyond) = by_class(flow.edge.as_deref());
     let heard = flow.feedback().map(|feedback| &feedback.heard);
+    let latency = network.core.latency.as_ref().map(|latency| &latency.datagrams[flow.index as usize]);
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
@@ -195,6 +213,9 @@ fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> Flow
             .filter(|heard| heard.reports > 0)
             .map(|heard| heard.rtt_sum_s / heard.reports as f64),
         min_rtt_s: heard.and_then(|heard| heard.min_rtt).map(Duration::as_secs_f64),
+        mean_one_way_delay_s: latency.and_then(FlowLatency::mean_s),
+        max_one_way_delay_s: latency.and_then(FlowLatency::max_s),
+        jitter_s: latency.and_then(FlowLatency::jitter_s),
         sent_in_packets: within.map(|class| class.sent),
         sent_out_packets: beyond.map(|class| class.sent),
         dropped_in_packets: within.map(|class| class.dropped),

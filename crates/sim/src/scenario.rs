@@ -128,15 +128,27 @@ pub enum Spread {
 #[serde(deny_unknown_fields)]
 pub struct Probes {
     /// Spacing of `flow_samples`; `None`: no such table.
-    pub flow_interval_ps: Option<u64>,
+    pub flow_samples: Option<Sampling>,
     /// How many flows of each group are sampled (the first ones).
     pub flows_sampled: u32,
     /// How many flows of each group write `rounds`.
     pub rounds_flows: u32,
+    /// Whether delays from end to end are measured: `groups`, `latency_histogram`, and the delays of `flows`.
+    pub latency: bool,
     /// Bin width of `link_samples`; `None`: no such table.
-    pub link_interval_ps: Option<u64>,
+    pub link_samples: Option<Sampling>,
     /// Whether each finished transfer is a row of `transfers`.
     pub transfers: bool,
+}
+
+/// Time between samples, ps.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Sampling {
+    /// The same throughout.
+    Every(u64),
+    /// As long as it must be for 400 to 1000 samples of the run, however long that will be; the finest is given.
+    Fitted(u64),
 }
 
 impl Probes {
@@ -145,8 +157,9 @@ impl Probes {
         TableSelection {
             transfers: self.transfers,
             rounds: self.rounds_flows > 0,
-            flow_samples: self.flow_interval_ps.is_some() && self.flows_sampled > 0,
-            link_samples: self.link_interval_ps.is_some(),
+            flow_samples: self.flow_samples.is_some() && self.flows_sampled > 0,
+            link_samples: self.link_samples.is_some(),
+            latency: self.latency,
             trace_flows: false,
         }
     }

@@ -1,6 +1,7 @@
 //! What all parts of a running network use.
 
 use crate::event_queue::EventQueue;
+use crate::latency::Latency;
 use crate::packet::Entity;
 use crate::sack_slots::SackSlots;
 use parshall_records::{RecordsError, Tables};
@@ -18,6 +19,8 @@ pub(crate) struct Core {
     /// Connections of open loops that finished: arrival process, when, flow.
     pub(crate) freed: Vec<(u32, Instant, u32)>,
     pub(crate) tables: Tables,
+    /// Delays from end to end, if they are measured.
+    pub(crate) latency: Option<Box<Latency>>,
     error: Option<RecordsError>,
     standstill: (Instant, u32),
     pub(crate) stuck: bool,
@@ -37,6 +40,7 @@ impl Core {
             repetition,
             freed: Vec::new(),
             tables: Tables::none(),
+            latency: None,
             error: None,
             standstill: (Instant::ZERO, 0),
             stuck: false,

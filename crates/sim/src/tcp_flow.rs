@@ -138,6 +138,9 @@ impl TcpFlow {
         }
         if at >= core.warm_up {
             self.received += u64::from(packet.bytes());
+            if let Some(latency) = core.latency.as_mut().filter(|_| packet.bytes() > group.header_bytes) {
+                latency.tcp_arrived(group.number, self.index, at.since(packet.sent));
+            }
         } else {
             self.delivered_before = self.delivered;
         }
@@ -219,7 +222,11 @@ impl TcpFlow {
             return;
         }
         self.advance(group, core, at);
-        let round_ended = self.sender.on_ack(&group.tcp, at, ack);
+        let round_ended = if core.latency.is_some() && at >= core.warm_up {
+            self.on_timed_ack(group, core, at, ack)
+        } else {
+            self.sender.on_ack(&group.tcp, at, ack)
+        };
         if round_ended {
             trim(&mut self.line);
             trim(&mut self.acks);
@@ -231,6 +238,18 @@ impl TcpFlow {
         if self.application.active && self.is_complete() {
             self.finish_transfer(group, core, at);
         }
+    }
+
+    /// The sender hears an ACK; the RTT sample that it takes is recorded.
+    #[inline(never)]
+    fn on_timed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) -> bool {
+        let before = self.sender.statistics.rtt_total();
+        let round_ended = self.sender.on_ack(&group.tcp, at, ack);
+        let sample = self.sender.statistics.rtt_since(before);
+        if let (Some(rtt), Some(latency)) = (sample, &mut core.latency) {
+            latency.round_trip(group.number, rtt);
+        }
+        round_ended
     }
 
     /// Runs whatever is due at the sender strictly before `at`.
@@ -415,7 +434,7 @@ impl TcpFlow {
             }
         }
         if let Some(probe) = &mut self.probe {
-            probe.end_rounds(core, self.id);
+            probe.end(core, self.id);
         }
         core.take_error()
     }

@@ -11,6 +11,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct TcpGroup {
     pub(crate) name: Arc<str>,
+    /// Its place among the groups of the scenario.
+    pub(crate) number: u32,
     pub(crate) tcp: TcpConfig,
     pub(crate) control: ControlConfig,
     /// What its connections know together: a group has one destination.

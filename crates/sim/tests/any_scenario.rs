@@ -73,8 +73,8 @@ fn sound() -> Value {
             }
         ],
         "probes": {
-            "flow_interval_ps": 10_000_000_000_u64, "flows_sampled": 2, "rounds_flows": 1,
-            "link_interval_ps": 10_000_000_000_u64, "transfers": true
+            "flow_samples": {"every": 10_000_000_000_u64}, "flows_sampled": 2, "rounds_flows": 1,
+            "link_samples": {"fitted": 1_000_000_u64}, "transfers": true, "latency": true
         }
     })
 }

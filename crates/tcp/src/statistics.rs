@@ -66,6 +66,19 @@ impl Statistics {
         (self.rtt_samples > 0).then(|| self.rtt_sum / self.rtt_samples as f64 / 1e12)
     }
 
+    /// How many RTT samples there were, and their sum, ps.
+    #[inline]
+    pub fn rtt_total(&self) -> (u64, f64) {
+        (self.rtt_samples, self.rtt_sum)
+    }
+
+    /// The RTT sample since [`rtt_total`](Self::rtt_total) was `before`, if there was one (the mean, if there were several).
+    #[inline]
+    pub fn rtt_since(&self, (samples, sum): (u64, f64)) -> Option<Duration> {
+        let more = self.rtt_samples - samples;
+        (more > 0).then(|| Duration::from_ps(((self.rtt_sum - sum) / more as f64).round() as u64))
+    }
+
     /// Smallest RTT sample.
     pub fn min_rtt(&self) -> Option<Duration> {
         (self.min_rtt > Duration::ZERO).then_some(self.min_rtt)

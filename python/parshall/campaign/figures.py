@@ -32,6 +32,9 @@ _MAPS = 4
 _LOGARITHMIC = 30.0
 """Values that span so much are drawn on a logarithmic axis."""
 
+_ROUNDED = 0.1
+"""Steps that differ by so much of their mean are equal but for rounding."""
+
 _LAID_OUT = 12
 """A value of a parameter that occurs at one point in so many is not one of a grid but of a scatter."""
 
@@ -109,8 +112,17 @@ def _abscissa(sweep: Sweep, index: int) -> _Abscissa:
     numbers = [_number(value) for value in values]
     scale = _scale(parameter, max(abs(number) for number in numbers))
     places = {label(value): number * scale.factor for value, number in zip(values, numbers, strict=True)}
-    logarithmic = min(numbers) > 0 and max(numbers) / min(numbers) >= _LOGARITHMIC
+    logarithmic = min(numbers) > 0 and (max(numbers) / min(numbers) >= _LOGARITHMIC or _geometric(numbers))
     return _Abscissa(index, places, Axis(parameter.key, scale.unit, log=logarithmic), "")
+
+
+def _geometric(numbers: Sequence[float]) -> bool:
+    """Whether values lie at equal ratios, as with ``scale = "log"``, and not just as well at equal steps."""
+    ascending = np.sort(np.asarray(numbers, dtype=float))
+    if len(ascending) < 3:
+        return False
+    ratios, steps = np.diff(np.log(ascending)), np.diff(ascending)
+    return bool(np.ptp(ratios) <= _ROUNDED * ratios.mean() and np.ptp(steps) > _ROUNDED * steps.mean())
 
 
 def _curves(sweep: Sweep, metric: str, order: Sequence[int]) -> Plot:

@@ -35,13 +35,19 @@ class Tables:
     flow_samples: pl.DataFrame | None = None
     link_samples: pl.DataFrame | None = None
     delay_histogram: pl.DataFrame | None = None
+    groups: pl.DataFrame | None = None
+    latency_histogram: pl.DataFrame | None = None
 
 
 def of_tables(
-    flows: pl.DataFrame, links: pl.DataFrame, transfers: pl.DataFrame | None, wanted: Iterable[str]
+    flows: pl.DataFrame,
+    links: pl.DataFrame,
+    transfers: pl.DataFrame | None,
+    wanted: Iterable[str],
+    groups: pl.DataFrame | None = None,
 ) -> dict[str, Value]:
     """The wanted metrics of one run; None for what it does not have."""
-    tables = Tables(flows, links, transfers)
+    tables = Tables(flows, links, transfers, groups=groups)
     found: dict[str, Value] = {}
     for source in dict.fromkeys(key.rpartition("/")[0] for key in wanted):
         kind, _, name = source.partition("/")
@@ -72,12 +78,22 @@ GROUP = (
     "cwnd_packets",
     "rtt_s",
     "jain",
+    "one_way_delay_s",
+    "one_way_delay_p50_s",
+    "one_way_delay_p95_s",
+    "one_way_delay_p99_s",
+    "max_one_way_delay_s",
+    "jitter_s",
+    "rtt_p50_s",
+    "rtt_p95_s",
+    "rtt_p99_s",
     "completion_p50_s",
     "completion_p95_s",
 )
 LINK = (
     "utilisation",
     "loss_rate",
+    "mark_rate",
     "queue_packets",
     "queueing_delay_s",
     "queueing_delay_p50_s",
@@ -87,9 +103,23 @@ LINK = (
 """The last parts of keys; a test holds them against the report's."""
 
 _UNITS = {"_bps": "bit/s", "_s": "s", "_packets": "packets"}
-_RATIOS = ("share", "loss_rate", "retransmitted", "utilisation")
+_RATIOS = ("share", "loss_rate", "mark_rate", "retransmitted", "utilisation")
 _HIGHER = ("goodput_bps", "utilisation", "jain")
-_LOWER = ("loss_rate", "delay_s", "delay_p99_s", "delay_p50_s", "completion_s", "completion_p50_s", "completion_p95_s")
+_LOWER = (
+    "loss_rate",
+    "delay_s",
+    "delay_p50_s",
+    "delay_p95_s",
+    "delay_p99_s",
+    "jitter_s",
+    "rtt_s",
+    "rtt_p50_s",
+    "rtt_p95_s",
+    "rtt_p99_s",
+    "completion_s",
+    "completion_p50_s",
+    "completion_p95_s",
+)
 
 
 def label(key: str) -> str:

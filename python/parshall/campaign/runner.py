@@ -235,14 +235,14 @@ class _Execution:
         from parshall.campaign.metrics import of_tables  # noqa: PLC0415 - rare
 
         def of(snapshot: Snapshot) -> Value:
-            tables = {name: snapshot.scan(name) for name in ("flows", "links", "transfers")}
+            tables = {name: snapshot.scan(name) for name in ("flows", "links", "transfers", "groups")}
             own = {
                 name: None if table is None else table.filter(pl.col("run") == run).drop("run").collect()
                 for name, table in tables.items()
             }
             if own["flows"] is None or own["links"] is None:
                 return None
-            return of_tables(own["flows"], own["links"], own["transfers"], [metric])[metric]
+            return of_tables(own["flows"], own["links"], own["transfers"], [metric], own["groups"])[metric]
 
         return reading(self.store, of)
 

@@ -190,16 +190,19 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
 def measure(directory: Path, wanted: tuple[str, ...] = ()) -> dict[str, Value]:
     """The figures of merit of a run's tables, and the metrics of groups and links that are wanted."""
     flows, links = pl.read_parquet(directory / "flows.parquet"), pl.read_parquet(directory / "links.parquet")
-    path = directory / "transfers.parquet"
-    transfers = pl.read_parquet(path) if path.exists() else None
+    transfers, groups = (_optional(directory / f"{name}.parquet") for name in ("transfers", "groups"))
     name = bottleneck_name(links)
     repetition = Repetition(flows, links.row(by_predicate=pl.col("link") == name, named=True), transfers)
     values = {key: metric.of(repetition) for key, metric in METRICS.items()}
     if wanted:
         from parshall.campaign.metrics import of_tables  # noqa: PLC0415 - it takes a while to load
 
-        values |= of_tables(flows, links, transfers, wanted)
+        values |= of_tables(flows, links, transfers, wanted, groups)
     return values
+
+
+def _optional(path: Path) -> pl.DataFrame | None:
+    return pl.read_parquet(path) if path.exists() else None
 
 
 def digest(path: Path) -> str:

@@ -96,6 +96,7 @@ def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
 
 def _show(made: Run, page: bool) -> None:
     from parshall.cli.metrics import interval_text
+    from parshall.report.numbers import quantity
     from parshall.runs.summary import METRICS
     from parshall.stats.confidence import Interval
 
@@ -109,7 +110,8 @@ def _show(made: Run, page: bool) -> None:
             shown.add_row(metric.label, interval_text(Interval(**interval), metric.unit))
     console().print(shown)
     rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
-    note(f"{summary['simulated_s']:g} s simulated in {summary['cpu_s']:.2f} s of CPU, {rate / 1e6:.2f} M packets/s")
+    simulated, spent = quantity(summary["simulated_s"], "s"), quantity(summary["cpu_s"], "s")
+    note(f"{simulated} simulated in {spent} of processor time, {rate / 1e6:.2f} M packets/s")
     if made.metadata["prediction_problem"] is not None:
         note(f"no predictions: {made.metadata['prediction_problem']}")
     note(f"results: {made.directory}")

@@ -132,6 +132,7 @@ class Case:
                 "flow_samples": f"{self.duration_s / SAMPLES:.9f} s",
                 "flows": max(1, 10 // len(flows)),
                 "link_samples": False,
+                "latency": False,
                 "transfers": True,
             },
             "flows": flows,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from parshall.report.figures.common import timed
+from parshall.report.figures.delays import of_groups, under_load
 from parshall.report.metrics import Metric, Metrics, overall
 from parshall.report.numbers import ABSENT, count, counted, quantity
 from parshall.report.source import RunLike, filled
@@ -36,7 +37,7 @@ def headline(run: RunLike) -> Headline:
     """Goodput, loss, delay, fairness, completion times: those that this run has."""
     metrics = overall(run)
     tiles = [_goodput(run, metrics), _loss(run, metrics), _delay(metrics), _fairness(run, metrics)]
-    tiles.append(_completion(run, metrics))
+    tiles += [_completion(run, metrics), _latency(run)]
     return Headline([tile for tile in tiles if tile is not None], _note(metrics))
 
 
@@ -89,6 +90,18 @@ def _completion(run: RunLike, metrics: Metrics) -> Tile | None:
     ended = counted(timed(transfers).height, "transfer")
     within = f", 95 % within {quantity(tail.interval.mean, 's')}" if tail else ""
     return _tile("Median completion time", middle, f"{ended}{within}")
+
+
+def _latency(run: RunLike) -> Tile | None:
+    """What packets take of a group that others' load makes wait."""
+    group = under_load(run)
+    if group is None:
+        return None
+    delays = of_groups(run, "one_way_delay")[group]
+    middle, tail = (quantity(float(delay), "s") for delay in delays.quantiles((0.5, 0.99)))
+    least = quantity(float(delays.least_s[0]), "s")
+    remark = f"99 % of its packets arrive within that time, half within {middle}, the fastest in {least}"
+    return Tile(f"Latency under load: {group}", tail, "", remark)
 
 
 def _tile(label: str, metric: Metric | None, remark: str) -> Tile | None:

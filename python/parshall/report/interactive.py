@@ -10,10 +10,10 @@ checked.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from parshall.report.palette import DASHES, SYMBOLS
-from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values, values
+from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
 Json = dict[str, Any]
 
@@ -56,12 +56,12 @@ def plotly(plot: Plot) -> Json:
     for index, (panel, height) in enumerate(zip(plot.panels, heights, strict=True)):
         bottom = top - height / inner
         suffix = "" if index == 0 else str(index + 1)
-        layout[f"xaxis{suffix}"] = _axis(panel.x, _extent(panel, "x"), titled=index == last) | {
+        layout[f"xaxis{suffix}"] = _axis(panel, "x", titled=index == last) | {
             "anchor": f"y{suffix}",
             "showticklabels": index == last,
             **({"matches": "x"} if index else {}),
         }
-        layout[f"yaxis{suffix}"] = _axis(panel.y, _extent(panel, "y"), titled=False) | {
+        layout[f"yaxis{suffix}"] = _axis(panel, "y", titled=False) | {
             "anchor": f"x{suffix}",
             "domain": [max(0.0, bottom), top],
             "automargin": "left",
@@ -89,7 +89,8 @@ def plotly(plot: Plot) -> Json:
     return {"data": data, "layout": layout}
 
 
-def _axis(axis: Axis, extent: tuple[float, float], *, titled: bool) -> Json:
+def _axis(panel: Panel, letter: Literal["x", "y"], *, titled: bool) -> Json:
+    axis, ends = panel.x if letter == "x" else panel.y, panel.ends(letter)
     drawn: Json = {
         "type": "log" if axis.log else "linear",
         "gridcolor": "$grid",
@@ -105,7 +106,8 @@ def _axis(axis: Axis, extent: tuple[float, float], *, titled: bool) -> Json:
         "nticks": 8,
     }
     if axis.log:
-        low, high = axis.minimum or extent[0], axis.maximum or extent[1]
+        least, most = panel.extent(letter) or (1.0, 10.0)
+        low, high = ends[0] or least, ends[1] or most
         decades = math.log10(high / low)
         drawn |= {
             "minor": {"ticks": "outside", "ticklen": 2, "tickcolor": "$muted"},
@@ -116,7 +118,6 @@ def _axis(axis: Axis, extent: tuple[float, float], *, titled: bool) -> Json:
         drawn |= {"tickmode": "array", "tickvals": [*range(len(axis.names))], "ticktext": [*map(escaped, axis.names)]}
     if titled:
         drawn["title"] = {"text": axis.title, "standoff": 8, "font": {"size": _FONT_PX}}
-    ends = [axis.minimum, axis.maximum]
     if any(end is not None for end in ends):
         drawn["range"] = [math.log10(end) if axis.log and end is not None else end for end in ends]
         drawn["autorangeoptions"] = {
@@ -125,14 +126,6 @@ def _axis(axis: Axis, extent: tuple[float, float], *, titled: bool) -> Json:
         if None in ends:
             del drawn["range"]
     return drawn
-
-
-def _extent(panel: Panel, letter: str) -> tuple[float, float]:
-    """The smallest and the largest value along an axis."""
-    names = ("x",) if letter == "x" else ("y", "low", "high")
-    drawn = [getattr(mark, name, None) for mark in panel.marks if not isinstance(mark, Guide) for name in names]
-    found = [values(data) for data in drawn if data is not None and len(values(data))]
-    return min(float(data.min()) for data in found), max(float(data.max()) for data in found)
 
 
 def _headings(panel: Panel, top: float, *, repeated: bool) -> list[Json]:
@@ -219,12 +212,12 @@ def _points(mark: Points, hover: str) -> Json:
         "hovertemplate": hover + (f"<extra>{name}</extra>" if name else "<extra></extra>"),
     }
     if mark.low is not None and mark.high is not None:
-        y = rounded(mark.y)
-        trace["error_y"] = {
+        middles = rounded(mark.y if mark.along == "y" else mark.x)
+        trace[f"error_{mark.along}"] = {
             "type": "data",
             "symmetric": False,
-            "array": [high - middle for high, middle in zip(rounded(mark.high), y, strict=True)],
-            "arrayminus": [middle - low for low, middle in zip(rounded(mark.low), y, strict=True)],
+            "array": [high - middle for high, middle in zip(rounded(mark.high), middles, strict=True)],
+            "arrayminus": [middle - low for low, middle in zip(rounded(mark.low), middles, strict=True)],
             "color": _colour(mark.style),
             "thickness": 1.2,
             "width": 3,
@@ -235,6 +228,8 @@ def _points(mark: Points, hover: str) -> Json:
 def _guide(layout: Json, guide: Guide, panel: Panel, suffix: str) -> None:
     across, along = ("x", "y") if guide.along == "y" else ("y", "x")
     axis = panel.y if guide.along == "y" else panel.x
+    if axis.log and guide.value <= 0:
+        return
     domain = f"{across}{suffix} domain"
     pen = {"color": "$muted", "width": 1, "dash": "4px 3px"}
     layout["shapes"].append(

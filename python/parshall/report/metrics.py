@@ -119,6 +119,7 @@ def of_link(run: RunLike, link: str) -> Metrics:
                 "ratio",
                 _class_losses(rows, "out"),
             ),
+            _metric(f"link/{link}/mark_rate", f"Packets marked, {link}", "ratio", _marked(rows)),
             metric("mean_queue_packets", "queue_packets", "Mean queue", "packets"),
             metric("mean_queueing_delay_s", "queueing_delay_s", "Mean queueing delay", "s", "lower"),
             metric("queueing_delay_p50_s", "queueing_delay_p50_s", "Median queueing delay", "s", "lower"),
@@ -159,9 +160,35 @@ def of_group(run: RunLike, group: str) -> Metrics:
             metric("cwnd_packets", "Mean window", "packets", _means(rows, "mean_cwnd_packets")),
             metric("rtt_s", "Mean round-trip time", "s", _means(rows, "mean_rtt_s"), "lower"),
             metric("jain", "Jain's index", "1", _fairness(rows), "higher"),
+            *_latencies(run, group),
             *_completions(own, group),
         ]
     )
+
+
+_LATENCIES: tuple[tuple[str, str, str], ...] = (
+    ("one_way_delay_s", "mean_one_way_delay_s", "Mean one-way delay"),
+    ("one_way_delay_p50_s", "one_way_delay_p50_s", "Median one-way delay"),
+    ("one_way_delay_p95_s", "one_way_delay_p95_s", "95th percentile of the one-way delay"),
+    ("one_way_delay_p99_s", "one_way_delay_p99_s", "99th percentile of the one-way delay"),
+    ("max_one_way_delay_s", "max_one_way_delay_s", "Largest one-way delay"),
+    ("jitter_s", "jitter_s", "Jitter"),
+    ("rtt_p50_s", "rtt_p50_s", "Median round-trip time"),
+    ("rtt_p95_s", "rtt_p95_s", "95th percentile of the round-trip time"),
+    ("rtt_p99_s", "rtt_p99_s", "99th percentile of the round-trip time"),
+)
+"""Of a group: the last part of the key, the column of the table `groups`, and the words."""
+
+
+def _latencies(run: RunLike, group: str) -> list[Metric | None]:
+    groups = filled(run.groups)
+    if groups is None:
+        return []
+    rows = groups.filter(pl.col("group") == group)
+    return [
+        _metric(f"group/{group}/{name}", f"{label}, {group}", "s", _pairs(rows, column), "lower")
+        for name, column, label in _LATENCIES
+    ]
 
 
 Values = dict[int, float]
@@ -216,6 +243,11 @@ def _ratios(table: pl.DataFrame, part: str, whole: str) -> Values:
     """Of sums; 0/0 is left out."""
     total = pl.col(whole).sum()
     return _by_repetition(table, pl.when(total > 0).then(pl.col(part).sum().cast(pl.Float64) / total))
+
+
+def _marked(links: pl.DataFrame) -> Values:
+    """Share of the packets that the queue marks (ECN); nothing of a link that marked none at all."""
+    return _ratios(links, "marked_packets", "arrivals_packets") if links["marked_packets"].sum() else {}
 
 
 def _class_losses(links: pl.DataFrame, name: str) -> Values:

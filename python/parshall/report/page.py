@@ -13,10 +13,10 @@ from parshall.report import predicted, sampled, words
 from parshall.report.figures import CATALOG
 from parshall.report.headline import headline
 from parshall.report.html import drawing, frame, template
-from parshall.report.numbers import count, counted, quantity
+from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.source import RunLike
-from parshall.report.tables import groups_table, links_table, transfers_table
+from parshall.report.tables import groups_table, latency_table, links_table, transfers_table
 
 
 def write_page(run: RunLike, path: str | Path) -> Path:
@@ -34,7 +34,7 @@ def page_html(run: RunLike) -> str:
     """The report of `run` as one self-contained HTML document."""
     plots, missing = prepared(run)
     scenario = words.document(run)
-    tables = [groups_table(run), transfers_table(run)]
+    tables = [groups_table(run), latency_table(run), transfers_table(run)]
     return template("page.html.j2").render(
         name=name_of(run),
         description=scenario.get("description") or "",
@@ -140,7 +140,7 @@ def _facts(run: RunLike) -> list[tuple[str, str]]:
     summary = known.get("summary") or {}
     if summary.get("cpu_s") is not None:
         simulated = summary.get("simulated_s")
-        of = f" for {count(simulated)} s of simulated time" if simulated else ""
+        of = f" for {quantity(float(simulated), 's')} of simulated time" if simulated else ""
         facts.append(("Processor time", f"{quantity(float(summary['cpu_s']), 's')}{of}"))
     if known.get("seed") is not None:
         facts.append(("Seed", str(known["seed"])))

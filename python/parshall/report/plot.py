@@ -85,7 +85,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Points:
-    """Separate points, with error bars from `low` to `high` where these are given."""
+    """Separate points, with error bars from `low` to `high` along one axis where these are given."""
 
     x: ArrayLike
     y: ArrayLike
@@ -93,6 +93,7 @@ class Points:
     style: Style = field(default_factory=Style)
     low: ArrayLike | None = None
     high: ArrayLike | None = None
+    along: Literal["x", "y"] = "y"
 
     def __post_init__(self) -> None:
         _checked(self, "x", "y", *(() if self.low is None else ("low", "high")))
@@ -155,6 +156,38 @@ class Panel:
     y: Axis
     note: str = ""
     height: float = 1.0
+
+    def extent(self, letter: Literal["x", "y"]) -> tuple[float, float] | None:
+        """The smallest and the largest value along an axis that it can show; ``None`` if there is none."""
+        found = []
+        for mark in self.marks:
+            if isinstance(mark, Guide):
+                continue
+            ends = ("low", "high") if getattr(mark, "along", "y") == letter else ()
+            given = (getattr(mark, name, None) for name in (letter, *ends))
+            found += [values(data) for data in given if data is not None]
+        axis = self.x if letter == "x" else self.y
+        shown = np.concatenate([np.empty(0), *(data[data > 0] if axis.log else data for data in found)])
+        return (float(shown.min()), float(shown.max())) if len(shown) else None
+
+    def ends(self, letter: Literal["x", "y"]) -> tuple[float | None, float | None]:
+        """The ends of an axis that are fixed, apart from each other: a run may hold one value only, or none.
+
+        An end that the axis leaves open is ``None``, and the drawing library chooses it from the data; where there are
+        no data along a logarithmic axis, it cannot, and both ends are given.
+        """
+        axis = self.x if letter == "x" else self.y
+        low, high = axis.minimum, axis.maximum
+        if axis.log:
+            low, high = (end if end is not None and end > 0 else None for end in (low, high))
+            if self.extent(letter) is None:
+                low = low or (high / 10.0 if high else 1.0)
+                high = high or 10.0 * low
+            if low is not None and high is not None and high <= low:
+                return low / 2.0, low * 2.0
+        elif low is not None and high is not None and high <= low:
+            return low, low + (abs(low) or 1.0)
+        return low, high
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,14 @@ class RunLike(Protocol):
         """Binned series of each link."""
 
     @property
+    def groups(self) -> pl.DataFrame | None:
+        """Latency of each group of flows: one-way delays, jitter, round-trip times."""
+
+    @property
+    def latency_histogram(self) -> pl.DataFrame | None:
+        """One-way delays and round-trip times of each group, counted in bins."""
+
+    @property
     def delay_histogram(self) -> pl.DataFrame | None:
         """Queueing delays of each link, counted in bins."""
 

@@ -10,7 +10,7 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -22,12 +22,14 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT, MARKERS, SYMBOLS
-from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+from parshall.report.plot import Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
 WIDTH_IN = 6.3
 PANEL_IN = 2.7
 STACKED_IN = 1.35
 _LEFT_IN = 0.62
+_NAME_IN = 0.075
+"""Of a character of a name beside the axis."""
 _RIGHT_IN = 0.12
 _TOP_IN = 0.27
 _BOTTOM_IN = 0.46
@@ -114,10 +116,12 @@ def _drawn(plot: Plot) -> Canvas:
     top = height - _TOP_IN
     has_shades = any(isinstance(mark, Grid) for panel in plot.panels for mark in panel.marks)
     right = _SHADES_IN if has_shades else _RIGHT_IN
+    longest = max((len(name) for panel in plot.panels for name in panel.y.names), default=0)
+    left = min(max(_LEFT_IN, _NAME_IN * longest + 0.12), WIDTH_IN / 3)
     for index, (ax, panel, own) in enumerate(zip(axes, plot.panels, heights, strict=True)):
         top -= own
-        width = WIDTH_IN - _LEFT_IN - right
-        ax.set_position((_LEFT_IN / WIDTH_IN, top / height, width / WIDTH_IN, own / height))
+        width = WIDTH_IN - left - right
+        ax.set_position((left / WIDTH_IN, top / height, width / WIDTH_IN, own / height))
         _shades(canvas, ax, panel, ((WIDTH_IN - right + 0.1) / WIDTH_IN, top / height, 0.12 / WIDTH_IN, own / height))
         top -= _GAP_IN
         if index < len(axes) - 1:
@@ -137,8 +141,8 @@ def _shades(canvas: Canvas, ax: Axes, panel: Panel, place: tuple[float, float, f
 def _draw(panel: Panel, ax: Axes, *, repeated: bool) -> None:
     for mark in panel.marks:
         _mark(mark, ax, panel)
-    _scale(panel.x, ax, "x")
-    _scale(panel.y, ax, "y")
+    _scale(panel, ax, "x")
+    _scale(panel, ax, "y")
     if not repeated:
         ax.set_title(panel.y.title, loc="left", pad=4)
     if panel.note:
@@ -176,11 +180,13 @@ def _points(mark: Points, ax: Axes, label: str) -> None:
     colour = _colour(mark.style)
     bars = None
     if mark.low is not None and mark.high is not None:
-        bars = np.array([y - _v(mark.low), _v(mark.high) - y])
+        middles = y if mark.along == "y" else x
+        bars = np.array([middles - _v(mark.low), _v(mark.high) - middles])
     ax.errorbar(
         x,
         y,
-        yerr=bars,
+        yerr=bars if mark.along == "y" else None,
+        xerr=bars if mark.along == "x" else None,
         linestyle="none",
         marker=MARKERS[SYMBOLS[mark.style.index]],
         markersize=2.4 if many else 4.2,
@@ -214,20 +220,27 @@ def _guide(guide: Guide, ax: Axes, panel: Panel) -> None:
     )
 
 
-def _scale(axis: Axis, ax: Axes, letter: str) -> None:
+def _scale(panel: Panel, ax: Axes, letter: Literal["x", "y"]) -> None:
+    axis, ends = panel.x if letter == "x" else panel.y, panel.ends(letter)
     drawn = getattr(ax, f"{letter}axis")
     if axis.log:
         getattr(ax, f"set_{letter}scale")("log")
-        low, high = getattr(ax, f"get_{letter}lim")()
-        low, high = axis.minimum or low, axis.maximum or high
+        least, most = panel.extent(letter) or (1.0, 10.0)
+        low, high = ends[0] or least, ends[1] or most
         short = math.log10(high / low) < 2.2
         drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=9))
         drawn.set_minor_formatter(NullFormatter())
     if axis.names:
-        drawn.set_ticks(range(len(axis.names)), axis.names)
+        drawn.set_ticks(range(len(axis.names)), [shortened(name) for name in axis.names])
     else:
         drawn.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
-    getattr(ax, f"set_{letter}lim")(axis.minimum, axis.maximum)
+    getattr(ax, f"set_{letter}lim")(*ends)
+
+
+def shortened(name: str) -> str:
+    """A name that fits beside the axis."""
+    most = int(WIDTH_IN / 3 / _NAME_IN) - 2
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _legend(canvas: Canvas, axes: Sequence[Axes]) -> float:

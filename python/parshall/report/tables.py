@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from parshall.report import metrics as measured
 from parshall.report.figures.common import group_names, link_names
+from parshall.report.figures.delays import Delays, of_groups
 from parshall.report.metrics import Metric, Metrics
 from parshall.report.numbers import (
     ABSENT,
+    NO_BREAK,
     Scale,
     count,
     given,
     joined,
     quantity,
     scale_for,
+    significant,
     trimmed,
 )
 from parshall.report.source import RunLike, filled
@@ -95,6 +98,44 @@ def groups_table(run: RunLike) -> Table | None:
     return _table("By group of flows", columns, "group")
 
 
+def latency_table(run: RunLike) -> Table | None:
+    """One row a group of which packets arrived: percentiles of all repetitions together."""
+    one_way, rtt = of_groups(run, "one_way_delay"), of_groups(run, "rtt")
+    groups = list(one_way)
+    if not groups:
+        return None
+    found = [measured.of_group(run, group) for group in groups]
+
+    def percentile(label: str, of: Mapping[str, Delays], level: float) -> Column | None:
+        values = [float(of[group].quantiles([level])[0]) if group in of else None for group in groups]
+        present = [value for value in values if value is not None]
+        if not present:
+            return None
+        scale = scale_for(max(present), "s")
+        texts = [ABSENT if value is None else significant(value * scale.factor) for value in values]
+        return Column(label, scale.unit, [Cell(text) for text in texts])
+
+    columns = [
+        _words("Group", groups),
+        _metric("Mean one-way delay", found, groups, "one_way_delay_s"),
+        percentile("Median", one_way, 0.5),
+        percentile("95 %", one_way, 0.95),
+        percentile("99 %", one_way, 0.99),
+        percentile("Largest", one_way, 1.0),
+        _metric("Jitter", found, groups, "jitter_s"),
+        percentile("Median RTT", rtt, 0.5),
+        percentile("RTT, 95 %", rtt, 0.95),
+        percentile("RTT, 99 %", rtt, 0.99),
+    ]
+    note = (
+        "One-way delays run from a packet’s sending to its arrival, propagation included; jitter is the mean "
+        "difference between packets that arrive one after another in a flow (RFC 3550, section 6.4.1)."
+    )
+    if len(run.metadata.get("repetitions_finished") or []) > 1:
+        note += " Percentiles are of the packets of all repetitions together."
+    return _table("Latency", columns, "group", note)
+
+
 def transfers_table(run: RunLike) -> Table | None:
     """One row a group whose flows are made of transfers."""
     transfers = filled(run.transfers)
@@ -133,6 +174,7 @@ def links_table(run: RunLike) -> Table | None:
         _words("Rate", [span(table, "rate_bps", "bit/s") for table in rows]),
         metric("Utilisation", "utilisation"),
         metric("Lost", "loss_rate"),
+        metric("Marked", "mark_rate"),
         metric("Lost in profile", "loss_rate_in"),
         metric("Lost out of profile", "loss_rate_out"),
         metric("Mean queue", "queue_packets"),
@@ -160,7 +202,7 @@ def span(table: pl.DataFrame, column: str, unit: str) -> str:
 def _population(flows: pl.DataFrame) -> str:
     controls = sorted(set(flows["congestion_control"].to_list()))
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
-    return f"{count(number)} {'/'.join(control or 'datagrams' for control in controls)}"
+    return f"{count(number)}{NO_BREAK}{'/'.join(control or 'datagrams' for control in controls)}"
 
 
 def _table(title: str, columns: Sequence[Column | None], row: str, note: str = "") -> Table:

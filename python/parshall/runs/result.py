@@ -108,6 +108,16 @@ class Run:
         return self.table("link_samples")
 
     @cached_property
+    def groups(self) -> pl.DataFrame | None:
+        """Latency of each group of flows: one-way delays, jitter, round-trip times."""
+        return self.table("groups")
+
+    @cached_property
+    def latency_histogram(self) -> pl.DataFrame | None:
+        """One-way delays and round-trip times of each group, counted in bins."""
+        return self.table("latency_histogram")
+
+    @cached_property
     def delay_histogram(self) -> pl.DataFrame | None:
         """Queueing delays of each link, counted in bins."""
         return self.table("delay_histogram")

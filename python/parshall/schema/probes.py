@@ -26,7 +26,7 @@ class Probes(Part):
 
     flow_samples: Interval | None = Field(
         None,
-        description="Time between samples of a flow (default: a thousandth of the duration); false: none",
+        description="Time between samples of a flow (default: 1000 in a run); false: none",
     )
     flows: int = Field(5, ge=0, le=2**32 - 1, strict=True, description="Flows of each group that are sampled")
     rounds: int = Field(
@@ -38,6 +38,11 @@ class Probes(Part):
     )
     link_samples: Interval | None = Field(
         None,
-        description="Bin width of the links' series (default: a thousandth of the duration); false: none",
+        description="Bin width of the links' series (default: 1000 in a run); false: none",
+    )
+    latency: bool | None = Field(
+        None,
+        strict=True,
+        description="Whether one-way delays, jitter and round-trip times are recorded (default: up to 10,000 flows)",
     )
     transfers: bool = Field(True, strict=True, description="Whether each finished transfer is recorded")

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from parshall.scenario import Scenario
 
 SAMPLES = 1000
-"""Samples in a run by default."""
+"""Samples in a run by default, if it lasts its duration."""
+
+FINEST_PS = quantities.PS_PER_S // 1_000_000
+"""Of one that ends before: where intervals begin, 1 us; they grow until 400 to 1000 cover the run."""
+
+LATENCY_FLOWS = 10_000
+"""Delays from end to end are measured by default in runs of at most so many flows."""
 
 
 def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
@@ -114,15 +120,22 @@ def _group(scenario: Scenario, index: int, taken: Route, duration_ps: int, conte
 def _probes(scenario: Scenario, duration_ps: int) -> dict[str, Any]:
     probes = scenario.probes
     return {
-        "flow_interval_ps": _interval(probes.flow_samples, duration_ps),
+        "flow_samples": _sampling(probes.flow_samples, scenario, duration_ps),
         "flows_sampled": probes.flows,
         "rounds_flows": probes.rounds,
-        "link_interval_ps": _interval(probes.link_samples, duration_ps),
+        "link_samples": _sampling(probes.link_samples, scenario, duration_ps),
         "transfers": probes.transfers,
+        "latency": _latency(scenario) if probes.latency is None else probes.latency,
     }
 
 
-def _interval(given: Any, duration_ps: int) -> int | None:
-    if given is None:
-        return max(1, duration_ps // SAMPLES)
-    return None if given is False else quantities.parse("duration", given)
+def _sampling(given: Any, scenario: Scenario, duration_ps: int) -> dict[str, int] | None:
+    if given is False:
+        return None
+    if given is not None:
+        return {"every": quantities.parse("duration", given)}
+    return {"fitted": FINEST_PS} if scenario.ends_with else {"every": max(1, duration_ps // SAMPLES)}
+
+
+def _latency(scenario: Scenario) -> bool:
+    return sum(group.count for group in scenario.flows) <= LATENCY_FLOWS

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import polars as pl
 
 from parshall.report import words
 from parshall.report.numbers import given
+from parshall.report.palette import SERIES
 from parshall.report.plot import Band, Guide, Line, Mark, Points, Style
 from parshall.report.source import RunLike, filled
 from parshall.report.thinning import Spread
@@ -60,6 +64,23 @@ def group_names(run: RunLike) -> list[str]:
         return []
     first = flows.group_by("group").agg(pl.col("flow").min()).sort("flow")
     return first["group"].to_list()
+
+
+def across_ranks(values: Mapping[str, float], noun: str) -> tuple[list[str], str]:
+    """The names that a panel has colours for, and the sentence that says which these are, if not all.
+
+    Of more names, those at equal distances in the order of their values, from the largest to the smallest: the extremes
+    and the middle are among them. They come in the order that `values` has.
+    """
+    names = list(values)
+    if len(names) <= SERIES:
+        return names, ""
+    ranked = sorted(names, key=lambda name: (-values[name], names.index(name)))
+    chosen = {ranked[round(rank)] for rank in np.linspace(0, len(ranked) - 1, SERIES)}
+    words = (
+        f"Drawn are {SERIES} of {len(names)} {noun}s, from the largest to the smallest value at equal steps of rank."
+    )
+    return [name for name in names if name in chosen], words
 
 
 def timed(transfers: pl.DataFrame) -> pl.DataFrame:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from parshall.report.figures.common import group_names, pooled, sentences, spread_marks, timed
-from parshall.report.numbers import Scale, count, counted, scale_for
-from parshall.report.palette import SERIES
+from parshall.report.figures.common import across_ranks, group_names, pooled, sentences, spread_marks, timed
+from parshall.report.numbers import Scale, count, counted, quantity, scale_for
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
 from parshall.report.source import RunLike, filled
 from parshall.report.thinning import SCATTER_POINTS, spread_over
+
+_MARKED = (0.5, 0.95, 0.99)
+"""Percentiles that are marked and told, as far as transfers are enough for one to lie beyond."""
+
+_LONG_TAIL = 8.0
+"""Completion times that reach so many times their median are drawn on a logarithmic axis."""
 
 
 def prepare(run: RunLike) -> Plot | Missing:
@@ -33,12 +38,12 @@ def prepare(run: RunLike) -> Plot | Missing:
 
 
 def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
-    groups = _groups(run, finished)
+    groups, left_out = _groups(run, finished)
     bytes_scale = scale_for(float(np.median(finished["size_bytes"].to_numpy())), "B")
     time_scale = scale_for(float(np.median(finished["duration_s"].to_numpy())), "s")
     binned = finished.height > SCATTER_POINTS
     marks: list[Mark] = []
-    for index, group in enumerate(groups[:SERIES]):
+    for index, group in enumerate(groups):
         rows = finished.filter(pl.col("group") == group)
         x = rows["size_bytes"].to_numpy() * bytes_scale.factor
         y = rows["duration_s"].to_numpy() * time_scale.factor
@@ -58,34 +63,48 @@ def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame)
         Axis("Size of the transfer", bytes_scale.unit, log=True),
         Axis("Completion time", time_scale.unit, log=True),
     )
-    return Plot([Panel(marks, *axes)], sentences(_opening(finished), note, _unfinished(transfers), pooled(transfers)))
+    return Plot(
+        [Panel(marks, *axes)], sentences(_opening(finished), note, _unfinished(transfers), pooled(transfers), left_out)
+    )
 
 
 def _distribution(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
     """All transfers have one size: the share that took no longer than x."""
-    groups = _groups(run, finished)
-    scale: Scale = scale_for(float(np.median(finished["duration_s"].to_numpy())), "s")
+    groups, left_out = _groups(run, finished)
+    durations = finished["duration_s"].to_numpy()
+    scale: Scale = scale_for(float(np.median(durations)), "s")
     marks: list[Mark] = []
-    for index, group in enumerate(groups[:SERIES]):
-        rows = finished.filter(pl.col("group") == group)
-        levels = np.linspace(0.0, 1.0, min(rows.height, 500))
-        x = np.quantile(rows["duration_s"].to_numpy() * scale.factor, levels)
-        name = f"{group} ({counted(rows.height, 'transfer')})" if len(groups) > 1 else ""
+    words: list[str] = []
+    for index, group in enumerate(groups):
+        seconds = finished.filter(pl.col("group") == group)["duration_s"].to_numpy()
+        levels = np.linspace(0.0, 1.0, min(len(seconds), 500))
+        x = np.quantile(seconds * scale.factor, levels)
+        name = f"{group} ({counted(len(seconds), 'transfer')})" if len(groups) > 1 else ""
         style = Style(series=index, dash=index)
-        marks.append(Line(x, levels * 100.0, name, style) if rows.height > 1 else Points(x, [100.0], name, style))
+        marks.append(Line(x, levels * 100.0, name, style) if len(seconds) > 1 else Points(x, [100.0], name, style))
+        marked = np.array([level for level in _MARKED if len(seconds) * (1.0 - level) >= 1.0])
+        if len(marked) and len(seconds) > 1:
+            found = np.quantile(seconds, marked)
+            marks.append(Points(found * scale.factor, marked * 100.0, "", style))
+            named = ", ".join(
+                f"{100 * level:g} %: {quantity(value, 's')}" for level, value in zip(marked, found, strict=True)
+            )
+            words.append(f"{group}: {named}." if len(groups) > 1 else f"Percentiles (points): {named}.")
     size = int(finished["size_bytes"][0])
+    long = float(durations.max()) > _LONG_TAIL * float(np.median(durations))
     axes = (
-        Axis("Completion time x", scale.unit),
+        Axis("Completion time x", scale.unit, log=long),
         Axis("Transfers that took at most x", "%", minimum=0.0, maximum=100.0),
     )
     opening = sentences(_opening(finished), f"All have the same size, {count(size)} bytes.")
-    return Plot([Panel(marks, *axes)], sentences(opening, _unfinished(transfers), pooled(transfers)))
+    return Plot([Panel(marks, *axes)], sentences(opening, *words, _unfinished(transfers), pooled(transfers), left_out))
 
 
-def _groups(run: RunLike, finished: pl.DataFrame) -> list[str]:
-    present = set(finished["group"].unique().to_list())
-    known = [group for group in group_names(run) if group in present]
-    return known or sorted(present)
+def _groups(run: RunLike, finished: pl.DataFrame) -> tuple[list[str], str]:
+    """The groups that are drawn, and the sentence about those that are not."""
+    median = dict(finished.group_by("group").agg(pl.col("duration_s").median()).sort("group").iter_rows())
+    known = [group for group in group_names(run) if group in median]
+    return across_ranks({group: median[group] for group in known or median}, "group")
 
 
 def _opening(finished: pl.DataFrame) -> str:

@@ -33,7 +33,10 @@ Flow = dict[str, Any]
 
 
 def prepare(run: RunLike) -> Plot | Missing:
-    """One curve a flow; the first flows of each group, in turn, until `SHOWN` are drawn."""
+    """One curve a flow; the first flows of each group, in turn, until `SHOWN` are drawn.
+
+    Of more groups than that: a flow of the group with the most, with the median and with the least goodput.
+    """
     samples, flows = filled(run.flow_samples), filled(run.flows)
     if samples is None or flows is None:
         return Missing("No windows were sampled; `[probes] flow_samples` turns this on.")
@@ -42,33 +45,42 @@ def prepare(run: RunLike) -> Plot | Missing:
     who = who.filter(pl.col("flow").is_in(samples["flow"].unique().implode()) & (pl.col("congestion_control") != ""))
     if who.is_empty():
         return Missing("The sampled flows send datagrams, which have no congestion window.")
-    chosen = _chosen(who)
+    curves = _curves(samples, who)
+    if not curves:
+        return Missing("No flow had a congestion window when samples were taken: they started after the last sample.")
+    chosen, selection = _chosen(who.filter(pl.col("flow").is_in(list(curves))))
+    drawn = [(flow, curves[flow["flow"]]) for flow in chosen.iter_rows(named=True)]
     start = warm_up_s(run)
-    curves, note = _curves(samples, chosen)
     time = Axis("Time", "s", minimum=0.0, maximum=end_s(run, float(samples["time_s"].to_numpy().max())))
     marks = measured_from(start)
-    if chosen.height <= OVERLAID:
+    if chosen.height <= OVERLAID and not selection:
         several = chosen.height > 1
         lines = [
             Line(curve.x, curve.y, _label(flow), Style(series=index, thin=several))
-            for index, (flow, curve) in enumerate(curves)
+            for index, (flow, curve) in enumerate(drawn)
         ]
-        top, cut = _top([curve for _, curve in curves], start)
+        top, cut = _top([curve for _, curve in drawn], start)
         panels = [Panel([*lines, *marks], time, Axis("Congestion window", "packets", minimum=0.0, maximum=top))]
     else:
-        panels, cut = _strips(curves, group_names(run), time, start)
-    left_out = who.height - chosen.height
+        panels, cut = _strips(drawn, group_names(run), time, start)
+    left_out = len(curves) - chosen.height
     others = f"{counted(left_out, 'other sampled flow')} not shown." if left_out else ""
-    return Plot(panels, sentences("Congestion window of sampled flows.", which, cut, note, others))
+    silent = who.height - len(curves)
+    late = f"{counted(silent, 'flow')} started after the last sample." if silent else ""
+    note = next((curve.note for _, curve in drawn if curve.note), "")
+    return Plot(panels, sentences("Congestion window of sampled flows.", selection, which, cut, note, others, late))
 
 
-def _curves(samples: pl.DataFrame, chosen: pl.DataFrame) -> tuple[list[tuple[Flow, Thinned]], str]:
-    """The window of each flow from its start on, and the sentence about thinning."""
-    curves = []
-    for flow in chosen.iter_rows(named=True):
-        rows = samples.filter((pl.col("flow") == flow["flow"]) & (pl.col("time_s") >= flow["start_s"])).sort("time_s")
-        curves.append((flow, extremes(rows["time_s"].to_numpy(), rows["cwnd_packets"].to_numpy())))
-    return curves, next((curve.note for _, curve in curves if curve.note), "")
+def _curves(samples: pl.DataFrame, who: pl.DataFrame) -> dict[int, Thinned]:
+    """The window of each flow from its start on, of those that have a sample then."""
+    curves = {}
+    windows = samples.drop_nulls("cwnd_packets").sort("time_s").partition_by("flow", as_dict=True)
+    for flow, start_s in who.select("flow", "start_s").iter_rows():
+        rows = windows.get((flow,))
+        rows = None if rows is None else filled(rows.filter(pl.col("time_s") >= start_s))
+        if rows is not None:
+            curves[flow] = extremes(rows["time_s"].to_numpy(), rows["cwnd_packets"].to_numpy())
+    return curves
 
 
 def _strips(curves: list[tuple[Flow, Thinned]], groups: list[str], time: Axis, start: float) -> tuple[list[Panel], str]:
@@ -100,10 +112,24 @@ def _label(flow: Flow) -> str:
     return flow_label(flow["group"], flow["flow"], flow["congestion_control"], flow["rtt_base_s"])
 
 
-def _chosen(who: pl.DataFrame) -> pl.DataFrame:
-    """The first flow of each group, then the second of each, and so on, in the order of the flows."""
+def _chosen(who: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """The first flow of each group, then the second of each, and so on, in the order of the flows.
+
+    Of more groups than can be drawn: the first flow of three, and the sentence that names them.
+    """
+    groups = who.group_by("group", maintain_order=True).agg(pl.col("goodput_bps").mean().fill_null(0.0))
+    if groups.height > SHOWN:
+        ranked = groups.sort("goodput_bps", descending=True, maintain_order=True)["group"].to_list()
+        most, median, least = ranked[0], ranked[len(ranked) // 2], ranked[-1]
+        first = who.filter(pl.col("flow") == pl.col("flow").min().over("group"))
+        order = pl.DataFrame({"group": [most, median, least]})
+        selection = (
+            f"Of {counted(groups.height, 'group')}, a flow of the one with the most goodput a flow ({most}), of the "
+            f"median ({median}), and of the one with the least ({least})."
+        )
+        return order.join(first, on="group", how="left", maintain_order="left"), selection
     turn = pl.col("flow").rank("ordinal").over("group")
-    return who.with_columns(turn=turn).sort("turn", "flow").head(SHOWN).sort("flow")
+    return who.with_columns(turn=turn).sort("turn", "flow").head(SHOWN).sort("flow"), ""
 
 
 FIGURE = Figure("cwnd", "Congestion windows over time", prepare)

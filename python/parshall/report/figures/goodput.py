@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from parshall.report.figures.common import group_names, pooled, sentences, spread_marks
+from parshall.report.figures.common import across_ranks, group_names, pooled, sentences, spread_marks
 from parshall.report.numbers import Scale, counted, scale_for
-from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
 from parshall.report.source import RunLike, filled
 from parshall.report.thinning import SCATTER_POINTS, extremes, spread_over
@@ -29,7 +28,9 @@ def prepare(run: RunLike) -> Plot | Missing:
     rtt = points["rtt_base_s"].drop_nulls().to_numpy()
     spread = len(rtt) == points.height and float(rtt.max()) > NEARLY_EQUAL * float(rtt.min())
     draw = _against_rtt if spread else _sorted
-    return draw(points, scale, group_names(run), how)
+    mean = dict(points.group_by("group").agg(pl.col("goodput_bps").mean()).iter_rows())
+    groups, left_out = across_ranks({group: mean[group] for group in group_names(run) if group in mean}, "group")
+    return draw(points, scale, groups, sentences(how, left_out))
 
 
 def _points(flows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
@@ -53,7 +54,7 @@ def _against_rtt(points: pl.DataFrame, scale: Scale, groups: list[str], how: str
     marks: list[Mark] = []
     rtt_ms = points["rtt_base_s"].to_numpy() * 1e3
     wide = float(rtt_ms.max()) > 10.0 * float(rtt_ms.min())
-    for index, group in enumerate(groups[:SERIES]):
+    for index, group in enumerate(groups):
         rows = points.filter(pl.col("group") == group)
         if rows.is_empty():
             continue
@@ -78,9 +79,7 @@ def _against_rtt(points: pl.DataFrame, scale: Scale, groups: list[str], how: str
     opening = "Goodput against the round-trip time without queueing."
     return Plot(
         [Panel(marks, *axes)],
-        sentences(
-            opening, note or how, pooled(points) if note and "repetition" in points.columns else "", _cut(groups)
-        ),
+        sentences(opening, note, how, pooled(points) if note and "repetition" in points.columns else ""),
     )
 
 
@@ -88,7 +87,7 @@ def _sorted(points: pl.DataFrame, scale: Scale, groups: list[str], how: str) -> 
     marks: list[Mark] = []
     note = ""
     largest = 0.0
-    for index, group in enumerate(groups[:SERIES]):
+    for index, group in enumerate(groups):
         y = np.sort(points.filter(pl.col("group") == group)["goodput_bps"].to_numpy() * scale.factor)
         if len(y) == 0:
             continue
@@ -107,11 +106,7 @@ def _sorted(points: pl.DataFrame, scale: Scale, groups: list[str], how: str) -> 
         Axis("Goodput of a flow", scale.unit, minimum=0.0),
     )
     opening = "Goodput of the flows, sorted; a flat line is an equal share for all."
-    return Plot([Panel(marks, *axes)], sentences(opening, how, note, _cut(groups)))
-
-
-def _cut(groups: list[str]) -> str:
-    return "" if len(groups) <= SERIES else f"The first {SERIES} of {len(groups)} groups are drawn."
+    return Plot([Panel(marks, *axes)], sentences(opening, how, note))
 
 
 FIGURE = Figure("goodput", "Goodput of each flow", prepare)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
@@ -12,11 +14,14 @@ from parshall.report.figures.common import (
     sentences,
     warm_up_s,
 )
-from parshall.report.numbers import given, scale_for
-from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values
+from parshall.report.numbers import Scale, given, scale_for
+from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values, values
 from parshall.report.source import RunLike, filled
 from parshall.report.thinning import Binned, averaged
 from parshall.report.words import listed
+
+_CONSTANT = 1.001
+"""Rates of bins within this factor of each other are those of a constant link."""
 
 LINKS = 3
 """The most links drawn: the busiest ones."""
@@ -56,9 +61,11 @@ def prepare(run: RunLike) -> Plot | Missing:
         queues.append(Panel(_curve(waiting, "", style), seconds, Axis("Mean queue", "packets", minimum=0.0), of_link))
         drops += _curve(dropped, "", style)
         note = note or carried.note
-    if len(shown) == 1 and rates:
-        rate = rates[shown[0]]
-        throughput.append(Guide(rate * bits.factor, f"link rate {given(rate, 'bit/s')}"))
+    reference = _reference(samples, shown[0], rates, bits) if len(shown) == 1 else []
+    throughput += reference
+    top = max(
+        float(top), *(float(values(mark.y).max()) / bits.factor for mark in reference if isinstance(mark, Line)), 0.0
+    )
     throughput += measured_from(start)
     headroom = float(top) * bits.factor * 1.12
     panels = [
@@ -94,6 +101,26 @@ def _curve(series: Binned, name: str, style: Style) -> list[Mark]:
 def _throughput_bps(samples: pl.DataFrame, link: str) -> Values:
     rows = samples.filter(pl.col("link") == link)
     return np.asarray(rows["forwarded_bytes"].to_numpy() * 8.0 / rows["bin_s"].to_numpy(), dtype=np.float64)
+
+
+def _reference(samples: pl.DataFrame, link: str, rates: Mapping[str, float], bits: Scale) -> list[Mark]:
+    """What a link could carry: a curve if that varies, else a line."""
+    capacity = _varying_capacity(samples, link)
+    if capacity is not None:
+        drawn = averaged(*capacity)
+        return [Line(drawn.x, drawn.mean * bits.factor, "capacity", Style(muted=True, thin=True), steps=True)]
+    if link not in rates:
+        return []
+    return [Guide(rates[link] * bits.factor, f"link rate {given(rates[link], 'bit/s')}")]
+
+
+def _varying_capacity(samples: pl.DataFrame, link: str) -> tuple[Values, Values] | None:
+    """The rate of a link over time, s and bit/s, if it is not the same throughout."""
+    if "rate_bps" not in samples.columns:
+        return None  # recorded by a version that did not
+    rows = samples.filter(pl.col("link") == link).sort("time_s")
+    rates = rows["rate_bps"].to_numpy()
+    return None if rates.max() <= _CONSTANT * rates.min() else (rows["time_s"].to_numpy(), rates)
 
 
 def _busiest(run: RunLike, links: list[str]) -> list[str]:

@@ -52,7 +52,7 @@ def with_series(scenario: Scenario) -> Measured:
 def measured(scenario: Scenario, *, series: bool = False) -> Measured:
     """Run one repetition and measure."""
     resolved = scenario.resolve()
-    sampled = resolved["probes"]["flow_interval_ps"] is not None
+    sampled = resolved["probes"]["flow_samples"] is not None
     run = recorded(resolved, *_TABLES, *(["flow_samples"] if sampled else []), source=scenario.source)
     packet_bytes, header_bytes = (resolved["flows"][0][key] for key in ("packet_bytes", "header_bytes"))
     flows = run.tables["flows"]

@@ -1,0 +1,77 @@
+"""The delays that packets and round trips had, from their histograms, pooled over repetitions.
+
+The histograms' buckets hold whole picoseconds: one from a to b has values from a to b - 1 ps, and the first of them are
+of one value each. Quantiles are exact to the bucket (0.8 % wide at most) and interpolated within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import polars as pl
+
+from parshall.report.figures.common import group_names
+from parshall.report.plot import Values
+from parshall.report.source import RunLike, filled
+from parshall.stats.histogram import histogram_quantiles
+
+_PS = 1e-12
+
+
+@dataclass(frozen=True)
+class Delays:
+    """A histogram of delays that holds some: bucket i holds `number[i]` values from `least_s[i]` to `most_s[i]`."""
+
+    least_s: Values
+    most_s: Values
+    number: Values
+
+    def quantiles(self, levels: Sequence[float] | Values) -> Values:
+        """The delays that these shares of all values do not exceed, s."""
+        return cast("Values", histogram_quantiles(self.least_s, self.most_s, self.number, levels))
+
+
+def pooled_delays(histogram: pl.DataFrame, number: str) -> Delays | None:
+    """The buckets of all repetitions together; ``None`` if they hold nothing. `number`: the column that counts."""
+    buckets = histogram.group_by("low_s", "high_s").agg(pl.col(number).sum()).filter(pl.col(number) > 0).sort("low_s")
+    if buckets.is_empty():
+        return None
+    low, high = buckets["low_s"].to_numpy(), buckets["high_s"].to_numpy()
+    most = np.maximum(low, high - _PS)
+    most[:-1] = np.minimum(most[:-1], low[1:])  # rounding of seconds must not make buckets overlap
+    return Delays(low, most, buckets[number].to_numpy().astype(np.float64))
+
+
+def of_groups(run: RunLike, measure: str) -> dict[str, Delays]:
+    """The delays of each group that has any, in the order of the scenario; `measure`: ``one_way_delay`` or ``rtt``."""
+    histogram = filled(run.latency_histogram)
+    if histogram is None:
+        return {}
+    rows = histogram.filter(pl.col("measure") == measure)
+    found = {group: pooled_delays(rows.filter(pl.col("group") == group), "samples") for group in group_names(run)}
+    return {group: delays for group, delays in found.items() if delays is not None}
+
+
+def under_load(run: RunLike) -> str | None:
+    """The group whose latency a reader asks for: it wants little, and suffers from the load of others.
+
+    That is, of the groups that send datagrams or transfers, not data without end, the one with the least goodput a
+    flow. ``None`` where this is the group with the most, or the only one.
+    """
+    flows, transfers = filled(run.flows), filled(run.transfers)
+    present = of_groups(run, "one_way_delay")
+    if flows is None or len(present) < 2:
+        return None
+    mean = flows.group_by("group").agg(
+        pl.col("goodput_bps").mean(), datagrams=(pl.col("congestion_control") == "").all()
+    )
+    divided = set() if transfers is None else set(transfers["group"].unique().to_list())
+    goodput = {group: value for group, value, _ in mean.iter_rows() if group in present and value is not None}
+    limited = [
+        group for group, _, datagrams in mean.iter_rows() if group in goodput and (datagrams or group in divided)
+    ]
+    least = min(limited, key=lambda group: (goodput[group], group), default=None)
+    return None if least is None or goodput[least] >= max(goodput.values()) else least
