@@ -5,8 +5,7 @@ with a directory of their own are gathered into segments, a few thousand at a ti
 
 | file of ``segments/ID/`` | rows |
 | --- | --- |
-| ``runs.parquet`` | one a run: key, code, scenario, seed, repetition, figures of merit, totals, how it was made |
-| ``metrics.parquet`` | one a run and metric |
+| ``runs.parquet`` | one a run: key, code, scenario, seed, repetition, totals, how it was made |
 | ``scenarios.parquet`` | one a scenario: its digest and the resolved text |
 | ``TABLE.parquet`` | those of the runs' tables, with the key ``run`` in front |
 | ``segment.json`` | digests of the files, the runs' number, the segments that it replaces; written last |
@@ -32,12 +31,14 @@ from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.campaign.work import digest
 from parshall.errors import StoreError
 from parshall.files import sync
-from parshall.runs.merit import METRICS
 from parshall.runs.storage import storage_error
 
 SEGMENT_FILE = "segment.json"
-OWN_TABLES = ("runs", "metrics", "scenarios")
+OWN_TABLES = ("runs", "scenarios")
 """Tables that describe runs; the others are records."""
+
+OUTDATED = ("metrics",)
+"""Tables that earlier versions wrote: metrics are computed from the records when they are asked for."""
 
 GATHER = 2000
 """So many runs are gathered at a time."""
@@ -193,7 +194,6 @@ def runs_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
             "scenario": each["scenario"],
             "seed": each["seed"],
             "repetition": each["repetition"],
-            **{key: each["metrics"].get(key) for key in METRICS},
             "simulated_s": each["totals"]["simulated_s"],
             "events": each["totals"]["events"],
             "packets_forwarded": each["totals"]["packets_forwarded"],
@@ -211,7 +211,6 @@ RUNS_SCHEMA: Mapping[str, Any] = {
     "scenario": pl.String(),
     "seed": pl.UInt64(),
     "repetition": pl.UInt32(),
-    **dict.fromkeys(METRICS, pl.Float64()),
     "simulated_s": pl.Float64(),
     "events": pl.UInt64(),
     "packets_forwarded": pl.UInt64(),
@@ -223,12 +222,6 @@ RUNS_SCHEMA: Mapping[str, Any] = {
 }
 HOW_MADE = ("host", "started", "wall_s", "cpu_s")
 """Columns of ``runs`` that differ when a run is done again."""
-
-
-def metrics_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """The table ``metrics`` of these runs."""
-    rows = [(each["run"], key, value) for each in described for key, value in each["metrics"].items()]
-    return pl.DataFrame(rows, schema={"run": pl.String, "metric": pl.String, "value": pl.Float64}, orient="row")
 
 
 def scenarios_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -265,10 +258,10 @@ def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[S
     partial = store.partial("segment")
     try:
         partial.mkdir()
-        own = (runs_frame(described), metrics_frame(described), scenarios_frame(described))
+        own = (runs_frame(described), scenarios_frame(described))
         for name, frame in zip(OWN_TABLES, own, strict=True):
             before = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
-            whole = pl.concat([*before, frame.lazy()], how="diagonal")
+            whole = pl.concat([*before, frame.lazy()], how="diagonal").select(frame.columns)
             if name == "scenarios":
                 whole = whole.unique("scenario", keep="first", maintain_order=True)
             whole.collect().write_parquet(partial / f"{name}.parquet")
@@ -276,7 +269,7 @@ def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[S
         names = {name for each in described for name in each["files"]}
         names |= {name for segment in merged for name in segment.files}
         for name in sorted(name.removesuffix(".parquet") for name in names):
-            if name in OWN_TABLES:
+            if name in OWN_TABLES or name in OUTDATED:
                 continue
             parts = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
             own_part = scan_runs(name, directories, described)

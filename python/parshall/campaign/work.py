@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.errors import ClusterError, ParshallError
 from parshall.runs import about
-from parshall.runs.merit import METRICS, Repetition, Value, bottleneck_name
+from parshall.runs.merit import backward, directed
 from parshall.runs.single import Monitor, simulate
 from parshall.runs.storage import storage_error
+from parshall.stats.estimates import Series
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Task:
     repetition
         Its number.
     metrics
-        Metrics of groups and links that are recorded too.
+        Metrics whose values are wanted at once, because they decide how it goes on.
     store, identity
         Where the result goes.
     code
@@ -81,7 +80,7 @@ class Outcome:
     run
         The run's key.
     metrics
-        Values by metric; empty for a run that failed.
+        Those that were wanted; without what the run does not have.
     wall_s, simulated_s, packets
         What it took.
     error
@@ -95,7 +94,7 @@ class Outcome:
     """
 
     run: str
-    metrics: Mapping[str, Value] = field(default_factory=dict)
+    metrics: Mapping[str, Series] = field(default_factory=dict)
     wall_s: float = 0.0
     simulated_s: float = 0.0
     packets: int = 0
@@ -158,7 +157,7 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
     """Simulate, measure, and describe the run in its ``run.json``."""
     started, clock = about.now(), time.monotonic()
     totals = simulate(task.scenario, task.repetition, directory, monitor)
-    metrics = measure(directory, task.metrics)
+    metrics = measure(directory, task.metrics, task.scenario) if task.metrics else {}
     wall_s = time.monotonic() - clock
     cpu_s = totals.pop("cpu_s")
     totals.pop("wall_s")
@@ -170,7 +169,6 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
         "scenario": scenario_digest(task.scenario),
         "seed": resolved["seed"],
         "repetition": task.repetition,
-        "metrics": metrics,
         "totals": totals,
         "made": {
             "host": about.host_name(),
@@ -187,19 +185,19 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
     return Outcome(task.run, metrics, wall_s, totals["simulated_s"], packets)
 
 
-def measure(directory: Path, wanted: tuple[str, ...] = ()) -> dict[str, Value]:
-    """The figures of merit of a run's tables, and the metrics of groups and links that are wanted."""
-    flows, links = pl.read_parquet(directory / "flows.parquet"), pl.read_parquet(directory / "links.parquet")
-    path = directory / "transfers.parquet"
-    transfers = pl.read_parquet(path) if path.exists() else None
-    name = bottleneck_name(links)
-    repetition = Repetition(flows, links.row(by_predicate=pl.col("link") == name, named=True), transfers)
-    values = {key: metric.of(repetition) for key, metric in METRICS.items()}
-    if wanted:
-        from parshall.campaign.metrics import of_tables  # noqa: PLC0415 - it takes a while to load
+def measure(directory: Path, wanted: tuple[str, ...], scenario: str) -> dict[str, Series]:
+    """Metrics of a run's tables, by the run's repetition."""
+    import polars as pl  # noqa: PLC0415 - workers that read no tables start fast
 
-        values |= of_tables(flows, links, transfers, wanted)
-    return values
+    from parshall.campaign.metrics import Tables, of_tables  # noqa: PLC0415 - it takes a while to load
+
+    def table(name: str) -> pl.DataFrame | None:
+        path = directory / f"{name}.parquet"
+        return pl.read_parquet(path) if path.exists() else None
+
+    flows, links = pl.read_parquet(directory / "flows.parquet"), pl.read_parquet(directory / "links.parquet")
+    own = directed(flows, backward(json.loads(scenario)))
+    return of_tables(Tables(own, links, table("transfers"), delay_histogram=table("delay_histogram")), wanted)
 
 
 def digest(path: Path) -> str:

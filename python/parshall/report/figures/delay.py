@@ -13,6 +13,7 @@ from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style, Values
 from parshall.report.source import RunLike, filled
 from parshall.report.thinning import extremes
+from parshall.runs.merit import delay_bins
 from parshall.stats.histogram import histogram_quantiles
 
 LEVELS = (0.5, 0.9, 0.99, 0.999)
@@ -34,7 +35,8 @@ def tail_of(histogram: pl.DataFrame) -> Tail | None:
     packets = bins["packets"].to_numpy().astype(np.float64)
     total = packets.sum()
     ends = bins["low_s"].to_numpy(), bins["high_s"].to_numpy()
-    percentiles = histogram_quantiles(*ends, packets, LEVELS)
+    exact = delay_bins(bins)
+    percentiles = histogram_quantiles(exact.low, exact.high, exact.counts, LEVELS)
     if percentiles is None:
         return None
     beyond = np.clip(1.0 - np.cumsum(packets) / total, 0.0, 1.0)
