@@ -25,8 +25,10 @@ from scipy.stats import false_discovery_control, ttest_1samp, ttest_ind
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.errors import InputError
-from parshall.report.comparison import Verdict
-from parshall.stats.confidence import Interval, compared, mean_interval, paired_difference, welch_difference
+from parshall.report.comparison import differed, relevance
+from parshall.runs.merit import busiest
+from parshall.stats.confidence import Interval, compared
+from parshall.stats.verdict import AT_LEAST, Verdict, judged, matters
 
 LEVEL = 0.05
 """Expected share of wrong ones among the differences that are called significant."""
@@ -48,6 +50,10 @@ class Difference:
         The difference over A's mean; None if that is 0.
     p_value
         That of no difference in the mean; None where one repetition leaves the spread unknown.
+    resolution
+        What the difference is known to at best: the widths of both histograms' bins, else 0.
+    at_least
+        Share of A's value below which a difference does not matter.
     significant
         Whether it is among the differences found; None without a p-value.
     """
@@ -59,23 +65,31 @@ class Difference:
     difference: Interval
     relative: float | None
     p_value: float | None
+    resolution: float = 0.0
+    at_least: float = AT_LEAST
     significant: bool | None = None
 
     @property
     def verdict(self) -> Verdict:
         """What can be said of B against A."""
-        if self.significant is None:
-            return Verdict.UNKNOWN
-        if self.difference.mean == 0 and self.p_value == 1:
-            return Verdict.EQUAL
-        if not self.significant:
-            return Verdict.NOT_SHOWN
-        return Verdict.HIGHER if self.difference.mean > 0 else Verdict.LOWER
+        return judged(
+            self.difference,
+            self.a.mean,
+            self.b.mean,
+            at_least=self.at_least,
+            resolution=self.resolution,
+            significant=self.significant,
+        )
+
+    @property
+    def matters(self) -> bool:
+        """Whether it is shown and reaches the threshold of practical importance."""
+        return matters(self.verdict, self.relative, self.at_least)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All differences, in the order of A's points, metric by metric."""
+    """All differences: first those that are shown and matter, the largest first; the rest in the order of points."""
 
     a: str
     b: str
@@ -84,6 +98,9 @@ class Comparison:
     only_a: int
     """Points that B does not have."""
     only_b: int
+    link: str | None = None
+    """That of which metrics without one in their name speak, in both sweeps."""
+    at_least: float = AT_LEAST
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -96,24 +113,29 @@ class Comparison:
                 for end, value in (("", of.mean), ("_low", of.low), ("_high", of.high))
             }
             tested = {"relative": each.relative, "p_value": each.p_value, "significant": each.significant}
-            rows.append({**each.point, "metric": each.metric, **ends, **tested, "verdict": str(each.verdict)})
+            said = {"verdict": str(each.verdict), "matters": each.matters}
+            rows.append({**each.point, "metric": each.metric, **ends, **tested, **said})
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""
         return {
             **{key: value for key, value in asdict(self).items() if key != "differences"},
-            "differences": [{**asdict(each), "verdict": each.verdict} for each in self.differences],
+            "differences": [
+                {**asdict(each), "verdict": each.verdict, "matters": each.matters} for each in self.differences
+            ],
         }
 
 
-def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = ()) -> Comparison:
+def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = AT_LEAST) -> Comparison:
     """Compare two sweeps.
 
     Parameters
     ----------
     metrics
         Which; without any those that A's page shows first.
+    at_least
+        Share of A's value below which a difference does not matter.
 
     Raises
     ------
@@ -124,6 +146,8 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = ()) -> Comparison:
     if sorted(names_a) != sorted(names_b):
         listed = " and ".join(f"{sweep.name} has {', '.join(names)}" for sweep, names in ((a, names_a), (b, names_b)))
         raise InputError(f"compare: found sweeps over different parameters ({listed}); accepted are the same ones")
+    link = _link(a, b)
+    a, b = a.speaking_of(link), b.speaking_of(link)
     places_a, places_b = _places(a), _places(b)
     common = [key for key in places_a if key in places_b]
     if not common:
@@ -133,12 +157,25 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = ()) -> Comparison:
         difference
         for metric in metrics or a.record.metrics
         for key in common
-        if (difference := _difference(a, b, metric, (places_a[key], places_b[key]), paired)) is not None
+        if (difference := _difference(a, b, metric, (places_a[key], places_b[key]), paired=paired, at_least=at_least))
+        is not None
     ]
     if not found:
         raise InputError(f"compare: no run of both sweeps has {', '.join(metrics or a.record.metrics)}")
     only_a, only_b = len(places_a) - len(common), len(places_b) - len(common)
-    return Comparison(a.name, b.name, paired, tuple(judged(found)), only_a, only_b)
+    ordered = sorted(controlled(found), key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
+    return Comparison(a.name, b.name, paired, tuple(ordered), only_a, only_b, link, at_least)
+
+
+def _link(a: Sweep, b: Sweep) -> str | None:
+    """The busiest link of those that both sweeps have, over the runs of both."""
+    tables = [
+        table.select("link", "utilisation", "mean_queueing_delay_s")
+        for sweep in (a, b)
+        if (table := sweep.table("links")) is not None
+    ]
+    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) == 2 else set()
+    return busiest(pl.concat(tables).filter(pl.col("link").is_in(list(common)))) if common else None
 
 
 def _places(sweep: Sweep) -> dict[tuple[Any, ...], int]:
@@ -152,35 +189,42 @@ def _same(value: Any) -> Any:
     return label(value) if found is None else (found.kind, found.number)
 
 
-def _difference(a: Sweep, b: Sweep, metric: str, places: tuple[int, int], paired: bool) -> Difference | None:
-    of_a, of_b = a.values(metric, places[0]), b.values(metric, places[1])
-    if not of_a or not of_b:
+def _difference(
+    a: Sweep, b: Sweep, metric: str, places: tuple[int, int], *, paired: bool, at_least: float
+) -> Difference | None:
+    one, two = a.estimate(metric, places[0]), b.estimate(metric, places[1])
+    if one is None or two is None:
         return None
-    after, before, pairs = compared(of_b, of_a, common_numbers=paired)
-    difference = paired_difference(after, before) if pairs else welch_difference(after, before)
-    mean = mean_interval(list(of_a.values()))
+    difference, pairs = differed(one.by_repetition, two.by_repetition, common_numbers=paired)
+    mean, other = one.interval.mean, two.interval.mean
+    if difference is None:  # a quantile without an interval
+        difference = Interval(other - mean, None, None, min(one.interval.n, two.interval.n), how=one.interval.how)
+    after, before, _ = compared(two.by_repetition, one.by_repetition, common_numbers=paired)
     values = zip(a.record.parameters, a.record.points[places[0]].values, strict=True)
     return Difference(
         metric,
         {parameter.key: label(value) for parameter, value in values},
-        mean,
-        mean_interval(list(of_b.values())),
+        one.interval,
+        two.interval,
         difference,
-        difference.mean / abs(mean.mean) if mean.mean else None,
+        difference.mean / abs(mean) if mean else None,
         _p_value(np.asarray(after), np.asarray(before), pairs),
+        one.resolution + two.resolution,
+        at_least,
     )
 
 
 def _p_value(after: np.ndarray[Any, Any], before: np.ndarray[Any, Any], paired: bool) -> float | None:
     if min(after.size, before.size) < 2:
         return None
-    if np.ptp(after - before if paired else np.concatenate([after, before])) == 0:
-        return 1.0 if after[0] == before[0] else 0.0  # the same difference every time
+    spread = np.ptp(after - before) if paired else max(np.ptp(after), np.ptp(before))
+    if spread == 0:
+        return 1.0 if after[0] == before[0] else None  # the same difference every time says nothing of chance
     tested = ttest_1samp(after - before, 0.0) if paired else ttest_ind(after, before, equal_var=False)
     return float(tested.pvalue)
 
 
-def judged(found: Sequence[Difference]) -> list[Difference]:
+def controlled(found: Sequence[Difference]) -> list[Difference]:
     """Say of each difference whether it is among those found (Benjamini & Hochberg 1995, §3.1)."""
     known = [each.p_value for each in found if each.p_value is not None]
     adjusted = iter(false_discovery_control(known) if known else ())

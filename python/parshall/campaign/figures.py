@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from parshall.campaign.metrics import label as metric_label
 from parshall.campaign.metrics import unit as metric_unit
 from parshall.campaign.record import Parameter
 from parshall.campaign.result import Sweep
@@ -64,7 +63,7 @@ def _of_metric(sweep: Sweep, metric: str) -> Iterator[Drawn]:
     record, name = sweep.record, metric.replace("/", "-")
     if not record.parameters or len(record.points) < 2:
         return
-    title = metric_label(metric)
+    title = sweep.label(metric)
     title = title[:1].upper() + title[1:]
     if _scattered(sweep):
         for index, parameter in enumerate(record.parameters):
@@ -148,10 +147,14 @@ def _curves(sweep: Sweep, metric: str, order: Sequence[int]) -> Plot:
             named = "" if series is None else f"{record.parameters[series].name} = {label(value)}"
             marks += _series(sweep, numbers, intervals, across, scale, named=named, place=place)
         note = ", ".join(f"{record.parameters[index].key} = {text}" for index, text in wanted.items())
-        panels.append(Panel(marks, across.axis, Axis(metric_label(metric), scale.unit), note))
+        panels.append(Panel(marks, across.axis, Axis(sweep.label(metric), scale.unit), note))
     more = len(combinations) - _PANELS
     left_out = f" {more} more combinations of values are in the table only." if more > 0 else ""
-    caption = "Means over repetitions; bars are 95 % confidence intervals." + across.legend + left_out
+    caption = (
+        "Means over repetitions (percentiles: of all their values); bars are 95 % confidence intervals."
+        + across.legend
+        + left_out
+    )
     return Plot(panels, caption)
 
 
@@ -188,7 +191,7 @@ def _scatter(sweep: Sweep, metric: str, index: int) -> Plot:
     intervals = [sweep.interval(metric, number) for number in range(len(sweep.record.points))]
     scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), metric_unit(metric))
     marks = _series(sweep, range(len(sweep.record.points)), intervals, across, scale, named="", place=0)[-1:]
-    panel = Panel(marks, across.axis, Axis(metric_label(metric), scale.unit))
+    panel = Panel(marks, across.axis, Axis(sweep.label(metric), scale.unit))
     return Plot([panel], f"One point a combination; the other parameters vary from point to point.{across.legend}")
 
 
@@ -220,7 +223,7 @@ def _map(sweep: Sweep, metric: str, x: _Abscissa, y: _Abscissa, wanted: dict[int
     scale = scale_for(float(np.nanmax(np.abs(z))), metric_unit(metric))
     unit = f" ({scale.unit})" if scale.unit else ""
     grid = Grid(
-        _edges(columns, log=x.axis.log), _edges(rows, log=y.axis.log), z * scale.factor, metric_label(metric) + unit
+        _edges(columns, log=x.axis.log), _edges(rows, log=y.axis.log), z * scale.factor, sweep.label(metric) + unit
     )
     caption = "Means over repetitions; each cell is a point of the sweep."
     return Plot([Panel([grid], x.axis, y.axis)], caption)

@@ -2,28 +2,28 @@
 
 | key | what |
 | --- | --- |
-| ``goodput_bps``, ``loss_rate``, ... | the figures of merit, which are always recorded |
-| ``completion_p50_s``, ``completion_p95_s`` | of the transfers that finished |
+| ``goodput_bps``, ``loss_rate``, ... | the figures of merit (`parshall.runs.merit`) |
 | ``group/NAME/goodput_bps``, ... | of a group of flows |
 | ``link/NAME/utilisation``, ... | of a link |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from parshall.report.metrics import Better, of_group, of_link, overall
-from parshall.runs.merit import METRICS, Value
+from parshall.report.metrics import Metric, of_group, of_link, overall
+from parshall.runs.merit import METRICS, Better
 from parshall.schema.problems import did_you_mean
+from parshall.stats.estimates import Series
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of one run, as the report's metrics read them."""
+    """The tables of runs, as the report's metrics read them."""
 
     flows: pl.DataFrame
     links: pl.DataFrame
@@ -39,34 +39,43 @@ class Tables:
     latency_histogram: pl.DataFrame | None = None
 
 
-def of_tables(
-    flows: pl.DataFrame,
-    links: pl.DataFrame,
-    transfers: pl.DataFrame | None,
-    wanted: Iterable[str],
-    groups: pl.DataFrame | None = None,
-) -> dict[str, Value]:
-    """The wanted metrics of one run; None for what it does not have."""
-    tables = Tables(flows, links, transfers, groups=groups)
-    found: dict[str, Value] = {}
+def of_tables(tables: Tables, wanted: Sequence[str], link: str | None = None) -> dict[str, Series]:
+    """The wanted metrics of tables; what there is not is left out.
+
+    Parameters
+    ----------
+    link
+        The link that metrics without a name of their own speak of; else the busiest one.
+    """
+    found: dict[str, Metric] = {}
     for source in dict.fromkeys(key.rpartition("/")[0] for key in wanted):
         kind, _, name = source.partition("/")
-        made = {"": overall, "link": of_link, "group": of_group}[kind]
-        metrics = made(tables, name) if kind else made(tables)  # type: ignore[operator]
-        found |= {key: next(iter(metric.values.values()), None) for key, metric in metrics.items()}
-    return {key: found.get(key) for key in wanted}
+        if kind == "link":
+            found |= of_link(tables, name)
+        elif kind == "group":
+            found |= of_group(tables, name)
+        else:
+            found |= overall(tables, link, wanted, every=True)
+    return {key: found[key].series for key in wanted if key in found}
 
 
 def problem_with(key: str, groups: Sequence[str], links: Sequence[str]) -> str | None:
     """Why there is no metric of that key, or None."""
-    known = [*METRICS, "completion_p50_s", "completion_p95_s"]
-    if key in known:
-        return None
+    known = [*METRICS]
     known += [f"group/{name}/{last}" for name in groups for last in GROUP]
     known += [f"link/{name}/{last}" for name in links for last in LINK]
     if key in known:
         return None
     return f'found "{key}"; accepted: {", ".join(METRICS)}, group/NAME/..., link/NAME/...{did_you_mean(key, known)}'
+
+
+def undecided(key: str, links: Sequence[str]) -> str | None:
+    """Why a metric cannot decide how often points are repeated, or None: the link must be known before any run is."""
+    if key not in METRICS or not METRICS[key].of_link or len(links) < 2:
+        return None
+    names = {"mean_queue_pkts": "queue_packets", "mean_queueing_delay_s": "queueing_delay_s"}
+    accepted = ", ".join(f"link/{link}/{names.get(key, key)}" for link in links)
+    return f'found "{key}", of the busiest link, which is known only when all runs are done; accepted: {accepted}'
 
 
 GROUP = (
@@ -122,11 +131,13 @@ _LOWER = (
 )
 
 
-def label(key: str) -> str:
-    """A metric's name for people."""
+def label(key: str, link: str | None = None) -> str:
+    """A metric's name for people, with the link that it speaks of if that is given."""
     place, _, name = key.rpartition("/")
     if not place:
-        return METRICS[key].label if key in METRICS else _words(key)
+        metric = METRICS.get(key)
+        of = f", {link}" if link is not None and metric is not None and metric.of_link else ""
+        return f"{metric.label}{of}" if metric is not None else _words(key)
     return f"{_words(name)}, {place.partition('/')[2]}"
 
 

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parshall.campaign.figures import figures
-from parshall.campaign.metrics import label as metric_label
 from parshall.campaign.metrics import unit as metric_unit
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
-from parshall.report.comparison import Verdict
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
-from parshall.report.uncertainty import with_unit
+from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval
+from parshall.stats.verdict import judged
 
 _MOST_ROWS = 500
 
@@ -54,24 +53,6 @@ def write_page(sweep: Sweep) -> Path:
     directory = sweep.store.directory / "pages"
     directory.mkdir(exist_ok=True)
     return write_document(document(sweep), directory / f"{sweep.name}.html", sweep.store.partial("page"))
-
-
-def verdict(difference: Interval | None) -> str:
-    """What an interval of differences says."""
-    if difference is None:
-        return "no values"
-    if difference.low is None or difference.high is None:
-        return Verdict.UNKNOWN
-    if difference.low > 0:
-        return Verdict.HIGHER
-    if difference.high < 0:
-        return Verdict.LOWER
-    return Verdict.EQUAL if difference.low == difference.high == 0 else Verdict.NOT_SHOWN
-
-
-def interval_text(interval: Interval | None, unit: str) -> str:
-    """A mean and half its interval's width; a dash for nothing."""
-    return ABSENT if interval is None else " ".join(part for part in with_unit(interval, unit) if part)
 
 
 def _summary(sweep: Sweep) -> list[str]:
@@ -112,9 +93,10 @@ def _differences(sweep: Sweep) -> list[Section]:
         rows = []
         for point, base in pairs[:_MOST_ROWS]:
             found = sweep.difference(metric, point, base)
-            rows.append((*_values(sweep, point), interval_text(found, metric_unit(metric)), verdict(found)))
+            said = _verdict(sweep, metric, point, base, found)
+            rows.append((*_values(sweep, point), interval_text(found, metric_unit(metric)), said))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
-        tables.append(Table(metric_label(metric), header, rows, numbers=(len(header) - 2,)))
+        tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
     compare = sweep.record.compare
     said = (
         f"Differences to `{compare['parameter']} = {label(compare['baseline'])}`, all else being equal. Repetitions "
@@ -123,6 +105,15 @@ def _differences(sweep: Sweep) -> list[Section]:
         "Each interval stands for itself: among 20 without any difference, one is expected to show one."
     )
     return [Section("Differences to the baseline", (said,), tables=tables)]
+
+
+def _verdict(sweep: Sweep, metric: str, point: int, base: int, found: Interval | None) -> str:
+    here, there = sweep.estimate(metric, point), sweep.estimate(metric, base)
+    if found is None or here is None or there is None:
+        return "no values"
+    resolution = here.resolution + there.resolution
+    shown = judged(found, there.interval.mean, here.interval.mean, at_least=sweep.at_least, resolution=resolution)
+    return shown.text(sweep.at_least)
 
 
 def baselines(sweep: Sweep) -> list[tuple[int, int]]:
@@ -148,7 +139,7 @@ def baselines(sweep: Sweep) -> list[tuple[int, int]]:
 
 def _points(sweep: Sweep) -> Table:
     record = sweep.record
-    header = (*(each.key for each in record.parameters), "Runs", *(metric_label(metric) for metric in record.metrics))
+    header = (*(each.key for each in record.parameters), "Runs", *(sweep.label(metric) for metric in record.metrics))
     rows = [
         (
             *_values(sweep, number),
@@ -162,7 +153,10 @@ def _points(sweep: Sweep) -> Table:
 
 def _left_out(sweep: Sweep) -> list[str]:
     more = len(sweep.record.points) - _MOST_ROWS
-    said = ["± is half the width of the 95 % confidence interval over repetitions (Student's t)."]
+    said = [
+        "± is half the width of the 95 % confidence interval over repetitions (Student's t). Percentiles are of all "
+        "values of all repetitions, with the ends of their interval in brackets."
+    ]
     return said if more <= 0 else [*said, f"{more} more points are in the store: `parshall query` has them all."]
 
 

@@ -31,6 +31,7 @@ from parshall.schema import reading
 from parshall.schema.model import FormOf, Part
 from parshall.schema.problems import messages
 from parshall.schema.quantities import PS_PER_S, PositiveDuration, parse
+from parshall.stats.verdict import AT_LEAST
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 
@@ -83,6 +84,12 @@ class Compare(Part):
 
     parameter: str = Field(description="The key path, or the name, of a parameter")
     baseline: Any = Field(description="The value that the others are compared with")
+    at_least: float = Field(
+        AT_LEAST,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Share of the baseline's value below which no difference matters",
+    )
 
 
 def _form(given: object) -> str | None:
@@ -135,9 +142,7 @@ class Plan(Part):
         "common", description="Whether points share their random numbers (then differences are paired)"
     )
     budget: Budget = Field(default_factory=Budget, description="Where it ends in any case")
-    metrics: list[str] = Field(
-        default_factory=list, description="What the page shows first; metrics of groups and links are recorded if named"
-    )
+    metrics: list[str] = Field(default_factory=list, description="What the page shows first")
     compare: Compare | None = Field(None, description="Differences to a baseline")
 
     _folder: Path = PrivateAttr(default=Path())

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parshall.campaign import design
-from parshall.campaign.metrics import problem_with
+from parshall.campaign.metrics import problem_with, undecided
 from parshall.campaign.plan import Plan, Stopping
 from parshall.campaign.record import Parameter
 from parshall.campaign.segments import reserved_columns
 from parshall.campaign.stopping import Cell
 from parshall.campaign.values import common_kind
 from parshall.errors import ScenarioError
-from parshall.runs.merit import METRICS
 from parshall.scenario import Scenario
 from parshall.schema.reading import within_limits
+from parshall.schema.resolve_network import contended_links
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,6 @@ class Prepared:
         How many repetitions, or until when.
     cells
         The points that are repeated equally often.
-    extra
-        Metrics of groups and links that are recorded too.
     seed
         That of the scenario.
     """
@@ -47,7 +45,6 @@ class Prepared:
     texts: list[str]
     rule: int | Stopping
     cells: list[Cell]
-    extra: tuple[str, ...]
     seed: int
 
 
@@ -70,18 +67,18 @@ def _prepared(plan: Plan) -> Prepared:
     rule = plan.repetitions if plan.repetitions is not None else first.repetitions
     named = [*plan.metrics, *([rule.metric] if isinstance(rule, Stopping) else [])]
     groups = [str(group.name) for group in first.flows]
-    links = [link.name for link in first.links] if first.links else ["bottleneck"]
+    links = [link.name for link in contended_links(first)]
     for index, key in enumerate(named):
-        problem = problem_with(key, groups, links)
+        decides = index >= len(plan.metrics)
+        problem = problem_with(key, groups, links) or (undecided(key, links) if decides else None)
         if problem is not None:
-            where = f"metrics.{index}" if index < len(plan.metrics) else "repetitions.metric"
+            where = "repetitions.metric" if decides else f"metrics.{index}"
             raise ScenarioError([f"{where}: {problem}"], plan.source)
     parameters = tuple(
         Parameter(axis.key, axis.name, common_kind([point.values[axis.key] for point in points])) for axis in axes
     )
     _check_columns(plan, parameters)
-    extra = tuple(dict.fromkeys(key for key in named if key not in METRICS))
-    return Prepared(plan, parameters, points, texts, rule, _cells(plan, parameters, points, rule), extra, first.seed)
+    return Prepared(plan, parameters, points, texts, rule, _cells(plan, parameters, points, rule), first.seed)
 
 
 def _check_columns(plan: Plan, parameters: Sequence[Parameter]) -> None:

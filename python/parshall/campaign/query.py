@@ -3,8 +3,8 @@
 | table | rows |
 | --- | --- |
 | ``flows``, ``links``, ``transfers``, ... | the records of all runs of the chosen sweeps |
-| ``runs`` | one a run: seed, figures of merit, totals, how it was made |
-| ``metrics`` | one a run and metric |
+| ``runs`` | one a run: seed, totals, how it was made, figures of merit |
+| ``metrics`` | one a run and metric; a percentile is that of the run alone |
 | ``points`` | one a point |
 | ``failures`` | one a run that failed |
 
@@ -19,6 +19,7 @@ variable, and its settings cannot be changed. It is one statement, and one that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ import polars as pl
 
 from parshall.campaign import record
 from parshall.campaign.damage import damaged_parts
+from parshall.campaign.measured import frames_of, link_of
 from parshall.campaign.segments import OWN_TABLES, damaged, gather
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.store import Store
@@ -77,6 +79,7 @@ def _answer(snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str) 
         try:
             _check_statement(connection, sql)
             _views(connection, snapshot, chosen)
+            _metrics(connection, snapshot, chosen, sql)
             _lock(connection, snapshot.store.directory)
             relation: duckdb.DuckDBPyRelation | None = connection.sql(sql)
             if relation is None:
@@ -188,6 +191,30 @@ def _views(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, chosen: Se
         connection.execute(
             f'CREATE VIEW main."{name}" AS SELECT {front}{", " if behind else ""}{behind} '  # noqa: S608 - our names
             f'FROM _members m JOIN store."{name}" t ON m.run = t.run'
+        )
+
+
+def _metrics(
+    connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str
+) -> None:
+    """The view ``metrics``, and the figures of merit in ``runs``: computed now, and only for who asks."""
+    if not re.search(r"\b(runs|metrics)\b", sql, re.IGNORECASE):
+        return
+    found = []
+    for each in chosen:
+        runs = each.members()["run"].unique(maintain_order=True).to_list()
+        frames = frames_of(snapshot, runs, each.metrics, link_of(snapshot, runs))
+        found.append([frame.select(pl.lit(each.name).alias("_sweep"), pl.all()) for frame in frames])
+    for name, frames in zip(("_metrics", "_merits"), zip(*found, strict=True), strict=True):
+        connection.register(name, pl.concat(frames).rename({"run": "_run"}).to_arrow())
+    on = "ON m.sweep = t._sweep AND m.run = t._run"
+    connection.execute(
+        f"CREATE VIEW metrics AS SELECT m.*, t.* EXCLUDE (_sweep, _run) FROM _members m JOIN _metrics t {on}"  # noqa: S608
+    )
+    if "runs" in (str(row[0]) for row in connection.execute("SHOW TABLES").fetchall()):
+        connection.execute("ALTER VIEW runs RENAME TO _runs")
+        connection.execute(
+            f"CREATE VIEW runs AS SELECT m.*, t.* EXCLUDE (_sweep, _run) FROM _runs m JOIN _merits t {on}"  # noqa: S608
         )
 
 

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Self
 
 import polars as pl
 
+from parshall.campaign.measured import frames_of, link_of, series_of
+from parshall.campaign.metrics import label as metric_label
 from parshall.campaign.record import SweepRecord, load
 from parshall.campaign.snapshot import Snapshot, reading
-from parshall.campaign.stopping import interval
+from parshall.campaign.stopping import Value, interval
 from parshall.campaign.store import Store
 from parshall.errors import SimulationError
 from parshall.report.numbers import counted
 from parshall.runs.merit import METRICS
 from parshall.stats.confidence import Interval
+from parshall.stats.estimates import Series
+from parshall.stats.quantiles import Pooled
+from parshall.stats.verdict import AT_LEAST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,11 +80,11 @@ class Sweep:
     def runs(self) -> pl.DataFrame:
         """One row a run: the parameters, seed, figures of merit, totals; in the order of points and repetitions."""
         frame = self.table("runs")
-        return self._members() if frame is None else frame
+        return self.record.members() if frame is None else frame
 
     @cached_property
     def points(self) -> pl.DataFrame:
-        """One row a point: the parameters, how often it was repeated and why no more, and means with 95 % intervals.
+        """One row a point: the parameters, how often it was repeated and why no more, estimates with 95 % intervals.
 
         Each figure of merit has the columns ``NAME``, ``NAME_low`` and ``NAME_high``; null where there is none.
         """
@@ -87,6 +92,7 @@ class Sweep:
             repetitions=pl.Series([len(point.runs) for point in self.record.points], dtype=pl.UInt32),
             ended=pl.Series([point.reason for point in self.record.points], dtype=pl.String),
         )
+        self._measure(self.metrics)
         for metric in self.metrics:
             intervals = [self.interval(metric, number) for number in range(len(self.record.points))]
             made = made.with_columns(
@@ -101,17 +107,50 @@ class Sweep:
         """The metrics that are known of its runs: the figures of merit, and those that the sweep names."""
         return tuple(dict.fromkeys([*METRICS, *self.record.metrics]))
 
+    @cached_property
+    def link(self) -> str | None:
+        """The link that metrics without one in their name speak of: the busiest over all runs of all points."""
+        return reading(self.store, lambda snapshot: link_of(snapshot, self._numbers))
+
+    @property
+    def at_least(self) -> float:
+        """Share of the baseline's value below which a difference does not matter."""
+        return float((self.record.compare or {}).get("at_least", AT_LEAST))
+
+    def speaking_of(self, link: str | None) -> Self:
+        """The same sweep, its metrics those of another link."""
+        other = type(self)(self.store, self.record)
+        other.__dict__["link"] = link
+        return other
+
+    def label(self, metric: str) -> str:
+        """A metric's name for people; with the link, where there are several."""
+        return metric_label(metric, self.link if self._several_links else None)
+
+    def estimate(self, metric: str, point: int) -> Pooled | None:
+        """A metric at a point: the mean over repetitions, or the quantile of all their values; None without any."""
+        series = self._at(metric, point)
+        return None if series is None else series.estimate()
+
     def values(self, metric: str, point: int) -> dict[int, float]:
-        """A metric's values at a point, by repetition; without runs that failed or do not have it."""
-        return self._values.get((metric, point), {})
+        """A metric's values at a point, by repetition; without runs that failed or do not have it.
+
+        Of a quantile they are those of `parshall.stats.quantiles.Pooled`: their mean is the quantile of all values.
+        """
+        found = self.estimate(metric, point)
+        return {} if found is None else dict(found.by_repetition)
 
     def interval(self, metric: str, point: int) -> Interval | None:
-        """Mean of a metric at a point and its 95 % interval; None without a value."""
-        return interval(dict(self.values(metric, point)))
+        """A metric at a point and its 95 % interval; None without a value."""
+        found = self.estimate(metric, point)
+        return None if found is None else found.interval
 
     def difference(self, metric: str, point: int, baseline: int) -> Interval | None:
-        """Mean of the paired differences of a metric to another point's, and its 95 % interval."""
-        return interval(dict(self.values(metric, point)), dict(self.values(metric, baseline)))
+        """The difference of a metric to another point's, repetition by repetition, and its 95 % interval."""
+        return interval(self._by_repetition(metric, point), self._by_repetition(metric, baseline))
+
+    def _by_repetition(self, metric: str, point: int) -> dict[int, Value]:
+        return dict(self.values(metric, point))
 
     def table(self, name: str) -> pl.DataFrame | None:
         """A table of its runs with the parameters in front, in the order of points and repetitions.
@@ -121,8 +160,7 @@ class Sweep:
         name
             ``flows``, ``links``, ... (`parshall list records`), or ``runs``, ``metrics``.
         """
-        lazy = reading(self.store, lambda snapshot: self._collected(snapshot, name))
-        return None if lazy is None else lazy
+        return reading(self.store, lambda snapshot: self._collected(snapshot, name))
 
     def query(self, sql: str) -> pl.DataFrame:
         """The answer to a question in SQL; `parshall.campaign.query` says what there is to ask."""
@@ -131,27 +169,71 @@ class Sweep:
         return query(self.store, sql, [self.name])
 
     def _collected(self, snapshot: Snapshot, name: str) -> pl.DataFrame | None:
-        table = snapshot.scan(name)
+        table = snapshot.scan(name) if name != "metrics" else None
+        if name in ("runs", "metrics"):
+            each, merits = frames_of(
+                snapshot, list(self._numbers), self.record.metrics, link_of(snapshot, self._numbers)
+            )
+            if name == "runs" and table is not None:
+                table = table.join(merits.lazy(), on="run", how="left", maintain_order="left")
+            if name == "metrics":
+                table = each.lazy()
         if table is None:
             return None
-        members = self._members().with_row_index("_order").lazy()
+        members = self.record.members().with_row_index("_order").lazy()
         own = table.drop([each for each in ("repetition",) if each in table.collect_schema().names()])
         # Rows of a run keep their order: the sort is stable.
         joined = members.join(own, on="run", how="inner", maintain_order="left_right")
         return joined.sort("_order", maintain_order=True).drop("_order").collect()
 
-    def _members(self) -> pl.DataFrame:
-        return self.record.members()
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """Its runs, each under a number of its own."""
+        members = self.record.members()
+        return {run: number for number, run in enumerate(dict.fromkeys(members["run"].to_list()))}
 
     @cached_property
-    def _values(self) -> dict[tuple[str, int], dict[int, float]]:
-        frame = self.table("metrics")
-        found: dict[tuple[str, int], dict[int, float]] = {}
-        if frame is not None:
-            rows = frame.drop_nulls("value").select("metric", "point", "repetition", "value")
-            for metric, point, repetition, value in rows.iter_rows():
-                found.setdefault((metric, point), {})[repetition] = value
+    def _places(self) -> dict[int, dict[int, int]]:
+        """Of each point: the numbers of its runs, and their repetitions."""
+        found: dict[int, dict[int, int]] = {}
+        for point, repetition, run in self.record.members().select("point", "repetition", "run").iter_rows():
+            found.setdefault(point, {})[self._numbers[run]] = repetition
         return found
+
+    @cached_property
+    def _several_links(self) -> bool:
+        names = reading(
+            self.store,
+            lambda snapshot: (
+                None
+                if (links := snapshot.scan("links")) is None
+                else links.filter(pl.col("run").is_in(list(self._numbers)))
+                .select(pl.col("link").n_unique())
+                .collect()
+                .item()
+            ),
+        )
+        return names is not None and names > 1
+
+    def _at(self, metric: str, point: int) -> Series | None:
+        """What the repetitions of a point gave."""
+        if metric not in self._measured:
+            self._measure(self.record.metrics if metric in self.record.metrics else [metric])
+        series = self._measured[metric]
+        return None if series is None else series.numbered(self._places.get(point, {}))
+
+    def _measure(self, wanted: Sequence[str]) -> None:
+        """Compute metrics that were not computed yet, all at once: the tables are read once."""
+        missing = [each for each in wanted if each not in self._measured]
+        if missing:
+            link, numbers = self.link, self._numbers
+            found = reading(self.store, lambda snapshot: series_of(snapshot, numbers, missing, link))
+            self._measured |= {key: found.get(key) for key in missing}
+
+    @cached_property
+    def _measured(self) -> dict[str, Series | None]:
+        """Metrics that were computed since the sweep was read."""
+        return {}
 
     def __repr__(self) -> str:
         return f"<Sweep {self.name!r}: {self.status}, {len(self.record.points)} points, {self.record.runs} runs>"

@@ -13,10 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import polars as pl
-
 from parshall.campaign import record as records
 from parshall.campaign.locks import Claim
+from parshall.campaign.measured import series_of
 from parshall.campaign.plan import Plan, Stopping
 from parshall.campaign.pool import LocalPool, Pool
 from parshall.campaign.preparing import Prepared, prepare
@@ -25,12 +24,11 @@ from parshall.campaign.record import FINISHED, PointRecord, SweepRecord
 from parshall.campaign.result import Sweep
 from parshall.campaign.segments import GATHER, gather
 from parshall.campaign.snapshot import Snapshot, reading
-from parshall.campaign.stopping import Planner
+from parshall.campaign.stopping import Planner, Value
 from parshall.campaign.store import Store
-from parshall.campaign.work import Outcome, Task, key_of, measure, scenario_digest
+from parshall.campaign.work import Outcome, Task, key_of, scenario_digest
 from parshall.errors import InputError, ParshallError
 from parshall.runs import about
-from parshall.runs.merit import METRICS, Value
 from parshall.runs.storage import storage_error
 
 POLL_S = 0.2
@@ -225,37 +223,31 @@ class _Execution:
 
     def _read(self, snapshot: Snapshot) -> tuple[set[str], dict[str, Value]]:
         known = set(snapshot.gathered) | set(snapshot.directories)
-        table = snapshot.scan("metrics") if isinstance(self.rule, Stopping) and known else None
-        if table is None or not isinstance(self.rule, Stopping):
+        if not isinstance(self.rule, Stopping) or not known:
             return known, {}
-        rows = table.filter(pl.col("metric") == self.rule.metric).select("run", "value").collect()
-        return known, dict(rows.iter_rows())
+        own = {
+            run: number
+            for point in self.points
+            for number in range(self.rule.maximum)
+            if (run := self._key(point.number, number)) in known and run not in self.metric_of
+        }
+        return known, self._deciding_of(snapshot, own)
 
-    def _value(self, run: str) -> Value:
+    def _deciding_of(self, snapshot: Snapshot, runs: Mapping[str, int]) -> dict[str, Value]:
+        """The deciding metric of runs in the store, of each under the number of its repetition."""
+        if not isinstance(self.rule, Stopping) or not runs:
+            return {}
+        order = {run: place for place, run in enumerate(runs)}
+        series = series_of(snapshot, order, [self.rule.metric], None).get(self.rule.metric)
+        return {run: series and series.numbered({place: runs[run]}) for run, place in order.items()}
+
+    def _value(self, run: str, repetition: int) -> Value:
         """The deciding metric of a run in the store."""
         if not isinstance(self.rule, Stopping):
             return None
         if run not in self.metric_of:
-            self.metric_of[run] = self._measured(run, self.rule.metric)
-        return self.metric_of[run]
-
-    def _measured(self, run: str, metric: str) -> Value:
-        """A metric that was not recorded when the run was made, from its tables."""
-        if self.store.has_directory(run):
-            return measure(self.store.run_directory(run), (metric,) if metric not in METRICS else ())[metric]
-        from parshall.campaign.metrics import of_tables  # noqa: PLC0415 - rare
-
-        def of(snapshot: Snapshot) -> Value:
-            tables = {name: snapshot.scan(name) for name in ("flows", "links", "transfers", "groups")}
-            own = {
-                name: None if table is None else table.filter(pl.col("run") == run).drop("run").collect()
-                for name, table in tables.items()
-            }
-            if own["flows"] is None or own["links"] is None:
-                return None
-            return of_tables(own["flows"], own["links"], own["transfers"], [metric], own["groups"])[metric]
-
-        return reading(self.store, of)
+            self.metric_of |= reading(self.store, lambda snapshot: self._deciding_of(snapshot, {run: repetition}))
+        return self.metric_of.get(run)
 
     # --- handing out and taking ---
 
@@ -302,9 +294,8 @@ class _Execution:
         self.claims[run] = claim
         self.waiting[run] = [(point, repetition)]
         text = self.texts[point]
-        return Task(
-            run, text, repetition, self.prepared.extra, str(self.store.directory), self.store.identity, self.code
-        )
+        wanted = tuple(self._deciding())
+        return Task(run, text, repetition, wanted, str(self.store.directory), self.store.identity, self.code)
 
     def _finished_by_others(self, run: str) -> bool:
         """Whether a run came into the store since we looked."""
@@ -333,7 +324,7 @@ class _Execution:
 
     def _there(self, point: int, repetition: int, run: str) -> None:
         self.done += 1
-        self.planner.record(point, repetition, self._value(run))
+        self.planner.record(point, repetition, self._value(run, repetition))
 
     def _take(self, outcome: Outcome) -> None:
         """Take what a worker gives."""

@@ -5,8 +5,7 @@ with a directory of their own are gathered into segments, a few thousand at a ti
 
 | file of ``segments/ID/`` | rows |
 | --- | --- |
-| ``runs.parquet`` | one a run: key, code, scenario, seed, repetition, figures of merit, totals, how it was made |
-| ``metrics.parquet`` | one a run and metric |
+| ``runs.parquet`` | one a run: key, code, scenario, seed, repetition, totals, how it was made |
 | ``scenarios.parquet`` | one a scenario: its digest and the resolved text |
 | ``TABLE.parquet`` | those of the runs' tables, with the key ``run`` in front |
 | ``segment.json`` | digests of the files, the runs' number, the segments that it replaces; written last |
@@ -36,8 +35,11 @@ from parshall.runs.single import record_columns
 from parshall.runs.storage import storage_error
 
 SEGMENT_FILE = "segment.json"
-OWN_TABLES = ("runs", "metrics", "scenarios")
+OWN_TABLES = ("runs", "scenarios")
 """Tables that describe runs; the others are records."""
+
+OUTDATED = ("metrics",)
+"""Tables that earlier versions wrote: metrics are computed from the records when they are asked for."""
 
 GATHER = 2000
 """So many runs are gathered at a time."""
@@ -196,7 +198,6 @@ def runs_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
             "scenario": each["scenario"],
             "seed": each["seed"],
             "repetition": each["repetition"],
-            **{key: each["metrics"].get(key) for key in METRICS},
             "simulated_s": each["totals"]["simulated_s"],
             "events": each["totals"]["events"],
             "packets_forwarded": each["totals"]["packets_forwarded"],
@@ -214,7 +215,6 @@ RUNS_SCHEMA: Mapping[str, Any] = {
     "scenario": pl.String(),
     "seed": pl.UInt64(),
     "repetition": pl.UInt32(),
-    **dict.fromkeys(METRICS, pl.Float64()),
     "simulated_s": pl.Float64(),
     "events": pl.UInt64(),
     "packets_forwarded": pl.UInt64(),
@@ -233,12 +233,6 @@ def reserved_columns() -> set[str]:
     own = {"sweep", "point", "run", "repetition", "repetitions", "ended", "metric", "value", "scenario", "error"}
     intervals = {f"{key}{end}" for key in METRICS for end in ("_low", "_high")}
     return own | intervals | record_columns() | set(RUNS_SCHEMA)
-
-
-def metrics_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """The table ``metrics`` of these runs."""
-    rows = [(each["run"], key, value) for each in described for key, value in each["metrics"].items()]
-    return pl.DataFrame(rows, schema={"run": pl.String, "metric": pl.String, "value": pl.Float64}, orient="row")
 
 
 def scenarios_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -275,10 +269,10 @@ def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[S
     partial = store.partial("segment")
     try:
         partial.mkdir()
-        own = (runs_frame(described), metrics_frame(described), scenarios_frame(described))
+        own = (runs_frame(described), scenarios_frame(described))
         for name, frame in zip(OWN_TABLES, own, strict=True):
             before = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
-            whole = pl.concat([*before, frame.lazy()], how="diagonal")
+            whole = pl.concat([*before, frame.lazy()], how="diagonal").select(frame.columns)
             if name == "scenarios":
                 whole = whole.unique("scenario", keep="first", maintain_order=True)
             whole.collect().write_parquet(partial / f"{name}.parquet")
@@ -286,7 +280,7 @@ def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[S
         names = {name for each in described for name in each["files"]}
         names |= {name for segment in merged for name in segment.files}
         for name in sorted(name.removesuffix(".parquet") for name in names):
-            if name in OWN_TABLES:
+            if name in OWN_TABLES or name in OUTDATED:
                 continue
             parts = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
             own_part = scan_runs(name, directories, described)

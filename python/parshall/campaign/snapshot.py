@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import polars as pl
 
 from parshall.campaign.segments import (
+    OUTDATED,
     OWN_TABLES,
     Segment,
     damaged,
     first_line,
     intact,
     keys_of,
-    metrics_frame,
     read_segments,
     runs_frame,
     scan_runs,
@@ -102,14 +102,14 @@ class Snapshot:
         names = {name.removesuffix(".parquet") for segment in self.segments for name in segment.files}
         for directory in self.directories.values():
             names |= {path.stem for path in directory.glob("*.parquet")}
-        return sorted(names - set(OWN_TABLES))
+        return sorted(names - {*OWN_TABLES, *OUTDATED})
 
     def loose(self, name: str) -> pl.LazyFrame | None:
         """A table of the runs with directories of their own; None if none has it."""
         if not self.directories:
             return None
         if name in OWN_TABLES:
-            make = dict(zip(OWN_TABLES, (runs_frame, metrics_frame, scenarios_frame), strict=True))[name]
+            make = dict(zip(OWN_TABLES, (runs_frame, scenarios_frame), strict=True))[name]
             return make(self._described).lazy()
         return scan_runs(name, self.directories, self._described)
 

@@ -19,8 +19,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from parshall.campaign.plan import Stopping
-from parshall.runs.merit import Value
 from parshall.stats.confidence import Interval, mean_interval, paired_difference
+from parshall.stats.estimates import Means, Series, joined
+
+Value = float | Series | None
+"""What a repetition gave of the metric: a number, what a quantile is made of, or nothing."""
 
 GROWTH = 1.3
 _LEAST = 3
@@ -112,7 +115,7 @@ class Planner:
         return iter(self._queue)
 
     def record(self, point: int, repetition: int, value: Value) -> None:
-        """Take a result: the metric's value, or None for a run that failed or does not have it."""
+        """Take a result: the metric of that repetition, or None for a run that failed or does not have it."""
         self._values[point][repetition] = value
         state = self._of[point]
         state.missing -= 1
@@ -189,7 +192,8 @@ class Planner:
 
     def _narrow(self, point: int, baseline: int | None, rule: Stopping) -> bool:
         found = interval(self._values[point], None if baseline is None else self._values[baseline])
-        if found is None or found.n < _LEAST or found.half_width is None:
+        known = sum(value is not None for value in self._values[point].values())
+        if found is None or min(found.n, known) < _LEAST or found.half_width is None:
             return False
         if rule.half_width is not None:
             return found.half_width <= rule.half_width
@@ -198,10 +202,25 @@ class Planner:
 
 
 def interval(values: Mapping[int, Value], baseline: Mapping[int, Value] | None = None) -> Interval | None:
-    """The 95 % interval of values by repetition, or of their differences to a baseline's; None without any."""
+    """The 95 % interval of a metric over repetitions, or of its differences to a baseline's; None without any.
+
+    It is not cut to what the metric can be: an interval that is cut would seem narrow.
+    """
+    found = _together(values)
+    if found is None or (estimate := found.estimate()) is None:
+        return None
     if baseline is None:
-        own = [value for _, value in sorted(values.items()) if value is not None]
-        return mean_interval(own) if own else None
-    pairs = [(value, other) for number, value in sorted(values.items()) if (other := baseline.get(number)) is not None]
-    kept = [(value, other) for value, other in pairs if value is not None]
-    return paired_difference([value for value, _ in kept], [other for _, other in kept]) if kept else None
+        return mean_interval(list(found.values.values())) if isinstance(found, Means) else estimate.interval
+    other = _together(baseline)
+    base = None if other is None else other.estimate()
+    common = [] if base is None else sorted(estimate.by_repetition.keys() & base.by_repetition.keys())
+    if base is None or not common:
+        return None
+    return paired_difference([estimate.by_repetition[n] for n in common], [base.by_repetition[n] for n in common])
+
+
+def _together(values: Mapping[int, Value]) -> Series | None:
+    """The repetitions as one series."""
+    return joined(
+        Means({number: value}) if isinstance(value, float | int) else value for number, value in sorted(values.items())
+    )

@@ -16,16 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.errors import ClusterError, ParshallError
 from parshall.files import digest
 from parshall.runs import about
 from parshall.runs.memory import most_flows
-from parshall.runs.merit import METRICS, Repetition, Value, bottleneck_name
+from parshall.runs.merit import backward, directed
 from parshall.runs.single import Monitor, simulate
 from parshall.runs.storage import storage_error
+from parshall.stats.estimates import Series
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Task:
     repetition
         Its number.
     metrics
-        Metrics of groups and links that are recorded too.
+        Metrics whose values are wanted at once, because they decide how it goes on.
     store, identity
         Where the result goes.
     code
@@ -83,7 +82,7 @@ class Outcome:
     run
         The run's key.
     metrics
-        Values by metric; empty for a run that failed.
+        Those that were wanted; without what the run does not have.
     wall_s, simulated_s, packets
         What it took.
     error
@@ -97,7 +96,7 @@ class Outcome:
     """
 
     run: str
-    metrics: Mapping[str, Value] = field(default_factory=dict)
+    metrics: Mapping[str, Series] = field(default_factory=dict)
     wall_s: float = 0.0
     simulated_s: float = 0.0
     packets: int = 0
@@ -163,7 +162,7 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
     """Simulate, measure, and describe the run in its ``run.json``."""
     started, clock = about.now(), time.monotonic()
     totals = simulate(task.scenario, task.repetition, directory, monitor)
-    metrics = measure(directory, task.metrics)
+    metrics = measure(directory, task.metrics, task.scenario) if task.metrics else {}
     wall_s = time.monotonic() - clock
     cpu_s = totals.pop("cpu_s")
     totals.pop("wall_s")
@@ -175,7 +174,6 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
         "scenario": scenario_digest(task.scenario),
         "seed": resolved["seed"],
         "repetition": task.repetition,
-        "metrics": metrics,
         "totals": totals,
         "made": {
             "host": about.host_name(),
@@ -192,19 +190,24 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
     return Outcome(task.run, metrics, wall_s, totals["simulated_s"], packets)
 
 
-def measure(directory: Path, wanted: tuple[str, ...] = ()) -> dict[str, Value]:
-    """The figures of merit of a run's tables, and the metrics of groups and links that are wanted."""
+def measure(directory: Path, wanted: tuple[str, ...], scenario: str) -> dict[str, Series]:
+    """Metrics of a run's tables, by the run's repetition."""
+    import polars as pl  # noqa: PLC0415 - workers that read no tables start fast
+
+    from parshall.campaign.metrics import Tables, of_tables  # noqa: PLC0415 - it takes a while to load
+
+    def table(name: str) -> pl.DataFrame | None:
+        path = directory / f"{name}.parquet"
+        return pl.read_parquet(path) if path.exists() else None
+
     flows, links = pl.read_parquet(directory / "flows.parquet"), pl.read_parquet(directory / "links.parquet")
-    transfers, groups = (_optional(directory / f"{name}.parquet") for name in ("transfers", "groups"))
-    name = bottleneck_name(links)
-    repetition = Repetition(flows, links.row(by_predicate=pl.col("link") == name, named=True), transfers)
-    values = {key: metric.of(repetition) for key, metric in METRICS.items()}
-    if wanted:
-        from parshall.campaign.metrics import of_tables  # noqa: PLC0415 - it takes a while to load
-
-        values |= of_tables(flows, links, transfers, wanted, groups)
-    return values
-
-
-def _optional(path: Path) -> pl.DataFrame | None:
-    return pl.read_parquet(path) if path.exists() else None
+    own = directed(flows, backward(json.loads(scenario)))
+    tables = Tables(
+        own,
+        links,
+        table("transfers"),
+        delay_histogram=table("delay_histogram"),
+        groups=table("groups"),
+        latency_histogram=table("latency_histogram"),
+    )
+    return of_tables(tables, wanted)

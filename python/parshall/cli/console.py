@@ -141,3 +141,42 @@ def table(title: str, *columns: str) -> Table:
     for name in columns:
         made.add_column(Text(printable(name)), overflow="fold")
     return made
+
+
+AtLeast = Annotated[
+    str | None,
+    typer.Option(
+        "--at-least",
+        metavar="SHARE",
+        help="Differences below this share of A's value do not matter: 1 %, or 0.01.",
+        show_default="1 %",
+    ),
+]
+
+
+def share(text: str | None) -> float:
+    """A share as it is given, ``2 %`` or ``0.02``; the default threshold without any.
+
+    Raises
+    ------
+    InputError
+        It is neither.
+
+    Examples
+    --------
+    >>> share("2 %"), share("0.02"), share(None)
+    (0.02, 0.02, 0.01)
+    """
+    from parshall.errors import InputError
+    from parshall.stats.verdict import AT_LEAST
+
+    if text is None:
+        return AT_LEAST
+    number, sign = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        found = float(number) / (100 if sign else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1:
+        raise InputError(f'--at-least: found "{text}"; accepted: a share such as "1 %" or 0.01')
+    return found

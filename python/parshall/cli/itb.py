@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Json, Quiet, console, note, print_json, table, verb
+from parshall.cli.console import AtLeast, Json, Quiet, console, note, print_json, share, table, verb
 
 if TYPE_CHECKING:
     from parshall.itb.benchmark import Result
@@ -47,6 +49,7 @@ def itb(
         Path | None,
         typer.Option(help="Only write the scenarios to this directory, for `parshall run`.", show_default=False),
     ] = None,
+    at_least: AtLeast = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -72,7 +75,10 @@ def itb(
     check_memory(cases, at_a_time)
     if estimate:
         return
-    made = _done(cases, names, store, at_a_time, (lambda _: None) if quiet or as_json else note)
+    threshold = share(at_least)
+    made = replace(
+        _done(cases, names, store, at_a_time, (lambda _: None) if quiet or as_json else note), at_least=threshold
+    )
     if output is not None:
         path = storage.guarded(lambda: _write(made, output))
         if not quiet:
@@ -90,18 +96,19 @@ def result(made: Result) -> dict[str, Any]:
         "repetitions": made.repetitions,
         "controls": list(made.controls),
         "wall_s": round(made.wall_s, 3),
-        "cases": [_case_json(each, made.controls) for each in made.cases],
+        "at_least": made.at_least,
+        "cases": [_case_json(each, made) for each in made.cases],
     }
 
 
-def _case_json(case: Any, controls: tuple[str, ...]) -> dict[str, Any]:
+def _case_json(case: Any, result: Result) -> dict[str, Any]:
     from dataclasses import asdict
 
     from parshall.itb import score
     from parshall.itb.benchmark import RIVALS
 
-    def interval(found: dict[int, float]) -> dict[str, Any] | None:
-        made = score.interval(found)
+    def interval(found: dict[int, float], least: float = -inf) -> dict[str, Any] | None:
+        made = score.interval(found, least=least)
         return None if made is None else asdict(made)
 
     return {
@@ -114,15 +121,15 @@ def _case_json(case: Any, controls: tuple[str, ...]) -> dict[str, Any]:
                 "rank": each.rank,
                 "as_good_as_the_best": each.as_good,
                 "to_the_best": None if each.to_best is None else asdict(each.to_best),
-                "finished": interval(score.values(case, each.control, "finished")),
-                "measures": {m.key: interval(score.values(case, each.control, m.key)) for m in score.MEASURES},
+                "finished": interval(score.values(case, each.control, "finished"), 0.0),
+                "measures": {m.key: interval(score.values(case, each.control, m.key), 0.0) for m in score.MEASURES},
                 "harm": {
                     rival: {m.key: interval(score.harm_values(case, each.control, rival, m.key)) for m in score.HARMS}
                     for rival in RIVALS
                     if rival != each.control
                 },
             }
-            for each in score.ranking(case, controls)
+            for each in score.ranking(case, result.controls, at_least=result.at_least)
         ],
     }
 
@@ -173,7 +180,7 @@ def _show(made: Result) -> None:
     )
     for case in made.cases:
         cells = {}
-        for each in score.ranking(case, made.controls):
+        for each in score.ranking(case, made.controls, at_least=made.at_least):
             times = "1" if each.to_best is None else f"{each.to_best.mean:.2f}"
             cells[each.control] = f"{times}{'=' if each.as_good and each.rank > 1 else ''} (#{each.rank})"
         mark = "*" if case.case.odd else ""

@@ -9,10 +9,14 @@ if TYPE_CHECKING:
 
 
 def interval_text(interval: Interval, unit: str) -> str:
-    """A mean and half the width of its confidence interval, in a scale that suits both."""
+    """An estimate and its confidence interval, in a scale that suits both."""
     from parshall.report.numbers import joined, quantity, scale_for, with_half_width
+    from parshall.report.uncertainty import interval_text as with_ends
+    from parshall.report.uncertainty import symmetric
 
     if interval.half_width is None:
         return quantity(interval.mean, unit, 4)
+    if not symmetric(interval):
+        return with_ends(interval, unit)
     scale = scale_for(interval.mean, unit)
     return joined(with_half_width(interval.mean * scale.factor, interval.half_width * scale.factor), scale.unit)

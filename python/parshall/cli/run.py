@@ -104,11 +104,12 @@ def _show(made: Run, page: bool) -> None:
     summary = made.summary
     done = len(made.repetitions)
     title = f"{made.metadata['name']}: {done} repetition{'s' if done > 1 else ''}"
-    shown = table(title, "metric", "mean" if done == 1 else "mean ± 95 %")
+    shown = table(title, "metric", "estimate" if done == 1 else "estimate ± 95 %")
     for key, metric in METRICS.items():
         interval = summary["intervals"][key]
         if interval is not None:
-            shown.add_row(metric.label, interval_text(Interval(**interval), metric.unit))
+            where = f", {summary['link']}" if metric.of_link and made.links["link"].n_unique() > 1 else ""
+            shown.add_row(metric.label + where, interval_text(Interval(**interval), metric.unit))
     console().print(shown)
     rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
     simulated, spent = quantity(summary["simulated_s"], "s"), quantity(summary["cpu_s"], "s")

@@ -111,10 +111,12 @@ def _page(made: Sweep) -> Path:
 
 
 def _show(made: Sweep, page: Path | None) -> None:
-    from parshall.campaign.metrics import label, unit
+    from parshall.campaign.metrics import unit
     from parshall.cli.metrics import interval_text
 
-    shown = table(made.name, *(each.name for each in made.record.parameters), "runs", *map(label, made.record.metrics))
+    shown = table(
+        made.name, *(each.name for each in made.record.parameters), "runs", *map(made.label, made.record.metrics)
+    )
     for number, point in enumerate(made.record.points[:_SHOWN_POINTS]):
         intervals = [made.interval(metric, number) for metric in made.record.metrics]
         texts = [

@@ -21,6 +21,7 @@ from parshall.errors import SimulationError
 from parshall.itb import fairness
 from parshall.itb.building import Case
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
+from parshall.stats.verdict import AT_LEAST
 
 DEFAULT_CONTROLS = ("reno", "bic", "cubic", "highspeed", "htcp", "scalable", "vegas", "bbr3")
 RIVALS = ("reno", "cubic")
@@ -67,6 +68,8 @@ class Result:
     scale: str
     repetitions: int
     wall_s: float = 0.0
+    at_least: float = AT_LEAST
+    """Share of a value below which a difference does not matter."""
 
 
 def entries(case: Case, controls: Sequence[str], rivals: Sequence[str] = RIVALS) -> list[Entry]:

@@ -49,14 +49,14 @@ def _answer(result: Result) -> Section:
     groups = _by_application(result)
     indices = {name: score.relative(cases, result.controls) for name, cases in groups}
     overall = score.relative(result.cases, result.controls)
-    shared = score.best_or_as_good(result.cases, result.controls)
+    shared = score.best_or_as_good(result.cases, result.controls, result.at_least)
     order = sorted(overall, key=lambda control: overall[control].mean)
     count = len(result.cases)
     words = []
     for name, cases in groups:
         index = indices[name]
         first = min(index, key=lambda control: index[control].mean)
-        equal = [each for each in index if each != first and score.same_overall(cases, each, first)]
+        equal = [each for each in index if each != first and score.same_overall(cases, each, first, result.at_least)]
         tied = f"; not to be told from it: {', '.join(f'`{each}`' for each in equal)}" if equal else ""
         title = cases[0].case.application.title.lower()
         words.append(f"{name} ({title}): `{first}`, {with_half_width(*_mean_and_half(index[first]))}{tied}.")
@@ -163,7 +163,7 @@ def _application(result: Result, cases: Sequence[CaseResult]) -> Section:
         )
         for rival in RIVALS
     ]
-    won = score.wins(cases, result.controls)
+    won = score.wins(cases, result.controls, at_least=result.at_least)
     faster = Table(
         "In how many classes the control of the row is faster than that of the column",
         ("", *result.controls),
@@ -185,7 +185,7 @@ def _classes(result: Result, cases: Sequence[CaseResult]) -> Section:
     header = ["control", "rank", "completion time (s)", "to the best", *(_title(each) for each in measures), "finished"]
     tables = []
     for case in cases:
-        standings = score.ranking(case, result.controls)
+        standings = score.ranking(case, result.controls, at_least=result.at_least)
         rows = [
             [
                 f"`{each.control}`",

@@ -2,7 +2,8 @@
 
 Every statement that one control is better than another is a paired comparison: both had the same random numbers in
 each repetition, and the interval is that of the differences (of logarithms, where the quantity is a ratio of times).
-Where it holds zero, there is no telling, and both have the same standing.
+Where it holds zero, there is no telling, and both have the same standing; and where it is within the threshold of
+practical importance (`at_least`), they are the same. `parshall.stats.verdict` decides.
 
 With 95 % intervals one comparison in twenty is wrong by chance; the page says how many are made. With three
 repetitions Student's t is 4.3, so only clear differences are found.
@@ -22,6 +23,8 @@ import polars as pl
 
 from parshall.itb.benchmark import CaseResult
 from parshall.stats.confidence import Interval, mean_interval, paired_difference
+from parshall.stats.estimates import within
+from parshall.stats.verdict import AT_LEAST, Verdict, judged
 
 Better = Literal["lower", "higher"]
 
@@ -91,7 +94,8 @@ class Standing:
         Ratio to the first one's, with the interval of the paired comparison; None for the first one itself, and where
         ratios mean nothing.
     as_good
-        Whether the comparison with the first cannot tell them apart; None where it says nothing (one repetition).
+        Whether the comparison with the first cannot tell them apart, or not by as much as matters; None where it says
+        nothing (one repetition, or repetitions that are copies of each other).
     """
 
     control: str
@@ -115,9 +119,9 @@ def harm_values(case: CaseResult, control: str, rival: str, key: str) -> dict[in
     return {int(n): float(v) for n, v in rows.select("repetition", key).iter_rows() if math.isfinite(v)}
 
 
-def interval(found: dict[int, float], factor: float = 1.0) -> Interval | None:
-    """Mean and 95 % interval over the repetitions; None without any."""
-    return mean_interval([factor * value for value in found.values()]) if found else None
+def interval(found: dict[int, float], factor: float = 1.0, least: float = -math.inf) -> Interval | None:
+    """Mean and 95 % interval over the repetitions, cut to what is not below `least`; None without any."""
+    return within(mean_interval([factor * value for value in found.values()]), least, math.inf) if found else None
 
 
 def ratio(after: dict[int, float], before: dict[int, float]) -> Interval | None:
@@ -133,10 +137,12 @@ def ratio(after: dict[int, float], before: dict[int, float]) -> Interval | None:
     return _exp(logs)
 
 
-def ranking(case: CaseResult, controls: Sequence[str], measure: Measure = MEASURES[0]) -> list[Standing]:
+def ranking(
+    case: CaseResult, controls: Sequence[str], measure: Measure = MEASURES[0], at_least: float = AT_LEAST
+) -> list[Standing]:
     """Controls by a measure, the best first; those without a value are left out."""
     known = {control: values(case, control, measure.key) for control in controls}
-    means = {control: interval(found, measure.factor) for control, found in known.items()}
+    means = {control: interval(found, measure.factor, 0.0) for control, found in known.items()}
     sign = 1 if measure.better == "lower" else -1
     order = sorted((sign * each.mean, index, control) for index, (control, each) in enumerate(means.items()) if each)
     standings: list[Standing] = []
@@ -148,7 +154,7 @@ def ranking(case: CaseResult, controls: Sequence[str], measure: Measure = MEASUR
         if control == best:
             standings.append(Standing(control, rank, value, None, as_good=True))
             continue
-        compared = difference(known[control], known[best])
+        compared = difference(known[control], known[best], at_least)
         standings.append(
             Standing(
                 control, rank, value, ratio(known[control], known[best]), None if compared is None else compared == 0
@@ -157,17 +163,22 @@ def ranking(case: CaseResult, controls: Sequence[str], measure: Measure = MEASUR
     return standings
 
 
-def difference(a: dict[int, float], b: dict[int, float]) -> int | None:
-    """-1, 0 or 1: whether `a` is smaller than, not to be told from, or larger than `b`; None without an interval."""
+def difference(a: dict[int, float], b: dict[int, float], at_least: float = AT_LEAST) -> int | None:
+    """-1, 0 or 1: whether `a` is smaller than, not to be told from (or as), or larger than `b`; None: unknown."""
+    return _sign(a, b, at_least)
+
+
+def _sign(a: dict[int, float], b: dict[int, float], at_least: float, scale: float | None = None) -> int | None:
+    """`at_least` is a share of `scale`, or of `b`."""
     common = sorted(a.keys() & b.keys())
     if not common:
         return None
     found = paired_difference([a[n] for n in common], [b[n] for n in common])
-    if found.low is None or found.high is None:
+    of_a, of_b = (sum(each[n] for n in common) / len(common) for each in (a, b))
+    verdict = judged(found, scale or of_b, of_a, at_least=at_least)
+    if verdict in (Verdict.UNKNOWN, Verdict.NO_SPREAD):
         return None
-    if found.low <= 0 <= found.high:
-        return 0
-    return 1 if found.low > 0 else -1
+    return {Verdict.HIGHER: 1, Verdict.LOWER: -1}.get(verdict, 0)
 
 
 def relative(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "completion_s") -> dict[str, Interval]:
@@ -193,25 +204,27 @@ def relative(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "c
     }
 
 
-def wins(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "completion_s") -> dict[tuple[str, str], int]:
+def wins(
+    cases: Sequence[CaseResult], controls: Sequence[str], key: str = "completion_s", at_least: float = AT_LEAST
+) -> dict[tuple[str, str], int]:
     """In how many cases the first control of a pair is smaller than the second, by paired comparison."""
     known = {control: [values(case, control, key) for case in cases] for control in controls}
     return {
-        (first, second): sum(difference(a, b) == -1 for a, b in zip(known[first], known[second], strict=True))
+        (first, second): sum(difference(a, b, at_least) == -1 for a, b in zip(known[first], known[second], strict=True))
         for first, second in permutations(controls, 2)
     }
 
 
-def best_or_as_good(cases: Sequence[CaseResult], controls: Sequence[str]) -> dict[str, int]:
+def best_or_as_good(cases: Sequence[CaseResult], controls: Sequence[str], at_least: float = AT_LEAST) -> dict[str, int]:
     """In how many cases each control is the first, or the paired comparison cannot tell it from the first."""
     found = dict.fromkeys(controls, 0)
     for case in cases:
-        for each in ranking(case, controls):
+        for each in ranking(case, controls, at_least=at_least):
             found[each.control] += bool(each.as_good)
     return found
 
 
-def same_overall(cases: Sequence[CaseResult], first: str, second: str) -> bool:
+def same_overall(cases: Sequence[CaseResult], first: str, second: str, at_least: float = AT_LEAST) -> bool:
     """Whether the paired comparison of two controls' times over all cases cannot tell them apart.
 
     The difference is that of the means over the cases of the logarithms, repetition by repetition.
@@ -223,7 +236,7 @@ def same_overall(cases: Sequence[CaseResult], first: str, second: str) -> bool:
             for held, found in zip(logs, known, strict=True):
                 held.setdefault(n, []).append(math.log(found[n]))
     means = [{n: sum(each) / len(each) for n, each in held.items()} for held in logs]
-    return difference(*means) == 0
+    return _sign(means[0], means[1], math.log1p(at_least), scale=1.0) == 0
 
 
 def average(cases: Sequence[CaseResult], control: str, measure: Measure, rival: str | None = None) -> Interval | None:

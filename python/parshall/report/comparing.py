@@ -6,20 +6,16 @@ from collections.abc import Sequence
 
 from parshall.report.comparison import MetricComparison, Verdict, compare
 from parshall.report.html import template
-from parshall.report.numbers import (
-    ABSENT,
-    NO_BREAK,
-    significant,
-)
+from parshall.report.numbers import ABSENT, NO_BREAK, significant
 from parshall.report.page import name_of
 from parshall.report.source import RunLike
-from parshall.report.uncertainty import with_unit
-from parshall.stats.confidence import Interval
+from parshall.report.uncertainty import interval_text
+from parshall.stats.verdict import AT_LEAST
 
 HEADINGS = ("Metric", "A", "B", "B - A", "")
 
 
-def rows(comparisons: Sequence[MetricComparison]) -> list[tuple[str, str, str, str, str]]:
+def rows(comparisons: Sequence[MetricComparison], at_least: float = AT_LEAST) -> list[tuple[str, str, str, str, str]]:
     """Label, A, B, difference with its interval, and what can be said: printable text."""
     return [
         (
@@ -27,13 +23,13 @@ def rows(comparisons: Sequence[MetricComparison]) -> list[tuple[str, str, str, s
             interval_text(comparison.a, comparison.unit),
             interval_text(comparison.b, comparison.unit),
             _difference(comparison),
-            _remark(comparison),
+            _remark(comparison, at_least),
         )
         for comparison in comparisons
     ]
 
 
-def note(comparisons: Sequence[MetricComparison]) -> str:
+def note(comparisons: Sequence[MetricComparison], at_least: float = AT_LEAST) -> str:
     """How the differences are meant."""
     if not any(comparison.difference and comparison.difference.low is not None for comparison in comparisons):
         return "One repetition: there are no confidence intervals, so no difference can be shown."
@@ -42,25 +38,22 @@ def note(comparisons: Sequence[MetricComparison]) -> str:
         if any(comparison.paired for comparison in comparisons)
         else "Different seeds: repetitions are compared as independent samples (Welch)."
     )
+    first = f"First comes what differs and matters (by {100 * at_least:g}{NO_BREAK}% or more)."
     return (
-        f"± is the half width of the 95 % confidence interval. {how} Each interval stands for itself: among 20 metrics "
-        "without any difference, one is expected to show one."
+        f"{first} ± is the half width of the 95 % confidence interval. {how} Each interval stands for itself: among 20 "
+        "metrics without any difference, one is expected to show one."
     )
 
 
-def compare_html(run_a: RunLike, run_b: RunLike) -> str:
+def compare_html(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> str:
     """The comparison as a fragment of HTML."""
-    comparisons = compare(run_a, run_b)
+    comparisons = compare(run_a, run_b, at_least)
     return template("compare.html.j2").render(
-        name_a=name_of(run_a), name_b=name_of(run_b), rows=rows(comparisons), note=note(comparisons)
+        name_a=name_of(run_a),
+        name_b=name_of(run_b),
+        rows=rows(comparisons, at_least),
+        note=note(comparisons, at_least),
     )
-
-
-def interval_text(interval: Interval | None, unit: str) -> str:
-    """``47.31 Mbit/s ± 0.12``; a dash for nothing."""
-    if interval is None:
-        return ABSENT
-    return " ".join(part for part in with_unit(interval, unit) if part)
 
 
 def _difference(comparison: MetricComparison) -> str:
@@ -72,8 +65,8 @@ def _difference(comparison: MetricComparison) -> str:
     return ("+" if difference.mean > 0 else "") + interval_text(difference, comparison.unit)
 
 
-def _remark(comparison: MetricComparison) -> str:
-    verdict = str(comparison.verdict.value)
+def _remark(comparison: MetricComparison, at_least: float) -> str:
+    verdict = comparison.verdict.text(at_least)
     if comparison.better is None or comparison.relative is None:
         return verdict
     percent = f"{significant(abs(100 * comparison.relative), 2)}{NO_BREAK}%"

@@ -1,33 +1,25 @@
 """Two runs held against each other, metric by metric.
 
 Runs with the same seed draw the same random numbers wherever their scenarios agree, so their repetitions are pairs, and
-the interval is that of the differences. Otherwise the repetitions are independent samples (Welch). A difference is
-*shown* where its 95 % interval leaves out 0; with one repetition there is no interval, and nothing is shown.
+the interval is that of the differences. Otherwise the repetitions are independent samples (Welch).
+`parshall.stats.verdict` decides what an interval shows. What differs most and matters comes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import Any
 
-from parshall.report.metrics import Better, Metric, all_metrics
-from parshall.report.numbers import negligible
-from parshall.report.source import RunLike
+import polars as pl
+
+from parshall.report.metrics import Metric, all_metrics
+from parshall.report.source import RunLike, filled
+from parshall.runs.merit import Better, busiest
 from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
+from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, judged, matters
 
-
-class Verdict(StrEnum):
-    """What can be said of B against A."""
-
-    HIGHER = "higher"
-    LOWER = "lower"
-    NOT_SHOWN = "no difference shown"
-    EQUAL = "equal"
-    UNKNOWN = "one repetition: unknown"
-    ONLY_A = "only in A"
-    ONLY_B = "only in B"
+__all__ = ["MetricComparison", "Verdict", "compare", "shown"]
 
 
 @dataclass(frozen=True)
@@ -39,15 +31,17 @@ class MetricComparison:
     key, label, unit
         As in `parshall.report.metrics`.
     a, b
-        Means and intervals over the repetitions; ``None`` if that run does not have the metric.
+        Estimates and intervals over the repetitions; ``None`` if that run does not have the metric.
     difference
         B - A with its interval; ``None`` unless both have it.
     relative
-        The difference over A's mean; ``None`` if that is 0.
+        The difference over A's value; ``None`` if that is 0.
     paired
         Whether repetitions were compared one by one.
     better
         Which run the difference speaks for, where one direction is better: ``a``, ``b`` or ``None``.
+    matters
+        Whether a difference is shown and reaches the threshold of practical importance.
     """
 
     key: str
@@ -60,29 +54,63 @@ class MetricComparison:
     paired: bool
     verdict: Verdict
     better: str | None
+    matters: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""
         return asdict(self)
 
 
-def compare(run_a: RunLike, run_b: RunLike) -> list[MetricComparison]:
-    """Every metric that one of the runs has, in the order of the page.
+def compare(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> list[MetricComparison]:
+    """Every metric that one of the runs has; first what differs and matters, the largest relative difference first.
 
-    Groups and links are matched by their names.
+    Groups and links are matched by their names. Figures of merit speak of the link that is busiest over both runs, of
+    those that both have.
+
+    Parameters
+    ----------
+    at_least
+        Share of A's value below which a difference does not matter.
     """
-    of_a, of_b = all_metrics(run_a), all_metrics(run_b)
+    link = _link(run_a, run_b)
+    of_a, of_b = all_metrics(run_a, link), all_metrics(run_b, link)
     same_seed = _seed(run_a) is not None and _seed(run_a) == _seed(run_b)
     found = []
     for key, metric in of_a.items():
         other = of_b.get(key)
-        found.append(_alone(metric, Verdict.ONLY_A) if other is None else _compared(metric, other, same_seed))
-    return found + [_alone(metric, Verdict.ONLY_B) for key, metric in of_b.items() if key not in of_a]
+        alone = other is None
+        found.append(_alone(metric, Verdict.ONLY_A) if alone else _compared(metric, other, same_seed, at_least))
+    found += [_alone(metric, Verdict.ONLY_B) for key, metric in of_b.items() if key not in of_a]
+    return sorted(found, key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
+
+
+def relevance(verdict: Verdict, a: Interval | None, b: Interval | None, at_least: float) -> tuple[int, float]:
+    """The place of a difference in a list: what is shown and matters, what has no spread but is large, the rest.
+
+    Within them the largest change is first: the difference over the larger value, so that twice and half are alike.
+    """
+    if a is None or b is None or a.mean == b.mean:
+        return 2, 0.0
+    difference = b.mean - a.mean
+    size = abs(difference) / max(abs(a.mean), abs(b.mean))
+    if matters(verdict, difference / a.mean if a.mean else None, at_least):
+        return 0, -size
+    return (1, -size) if verdict is Verdict.NO_SPREAD and size >= at_least else (2, 0.0)
 
 
 def shown(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
     """Those whose difference is shown by its interval."""
-    return [comparison for comparison in comparisons if comparison.verdict in (Verdict.HIGHER, Verdict.LOWER)]
+    return [comparison for comparison in comparisons if comparison.verdict in DIFFERENT]
+
+
+def _link(run_a: RunLike, run_b: RunLike) -> str | None:
+    tables = [
+        links.select("link", "utilisation", "mean_queueing_delay_s")
+        for run in (run_a, run_b)
+        if (links := filled(run.links)) is not None
+    ]
+    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) == 2 else set()
+    return busiest(pl.concat(tables).filter(pl.col("link").is_in(list(common)))) if common else None
 
 
 def _seed(run: RunLike) -> Any:
@@ -104,11 +132,16 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
     )
 
 
-def _compared(a: Metric, b: Metric, same_seed: bool) -> MetricComparison:
-    after, before, paired = compared(b.values, a.values, common_numbers=same_seed)
-    difference = paired_difference(after, before) if paired else welch_difference(after, before)
-    verdict = _verdict(difference, max(abs(a.interval.mean), abs(b.interval.mean)), paired=paired)
-    mean = a.interval.mean
+def _compared(a: Metric, b: Metric | None, same_seed: bool, at_least: float) -> MetricComparison:
+    if b is None:
+        return _alone(a, Verdict.ONLY_A)
+    difference, paired = differed(a.values, b.values, common_numbers=same_seed)
+    mean, other = a.interval.mean, b.interval.mean
+    if difference is None:  # a quantile without an interval
+        difference = Interval(other - mean, None, None, min(a.interval.n, b.interval.n), how=a.interval.how)
+    resolution = a.resolution + b.resolution
+    verdict = judged(difference, mean, other, at_least=at_least, resolution=resolution)
+    relative = difference.mean / abs(mean) if mean else None
     return MetricComparison(
         key=a.key,
         label=a.label,
@@ -116,25 +149,23 @@ def _compared(a: Metric, b: Metric, same_seed: bool) -> MetricComparison:
         a=a.interval,
         b=b.interval,
         difference=difference,
-        relative=difference.mean / abs(mean) if mean else None,
+        relative=relative,
         paired=paired,
         verdict=verdict,
         better=_better(verdict, a.better),
+        matters=matters(verdict, relative, at_least),
     )
 
 
-def _verdict(difference: Interval, magnitude: float, *, paired: bool) -> Verdict:
-    none = negligible(difference.mean, magnitude)
-    if difference.low is None or difference.high is None:
-        return Verdict.EQUAL if paired and none else Verdict.UNKNOWN
-    if none and negligible(difference.high - difference.low, magnitude):
-        return Verdict.EQUAL
-    if difference.low > 0.0:
-        return Verdict.HIGHER
-    return Verdict.LOWER if difference.high < 0.0 else Verdict.NOT_SHOWN
+def differed(a: Mapping[int, float], b: Mapping[int, float], *, common_numbers: bool) -> tuple[Interval | None, bool]:
+    """B - A of values by repetition with its interval, None without values; and whether they were compared in pairs."""
+    if not a or not b:
+        return None, False
+    after, before, paired = compared(b, a, common_numbers=common_numbers)
+    return (paired_difference(after, before) if paired else welch_difference(after, before)), paired
 
 
 def _better(verdict: Verdict, better: Better | None) -> str | None:
-    if better is None or verdict not in (Verdict.HIGHER, Verdict.LOWER):
+    if better is None or verdict not in DIFFERENT:
         return None
     return "b" if verdict.value == better else "a"

@@ -1,18 +1,23 @@
-"""The answer first: the few numbers a reader came for, with what is needed to judge them."""
+"""The answer first: the few numbers a reader came for, with what is needed to judge them.
+
+What is said of a link is said of the busiest one, which is named where there are several; where more than one is used
+to more than 80 %, each has tiles of its own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from parshall.report.figures.common import timed
-from parshall.report.figures.delays import of_groups, under_load
-from parshall.report.metrics import Metric, Metrics, overall
+from parshall.report.figures.delays import under_load
+from parshall.report.metrics import Metric, Metrics, called, of_group, of_link, overall
 from parshall.report.numbers import ABSENT, count, counted, quantity
 from parshall.report.source import RunLike, filled
-from parshall.report.uncertainty import IDENTICAL, with_unit
-from parshall.runs.summary import bottleneck_name
+from parshall.report.uncertainty import IDENTICAL, interval_text, with_unit
+from parshall.runs.merit import busy
+from parshall.stats.quantiles import ORDER_STATISTICS, WOODRUFF
 
 
 @dataclass(frozen=True)
@@ -36,39 +41,45 @@ class Headline:
 def headline(run: RunLike) -> Headline:
     """Goodput, loss, delay, fairness, completion times: those that this run has."""
     metrics = overall(run)
-    tiles = [_goodput(run, metrics), _loss(run, metrics), _delay(metrics), _fairness(run, metrics)]
-    tiles += [_completion(run, metrics), _latency(run)]
+    links = filled(run.links)
+    named = [] if links is None else busy(links)
+    several = links is not None and links["link"].n_unique() > 1
+    tiles = [*_goodputs(run, metrics, named)]
+    if links is not None:
+        for link in named:
+            where = f", {called(link).removeprefix('the ')}" if several else ""
+            tiles += [_loss(run, links, link, where), _delay(run, link, where)]
+    tiles += [_fairness(run, metrics), _completion(run, metrics), _latency(run)]
     return Headline([tile for tile in tiles if tile is not None], _note(metrics))
 
 
-def _goodput(run: RunLike, metrics: Metrics) -> Tile | None:
-    used = metrics.get("utilisation")
-    where = "the bottleneck"
-    links = filled(run.links)
-    if links is not None and links["link"].n_unique() > 1:
-        where = bottleneck_name(links)
-    remark = f"{where} is {quantity(used.interval.mean, 'ratio')} busy" if used else ""
-    return _tile("Goodput, all flows", metrics.get("goodput_bps"), remark)
+def _goodputs(run: RunLike, metrics: Metrics, links: Sequence[str]) -> list[Tile | None]:
+    used = [(link, of_link(run, link).get(f"link/{link}/utilisation")) for link in links]
+    words = [f"{called(link)} is {quantity(each.interval.mean, 'ratio')} busy" for link, each in used if each]
+    forth, back = metrics.get("goodput_bps"), metrics.get("goodput_reverse_bps")
+    label = forth.label if forth else ""
+    return [
+        _tile(label, forth, "; ".join(words)),
+        _tile("Goodput, other direction", back, "" if forth else "; ".join(words)),
+    ]
 
 
-def _loss(run: RunLike, metrics: Metrics) -> Tile | None:
-    links = filled(run.links)
-    if links is None:
-        return None
-    rows = links.filter(pl.col("link") == bottleneck_name(links))
+def _loss(run: RunLike, links: pl.DataFrame, link: str, where: str) -> Tile | None:
+    rows = links.filter(pl.col("link") == link)
     queue, medium = int(rows["dropped_packets"].sum()), int(rows["medium_losses_packets"].sum())
     arrived = int(rows["arrivals_packets"].sum())
     if queue and medium:
         remark = f"{count(queue)} dropped by the queue, {count(medium)} lost on the medium, of {count(arrived)} packets"
     else:
         remark = f"{count(queue or medium)} of {count(arrived)} packets" + (" on the medium" if medium else "")
-    return _tile("Loss", metrics.get("loss_rate"), remark)
+    return _tile(f"Loss{where}", of_link(run, link).get(f"link/{link}/loss_rate"), remark)
 
 
-def _delay(metrics: Metrics) -> Tile | None:
-    tail = metrics.get("queueing_delay_p99_s")
+def _delay(run: RunLike, link: str, where: str) -> Tile | None:
+    metrics = of_link(run, link)
+    tail = metrics.get(f"link/{link}/queueing_delay_p99_s")
     remark = f"99 % of packets wait at most {quantity(tail.interval.mean, 's')}" if tail else ""
-    return _tile("Mean queueing delay", metrics.get("mean_queueing_delay_s"), remark)
+    return _tile(f"Mean queueing delay{where}", metrics.get(f"link/{link}/queueing_delay_s"), remark)
 
 
 def _fairness(run: RunLike, metrics: Metrics) -> Tile | None:
@@ -83,13 +94,17 @@ def _fairness(run: RunLike, metrics: Metrics) -> Tile | None:
 
 
 def _completion(run: RunLike, metrics: Metrics) -> Tile | None:
-    transfers, middle = filled(run.transfers), metrics.get("completion_p50_s")
-    if transfers is None or middle is None:
+    """Half, 95 % and all of the transfers; the mean where they are too few for any of these."""
+    transfers = filled(run.transfers)
+    if transfers is None or "mean_completion_s" not in metrics:
         return None
-    tail = metrics.get("completion_p95_s")
-    ended = counted(timed(transfers).height, "transfer")
-    within = f", 95 % within {quantity(tail.interval.mean, 's')}" if tail else ""
-    return _tile("Median completion time", middle, f"{ended}{within}")
+    times = transfers.drop_nulls("completion_s").select(pl.col("completion_s") - pl.col("start_s")).to_series()
+    ended = counted(times.len(), "transfer")
+    middle, tail = metrics.get("completion_p50_s"), metrics.get("completion_p95_s")
+    if middle is None:
+        return _tile("Completion time", metrics["mean_completion_s"], ended)
+    within = f"95 % within {interval_text(tail.interval, 's')}, " if tail else ""
+    return _tile("Median completion time", middle, f"{within}worst of {ended}: {quantity(float(times.max()), 's')}")  # type: ignore[arg-type]
 
 
 def _latency(run: RunLike) -> Tile | None:
@@ -97,11 +112,10 @@ def _latency(run: RunLike) -> Tile | None:
     group = under_load(run)
     if group is None:
         return None
-    delays = of_groups(run, "one_way_delay")[group]
-    middle, tail = (quantity(float(delay), "s") for delay in delays.quantiles((0.5, 0.99)))
-    least = quantity(float(delays.least_s[0]), "s")
-    remark = f"99 % of its packets arrive within that time, half within {middle}, the fastest in {least}"
-    return Tile(f"Latency under load: {group}", tail, "", remark)
+    metrics = of_group(run, group)
+    middle, tail = (metrics.get(f"group/{group}/one_way_delay_p{level}_s") for level in (50, 99))
+    half = "" if middle is None else f", half within {quantity(middle.interval.mean, 's')}"
+    return _tile(f"Latency under load: {group}", tail, f"99 % of its packets arrive within that time{half}")
 
 
 def _tile(label: str, metric: Metric | None, remark: str) -> Tile | None:
@@ -118,4 +132,12 @@ def _note(metrics: Metrics) -> str:
     repetitions = max(numbers)
     if repetitions == 1:
         return "One repetition: there is no confidence interval. More `repetitions` in the scenario give one."
-    return f"Means over {repetitions} repetitions; ± is the half width of the 95 % confidence interval (Student’s t)."
+    means = f"Means over {repetitions} repetitions; ± is the half width of the 95 % confidence interval (Student’s t)."
+    how = {metric.interval.how for metric in metrics.values()} & {ORDER_STATISTICS, WOODRUFF}
+    if not how:
+        return means
+    ways = {ORDER_STATISTICS: "from order statistics", WOODRUFF: "from the spread over repetitions (Woodruff)"}
+    said = " or ".join(ways[each] for each in sorted(how))
+    return (
+        f"{means} Percentiles are of all repetitions together; in brackets is their 95 % confidence interval, {said}."
+    )

@@ -1,99 +1,139 @@
-"""What a run measured, as one number a repetition: the source of the headline, the tables and comparisons.
+"""What a run measured, as one series a quantity: the source of the headline, the tables and comparisons.
 
 A metric holds only what there is: a repetition without a value (no packet sent, no transfer finished) is absent
 from it, and a metric without any repetition is not made at all.
 
 | key | meaning |
 | --- | --- |
-| goodput_bps, utilisation, loss_rate, ... | the figures of merit of `parshall.runs.summary`, as ``run.json`` has them |
-| completion_p50_s, completion_p95_s | of the transfers that finished |
+| goodput_bps, utilisation, completion_p95_s, ... | the figures of merit: `parshall.runs.summary` |
 | link/NAME/... | of one link |
 | group/NAME/... | the same of one group; goodput, window, RTT, timeouts are means over its flows |
+
+Percentiles are those of all values of all repetitions together (`parshall.stats.quantiles`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from parshall.report.figures.common import group_names, link_names, timed
+from parshall.report import words
+from parshall.report.figures.common import group_names, link_names
 from parshall.report.source import RunLike, filled
-from parshall.runs import summary
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.fairness import jain
-
-Better = Literal["higher", "lower"]
+from parshall.runs import merit
+from parshall.runs.merit import Better, Tables, by_repetition, completion_times, latencies, queueing_delays
+from parshall.stats.confidence import Interval
+from parshall.stats.estimates import Means, Series
+from parshall.stats.quantiles import Pooled
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One quantity, a value for each repetition that has one."""
+    """One quantity of a run, and what each repetition gave of it; there is an estimate."""
 
     key: str
     label: str
     unit: str
-    values: Mapping[int, float]
+    series: Series
     better: Better | None = None
+
+    @cached_property
+    def estimate(self) -> Pooled | None:
+        """The mean or quantile over all repetitions."""
+        return self.series.estimate()
 
     @property
     def interval(self) -> Interval:
-        """Mean over the repetitions and its 95 % confidence interval."""
-        return mean_interval(list(self.values.values()))
+        """The estimate over all repetitions and its 95 % confidence interval."""
+        return self._estimated.interval
+
+    @property
+    def values(self) -> Mapping[int, float]:
+        """A value a repetition, whose mean is the estimate; of a quantile without an interval nothing."""
+        return self._estimated.by_repetition
+
+    @property
+    def resolution(self) -> float:
+        """What the estimate is known to at best: the width of a histogram's bin, else 0."""
+        return self._estimated.resolution
 
     @property
     def name(self) -> str:
         """The last part of the key."""
         return self.key.rpartition("/")[2]
 
+    @property
+    def _estimated(self) -> Pooled:
+        if self.estimate is None:
+            raise ValueError(f"{self.key}: nothing was measured")
+        return self.estimate
+
 
 Metrics = dict[str, Metric]
 
 
-def all_metrics(run: RunLike) -> Metrics:
-    """Everything, in the order of the page."""
-    found = overall(run)
+def all_metrics(run: RunLike, link: str | None = None) -> Metrics:
+    """Everything, in the order of the page; `link` is the one that the figures of merit speak of."""
+    found = overall(run, link)
     links, flows = filled(run.links), filled(run.flows)
-    for link in [] if links is None else link_names(links):
-        found |= of_link(run, link)
+    for name in [] if links is None else link_names(links):
+        found |= of_link(run, name)
     for group in [] if flows is None else group_names(run):
         found |= of_group(run, group)
     return found
 
 
-_OVERALL: Mapping[str, tuple[str, Better | None]] = {
-    "goodput_bps": ("Goodput, all flows", "higher"),
-    "utilisation": ("Utilisation of the bottleneck", "higher"),
-    "loss_rate": ("Packets lost at the bottleneck", "lower"),
-    "loss_rate_in": ("In-profile packets lost at the bottleneck", "lower"),
-    "loss_rate_out": ("Out-of-profile packets lost at the bottleneck", "lower"),
-    "mean_queue_pkts": ("Mean queue at the bottleneck", None),
-    "mean_queueing_delay_s": ("Mean queueing delay", "lower"),
-    "queueing_delay_p99_s": ("99th percentile of the queueing delay", "lower"),
-    "jain": ("Jain's index of the goodputs", "higher"),
-    "mean_completion_s": ("Mean completion time", "lower"),
+_LABELS: Mapping[str, str] = {
+    "utilisation": "Utilisation of {link}",
+    "loss_rate": "Packets lost at {link}",
+    "loss_rate_in": "In-profile packets lost at {link}",
+    "loss_rate_out": "Out-of-profile packets lost at {link}",
+    "mean_queue_pkts": "Mean queue at {link}",
+    "mean_queueing_delay_s": "Mean queueing delay at {link}",
+    "queueing_delay_p99_s": "99th percentile of the queueing delay at {link}",
+    "jain": "Jain's index of the goodputs",
 }
 
 
-def overall(run: RunLike) -> Metrics:
-    """Of all flows together, and of the bottleneck."""
-    flows, links, transfers = filled(run.flows), filled(run.links), filled(run.transfers)
-    found: list[Metric | None] = []
-    if flows is not None and links is not None:
-        order = links["repetition"].unique().sort().to_list()
-        for key, numbers in summary.metric_values(flows, links, transfers).items():
-            label, better = _OVERALL.get(key, (key, None))
-            values = {
-                int(repetition): number for repetition, number in zip(order, numbers, strict=True) if number is not None
-            }
-            found.append(_metric(key, label, summary.METRICS[key].unit, values, better))
-        if flows.height == len(order):
-            found = [metric for metric in found if metric is not None and metric.key != "jain"]
-    found += _completions(transfers, "")
+def overall(
+    run: RunLike, link: str | None = None, wanted: Collection[str] | None = None, *, every: bool = False
+) -> Metrics:
+    """Of all flows together, and of one link: `link`, or the busiest one.
+
+    Parameters
+    ----------
+    wanted
+        Which keys; all without.
+    every
+        Whether a metric has its place although it says nothing: Jain's index of one flow.
+    """
+    flows, links = filled(run.flows), filled(run.links)
+    if flows is None or links is None:
+        return {}
+    if "forward" not in flows.columns:
+        flows = merit.directed(flows, merit.backward(words.document(run)))
+    tables = Tables(flows, links, filled(run.transfers), filled(run.delay_histogram))
+    link = link or merit.busiest(links)
+    both = not flows["forward"].all()
+    alone = flows.height == links["repetition"].n_unique()  # one flow is not more or less fair than another
+    found = []
+    for key, metric in merit.METRICS.items():
+        if (key == "jain" and alone and not every) or (wanted is not None and key not in wanted):
+            continue
+        label = _LABELS.get(key, metric.label[:1].upper() + metric.label[1:]).format(link=called(link))
+        if key == "goodput_bps" and both:
+            label = "Goodput, forward direction"
+        found.append(_metric(key, label, metric.unit, metric.of(tables, link), metric.better))
     return _kept(found)
+
+
+def called(link: str) -> str:
+    """How a link is called in a sentence."""
+    return {"bottleneck": "the bottleneck", "reverse": "the reverse bottleneck"}.get(link, link)
 
 
 def of_link(run: RunLike, link: str) -> Metrics:
@@ -105,6 +145,10 @@ def of_link(run: RunLike, link: str) -> Metrics:
 
     def metric(column: str, name: str, label: str, unit: str, better: Better | None = None) -> Metric | None:
         return _metric(f"link/{link}/{name}", f"{label}, {link}", unit, _pairs(rows, column), better)
+
+    def percentile(level: int, label: str) -> Metric | None:
+        delays = queueing_delays(filled(run.delay_histogram), link, level / 100)
+        return _metric(f"link/{link}/queueing_delay_p{level}_s", f"{label}, {link}", "s", delays, "lower")
 
     return _kept(
         [
@@ -122,10 +166,8 @@ def of_link(run: RunLike, link: str) -> Metrics:
             _metric(f"link/{link}/mark_rate", f"Packets marked, {link}", "ratio", _marked(rows)),
             metric("mean_queue_packets", "queue_packets", "Mean queue", "packets"),
             metric("mean_queueing_delay_s", "queueing_delay_s", "Mean queueing delay", "s", "lower"),
-            metric("queueing_delay_p50_s", "queueing_delay_p50_s", "Median queueing delay", "s", "lower"),
-            metric(
-                "queueing_delay_p99_s", "queueing_delay_p99_s", "99th percentile of the queueing delay", "s", "lower"
-            ),
+            percentile(50, "Median queueing delay"),
+            percentile(99, "99th percentile of the queueing delay"),
             metric("max_queueing_delay_s", "max_queueing_delay_s", "Largest queueing delay", "s"),
         ]
     )
@@ -166,36 +208,39 @@ def of_group(run: RunLike, group: str) -> Metrics:
     )
 
 
-_LATENCIES: tuple[tuple[str, str, str], ...] = (
-    ("one_way_delay_s", "mean_one_way_delay_s", "Mean one-way delay"),
-    ("one_way_delay_p50_s", "one_way_delay_p50_s", "Median one-way delay"),
-    ("one_way_delay_p95_s", "one_way_delay_p95_s", "95th percentile of the one-way delay"),
-    ("one_way_delay_p99_s", "one_way_delay_p99_s", "99th percentile of the one-way delay"),
-    ("max_one_way_delay_s", "max_one_way_delay_s", "Largest one-way delay"),
-    ("jitter_s", "jitter_s", "Jitter"),
-    ("rtt_p50_s", "rtt_p50_s", "Median round-trip time"),
-    ("rtt_p95_s", "rtt_p95_s", "95th percentile of the round-trip time"),
-    ("rtt_p99_s", "rtt_p99_s", "99th percentile of the round-trip time"),
-)
-"""Of a group: the last part of the key, the column of the table `groups`, and the words."""
+_LATENCIES = (("one_way_delay", "one-way delay"), ("rtt", "round-trip time"))
 
 
 def _latencies(run: RunLike, group: str) -> list[Metric | None]:
-    groups = filled(run.groups)
+    """One-way delays of its packets, and the percentiles of its round-trip times."""
+    groups, histogram = filled(run.groups), filled(run.latency_histogram)
     if groups is None:
         return []
     rows = groups.filter(pl.col("group") == group)
-    return [
-        _metric(f"group/{group}/{name}", f"{label}, {group}", "s", _pairs(rows, column), "lower")
-        for name, column, label in _LATENCIES
+    prefix = f"group/{group}/"
+    found = [
+        _metric(prefix + name, f"{label}, {group}", "s", _pairs(rows, column), "lower")
+        for name, column, label in (
+            ("one_way_delay_s", "mean_one_way_delay_s", "Mean one-way delay"),
+            ("max_one_way_delay_s", "max_one_way_delay_s", "Largest one-way delay"),
+            ("jitter_s", "jitter_s", "Jitter"),
+        )
     ]
+    for measure, words_of in _LATENCIES:
+        for level, label in ((50, "Median"), (95, "95th percentile of the"), (99, "99th percentile of the")):
+            values = latencies(histogram, group, measure, level / 100)
+            found.append(_metric(f"{prefix}{measure}_p{level}_s", f"{label} {words_of}, {group}", "s", values, "lower"))
+    return found
 
 
 Values = dict[int, float]
 
 
-def _metric(key: str, label: str, unit: str, values: Values, better: Better | None = None) -> Metric | None:
-    return Metric(key, label, unit, values, better) if values else None
+def _metric(key: str, label: str, unit: str, values: Values | Series, better: Better | None = None) -> Metric | None:
+    if isinstance(values, dict):
+        values = Means(values, 0.0, 1.0 if unit == "ratio" or key.endswith("jain") else np.inf)
+    made = Metric(key, label, unit, values, better)
+    return None if made.estimate is None else made
 
 
 def _kept(found: Iterable[Metric | None]) -> Metrics:
@@ -203,46 +248,35 @@ def _kept(found: Iterable[Metric | None]) -> Metrics:
 
 
 def _completions(transfers: pl.DataFrame | None, group: str) -> list[Metric | None]:
-    if transfers is None:
-        return []
-    prefix, suffix = (f"group/{group}/", f", {group}") if group else ("", "")
-    finished = timed(transfers)
     return [
         _metric(
-            f"{prefix}completion_p{level}_s",
-            f"{words} completion time{suffix}",
+            f"group/{group}/completion_p{level}_s",
+            f"{label} completion time, {group}",
             "s",
-            _by_repetition(finished, pl.col("duration_s").quantile(level / 100, "linear")),
+            completion_times(transfers, level / 100),
             "lower",
         )
-        for level, words in ((50, "Median"), (95, "95th percentile of the"))
+        for level, label in ((50, "Median"), (95, "95th percentile of the"))
     ]
 
 
-def _by_repetition(table: pl.DataFrame, value: pl.Expr) -> Values:
-    """`value` in each repetition; a repetition where it is null or not finite is left out."""
-    rows = table.group_by("repetition").agg(value=value.cast(pl.Float64)).sort("repetition")
-    rows = rows.filter(pl.col("value").is_finite())
-    return {int(repetition): float(number) for repetition, number in rows.iter_rows()}
-
-
 def _pairs(table: pl.DataFrame, column: str) -> Values:
-    return _by_repetition(table, pl.col(column).first())
+    return by_repetition(table, pl.col(column).first())
 
 
 def _sums(table: pl.DataFrame, column: str) -> Values:
-    return _by_repetition(table, pl.col(column).sum())
+    return by_repetition(table, pl.col(column).sum())
 
 
 def _means(table: pl.DataFrame, column: str) -> Values:
     """Means over the flows that have a value; a repetition where none has is left out."""
-    return _by_repetition(table, pl.col(column).cast(pl.Float64).mean())
+    return by_repetition(table, pl.col(column).cast(pl.Float64).mean())
 
 
 def _ratios(table: pl.DataFrame, part: str, whole: str) -> Values:
     """Of sums; 0/0 is left out."""
     total = pl.col(whole).sum()
-    return _by_repetition(table, pl.when(total > 0).then(pl.col(part).sum().cast(pl.Float64) / total))
+    return by_repetition(table, pl.when(total > 0).then(pl.col(part).sum().cast(pl.Float64) / total))
 
 
 def _marked(links: pl.DataFrame) -> Values:
@@ -276,16 +310,9 @@ def _in_profile(flows: pl.DataFrame) -> Values:
 def _shares(flows: pl.DataFrame, group: str) -> Values:
     own = pl.col("goodput_bps").filter(pl.col("group") == group).sum()
     total = pl.col("goodput_bps").sum()
-    return _by_repetition(flows, pl.when(total > 0).then(own / total))
+    return by_repetition(flows, pl.when(total > 0).then(own / total))
 
 
 def _fairness(flows: pl.DataFrame) -> Values:
     """Jain's index; a single flow is not more or less fair than another."""
-    found: Values = {}
-    for repetition in flows["repetition"].unique().sort().to_list():
-        rows = flows.filter(pl.col("repetition") == repetition)
-        goodputs = rows["goodput_bps"].drop_nulls().to_numpy()
-        index = jain(np.asarray(goodputs)) if len(goodputs) > 1 else None
-        if index is not None:
-            found[int(repetition)] = index
-    return found
+    return by_repetition(flows, pl.when(pl.col("goodput_bps").count() > 1).then(merit.jain()))

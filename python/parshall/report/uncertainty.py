@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from parshall.report.numbers import (
+    ABSENT,
     NO_BREAK,
     THIN,
     Scale,
@@ -21,22 +22,42 @@ IDENTICAL = f"identical in all{NO_BREAK}repetitions"
 ZERO = f"±{THIN}0"
 """The same in a table."""
 
+_EVEN = 1e-6
+"""Of an interval's width: so far from its middle an estimate may be by rounding."""
+
 
 def in_scale(interval: Interval, scale: Scale, identical: str = ZERO) -> tuple[str, str]:
-    """The mean to the digits that its interval supports, without the unit; and the half width ('' if unknown).
+    """The estimate to the digits that its interval supports, without the unit; and its uncertainty ('' if unknown).
 
-    Repetitions that all gave the same value have `identical` for a half width, not the rounding error of their mean.
+    That is the half width, or both ends where the estimate is not in the middle. Repetitions that all gave the same
+    value have `identical`, not the rounding error of their mean.
     """
     mean, half = interval.mean * scale.factor, interval.half_width
     if half is None:
         return significant(mean), ""
     if negligible(half, interval.mean):
         return significant(mean, 4), identical
-    return matching(mean, half * scale.factor), half_width_text(half * scale.factor, mean)
+    width = half * scale.factor
+    if symmetric(interval):
+        return matching(mean, width), half_width_text(width, mean)
+    low, high = (matching(end * scale.factor, width) for end in (interval.low or 0.0, interval.high or 0.0))
+    return matching(mean, width), f"({low} to {high})"
+
+
+def symmetric(interval: Interval) -> bool:
+    """Whether the estimate is in the middle of its interval, so that half the width says all."""
+    if interval.low is None or interval.high is None:
+        return True
+    return abs(interval.low + interval.high - 2 * interval.mean) <= _EVEN * (interval.high - interval.low)
 
 
 def with_unit(interval: Interval, unit: str, identical: str = ZERO) -> tuple[str, str]:
-    """The mean with its unit, in the scale that suits it; and the half width in that scale."""
+    """The mean with its unit, in the scale that suits it; and its uncertainty in that scale."""
     scale = scale_for(interval.mean, unit)
     number, spread = in_scale(interval, scale, identical)
     return joined(number, scale.unit), spread
+
+
+def interval_text(interval: Interval | None, unit: str) -> str:
+    """``47.31 Mbit/s ± 0.12`` or ``12.7 s (11.9 to 13.6)``; a dash for nothing."""
+    return ABSENT if interval is None else " ".join(part for part in with_unit(interval, unit) if part)

@@ -40,6 +40,16 @@ def code_version() -> str:
     return f"{metadata.version('parshall')}+{hashlib.sha256(content).hexdigest()[:12]}"
 
 
+@cache
+def python_digest() -> str:
+    """A digest of Parshall's Python files: what measures, predicts and estimates."""
+    folder = Path(_core.__file__).parent
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        found.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    return found.hexdigest()[:24]
+
+
 def host() -> dict[str, Any]:
     """The machine, as far as it says something about a result."""
     return {

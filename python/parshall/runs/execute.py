@@ -20,6 +20,7 @@ from typing import Any
 from parshall.errors import InputError, ParshallError
 from parshall.predict import flatten, predict
 from parshall.runs import about, memory, single, storage
+from parshall.runs.merit import Tables, backward, directed
 from parshall.runs.result import Run
 from parshall.runs.summary import summarise
 from parshall.scenario import Scenario
@@ -192,7 +193,9 @@ class _Execution:
             "host": about.host(),
         }
         made = Run(self.directory, metadata)
-        metadata["summary"] = summarise(made.flows, made.links, made.transfers, made.totals, about.peak_rss_bytes())
+        flows = directed(made.flows, backward(self.document))
+        tables = Tables(flows, made.links, made.transfers, made.delay_histogram)
+        metadata["summary"] = summarise(tables, made.totals, about.peak_rss_bytes())
         metadata["predicted"], metadata["prediction_problem"] = self._predict(made)
         metadata["files"] = storage.digests(self.directory, self.finished)
         storage.write_run(self.directory, metadata)

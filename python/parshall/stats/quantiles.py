@@ -17,10 +17,10 @@ mean of them estimates the mean. So all values are pooled first. The interval is
   2003, §7.1). The level is at least the nominal one.
 * **Woodruff's interval**, where repetitions have several values, which share a network and are not independent: the
   interval of F(q) comes from the spread of d_i over the repetitions, and F takes both ends back to values (Woodruff
-  1952). The interval of F(q) is Clopper & Pearson's with as many values as independent ones would have to be for that spread,
-  less what k - 1 degrees of freedom cost (Korn & Graubard 1998). It asks nothing of how the values of one repetition
-  depend on each other. Where these depend strongly (correlation 0.2) and a tail is asked of few (five repetitions of
-  100 values, p = 0.95), it covers 88 % instead of 95 %.
+  1952). The interval of F(q) is Clopper & Pearson's with as many values as independent ones would have to be for that
+  spread, less what k - 1 degrees of freedom cost (Korn & Graubard 1998). It asks nothing of how the values of one
+  repetition depend on each other. Where these depend strongly (correlation 0.2) and a tail is asked of few
+  (five repetitions of 100 values, p = 0.95), it covers 88 % instead of 95 %.
 
 A bootstrap by repetition would be another way. It can only ever see k repetitions, and with the three to ten that are
 common its intervals are too short (the tests measure both).
@@ -30,12 +30,12 @@ them. There is no interval from a single repetition with several values, nor whe
 enclose the quantile (order statistics need 72 for p = 0.95, 6 for the median).
 
 **Differences** of quantiles need a value a repetition. That is `Pooled.by_repetition`: q - d_i s, whose mean is q and
-whose spread is that of q to first order (the influence function, Deville 1999). The slope s = dq/dp is the one that makes
-Student's interval of them as wide as the quantile's own. They serve for paired and unpaired differences like any other
-value of a repetition.
+whose spread is that of q to first order (the influence function, Deville 1999). The slope s = dq/dp is the one that
+makes Student's interval of them as wide as the quantile's own. They serve for paired and unpaired differences like any
+other value of a repetition.
 
-Binned values (`pooled_histogram_quantile`) are taken as evenly spread within their bin. An interval then holds the whole
-bin in which the quantile is: nothing smaller was measured.
+Binned values (`pooled_histogram_quantile`) are taken as evenly spread within their bin. An interval then holds the
+whole bin in which the quantile is: nothing smaller was measured.
 
 References: H. David, H. Nagaraja, Order Statistics, 3rd ed., 2003; R. Woodruff, J. Am. Stat. Assoc. 47, 1952; E. Korn,
 B. Graubard, Survey Methodology 24(2), 1998; J.-C. Deville, Survey Methodology 25(2), 1999.
@@ -49,8 +49,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, stdtrit
-from scipy.stats import binom
+from scipy.special import bdtr, betaincinv, stdtrit
 
 from parshall.stats.confidence import ONE_VALUE, Interval, StatisticsError
 
@@ -204,8 +203,9 @@ class _Made:
     def independent(self, pool: NDArray[np.float64]) -> Pooled:
         """David & Nagaraja 2003, §7.1: the interval is that of ranks, from the binomial distribution."""
         n, tail = self.n, (1 - self.level) / 2
-        first = int(binom.ppf(tail, n, self.p))  # P(fewer than `first` values below q) <= tail
-        last = int(binom.isf(tail, n, self.p)) + 1  # P(`last` or more values below q) <= tail
+        at_most = bdtr(np.arange(n + 1, dtype=np.float64), n, self.p)  # P(so many values or fewer are below q)
+        first = int(np.searchsorted(at_most, tail))  # P(fewer than `first`) <= tail
+        last = int(np.searchsorted(at_most, 1 - tail)) + 1  # P(`last` or more) <= tail
         if first < 1 or last > n:
             return self._without(TOO_FEW)
         low, high = float(pool[first - 1]), float(pool[last - 1])

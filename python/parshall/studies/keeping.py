@@ -1,7 +1,9 @@
 """What studies keep between runs: what was measured of a scenario, in the user's cache.
 
-A finished point is kept below ``XDG_CACHE_HOME``, under a digest of its resolved scenario, the number of repetitions
-and Parshall's code, so that an interrupted study goes on where it was, and another simulator starts anew.
+A finished point is kept below ``XDG_CACHE_HOME``, under a digest of all that decides it: its resolved scenario, the
+number of repetitions, Parshall's code, and what measures. So an interrupted study goes on where it was, and another
+simulator or another definition starts anew. The code is the compiled simulator and all of Parshall's Python: a measure
+imports from much of it, and a digest of less would have to follow these imports and their data.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ Measured = TypeVar("Measured")
 
 
 def kept(study: str, scenario: Scenario, measure: Callable[[Scenario], Measured]) -> Measured:
-    """What was measured of a scenario before, or now."""
-    path = place(study, scenario).with_suffix(".pickle")
+    """What was measured of a scenario before with this function and this code, or now."""
+    named = [about.python_digest(), measure.__module__, measure.__qualname__, _bytecode(measure)]
+    path = place(study, scenario, *named).with_suffix(".pickle")
     if path.exists():
         found: Measured = pickle.loads(path.read_bytes())  # noqa: S301 (written by us, below the user's own cache)
         return found
@@ -33,12 +36,21 @@ def kept(study: str, scenario: Scenario, measure: Callable[[Scenario], Measured]
     return made
 
 
-def place(study: str, scenario: Scenario) -> Path:
+def place(study: str, scenario: Scenario, *measure: str) -> Path:
     """Where a study keeps what came of a scenario; it names all that decides that."""
-    text = json.dumps([about.code_version(), scenario.repetitions, scenario.resolve()], sort_keys=True)
+    text = json.dumps([about.code_version(), *measure, scenario.repetitions, scenario.resolve()], sort_keys=True)
     return folder(study) / hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def folder(study: str) -> Path:
     """A study's folder in the user's cache."""
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / study
+
+
+def _bytecode(function: Callable[..., object]) -> str:
+    """A digest of what a function does, for one that is not part of Parshall's files."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    known = [repr(each) for each in code.co_consts if not hasattr(each, "co_code")]
+    return hashlib.sha256(code.co_code + repr((known, code.co_names)).encode()).hexdigest()

@@ -43,7 +43,7 @@ def closely(observation: Observation, chosen: Sequence[str] = (), control: str =
     InputError
         One of `chosen` means no flow.
     """
-    made = []
+    made: list[Close] = []
     for row in observation.selected(chosen).head(max(CLOSELY, len(chosen))).to_dicts():
         flow = observation.flow(row["flow"], row["repetition"])
         if made and not chosen and flow.windows.size < FEW_ROUNDS:

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 import polars as pl
 
 from parshall.report.figures.common import group_names
 from parshall.report.plot import Values
 from parshall.report.source import RunLike, filled
+from parshall.runs.merit import delay_bins
 from parshall.stats.histogram import histogram_quantiles
-
-_PS = 1e-12
 
 
 @dataclass(frozen=True)
@@ -39,10 +37,8 @@ def pooled_delays(histogram: pl.DataFrame, number: str) -> Delays | None:
     buckets = histogram.group_by("low_s", "high_s").agg(pl.col(number).sum()).filter(pl.col(number) > 0).sort("low_s")
     if buckets.is_empty():
         return None
-    low, high = buckets["low_s"].to_numpy(), buckets["high_s"].to_numpy()
-    most = np.maximum(low, high - _PS)
-    most[:-1] = np.minimum(most[:-1], low[1:])  # rounding of seconds must not make buckets overlap
-    return Delays(low, most, buckets[number].to_numpy().astype(np.float64))
+    bins = delay_bins(buckets, number)
+    return Delays(bins.low, bins.high, bins.counts)
 
 
 def of_groups(run: RunLike, measure: str) -> dict[str, Delays]:

@@ -1,0 +1,105 @@
+"""Metrics of the runs of a store, computed from the tables of these runs each time they are asked for.
+
+Nothing is taken that was computed when a run was made: a metric that is defined anew, or named later, is that of the
+code that reads. All runs are measured at once, each as one repetition of the tables.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+import polars as pl
+
+from parshall.campaign.metrics import Tables, of_tables
+from parshall.campaign.snapshot import Snapshot
+from parshall.runs.merit import METRICS, backward, busiest
+from parshall.stats.estimates import Series
+
+
+def link_of(snapshot: Snapshot, runs: Iterable[str]) -> str | None:
+    """The link that metrics of these runs speak of: the busiest one over all of them; None without a run."""
+    table = snapshot.scan("links")
+    if table is None:
+        return None
+    used = (
+        table.filter(pl.col("run").is_in(list(runs))).select("link", "utilisation", "mean_queueing_delay_s").collect()
+    )
+    return None if used.is_empty() else busiest(used)
+
+
+def series_of(
+    snapshot: Snapshot, runs: Mapping[str, int], wanted: Sequence[str], link: str | None
+) -> dict[str, Series]:
+    """The wanted metrics of runs; what none of them has is left out.
+
+    Parameters
+    ----------
+    runs
+        The number under which each run is in the series.
+    link
+        The link that metrics without a name of their own speak of.
+    """
+    flows, links = _numbered(snapshot, "flows", runs), _numbered(snapshot, "links", runs)
+    if flows is None or links is None or flows.is_empty():
+        return {}
+    transfers = _numbered(snapshot, "transfers", runs) if any("completion" in key for key in wanted) else None
+    delays = _numbered(snapshot, "delay_histogram", runs) if any("queueing_delay_p" in key for key in wanted) else None
+    of_groups = any(key.startswith("group/") for key in wanted)
+    tables = Tables(
+        _directed(snapshot, flows, runs),
+        links,
+        transfers,
+        delay_histogram=delays,
+        groups=_numbered(snapshot, "groups", runs) if of_groups else None,
+        latency_histogram=_numbered(snapshot, "latency_histogram", runs) if of_groups else None,
+    )
+    return of_tables(tables, wanted, link)
+
+
+def frames_of(
+    snapshot: Snapshot, runs: Sequence[str], wanted: Sequence[str], link: str | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What each run has by itself: one row a run and metric; and one row a run, the figures of merit as columns."""
+    numbers = {run: number for number, run in enumerate(runs)}
+    found = series_of(snapshot, numbers, list(dict.fromkeys([*METRICS, *wanted])), link)
+    rows = [(runs[number], key, value) for key, series in found.items() for number, value in series.own().items()]
+    schema = {"run": pl.String, "metric": pl.String, "value": pl.Float64}
+    columns = {
+        key: [own.get(number) for number in range(len(runs))]
+        for key in METRICS
+        for own in [found[key].own() if key in found else {}]
+    }
+    wide = pl.DataFrame({"run": list(runs), **columns}, schema={"run": pl.String, **dict.fromkeys(METRICS, pl.Float64)})
+    return pl.DataFrame(rows, schema=schema, orient="row"), wide
+
+
+def _numbered(snapshot: Snapshot, name: str, runs: Mapping[str, int]) -> pl.DataFrame | None:
+    """A table of these runs, their numbers in the column `repetition`."""
+    table = snapshot.scan(name)
+    if table is None:
+        return None
+    schema = {"run": pl.String, "repetition": pl.UInt32}
+    numbers = pl.LazyFrame({"run": list(runs), "repetition": list(runs.values())}, schema=schema)
+    known = [each for each in table.collect_schema().names() if each != "repetition"]
+    return table.select(known).join(numbers, on="run", how="inner", maintain_order="left").collect()
+
+
+def _directed(snapshot: Snapshot, flows: pl.DataFrame, runs: Mapping[str, int]) -> pl.DataFrame:
+    """Flows with the column `forward`, from the scenario of each run."""
+    scenarios, described = snapshot.scan("scenarios"), snapshot.scan("runs")
+    if scenarios is None or described is None:
+        return flows
+    own = described.filter(pl.col("run").is_in(list(runs))).select("run", "scenario").collect()
+    texts = scenarios.filter(pl.col("scenario").is_in(own["scenario"].unique().to_list())).collect()
+    back = [
+        (scenario, group)
+        for scenario, text in texts.select("scenario", "resolved").unique("scenario").iter_rows()
+        for group in backward(json.loads(text))
+    ]
+    if not back:
+        return flows.with_columns(forward=pl.lit(value=True))
+    groups = pl.DataFrame(back, schema={"scenario": pl.String, "group": pl.String}, orient="row")
+    reversed_ = own.join(groups, on="scenario").select("run", "group", forward=pl.lit(value=False))
+    joined = flows.join(reversed_, on=["run", "group"], how="left", maintain_order="left")
+    return joined.with_columns(pl.col("forward").fill_null(value=True))

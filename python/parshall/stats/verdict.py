@@ -1,0 +1,107 @@
+"""What an interval of differences shows: the one place that decides it, for runs, sweeps and benchmarks.
+
+A difference B - A is judged in this order:
+
+| verdict | when |
+| --- | --- |
+| equal | all values are the same |
+| one repetition: unknown | there is no interval |
+| the same | the whole interval is within a threshold around 0 (equivalence; the level is that of two one-sided tests) |
+| no spread: unknown | the difference is the same in all repetitions, which may be copies of each other |
+| higher, lower | the interval leaves out 0 |
+| no difference shown | else |
+
+The threshold is of practical importance and not of statistics: a share of A's value below which nobody would act. What
+was measured in bins is known to their width; the widths of both are added at both ends of the interval.
+
+References: D. Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987 (equivalence by two one-sided tests).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from parshall.stats.confidence import Interval
+
+AT_LEAST = 0.01
+"""Share of A's value below which a difference does not matter, unless another is asked for."""
+
+ROUNDING = 1e-9
+"""Differences that are smaller, of the values' magnitude, come from the order of additions."""
+
+
+class Verdict(StrEnum):
+    """What can be said of B against A."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NOT_SHOWN = "no difference shown"
+    SAME = "the same"
+    EQUAL = "equal"
+    UNKNOWN = "one repetition: unknown"
+    NO_SPREAD = "no spread: unknown"
+    ONLY_A = "only in A"
+    ONLY_B = "only in B"
+
+    def text(self, at_least: float) -> str:
+        """As it is printed: ``the same within 1 %``."""
+        return f"{self.value} within {100 * at_least:g} %" if self is Verdict.SAME else self.value
+
+
+DIFFERENT = (Verdict.HIGHER, Verdict.LOWER)
+
+
+def judged(
+    difference: Interval,
+    a: float,
+    b: float,
+    *,
+    at_least: float = AT_LEAST,
+    resolution: float = 0.0,
+    significant: bool | None = None,
+) -> Verdict:
+    """What a difference B - A shows.
+
+    Parameters
+    ----------
+    difference
+        Its estimate and interval.
+    a, b
+        The values of both, in the same unit.
+    at_least
+        The threshold, as a share of `a`.
+    resolution
+        What the difference is known to at best: the widths of both values' bins.
+    significant
+        Where many differences are tested together, whether this one is among those found; else the interval decides.
+
+    Examples
+    --------
+    >>> str(judged(Interval(2.0, 1.0, 3.0, n=4), 10.0, 12.0))
+    'higher'
+    >>> judged(Interval(0.02, 0.01, 0.03, n=4), 10.0, 10.02).text(0.01)
+    'the same within 1 %'
+    >>> str(judged(Interval(2.0, 1.0, 3.0, n=4), 10.0, 12.0, resolution=2.0))
+    'no difference shown'
+    """
+    rounding = ROUNDING * max(abs(a), abs(b))
+    if difference.low is None or difference.high is None:
+        return Verdict.UNKNOWN
+    width = difference.high - difference.low
+    if abs(difference.mean) <= rounding and width <= rounding and resolution == 0:
+        return Verdict.EQUAL
+    low, high = difference.low - resolution, difference.high + resolution
+    if a != 0 and max(abs(low), abs(high)) <= at_least * abs(a):
+        return Verdict.SAME
+    if low <= 0 <= high:
+        return Verdict.NOT_SHOWN
+    if width <= rounding:
+        return Verdict.NO_SPREAD
+    if significant is False:
+        return Verdict.NOT_SHOWN
+    return Verdict.HIGHER if difference.mean > 0 else Verdict.LOWER
+
+
+def matters(verdict: Verdict, relative: float | None, at_least: float = AT_LEAST) -> bool:
+    """Whether a difference is shown and reaches the threshold; any does that is shown against 0."""
+    return verdict in DIFFERENT and (relative is None or abs(relative) >= at_least)
