@@ -206,10 +206,6 @@ fn the_sound_scenario_runs() {
 fn the_fuzz_target_runs_it_and_refuses_another() {
     let bytes = |value: &Value| serde_json::to_vec(value).unwrap();
     assert!(target::run(&bytes(&sound())).is_some());
-    let mut endless = sound();
-    endless["duration_ps"] = json!(1_000_000_000_000_000_000_u64);
-    endless["ends_with"] = json!([]);
-    assert!(target::run(&bytes(&endless)).is_some(), "it ends after so many events");
     let mut wrong = sound();
     wrong["links"] = json!([]);
     assert!(target::run(&bytes(&wrong)).is_none());
