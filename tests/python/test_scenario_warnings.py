@@ -86,7 +86,7 @@ def test_only_links_that_both_cross() -> None:
 
 
 def test_repetitions_that_are_copies() -> None:
-    flows = [{"rtt": "30 ms"}]
+    flows: list[Document] = [{"rtt": "30 ms"}]
     (warning,) = scenario("30 ms", flows=flows, repetitions=3).warnings()
     assert "3 repetitions are copies" in warning
     assert scenario("30 ms", flows=flows).warnings() == []
@@ -130,7 +130,7 @@ _EXAMPLES: dict[str, dict[str, Document]] = {
         "poisson": {"rate": "5 Mbit/s", "size": {"name": "constant", "value": "1000 B"}},
     },
 }
-_CONTROLLED = {"name": "rate_based", "increase": "1000 packets", "decrease": 1.0, "congestion": "loss"}
+_CONTROLLED = {"name": "rate_based", "increase": 1000.0, "decrease": 1.0, "congestion": "loss"}
 
 
 def example(part: str, name: str) -> ps.Scenario:
