@@ -271,7 +271,10 @@ impl<'a> GroupBuilder<'a> {
         }
         if control.needs_timestamps() && !tcp.timestamps {
             let name = control.innermost().name();
-            return Err(problem("timestamps", format!("write true: {name} measures each round trip by several RTTs")));
+            return Err(problem(
+                "timestamps",
+                format!("write true: {name} measures each round trip by several RTTs"),
+            ));
         }
         control.check(self.longest_rtt()?).map_err(|error| at_key("congestion_control", &error))
     }
@@ -409,7 +412,13 @@ impl<'a> GroupBuilder<'a> {
             let mut stream = self.streams.stream(&self.spec.name, "processing", u64::from(index));
             let processing = SmallStream::of(&mut stream);
             let mut flow = DatagramFlow::new(
-                Place { id: self.network.flow_count, index: number, group: group_index, random: 0, processing },
+                Place {
+                    id: self.network.flow_count,
+                    index: number,
+                    group: group_index,
+                    random: 0,
+                    processing,
+                },
                 Edge::new(&group.marker),
                 pace,
                 (legs.to_first_link, legs.to_receiver),

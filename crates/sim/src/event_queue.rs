@@ -308,7 +308,7 @@ mod tests {
             other.now = queue.now;
             now = first.map_or(now, |(time, _)| time.as_ps());
             let (time, at) = (now + delay, Instant::from_ps(now + delay));
-            let mut tie = |entity| other.key(at, entity) as u64 >> ENTITY_BITS;
+            let mut place = |entity| other.key(at, entity) as u64 >> ENTITY_BITS;
             match step {
                 0 if !model.is_empty() => {
                     queue.pop(model[0].2);
@@ -317,7 +317,7 @@ mod tests {
                 1 if !model.is_empty() => {
                     let entity = model[0].2;
                     queue.replace_top(at, entity);
-                    model[0] = (time, tie(entity), entity);
+                    model[0] = (time, place(entity), entity);
                 }
                 _ => {
                     let waits = |entity: Entity| model.iter().any(|&(.., other)| other == entity);
@@ -325,7 +325,7 @@ mod tests {
                     let idle = lines.into_iter().find(|&entity| !waits(entity));
                     let entity = idle.unwrap_or(Entity::SlowTimer(order));
                     queue.push(at, entity);
-                    model.push((time, tie(entity), entity));
+                    model.push((time, place(entity), entity));
                 }
             }
         }
@@ -360,7 +360,9 @@ mod tests {
         ) {
             let mut queue = queue_of(seed);
             let at = Instant::from_ps(1 << 40);
-            entities.iter().for_each(|&index| queue.push(at, Entity::Link(index)));
+            for &index in &entities {
+                queue.push(at, Entity::Link(index));
+            }
             queue.push(at, Entity::AllDone);
             let (_, first) = queue.next().unwrap();
             queue.push(at, Entity::SlowTimer(3));
@@ -383,7 +385,9 @@ mod tests {
             let at = Instant::from_ps(time);
             let departure = Entity::Transmission(0);
             let events = [Entity::AllDone, departure, Entity::Data(index), Entity::Bin, Entity::WarmUp];
-            events.iter().for_each(|&entity| queue.push(at, entity));
+            for entity in events {
+                queue.push(at, entity);
+            }
             for &entity in events.iter().rev() {
                 prop_assert_eq!(queue.next(), Some((at, entity)));
                 queue.pop(entity);
@@ -392,13 +396,13 @@ mod tests {
     }
 
     /// Of two lines with an event at each of many moments: how often the first one wins.
-    fn wins(seed: u64, lines: [Entity; 2], times: impl Iterator<Item = u64>) -> f64 {
+    fn wins(seed: u64, lines: [Entity; 2], moments: impl Iterator<Item = u64>) -> f64 {
         let ties = queue_of(seed).ties;
         let first = |time| {
             let [one, other] = lines.map(|line| ties.place(Instant::from_ps(time), line));
             one < other
         };
-        times.filter(|&time| first(time)).count() as f64
+        moments.filter(|&time| first(time)).count() as f64
     }
 
     #[test]

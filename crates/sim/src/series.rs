@@ -67,7 +67,9 @@ pub(crate) fn keep_every<T>(values: &mut Vec<T>, factor: usize) {
 pub(crate) fn join_neighbours<T>(values: &mut Vec<T>, factor: usize, join: impl Fn(&mut T, &T)) {
     for chunk in values.chunks_mut(factor) {
         if let [first, rest @ ..] = chunk {
-            rest.iter().for_each(|next| join(first, next));
+            for next in rest {
+                join(first, next);
+            }
         }
     }
     keep_every(values, factor);

@@ -2,9 +2,9 @@
 
 mod common;
 
+use common::observe_file;
 use common::simulated::{simulate, Point, Setup, SETUP};
 use common::wire::{frames, links, PCAP};
-use common::observe_file;
 use flate2::write::GzEncoder;
 use flate2::Compression;
 use std::fs;

@@ -20,7 +20,7 @@ fn tcp() -> Value {
 }
 
 /// One link, one group of TCP flows, one of datagrams.
-fn scenario(queue: Value, loss: f64, warm_up_ms: u64) -> Value {
+fn scenario(queue: &Value, loss: f64, warm_up_ms: u64) -> Value {
     json!({
         "seed": 1, "duration_ps": 2000 * MS, "ends_with": [], "warm_up_ps": warm_up_ms * MS,
         "links": [{
@@ -32,18 +32,20 @@ fn scenario(queue: Value, loss: f64, warm_up_ms: u64) -> Value {
                 "name": "tcp", "count": 3, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 100 * MS},
                 "access_bps": null, "marker": {"name": "token_bucket", "rate": 100_000, "burst": 6000},
                 "start_ps": {"linear": {"first": 0, "step": 10 * MS}}, "packet_bytes": 1500, "header_bytes": 40,
+                "processing_ps": 0,
                 "tcp": tcp(), "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5},
                 "workload": {"name": "transfer", "sizes": [3000, 50_000, 200_000]}
             },
             {
                 "name": "datagrams", "count": 2, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 20 * MS},
                 "access_bps": 2_000_000, "marker": {"name": "none"}, "start_ps": {"constant": 0},
-                "packet_bytes": 500, "header_bytes": 28, "tcp": null, "congestion_control": null,
+                "packet_bytes": 500, "header_bytes": 28, "processing_ps": 0, "tcp": null, "congestion_control": null,
                 "workload": {"name": "cbr", "rate": 300_000}
             }
         ],
         "probes": {
-            "flow_interval_ps": null, "flows_sampled": 0, "rounds_flows": 0, "link_interval_ps": null, "transfers": false
+            "flow_samples": null, "flows_sampled": 0, "rounds_flows": 0, "link_samples": null, "transfers": false,
+            "latency": false
         }
     })
 }
@@ -73,7 +75,7 @@ fn rows(network: &mut Network) -> (Vec<FlowRow>, LinkRow) {
 
 #[test]
 fn syns_that_are_lost_were_sent() {
-    let mut lossy = scenario(drop_tail(100), 0.7, 0);
+    let mut lossy = scenario(&drop_tail(100), 0.7, 0);
     lossy["flows"][0]["count"] = json!(50);
     let (flows, _) = rows(&mut run(lossy, 0));
     for flow in &flows {
@@ -86,7 +88,7 @@ fn syns_that_are_lost_were_sent() {
 #[test]
 fn the_delays_are_those_of_the_packets_accepted() {
     for queue in [drop_tail(20), codel(20)] {
-        let network = &mut run(scenario(queue, 0.0, 500), 0);
+        let network = &mut run(scenario(&queue, 0.0, 500), 0);
         let histogram: u64 = network.links[0].probe.delays.buckets().map(|(_, _, packets)| packets).sum();
         let asked = network.links[0].link.is_transmitting();
         let held = network.links[0].link.queued();
@@ -99,7 +101,8 @@ fn the_delays_are_those_of_the_packets_accepted() {
 
 #[test]
 fn a_syn_cannot_be_marked() {
-    let mut marks_all = scenario(json!({"name": "step", "limit": {"packets": 1000}, "threshold": 0}), 0.0, 0);
+    let mut marks_all =
+        scenario(&json!({"name": "step", "limit": {"packets": 1000}, "threshold": 0}), 0.0, 0);
     marks_all["flows"][0]["tcp"]["ecn"] = json!(true);
     marks_all["flows"][0]["tcp"]["initial_rto"] = json!(1000 * MS);
     marks_all["flows"][0]["workload"] = json!({"name": "transfer", "sizes": [3000]});
@@ -111,7 +114,7 @@ fn a_syn_cannot_be_marked() {
 #[test]
 fn repetitions_of_bbr_differ_and_each_is_itself() {
     let outcome = |name: &str, repetition| {
-        let mut alone = scenario(drop_tail(20), 0.0, 0);
+        let mut alone = scenario(&drop_tail(20), 0.0, 0);
         let control = match name {
             "bbr" => json!({
                 "name": "bbr", "cwnd_gain": 2.0, "probe_rtt_interval": 10_000 * MS, "probe_rtt_duration": 200 * MS
@@ -142,7 +145,7 @@ proptest! {
         rate in 20_000u64..3_000_000,
         seed: u64,
     ) {
-        let mut any = scenario(if decides_late { codel(packets) } else { drop_tail(packets) }, loss, warm_up_ms);
+        let mut any = scenario(&if decides_late { codel(packets) } else { drop_tail(packets) }, loss, warm_up_ms);
         any["seed"] = json!(seed);
         any["links"][0]["rate"] = json!({"constant": rate});
         let (flows, link) = rows(&mut run(any, 0));

@@ -28,7 +28,7 @@ pub fn fuzz_one(data: &[u8]) {
     }
     let lasted_ps = (summary.simulated_s * 1e12).round();
     assert!(lasted_ps <= scenario.duration_ps as f64, "{lasted_ps}");
-    if data.len() % 4 == 0 {
+    if data.len().is_multiple_of(4) {
         let again = run(&scenario).expect("it ran before");
         assert_eq!(again.events, summary.events);
         assert_eq!(again.packets_forwarded, summary.packets_forwarded);
@@ -202,13 +202,24 @@ impl Choices<'_> {
             "links": (0..links).map(|number| self.link(number)).collect::<Vec<_>>(),
             "flows": flows,
             "probes": {
-                "flow_interval_ps": if self.is() { json!(self.time_ps(1_000_000, 100)) } else { Value::Null },
+                "flow_samples": self.sampling(),
                 "flows_sampled": self.below(4),
                 "rounds_flows": self.below(3),
-                "link_interval_ps": if self.is() { json!(self.time_ps(1_000_000, 100)) } else { Value::Null },
+                "link_samples": self.sampling(),
                 "transfers": self.is(),
+                "latency": self.is(),
             },
         })
+    }
+
+    /// Samples of a series, if there are any: evenly spaced, or fitted to the run.
+    fn sampling(&mut self) -> Value {
+        let interval = self.time_ps(1_000_000, 100);
+        match self.below(3) {
+            0 => Value::Null,
+            1 => json!({"every": interval}),
+            _ => json!({"fitted": interval}),
+        }
     }
 
     fn link(&mut self, number: usize) -> Value {
@@ -266,6 +277,7 @@ impl Choices<'_> {
             "start_ps": self.spread(0, 100),
             "packet_bytes": packet_bytes,
             "header_bytes": header_bytes,
+            "processing_ps": if self.is() { self.time_ps(1, 10) } else { 0 },
             "tcp": if datagrams { Value::Null } else { Value::Object(tcp) },
             "congestion_control": control,
             "workload": workload,

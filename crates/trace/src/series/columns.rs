@@ -179,7 +179,7 @@ impl Columns {
 /// The separator that the first row has most of.
 fn separator(head: &[u8]) -> u8 {
     let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
-    let count = |sign: u8| line.iter().filter(|byte| **byte == sign).count();
+    let count = |sign: u8| line.split(|byte| *byte == sign).count();
     // The last of equals wins: commas.
     *b" \t;,".iter().max_by_key(|sign| count(**sign)).unwrap_or(&b',')
 }

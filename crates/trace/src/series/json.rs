@@ -23,7 +23,7 @@ const NO_SAMPLE: &str = "no TCP_INFO sample with ElapsedTime, SndCwnd and RTT";
 enum Found {
     #[default]
     Nothing,
-    TcpInfo(tcp_info::Samples),
+    TcpInfo(Box<tcp_info::Samples>),
     Iperf3(iperf3::Test),
     Flent(flent::Test),
     Qlog(qlog::Log),
@@ -38,7 +38,7 @@ impl Found {
         } else if qlog::recognise(value) {
             Self::Qlog(qlog::Log::default())
         } else {
-            Self::TcpInfo(tcp_info::Samples::default())
+            Self::TcpInfo(Box::default())
         }
     }
 
@@ -54,7 +54,7 @@ impl Found {
         }
         match self {
             Self::Nothing => Ok(()),
-            Self::TcpInfo(samples) => samples.take(value, sampled, tables),
+            Self::TcpInfo(series) => series.take(value, sampled, tables),
             Self::Iperf3(test) => test.take(value, sampled, tables),
             Self::Flent(test) => test.take(value, sampled, tables),
             Self::Qlog(log) => log.document(value, logged, tables),
@@ -97,9 +97,9 @@ pub(super) fn observe(
     let mut summary = Summary::default();
     let (format, flows, unusable, nothing) = match found {
         Found::Nothing => ("json", Vec::new(), 0, NO_SAMPLE),
-        Found::TcpInfo(samples) => {
+        Found::TcpInfo(series) => {
             let nothing = NO_SAMPLE;
-            let (flows, unusable) = samples.finish(path);
+            let (flows, unusable) = series.finish(path);
             ("tcp_info", flows, unusable, nothing)
         }
         Found::Iperf3(test) => ("iperf3", test.finish(&mut summary), 0, "no interval of a TCP stream"),

@@ -104,8 +104,10 @@ impl Log {
         if words.is_empty() {
             return Ok(());
         }
-        if let Some(socket) = socket(&words) {
-            self.socket = socket;
+        match socket(&words) {
+            Some(Socket::Connected(name)) => self.socket = Some(name),
+            Some(Socket::Listening) => self.socket = None,
+            None => {}
         }
         let Some(mut sample) = sample(&words) else { return Ok(()) };
         let Some(name) = &self.socket else { return Ok(()) };
@@ -245,8 +247,16 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The socket that a line names: `Some(None)` if it is one that listens.
-fn socket(words: &[&str]) -> Option<Option<String>> {
+/// What a line names.
+enum Socket {
+    /// One with a flow: its two ends.
+    Connected(String),
+    /// One that waits for connections.
+    Listening,
+}
+
+/// The socket that a line names, if it does.
+fn socket(words: &[&str]) -> Option<Socket> {
     const STATES: [&str; 11] = [
         "ESTAB",
         "SYN-SENT",
@@ -266,7 +276,10 @@ fn socket(words: &[&str]) -> Option<Option<String>> {
     if !is_number(received) || !is_number(sent) || !local.contains(':') || !peer.contains(':') {
         return None;
     }
-    Some((words[at] != "LISTEN").then(|| format!("{local} > {peer}")))
+    Some(match words[at] {
+        "LISTEN" => Socket::Listening,
+        _ => Socket::Connected(format!("{local} > {peer}")),
+    })
 }
 
 /// The values of a line, if a congestion window is among them.
