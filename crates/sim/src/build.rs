@@ -8,6 +8,7 @@ use crate::access::AccessLink;
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::edge::Edge;
+use crate::event_queue::EventQueue;
 use crate::feedback::{Delays, Feedback, Pace, FRESH_START};
 use crate::latency::{FlowLatency, Latency};
 use crate::memory::in_large_pages;
@@ -92,12 +93,14 @@ fn links_of(scenario: &Scenario, repetition: u32, streams: Streams) -> Result<Ne
     check_interval("probes.flow_samples", scenario.probes.flow_samples, scenario.duration_ps)?;
     check_interval("probes.link_samples", scenario.probes.link_samples, scenario.duration_ps)?;
     check_ends_with(scenario)?;
+    let is_periodic = scenario.flows.iter().all(|group| group.processing_ps == 0);
+    let queue = EventQueue::new(&mut streams.stream("", "ties", 0), is_periodic);
     let mut network = Network {
         core: Core::new(
             Instant::from_ps(scenario.warm_up_ps),
             Instant::from_ps(scenario.duration_ps),
             repetition,
-            streams,
+            queue,
         ),
         links: Vec::new(),
         tcp_groups: Vec::new(),

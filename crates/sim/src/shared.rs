@@ -3,7 +3,6 @@
 use crate::event_queue::EventQueue;
 use crate::latency::Latency;
 use crate::packet::Entity;
-use crate::random::Streams;
 use crate::sack_slots::SackSlots;
 use parshall_records::{RecordsError, Tables};
 use parshall_units::Instant;
@@ -31,9 +30,9 @@ pub(crate) struct Core {
 const MAX_STANDSTILL: u32 = 100_000;
 
 impl Core {
-    pub(crate) fn new(warm_up: Instant, end: Instant, repetition: u32, streams: Streams) -> Self {
+    pub(crate) fn new(warm_up: Instant, end: Instant, repetition: u32, queue: EventQueue) -> Self {
         Self {
-            queue: EventQueue::new(&mut streams.stream("", "ties", 0)),
+            queue,
             sack_slots: SackSlots::default(),
             warm_up,
             end,
