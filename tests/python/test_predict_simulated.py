@@ -76,8 +76,9 @@ def test_pftk_at_the_loss_events_of_a_full_link() -> None:
 def test_vegas_shares_equally(processing_time: str, off: float) -> None:
     """Five times the RTT, and no fifth of the rate, as Reno's would be.
 
-    A flow rests wherever in alpha .. beta its packets in the queue come to be, so the model has shares of 2 alpha/(alpha
-    + beta) to 2 beta/(alpha + beta) = 1 -+ 1/3 of the mean. In a strictly periodic network all come near its middle.
+    A flow rests wherever in alpha .. beta its packets in the queue come to be, so the model has shares of
+    2 alpha/(alpha + beta) to 2 beta/(alpha + beta) = 1 -+ 1/3 of the mean. In a strictly periodic network all come
+    near its middle.
     """
     groups = [
         {"name": name, "count": 5, "rtt": rtt, "congestion_control": "vegas"}

@@ -174,7 +174,7 @@ def test_a_point_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert first == again
     assert len(simulated_again) == 1
     assert len(list(tmp_path.rglob("*.pickle"))) == 1
-    keeping.kept("example", made, lambda given: measured(given))
+    keeping.kept("example", made, measured)
     assert len(list(tmp_path.rglob("*.pickle"))) == 2, "what another function measures is something else"
 
 
