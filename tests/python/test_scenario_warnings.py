@@ -1,4 +1,4 @@
-"""Warnings about scenarios whose numbers depend on phases, or whose repetitions are copies."""
+"""Warnings about scenarios: numbers that depend on phases, repetitions that are copies, thresholds out of reach."""
 
 from __future__ import annotations
 
@@ -93,6 +93,46 @@ def test_repetitions_that_are_copies() -> None:
     assert scenario("30 ms", flows=flows, repetitions=3, processing_time="1 packet").warnings() == []
     flows = [{"rtt": "30 ms", "start": {"uniform": "1 s"}}]
     assert scenario("30 ms", flows=flows, repetitions=3).warnings() == []
+
+
+# --- thresholds ---
+
+
+def with_queue(**queue: Any) -> list[str]:
+    return scenario("30 ms", bottleneck={"rate": "20 Mbit/s", "queue": queue}, processing_time="1 packet").warnings()
+
+
+def test_thresholds_beyond_the_limit() -> None:
+    red = {"name": "red", "min_threshold": "5 packets", "max_threshold": "15 packets"}
+    (warning,) = with_queue(**red, limit="14 packets")
+    assert "link bottleneck never comes to its max_threshold: it holds 14 packets, and max_threshold is 15" in warning
+    assert with_queue(**red, limit="15 packets") == []
+    # Packets have 1500 bytes.
+    (warning,) = with_queue(**red, limit="22499 B")
+    assert "holds 14 packets" in warning
+    assert with_queue(**red, limit="22500 B") == []
+
+
+def test_thresholds_of_rio_and_of_marking_at_a_step() -> None:
+    rio = _EXAMPLES["queue"]["rio"]
+    assert with_queue(name="rio", **rio, limit="40 packets") == []
+    by_class = with_queue(name="rio", **rio, limit="39 packets")
+    assert [warning.split("never comes to its ")[1].split(":")[0] for warning in by_class] == ["in_max", "out_max"]
+    (warning,) = with_queue(name="step", threshold="20 packets", limit="10 packets")
+    assert "threshold is 20 packets" in warning
+    assert with_queue(name="step", threshold="20 packets", limit="20 packets") == []
+
+
+def test_a_queue_never_comes_to_a_threshold_beyond_its_limit() -> None:
+    """A run shows what the warning says: a step above the limit marks nothing."""
+    flows = [{"rtt": "30 ms", "ecn": True}]
+
+    def marked(threshold: str) -> int:
+        queue = {"name": "step", "limit": "10 packets", "threshold": threshold}
+        run = ps.run(scenario("30 ms", bottleneck={"rate": "20 Mbit/s", "queue": queue}, flows=flows))
+        return int(run.links["marked_packets"].sum())
+
+    assert marked("11 packets") == 0 < marked("9 packets")
 
 
 # --- which entries of the catalogs draw random numbers, as a run shows it ---

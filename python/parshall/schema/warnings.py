@@ -17,6 +17,9 @@ FLOWS_LOOKED_AT = 1000
 PHASE_TOLERANCE = 0.01
 """Of a service time: RTTs so near to a multiple of it are one for as long as a run has."""
 
+THRESHOLDS = {"red": ("max_threshold",), "rio": ("in_max", "out_max"), "step": ("threshold",)}
+"""Of queues that act at a length: the keys that say the greatest."""
+
 _DETERMINISTIC = {
     "queue": {"drop_tail", "step", "codel", "fq_codel"},
     "loss": {"none", "periodic"},
@@ -35,7 +38,7 @@ def warnings_of(scenario: Scenario) -> list[str]:
         The scenario cannot be run at all.
     """
     resolved = scenario.resolve()
-    found = list(_phase_effects(resolved))
+    found = [*_phase_effects(resolved), *_out_of_reach(resolved)]
     if scenario.repetitions > 1 and not _is_random(resolved):
         found.append(
             f"nothing in it is random, so its {scenario.repetitions} repetitions are copies but for the order of "
@@ -64,6 +67,30 @@ def _phase_effects(resolved: dict[str, Any]) -> Iterator[str]:
                 f"by multiples of its service time ({service}), and with processing_time = 0 nothing breaks the "
                 "pattern. Leave processing_time at its default, or draw RTTs, e.g. rtt = { uniform = [...] }"
             )
+
+
+def _out_of_reach(resolved: dict[str, Any]) -> Iterator[str]:
+    """Thresholds that a queue is too short for: it is full, and drops whatever comes, before it does what they say."""
+    for index, link in enumerate(resolved["links"]):
+        queue = link["queue"]
+        limit = _packets(queue["limit"], [group for group in resolved["flows"] if index in group["path"]])
+        for key in THRESHOLDS.get(queue["name"], ()):
+            if limit < queue[key]:
+                yield (
+                    f"the queue of link {link['name']} never comes to its {key}: it holds {limit} packets, and {key} "
+                    f"is {queue[key]} packets, so it is full, and drops whatever comes, before it does what {key} "
+                    f"says. Make limit larger, or {key} smaller"
+                )
+
+
+def _packets(limit: dict[str, int], groups: list[dict[str, Any]]) -> float:
+    """How many packets a queue holds; of one limited in bytes, the most that there can be, but ACKs."""
+    if "packets" in limit:
+        return limit["packets"]
+    if "bytes" in limit and groups:
+        smallest: int = min(group["packet_bytes"] for group in groups)
+        return limit["bytes"] // smallest
+    return float("inf")
 
 
 def _is_periodic(group: dict[str, Any]) -> bool:

@@ -120,8 +120,7 @@ def whittle(
     if fit_p < fit.SIGNIFICANCE:
         warnings.append(
             f"the model does not fit (p = {fit_p:.1g}): its spectrum is not the series' at all frequencies, so the "
-            f"interval "
-            "may not hold H; see local_whittle, which assumes nothing of short scales"
+            "interval may not hold H; see local_whittle, which assumes nothing of short scales"
         )
     scales = Scales(z.size / power.size, z.size, power.size, "all frequencies: the model is to hold at every scale")
     error = float(1 / np.sqrt(information))

@@ -201,8 +201,8 @@ def _explained(name: str, flow: TracedFlow, rtt_s: float, remarks: list[str]) ->
     losses = [int(flow.events[part].sum()) for part in tenths]
     count, back = int(flow.events.sum()), int(flow.events.sum() - without.sum())
     remarks.append(
-        f"{name}: the sender undid {flow.capture['undone_reductions']} reductions, which are no losses; of the "
-        f"{count} loss events left {back} leave no smaller window either. CUBIC's "
+        f"{name}: reductions that the sender undid, which are no losses: {flow.capture['undone_reductions']}. Loss "
+        f"events left: {count}; of these, those that leave no smaller window: {back}. CUBIC's "
         f"rules at all of the flow's own loss events have a mean of {every:.0f} packets, without those undone "
         f"{lasting:.0f}; the flow has {mean:.0f}. Nor do losses depend on the window alone: the means of its tenths "
         f"go from {min(means):.0f} to {max(means):.0f} packets, with {min(losses)} to {max(losses)} loss events each."
