@@ -39,7 +39,7 @@ def links(**used: Sequence[tuple[float, float]]) -> pl.DataFrame:
     rows = [
         {"repetition": n, "link": name, "utilisation": busy, "mean_queueing_delay_s": delay, "loss_rate": 0.01}
         | {"mean_queue_packets": 1.0, "max_queueing_delay_s": delay, "rate_bps": 1e6}
-        | {"dropped_packets": 1, "medium_losses_packets": 0, "arrivals_packets": 100}
+        | {"dropped_packets": 1, "medium_losses_packets": 0, "marked_packets": 0, "arrivals_packets": 100}
         for name, found in used.items()
         for n, (busy, delay) in enumerate(found)
     ]
