@@ -117,6 +117,14 @@ def test_goodput_of_both_directions_is_not_added() -> None:
     assert found["goodput_bps"].label == "Goodput, forward direction"
 
 
+def test_the_use_of_a_link_stands_with_the_goodput_that_it_carries() -> None:
+    scenario = {"flows": [{"name": "down"}, {"name": "up", "direction": "reverse"}]}
+    used = links(bottleneck=[(0.9, 0.01)] * 2, reverse=[(0.95, 0.02)] * 2)
+    shown = tiles(headline(run([[15e6, 2e6]] * 2, used, groups=("down", "up"), scenario=scenario)))
+    assert shown["Goodput, forward direction"].endswith("the bottleneck is 90.0 % busy")
+    assert shown["Goodput, other direction"].endswith("the reverse bottleneck is 95.0 % busy")
+
+
 def test_a_comparison_speaks_of_one_link() -> None:
     """A's busiest is the first, B's the second: both would be compared as the bottleneck."""
     a = run([[1e6]] * 3, links(first=[(0.9, 0.1)] * 3, second=[(0.5, 0.2)] * 3))

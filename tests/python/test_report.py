@@ -218,7 +218,7 @@ def test_identical_repetitions_have_no_noise_for_an_interval(constant: Run, page
     rows = compare(constant, constant)
     binned = [row for row in rows if re.search(r"delay_p\d+_s$", row.key) and row.a and row.a.mean]  # 0 is a bin itself
     assert {row.verdict for row in rows if row not in binned} == {Verdict.EQUAL}
-    assert {row.verdict for row in binned} == {Verdict.SAME, Verdict.NOT_SHOWN}, "known to the width of a bin, not equal"
+    assert {row.verdict for row in binned} == {Verdict.SAME, Verdict.NOT_SHOWN}, "of bins: known to their width"
 
 
 def test_the_page_replaces_the_old_one_whole(bulk: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
