@@ -117,7 +117,7 @@ def test_validate_says_what_is_wrong_with_each(cli: Cli, toml: Path) -> None:
     done = cli("validate", toml, "bad.toml", "--json")
     assert done.exit_code == 2
     good, bad = json.loads(done.stdout)
-    assert good == {"file": str(toml), "valid": True, "problems": []}
+    assert good == {"file": str(toml), "valid": True, "problems": [], "warnings": []}
     assert not bad["valid"]
     assert any(problem.startswith("bottlneck: unknown key") for problem in bad["problems"])
 

@@ -86,7 +86,7 @@ def check(block: Block, folder: Path, names: dict[str, Any]) -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with what a checkout has in it."""
-    for name in ("scenarios", "fuzz"):
+    for name in ("docs", "scenarios", "fuzz"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")

@@ -39,7 +39,7 @@ def links(**used: Sequence[tuple[float, float]]) -> pl.DataFrame:
     rows = [
         {"repetition": n, "link": name, "utilisation": busy, "mean_queueing_delay_s": delay, "loss_rate": 0.01}
         | {"mean_queue_packets": 1.0, "max_queueing_delay_s": delay, "rate_bps": 1e6}
-        | {"dropped_packets": 1, "medium_losses_packets": 0, "arrivals_packets": 100}
+        | {"dropped_packets": 1, "medium_losses_packets": 0, "marked_packets": 0, "arrivals_packets": 100}
         for name, found in used.items()
         for n, (busy, delay) in enumerate(found)
     ]
@@ -115,6 +115,14 @@ def test_goodput_of_both_directions_is_not_added() -> None:
     assert found["goodput_bps"].interval.mean == 15e6
     assert found["goodput_reverse_bps"].interval.mean == 2e6
     assert found["goodput_bps"].label == "Goodput, forward direction"
+
+
+def test_the_use_of_a_link_stands_with_the_goodput_that_it_carries() -> None:
+    scenario = {"flows": [{"name": "down"}, {"name": "up", "direction": "reverse"}]}
+    used = links(bottleneck=[(0.9, 0.01)] * 2, reverse=[(0.95, 0.02)] * 2)
+    shown = tiles(headline(run([[15e6, 2e6]] * 2, used, groups=("down", "up"), scenario=scenario)))
+    assert shown["Goodput, forward direction"].endswith("the bottleneck is 90.0 % busy")
+    assert shown["Goodput, other direction"].endswith("the reverse bottleneck is 95.0 % busy")
 
 
 def test_a_comparison_speaks_of_one_link() -> None:

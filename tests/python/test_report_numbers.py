@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parshall.report.figures.delay import tail_of
+from parshall.report.figures.delays import pooled_delays
 from parshall.report.figures.rounds import wilson
+from parshall.report.figures.tails import tail_of
 from parshall.report.numbers import (
     ABSENT,
     counted,
@@ -99,12 +100,19 @@ def test_percentiles_need_company() -> None:
 
 def test_a_distribution_is_level_where_no_packet_waited() -> None:
     histogram = pl.DataFrame({"low_s": [1.0, 5.0], "high_s": [2.0, 6.0], "packets": [30, 10]})
-    tail = tail_of(histogram)
-    assert tail is not None
-    assert tail.delay_s.tolist() == [0.0, 1.0, 2.0, 5.0, 6.0]
-    assert tail.share.tolist() == [1.0, 1.0, 0.25, 0.25, 0.0]
+    delays = pooled_delays(histogram, "packets")
+    assert delays is not None
+    tail = tail_of(delays)
+    assert (tail.delay_s[0], tail.share[0]) == (1.0, 1.0)
+    assert tail.share[-1] == pytest.approx(1 / 1000), "as far as the last percentile that is named"
+    assert tail.delay_s[-1] == pytest.approx(6.0, abs=0.01)
+    waited = (tail.delay_s > 2.0) & (tail.delay_s < 5.0)
+    assert not waited.any()
+    before, after = tail.share[tail.delay_s <= 2.0][-1], tail.share[tail.delay_s >= 5.0][0]
+    assert before >= 0.25 >= after
+    assert before / after < 1.02, "both ends of the level part, to two of the steps at which the curve is drawn"
     assert tail.percentiles_s[0] == pytest.approx(1.0 + 20 / 30)
-    assert tail_of(histogram.with_columns(packets=pl.lit(0))) is None
+    assert pooled_delays(histogram.with_columns(packets=pl.lit(0)), "packets") is None
 
 
 def test_intervals_of_shares_hold_them() -> None:

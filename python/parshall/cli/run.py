@@ -107,6 +107,8 @@ def _show(made: Run, page: bool) -> None:
     shown = table(title, "metric", "estimate" if done == 1 else "estimate ± 95 %")
     for key, metric in METRICS.items():
         interval = summary["intervals"][key]
+        if key == "jain" and made.flows["flow"].n_unique() == 1:
+            continue  # one flow is not more or less fair than another
         if interval is not None:
             where = f", {summary['link']}" if metric.of_link and made.links["link"].n_unique() > 1 else ""
             shown.add_row(metric.label + where, interval_text(Interval(**interval), metric.unit))

@@ -55,12 +55,14 @@ def headline(run: RunLike) -> Headline:
 
 def _goodputs(run: RunLike, metrics: Metrics, links: Sequence[str]) -> list[Tile | None]:
     used = [(link, of_link(run, link).get(f"link/{link}/utilisation")) for link in links]
-    words = [f"{called(link)} is {quantity(each.interval.mean, 'ratio')} busy" for link, each in used if each]
+    words = {link: f"{called(link)} is {quantity(each.interval.mean, 'ratio')} busy" for link, each in used if each}
     forth, back = metrics.get("goodput_bps"), metrics.get("goodput_reverse_bps")
     label = forth.label if forth else ""
+    against = words.pop("reverse", "") if back else ""
+    onward = "; ".join(words.values())
     return [
-        _tile(label, forth, "; ".join(words)),
-        _tile("Goodput, other direction", back, "" if forth else "; ".join(words)),
+        _tile(label, forth, onward),
+        _tile("Goodput, other direction", back, against if forth else "; ".join(filter(None, (onward, against)))),
     ]
 
 
@@ -132,12 +134,13 @@ def _note(metrics: Metrics) -> str:
     repetitions = max(numbers)
     if repetitions == 1:
         return "One repetition: there is no confidence interval. More `repetitions` in the scenario give one."
-    means = f"Means over {repetitions} repetitions; ± is the half width of the 95 % confidence interval (Student’s t)."
+    means = (
+        f"Means over {repetitions} repetitions; ± is the half width of the 95 % confidence interval (Student’s t). "
+        "Where its ends are not equally far from the estimate, both are in brackets."
+    )
     how = {metric.interval.how for metric in metrics.values()} & {ORDER_STATISTICS, WOODRUFF}
     if not how:
         return means
-    ways = {ORDER_STATISTICS: "from order statistics", WOODRUFF: "from the spread over repetitions (Woodruff)"}
+    ways = {ORDER_STATISTICS: "from order statistics", WOODRUFF: "from their spread over repetitions (Woodruff)"}
     said = " or ".join(ways[each] for each in sorted(how))
-    return (
-        f"{means} Percentiles are of all repetitions together; in brackets is their 95 % confidence interval, {said}."
-    )
+    return f"{means} Percentiles are of all repetitions together; their intervals come {said}."

@@ -214,18 +214,18 @@ _LATENCIES = (("one_way_delay", "one-way delay"), ("rtt", "round-trip time"))
 def _latencies(run: RunLike, group: str) -> list[Metric | None]:
     """One-way delays of its packets, and the percentiles of its round-trip times."""
     groups, histogram = filled(run.groups), filled(run.latency_histogram)
-    if groups is None:
-        return []
-    rows = groups.filter(pl.col("group") == group)
     prefix = f"group/{group}/"
-    found = [
-        _metric(prefix + name, f"{label}, {group}", "s", _pairs(rows, column), "lower")
-        for name, column, label in (
-            ("one_way_delay_s", "mean_one_way_delay_s", "Mean one-way delay"),
-            ("max_one_way_delay_s", "max_one_way_delay_s", "Largest one-way delay"),
-            ("jitter_s", "jitter_s", "Jitter"),
-        )
-    ]
+    found = []
+    if groups is not None:
+        rows = groups.filter(pl.col("group") == group)
+        found = [
+            _metric(prefix + name, f"{label}, {group}", "s", _pairs(rows, column), "lower")
+            for name, column, label in (
+                ("one_way_delay_s", "mean_one_way_delay_s", "Mean one-way delay"),
+                ("max_one_way_delay_s", "max_one_way_delay_s", "Largest one-way delay"),
+                ("jitter_s", "jitter_s", "Jitter"),
+            )
+        ]
     for measure, words_of in _LATENCIES:
         for level, label in ((50, "Median"), (95, "95th percentile of the"), (99, "99th percentile of the")):
             values = latencies(histogram, group, measure, level / 100)

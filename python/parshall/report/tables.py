@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from parshall.report import metrics as measured
 from parshall.report.figures.common import group_names, link_names
-from parshall.report.figures.delays import Delays, of_groups
+from parshall.report.figures.delays import of_groups
 from parshall.report.metrics import Metric, Metrics
 from parshall.report.numbers import (
     ABSENT,
@@ -100,32 +100,24 @@ def groups_table(run: RunLike) -> Table | None:
 
 def latency_table(run: RunLike) -> Table | None:
     """One row a group of which packets arrived: percentiles of all repetitions together."""
-    one_way, rtt = of_groups(run, "one_way_delay"), of_groups(run, "rtt")
-    groups = list(one_way)
+    delays = of_groups(run, "one_way_delay")
+    groups = list(delays)
     if not groups:
         return None
     found = [measured.of_group(run, group) for group in groups]
-
-    def percentile(label: str, of: Mapping[str, Delays], level: float) -> Column | None:
-        values = [float(of[group].quantiles([level])[0]) if group in of else None for group in groups]
-        present = [value for value in values if value is not None]
-        if not present:
-            return None
-        scale = scale_for(max(present), "s")
-        texts = [ABSENT if value is None else significant(value * scale.factor) for value in values]
-        return Column(label, scale.unit, [Cell(text) for text in texts])
-
+    largest = [float(delays[group].most_s[-1]) for group in groups]
+    scale = scale_for(max(largest), "s")
     columns = [
         _words("Group", groups),
         _metric("Mean one-way delay", found, groups, "one_way_delay_s"),
-        percentile("Median", one_way, 0.5),
-        percentile("95 %", one_way, 0.95),
-        percentile("99 %", one_way, 0.99),
-        percentile("Largest", one_way, 1.0),
+        _metric("Median", found, groups, "one_way_delay_p50_s"),
+        _metric("95 %", found, groups, "one_way_delay_p95_s"),
+        _metric("99 %", found, groups, "one_way_delay_p99_s"),
+        Column("Largest", scale.unit, [Cell(significant(value * scale.factor)) for value in largest]),
         _metric("Jitter", found, groups, "jitter_s"),
-        percentile("Median RTT", rtt, 0.5),
-        percentile("RTT, 95 %", rtt, 0.95),
-        percentile("RTT, 99 %", rtt, 0.99),
+        _metric("Median RTT", found, groups, "rtt_p50_s"),
+        _metric("RTT, 95 %", found, groups, "rtt_p95_s"),
+        _metric("RTT, 99 %", found, groups, "rtt_p99_s"),
     ]
     note = (
         "One-way delays run from a packet’s sending to its arrival, propagation included; jitter is the mean "
@@ -202,7 +194,7 @@ def span(table: pl.DataFrame, column: str, unit: str) -> str:
 def _population(flows: pl.DataFrame) -> str:
     controls = sorted(set(flows["congestion_control"].to_list()))
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
-    return f"{count(number)}{NO_BREAK}{'/'.join(control or 'datagrams' for control in controls)}"
+    return f"{count(number)}{NO_BREAK}{'/'.join(control or f'of{NO_BREAK}datagrams' for control in controls)}"
 
 
 def _table(title: str, columns: Sequence[Column | None], row: str, note: str = "") -> Table:

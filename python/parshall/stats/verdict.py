@@ -4,7 +4,7 @@ A difference B - A is judged in this order:
 
 | verdict | when |
 | --- | --- |
-| equal | all values are the same |
+| equal | all values are the same, and exact: those of a histogram's bins never are |
 | one repetition: unknown | there is no interval |
 | the same | the whole interval is within a threshold around 0 (equivalence; the level is that of two one-sided tests) |
 | no spread: unknown | the difference is the same in all repetitions, which may be copies of each other |

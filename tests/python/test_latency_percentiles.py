@@ -1,0 +1,85 @@
+"""Percentiles of one-way delays are of all packets of all repetitions, the same wherever they are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import parshall as ps
+from parshall.report import compare, page_html
+from parshall.report.comparison import MetricComparison
+from parshall.report.headline import headline
+from parshall.report.metrics import all_metrics
+from parshall.report.tables import latency_table
+from parshall.report.uncertainty import interval_text
+from parshall.runs import Run
+from parshall.stats.confidence import Interval
+from parshall.stats.quantiles import WOODRUFF
+
+KEY = "group/voice/one_way_delay_p99_s"
+SCENARIO: dict[str, Any] = {
+    "duration": "6 s",
+    "warm_up": "2 s",
+    "repetitions": 4,
+    "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "60 packets"}},
+    "flows": [
+        {"name": "bulk", "rtt": "40 ms", "start": {"uniform": "1 s"}},
+        {"name": "voice", "rtt": "30 ms", "workload": {"name": "cbr", "rate": "80 kbit/s"}, "packet_size": "200 B"},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return ps.run(ps.Scenario.from_document(SCENARIO), tmp_path_factory.mktemp("latency") / "run")
+
+
+def test_it_is_of_the_pooled_packets_and_has_an_interval(run: Run) -> None:
+    """Against a count of the histogram's rows; each bucket is 0.8 % wide at most."""
+    assert run.latency_histogram is not None
+    rows = run.latency_histogram.filter(group="voice", measure="one_way_delay")
+    upto = rows.group_by("low_s", "high_s").agg(pl.col("samples").sum()).sort("low_s")
+    first = int(np.searchsorted(upto["samples"].cum_sum().to_numpy(), 0.99 * upto["samples"].sum()))
+    found = _interval(run)
+    assert upto["low_s"][first] <= found.mean <= upto["high_s"][first]
+    assert (found.how, found.n) == (WOODRUFF, upto["samples"].sum())
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.mean < found.high
+
+
+def test_a_sweep_tells_the_same(run: Run, tmp_path: Path) -> None:
+    plan = ps.Plan(name="a", scenario=SCENARIO, parameters={}, repetitions=4, metrics=[KEY])
+    assert ps.sweep(plan, tmp_path, workers=1).interval(KEY, 0) == _interval(run)
+
+
+def test_the_tile_and_the_table_tell_the_same(run: Run) -> None:
+    said = interval_text(_interval(run), "s")
+    tile = next(tile for tile in headline(run).tiles if tile.label == "Latency under load: voice")
+    assert f"{tile.value} {tile.spread}" == said
+    table = latency_table(run)
+    assert table is not None
+    row = next(row for row in table.rows if row[0][1].text == "voice")
+    column, cell = next((column, cell) for column, cell in row if column.label == "99 %")
+    assert f"{cell.text}\xa0{column.unit} {cell.spread}" == said
+    assert tile.spread in page_html(run)
+
+
+def test_a_comparison_tells_the_same_and_sees_a_shorter_queue(run: Run) -> None:
+    shorter = ps.run(ps.Scenario.from_document(SCENARIO).with_values({"bottleneck.queue.limit": "20 packets"}))
+    found = _compared(run, shorter)
+    assert found.a == _interval(run)
+    assert found.b == _interval(shorter)
+    assert (found.verdict, found.better, found.paired) == ("lower", "b", True)
+
+
+def _interval(run: Run) -> Interval:
+    return all_metrics(run)[KEY].interval
+
+
+def _compared(run: Run, other: Run) -> MetricComparison:
+    return next(each for each in compare(run, other) if each.key == KEY)
