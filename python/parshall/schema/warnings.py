@@ -41,9 +41,8 @@ def warnings_of(scenario: Scenario) -> list[str]:
     found = [*_phase_effects(resolved), *_out_of_reach(resolved)]
     if scenario.repetitions > 1 and not _is_random(resolved):
         found.append(
-            f"nothing in it is random, so its {scenario.repetitions} repetitions are copies but for the order of "
-            "packets that meet at the same moment, and intervals mean nothing: leave processing_time at its default, "
-            'or draw what is not known, e.g. start = { uniform = "1 s" }'
+            f"nothing in it is random, so its {scenario.repetitions} repetitions are copies and intervals mean nothing: "
+            'leave processing_time at its default, or draw what is not known, e.g. start = { uniform = "1 s" }'
         )
     return found
 
@@ -122,7 +121,7 @@ def _in_step(rtts_ps: list[int], service_ps: float) -> int:
 
 
 def _is_random(resolved: dict[str, Any]) -> bool:
-    """Whether anything is drawn, but who is first of those that meet at the same moment."""
+    """Whether anything is drawn."""
     links, flows = resolved["links"], resolved["flows"]
     return (
         any(link[part]["name"] not in _DETERMINISTIC[part] for link in links for part in ("queue", "loss"))
