@@ -41,8 +41,9 @@ def warnings_of(scenario: Scenario) -> list[str]:
     found = [*_phase_effects(resolved), *_out_of_reach(resolved)]
     if scenario.repetitions > 1 and not _is_random(resolved):
         found.append(
-            f"nothing in it is random, so its {scenario.repetitions} repetitions are copies and intervals mean nothing: "
-            'leave processing_time at its default, or draw what is not known, e.g. start = { uniform = "1 s" }'
+            f"nothing in it is random, so its {scenario.repetitions} repetitions are copies and intervals mean "
+            "nothing: leave processing_time at its default, or draw what is not known, e.g. "
+            'start = { uniform = "1 s" }'
         )
     return found
 
