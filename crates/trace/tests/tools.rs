@@ -222,8 +222,8 @@ fn any_csv_by_the_names_of_its_columns() {
         assert!((observed.first("flows", "mean_cwnd_packets") - 19.4).abs() < 0.2);
         assert!((observed.column("rounds", "round").len() as f64 - 99.0).abs() <= 1.0);
     }
-    let rows: Vec<String> = (0..50).map(|i| format!("{} {}\n", 0.01 * f64::from(i), 10 + i)).collect();
-    let text = rows.concat();
+    let lines: Vec<String> = (0..50).map(|i| format!("{} {}\n", 0.01 * f64::from(i), 10 + i)).collect();
+    let text = lines.concat();
     let options = Options { columns: Some("time=1,cwnd=2".into()), rtt_s: Some(0.02), ..OPTIONS };
     let observed = try_observe(&[text.as_bytes()], &options).unwrap();
     assert_eq!(observed.summary.frames, 50, "the first row of numbers is a row");

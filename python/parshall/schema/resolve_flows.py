@@ -28,7 +28,7 @@ class Route:
 
 
 LONGEST_SERVICE_PS = quantities.PS_PER_S // 100
-"""A processing time in packets is no longer than this (docs/simulator.md)."""
+"""A processing time in packets is no longer than this (docs/simulator.md), and no longer than the run."""
 
 
 def flow_group(
@@ -96,7 +96,7 @@ def _processing_ps(text: str, packet_bytes: int, route: Route, duration_ps: int)
     packets = quantities.service_times(text)
     if packets is not None:
         service_ps = packet_bytes * 8 * quantities.PS_PER_S / max(route.slowest_bps, 1.0)
-        return min(round(packets * service_ps), LONGEST_SERVICE_PS)
+        return min(round(packets * service_ps), LONGEST_SERVICE_PS, duration_ps)
     processing_ps = quantities.parse("duration", text)
     if processing_ps >= duration_ps:
         raise Problem(("processing_time",), f'found "{text}"; write less than the duration')

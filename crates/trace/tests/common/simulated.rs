@@ -162,7 +162,7 @@ pub fn simulate(setup: &Setup) -> Simulated {
     while run.step(end) {}
     let statistics = &run.sender.statistics;
     run.truth.retransmissions = statistics.retransmissions;
-    run.truth.sent = statistics.packets_sent;
+    run.truth.sent = statistics.packets_sent - statistics.syns; // a capture counts data
     run.truth.timeouts = statistics.timeouts;
     run.truth.loss_events = statistics.loss_events;
     run.truth.mean_rtt_s = statistics.mean_rtt_s().unwrap();
