@@ -8,6 +8,8 @@
 # `sinks shared`: all sit on the node after the bottleneck, which saves two hops a packet and is the lightest
 # network that ns-2 can be given. Packets count `pkt` bytes with headers.
 #
+# `overhead`: each sending waits for a uniform time of up to so many seconds in its host.
+#
 # `headers trimmed` keeps the headers Flags, IP and TCP, the fewest that leave the results as they are with all
 # (without Flags, its bits alias another header's and most packets are lost).
 #
@@ -20,6 +22,7 @@ array set o {
     rtt 0.1       step 0.002
     dur 100       warm 0        spread 5.0     variant Newreno
     seed 1        monitor 1     headers trimmed  sinks own
+    overhead 0
 }
 foreach {key value} $argv {
     if {![info exists o($key)]} { puts stderr "unknown key '$key'; known: [lsort [array names o]]"; exit 2 }
@@ -48,6 +51,8 @@ set ns [new Simulator]
 $ns rtproto Manual
 
 Agent/TCP set window_ 1000000
+Agent/TCP set overhead_ $o(overhead)
+$defaultRNG seed $o(seed)
 Agent/TCP set minrto_ 0.2
 Agent/TCP set packetSize_ [expr {$o(pkt) - 40}]
 # SACK blocks ride in the 40 bytes of an ACK, as the other simulators count them.

@@ -1,4 +1,4 @@
-# Closed-loop ON/OFF sources in ns-2.35, for the cross-checks: tests/crosscheck/ns2_values.json, `on_off_perturbed`.
+# Closed-loop ON/OFF sources in ns-2.35, for the cross-checks: tests/crosscheck/ns2_values.json, `on_off`.
 #
 #   ns on_off.tcl key value ...     (keys and defaults: the array below)
 #
@@ -7,14 +7,15 @@
 # connection of its own (SYN and slow start; `cached 1`: it starts from the source's last ssthresh). Minimum RTT 10 ms.
 #
 # With equal RTTs and packets, arrivals keep the rhythm of departures for ever, and who is dropped depends on the
-# rhythm. `perturbed 1` adds 200 datagrams of 40 bytes a second at random times, 64 kbit/s, which break it.
+# rhythm. `perturbed 1` adds 200 datagrams of 40 bytes a second at random times, 64 kbit/s, which break it. So do hosts that take a random time: with `overhead`, seconds, each sending waits for a
+# uniform time of up to that.
 #
 # Prints one line of totals since `warm` (throughput: TCP packets, each as 1500 bytes), and one line a size bin: lower
 # end, transfers, mean rate in Mbit/s.
 
 array set o {
     n 45       buf 100     alpha 1.5     cached 0     perturbed 0
-    dur 100    warm 20     seed 1        variant Reno
+    dur 100    warm 20     seed 1        variant Reno  overhead 0
 }
 foreach {key value} $argv {
     if {![info exists o($key)]} { puts stderr "unknown key '$key'; known: [lsort [array names o]]"; exit 2 }
@@ -26,6 +27,8 @@ add-packet-header Flags IP TCP
 Agent/TCP set window_ 1000000
 Agent/TCP set minrto_ 0.2
 Agent/TCP set packetSize_ 1460
+Agent/TCP set overhead_ $o(overhead)
+$defaultRNG seed $o(seed)
 
 set ns [new Simulator]
 $ns rtproto Manual

@@ -18,9 +18,10 @@ from scipy import stats
 
 import parshall as ps
 
-REPETITIONS = 12
+REPETITIONS = 40
+"""They show a difference of a tenth of a flow's share (which varies by 13 % from one repetition to another)."""
 LEVEL = 1e-3
-"""Each value is compared by Welch's t-test. No comparison of a whole test is below, but with 1 % to 3 % probability."""
+"""Each value is compared by Welch's t-test. In equal networks the least of nine p-values is below in 1 % of tests."""
 
 
 def network(flows: Sequence[dict[str, Any]], rate: str, processing_time: str | None) -> ps.Scenario:
