@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -62,13 +63,18 @@ def test_a_sparse_flow_keeps_its_delay_beside_bulk_flows(simulate: Any) -> None:
 
 def test_bulk_flows_share_equally_whatever_their_rtt(simulate: Any) -> None:
     tail, codel, fair = (
-        simulate(scenario(queue)).flows.filter(pl.col("group") == "bulk")["goodput_bps"]
+        [
+            jain(run.flows.filter(pl.col("group") == "bulk")["goodput_bps"])
+            for run in (simulate(scenario(queue), seed=seed) for seed in range(1, 6))
+        ]
         for queue in (TAIL, "codel", "fq_codel")
     )
     # Not 1: a Reno flow of 140 ms does not fill its share from a queue of 5 ms.
-    assert jain(fair) > 0.95
-    assert jain(codel) < 0.85
-    assert jain(tail) < 0.85
+    assert min(fair) > 0.95
+    assert max(codel) < 0.85
+    # A full queue of 240 ms makes RTTs alike, and runs differ (standard deviation 0.05): five of them have a mean that is
+    # known to 0.02, and it is 0.12 lower.
+    assert fmean(tail) < fmean(fair) - 0.05
 
 
 def test_the_limit_takes_from_the_fattest_queue(simulate: Any) -> None:

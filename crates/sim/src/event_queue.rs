@@ -11,18 +11,18 @@
 //! when the head of a flow's line became an event, which says nothing about the network. So the order is drawn anew at
 //! every moment: a hash of the run's random words, the time and the entity, which needs no counter.
 //!
-//! In a strictly periodic network, where no host takes a random time, ties are in the order of scheduling instead. So
-//! they are in other event-driven simulators, whose results hang on it: ON/OFF sources of equal RTTs and of access links
-//! as fast as the bottleneck meet in nearly every packet, and carry a tenth less over a small buffer if these ties are
-//! drawn (tests/crosscheck/test_on_off.py).
-//!
 //! | place in a tie | events |
 //! | --- | --- |
 //! | first | the end of the warm-up, then the end of a bin: a packet of that moment counts in what begins |
-//! | by hash, or in the order of scheduling | all others |
+//! | by hash | all others |
 //! | then | departures from links whose queue decides at departure: arrivals find the place still taken (`parshall_net::link`) |
 //! | then | that all transfers are done |
 //! | last | what was scheduled at the moment itself, in the order of scheduling |
+//!
+//! In a strictly periodic network, where no host takes a random time, all but the first row is in the order of scheduling
+//! instead, as in other event-driven simulators. Their results hang on it: ON/OFF sources of equal RTTs and of access links
+//! as fast as the bottleneck meet in nearly every packet, and carry a tenth less over a small buffer if these ties are
+//! drawn (tests/crosscheck/test_on_off.py).
 //!
 //! What is scheduled at the moment itself must be last: the event that is being handled stays on top until it is replaced.
 
@@ -262,12 +262,12 @@ impl Ties {
         match (entity, &mut self.scheduled) {
             (Entity::WarmUp, _) => 0,
             (Entity::Bin, _) => 1,
-            (Entity::Transmission(_), _) => AT_ONCE,
-            (Entity::AllDone, _) => AT_ONCE | 1,
             (_, Some(count)) => {
                 *count = (*count + 1).min(AT_ONCE - 1);
                 *count
             }
+            (Entity::Transmission(_), None) => AT_ONCE,
+            (Entity::AllDone, None) => AT_ONCE | 1,
             (_, None) => self.drawn(at, entity),
         }
     }
