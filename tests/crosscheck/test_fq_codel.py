@@ -72,8 +72,8 @@ def test_bulk_flows_share_equally_whatever_their_rtt(simulate: Any) -> None:
     # Not 1: a Reno flow of 140 ms does not fill its share from a queue of 5 ms.
     assert min(fair) > 0.95
     assert max(codel) < 0.85
-    # A full queue of 240 ms makes RTTs alike, and runs differ (standard deviation 0.05): five of them have a mean that is
-    # known to 0.02, and it is 0.12 lower.
+    # A full queue of 240 ms makes RTTs alike, and runs differ (standard deviation 0.05): five of them have a mean that
+    # is known to 0.02, and it is 0.12 lower.
     assert fmean(tail) < fmean(fair) - 0.05
 
 
