@@ -16,7 +16,7 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 const CHUNK: usize = 1 << 17;
 
 /// A text with a longer line is no series: a reader of lines must hold one.
-const LONGEST_LINE: usize = 1 << 20;
+pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
 /// How many compressions may be around each other.
 const MAX_LAYERS: usize = 3;

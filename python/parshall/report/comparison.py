@@ -75,11 +75,7 @@ def compare(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> list[
     link = _link(run_a, run_b)
     of_a, of_b = all_metrics(run_a, link), all_metrics(run_b, link)
     same_seed = _seed(run_a) is not None and _seed(run_a) == _seed(run_b)
-    found = []
-    for key, metric in of_a.items():
-        other = of_b.get(key)
-        alone = other is None
-        found.append(_alone(metric, Verdict.ONLY_A) if alone else _compared(metric, other, same_seed, at_least))
+    found = [_compared(metric, of_b.get(key), same_seed, at_least) for key, metric in of_a.items()]
     found += [_alone(metric, Verdict.ONLY_B) for key, metric in of_b.items() if key not in of_a]
     return sorted(found, key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
 

@@ -3,12 +3,13 @@
 //! Windows per round trip: [`super::window`]. The round-trip time is not in the series: it is given, or, for Reno in
 //! congestion avoidance, the time in which the window grows by one packet.
 
-use super::flow::{flow_row, say_of_windows};
+use super::flow::say_of_windows;
 use super::window::Window;
 use super::{file_name, refused, Records, Source};
 use crate::error::TraceError;
 use crate::input::Input;
 use crate::observer::{Monitor, Options, Summary};
+use crate::rows::flow_row;
 use parshall_records::{FlowRow, FlowSampleRow, Tables};
 use std::io;
 use std::path::Path;

@@ -6,6 +6,7 @@
 use super::window::Window;
 use crate::error::TraceError;
 use crate::observer::Summary;
+use crate::rows::flow_row;
 use parshall_records::{FlowRow, FlowSampleRow, Tables};
 
 /// Gaps that decide whether there are windows per round trip, and the share of them that must be short.
@@ -222,38 +223,6 @@ impl Series {
             ..flow_row(&self.name, self.flow, self.began)
         })?;
         Ok(self.window.is_some())
-    }
-}
-
-/// A row of which only the name and the beginning are known.
-pub(super) fn flow_row(name: &str, flow: u32, start_s: f64) -> FlowRow {
-    FlowRow {
-        group: name.into(),
-        flow,
-        congestion_control: "".into(),
-        rtt_base_s: None,
-        start_s,
-        goodput_bps: None,
-        throughput_bps: None,
-        packets_sent: None,
-        retransmissions: None,
-        packets_dropped: None,
-        loss_rate: None,
-        loss_events: None,
-        timeouts: None,
-        ecn_reductions: None,
-        mean_cwnd_packets: None,
-        mean_rtt_s: None,
-        min_rtt_s: None,
-        mean_one_way_delay_s: None,
-        max_one_way_delay_s: None,
-        jitter_s: None,
-        sent_in_packets: None,
-        sent_out_packets: None,
-        dropped_in_packets: None,
-        dropped_out_packets: None,
-        delivered_in_packets: None,
-        delivered_out_packets: None,
     }
 }
 

@@ -1,10 +1,7 @@
-//! Lines of a text, none of them longer than [`LONGEST`].
+//! Lines of a text. A longer one than [`LONGEST_LINE`] bytes is damage: it is passed over, and counted.
 
-use crate::input::{Input, Problem};
+use crate::input::{Input, Problem, LONGEST_LINE};
 use std::io::{BufRead, BufReader, Read};
-
-/// A longer line, in bytes, is damage: it is passed over, and counted.
-pub(super) const LONGEST: usize = 1 << 20;
 
 /// Reads a text line by line.
 pub(super) struct Lines {
@@ -31,9 +28,9 @@ impl Lines {
         loop {
             self.line.clear();
             let taken =
-                self.reader.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut self.line).ok()?;
+                self.reader.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut self.line).ok()?;
             let whole = self.line.ends_with(b"\n");
-            if !whole && taken <= LONGEST {
+            if !whole && taken <= LONGEST_LINE {
                 if let Some(reason) = self.problem.text() {
                     self.stopped = Some((self.used, reason));
                     return None;
@@ -43,7 +40,7 @@ impl Lines {
                 return None;
             }
             self.used += taken as u64;
-            if !whole && taken > LONGEST {
+            if !whole && taken > LONGEST_LINE {
                 self.too_long += 1;
                 self.skip();
                 continue;
