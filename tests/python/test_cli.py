@@ -58,6 +58,17 @@ def test_run_json_is_one_object_with_the_documented_keys(cli: Cli, toml: Path) -
     assert Run.load(toml.parent / "out").summary["packets_forwarded"] == result["packets_forwarded"]
 
 
+def test_goodput_of_one_direction_is_not_called_that_of_all_flows(cli: Cli, toml: Path) -> None:
+    toml.write_text(
+        toml.read_text() + '\n[bottleneck.reverse]\n\n[[flows]]\nname = "back"\nrtt = "40 ms"\ndirection = "reverse"\n'
+    )
+    shown = cli("run", toml, "--no-page")
+    assert shown.exit_code == 0, shown.stderr
+    assert "goodput, forward direction" in shown.stdout
+    assert "goodput, other direction" in shown.stdout
+    assert "all flows" not in shown.stdout
+
+
 def test_run_shows_its_results_and_where_they_are(cli: Cli, toml: Path) -> None:
     done = cli("run", toml)
     assert done.exit_code == 0, done.stderr

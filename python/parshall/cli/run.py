@@ -105,13 +105,16 @@ def _show(made: Run, page: bool) -> None:
     done = len(made.repetitions)
     title = f"{made.metadata['name']}: {done} repetition{'s' if done > 1 else ''}"
     shown = table(title, "metric", "estimate" if done == 1 else "estimate ± 95 %")
+    one_way = summary["intervals"]["goodput_reverse_bps"] is None
+    forward = METRICS["goodput_bps"].label if one_way else "goodput, forward direction"
     for key, metric in METRICS.items():
         interval = summary["intervals"][key]
         if key == "jain" and made.flows["flow"].n_unique() == 1:
             continue  # one flow is not more or less fair than another
         if interval is not None:
             where = f", {summary['link']}" if metric.of_link and made.links["link"].n_unique() > 1 else ""
-            shown.add_row(metric.label + where, interval_text(Interval(**interval), metric.unit))
+            label = forward if key == "goodput_bps" else metric.label + where
+            shown.add_row(label, interval_text(Interval(**interval), metric.unit))
     console().print(shown)
     rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
     simulated, spent = quantity(summary["simulated_s"], "s"), quantity(summary["cpu_s"], "s")
