@@ -52,6 +52,15 @@ def test_it_is_of_the_pooled_packets_and_has_an_interval(run: Run) -> None:
     assert found.low < found.mean < found.high
 
 
+def test_a_flow_alone_in_its_group_has_its_groups_percentiles(run: Run) -> None:
+    for column in ("one_way_delay_p50_s", "one_way_delay_p95_s", "one_way_delay_p99_s", "rtt_p50_s", "rtt_p99_s"):
+        for group in ("bulk", "voice"):
+            of_flow = run.flows.filter(pl.col("group") == group).sort("repetition")[column].to_list()
+            of_group = run.groups.filter(pl.col("group") == group).sort("repetition")[column].to_list()
+            assert of_flow == of_group, (group, column)
+            assert (None in of_flow) == (group == "voice" and column.startswith("rtt")), "datagrams have no RTT samples"
+
+
 def test_a_sweep_tells_the_same(run: Run, tmp_path: Path) -> None:
     plan = ps.Plan(name="a", scenario=SCENARIO, parameters={}, repetitions=4, metrics=[KEY])
     assert ps.sweep(plan, tmp_path, workers=1).interval(KEY, 0) == _interval(run)

@@ -10,7 +10,7 @@
 //! RTT later, so with equal RTTs every arrival falls on one. Were the place free, a sender that has filled the buffer would
 //! keep its slots for ever and others would starve (the phase effects of Floyd & Jacobson 1992 at their extreme);
 //! event-driven simulators serve the arrival first too, as it was scheduled earlier. Of several packets that arrive at the
-//! same moment, the caller says which is first: a hash decides that in the event loop, so that no flow is favoured.
+//! same moment, the caller says which is first.
 
 mod held;
 

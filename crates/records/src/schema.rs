@@ -48,9 +48,22 @@ table! {
         mean_rtt_s: Option<f64>, "s";
         /// Smallest RTT sample, of a trace also the handshake's; null without one.
         min_rtt_s: Option<f64>, "s";
+        /// RTT that half of its samples did not exceed; null where they were not counted apart from its group's (more than
+        /// 1000 flows, connections of open loops, traces), as for all percentiles of a flow.
+        rtt_p50_s: Option<f64>, "s";
+        /// RTT that 95 % of its samples did not exceed.
+        rtt_p95_s: Option<f64>, "s";
+        /// RTT that 99 % of its samples did not exceed.
+        rtt_p99_s: Option<f64>, "s";
         /// Mean one-way delay of its packets, from sending to arrival; null if none arrived or it was not measured, as for
-        /// the next two.
+        /// all delays.
         mean_one_way_delay_s: Option<f64>, "s";
+        /// One-way delay that half of its packets did not exceed.
+        one_way_delay_p50_s: Option<f64>, "s";
+        /// One-way delay that 95 % of its packets did not exceed.
+        one_way_delay_p95_s: Option<f64>, "s";
+        /// One-way delay that 99 % of its packets did not exceed.
+        one_way_delay_p99_s: Option<f64>, "s";
         /// Longest one-way delay.
         max_one_way_delay_s: Option<f64>, "s";
         /// Mean difference between the one-way delays of packets that arrive one after another (RFC 3550, section 6.4.1).

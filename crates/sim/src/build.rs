@@ -8,9 +8,8 @@ use crate::access::AccessLink;
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::edge::Edge;
-use crate::event_queue::EventQueue;
 use crate::feedback::{Delays, Feedback, Pace, FRESH_START};
-use crate::latency::{FlowLatency, Latency};
+use crate::latency::Latency;
 use crate::memory::in_large_pages;
 use crate::network::{ArrivalProcess, Bins, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
@@ -69,7 +68,8 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     let mut network = links_of(scenario, repetition, streams)?;
     if scenario.probes.latency {
         let names = scenario.flows.iter().map(|group| group.name.as_str());
-        network.core.latency = Some(Box::new(Latency::of_groups(names)));
+        let flows = scenario.flows.iter().map(|group| u64::from(group.count)).sum();
+        network.core.latency = Some(Box::new(Latency::of_groups(names, flows)));
     }
     make_room(&mut network, scenario)?;
     for index in 0..scenario.flows.len() {
@@ -93,14 +93,11 @@ fn links_of(scenario: &Scenario, repetition: u32, streams: Streams) -> Result<Ne
     check_interval("probes.flow_samples", scenario.probes.flow_samples, scenario.duration_ps)?;
     check_interval("probes.link_samples", scenario.probes.link_samples, scenario.duration_ps)?;
     check_ends_with(scenario)?;
-    let is_periodic = scenario.flows.iter().all(|group| group.processing_ps == 0);
-    let queue = EventQueue::new(&mut streams.stream("", "ties", 0), is_periodic);
     let mut network = Network {
         core: Core::new(
             Instant::from_ps(scenario.warm_up_ps),
             Instant::from_ps(scenario.duration_ps),
             repetition,
-            queue,
         ),
         links: Vec::new(),
         tcp_groups: Vec::new(),
@@ -375,7 +372,6 @@ impl<'a> GroupBuilder<'a> {
         let access = self.access()?;
         let group = DatagramGroup {
             name: self.name.clone(),
-            number: self.number,
             header_bytes: self.spec.header_bytes,
             processing_time: Duration::from_ps(self.spec.processing_ps),
             access,
@@ -438,7 +434,8 @@ impl<'a> GroupBuilder<'a> {
             }
             self.network.datagram_flows.push(flow);
             if let Some(latency) = &mut self.network.core.latency {
-                latency.datagrams.push(FlowLatency::default());
+                let measured = latency.of_flow(self.number);
+                latency.datagrams.push(measured);
             }
             self.network.flow_count += 1;
         }
@@ -528,7 +525,8 @@ impl<'a> GroupBuilder<'a> {
         flow.begin(&mut network.core, started);
         network.tcp_flows.push(flow);
         if let Some(latency) = &mut network.core.latency {
-            latency.tcp.push(FlowLatency::default());
+            let measured = latency.of_flow(self.number);
+            latency.tcp.push(measured);
         }
         network.flow_count += 1;
     }

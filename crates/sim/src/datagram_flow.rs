@@ -17,8 +17,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DatagramGroup {
     pub(crate) name: Arc<str>,
-    /// Its place among the groups of the scenario.
-    pub(crate) number: u32,
     pub(crate) header_bytes: u32,
     /// Each datagram waits a random part of this before it leaves its host; zero: none does.
     pub(crate) processing_time: Duration,
@@ -124,7 +122,7 @@ impl DatagramFlow {
         if at >= core.warm_up && at < core.end {
             self.received += u64::from(packet.bytes());
             if let Some(latency) = &mut core.latency {
-                latency.datagram_arrived(group.number, self.index, at.since(packet.sent));
+                latency.datagram_arrived(self.index, at.since(packet.sent));
             }
             self.delivered += payload;
             if let Some(edge) = &mut self.edge {

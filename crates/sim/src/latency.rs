@@ -10,22 +10,27 @@ use parshall_records::{DelayHistogram, GroupRow, LatencyHistogramRow, RecordsErr
 use parshall_units::Duration;
 use std::sync::Arc;
 
+/// Flows that have histograms of their own: with more, the memory for them would be more than that of the flows.
+const MOST_FLOWS: u64 = 1000;
+
 /// What was measured of all flows.
 #[derive(Debug)]
 pub(crate) struct Latency {
-    groups: Vec<GroupLatency>,
+    groups: Vec<(Arc<str>, Jitter)>,
+    /// The delays of each group's packets; then those of single flows, if they are few.
+    histograms: Vec<Histograms>,
+    /// Whether the flows are so few that each has its own.
+    by_flow: bool,
     /// By the number of the flow among those of TCP, and among those of datagrams.
     pub(crate) tcp: Vec<FlowLatency>,
     pub(crate) datagrams: Vec<FlowLatency>,
 }
 
-/// The delays of a group's packets, by their size.
-#[derive(Debug)]
-struct GroupLatency {
-    name: Arc<str>,
+/// Delays by their size.
+#[derive(Debug, Default)]
+struct Histograms {
     one_way: DelayHistogram,
     round_trip: DelayHistogram,
-    jitter: Jitter,
 }
 
 /// The delays of a flow's packets. One cache line.
@@ -37,6 +42,16 @@ pub(crate) struct FlowLatency {
     last: Duration,
     /// Sum of the differences between neighbours, ps.
     variation_ps: f64,
+    group: u32,
+    /// Which histograms its delays are counted in.
+    histograms: u32,
+}
+
+/// What half, 95 % and 99 % of the delays did not exceed, s; `None` without any.
+pub(crate) type Percentiles = [Option<f64>; 3];
+
+fn percentiles(histogram: &DelayHistogram) -> Percentiles {
+    [0.5, 0.95, 0.99].map(|q| histogram.percentile(q).map(Duration::as_secs_f64))
 }
 
 /// Differences between delays that follow each other.
@@ -53,6 +68,11 @@ impl Jitter {
 }
 
 impl FlowLatency {
+    /// Of a flow that is not measured apart from its group's others.
+    pub(crate) fn of_group(group: u32) -> Self {
+        Self { group, histograms: group, ..Self::default() }
+    }
+
     #[inline]
     fn arrived(&mut self, delay: Duration) {
         if self.packets > 0 {
@@ -85,53 +105,66 @@ impl FlowLatency {
 }
 
 impl Latency {
-    /// For groups of these names, in the order of the scenario.
-    pub(crate) fn of_groups<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        let groups = names.map(|name| GroupLatency {
-            name: name.into(),
-            one_way: DelayHistogram::new(),
-            round_trip: DelayHistogram::new(),
-            jitter: Jitter::default(),
-        });
-        Self { groups: groups.collect(), tcp: Vec::new(), datagrams: Vec::new() }
+    /// For groups of these names, in the order of the scenario, with `flows` flows in all.
+    pub(crate) fn of_groups<'a>(names: impl Iterator<Item = &'a str>, flows: u64) -> Self {
+        let groups: Vec<_> = names.map(|name| (name.into(), Jitter::default())).collect();
+        let histograms = groups.iter().map(|_| Histograms::default()).collect();
+        let by_flow = flows <= MOST_FLOWS;
+        Self { groups, histograms, by_flow, tcp: Vec::new(), datagrams: Vec::new() }
+    }
+
+    /// What is measured of a flow that the scenario declares: apart from its group's others, if the flows are few.
+    pub(crate) fn of_flow(&mut self, group: u32) -> FlowLatency {
+        if !self.by_flow {
+            return FlowLatency::of_group(group);
+        }
+        let histograms = self.histograms.len() as u32;
+        self.histograms.push(Histograms::default());
+        FlowLatency { group, histograms, ..FlowLatency::default() }
     }
 
     /// A packet of a TCP flow took `delay` to its receiver.
     #[inline]
-    pub(crate) fn tcp_arrived(&mut self, group: u32, flow: u32, delay: Duration) {
-        self.groups[group as usize].one_way.record(delay);
-        self.tcp[flow as usize].arrived(delay);
+    pub(crate) fn tcp_arrived(&mut self, flow: u32, delay: Duration) {
+        let flow = &mut self.tcp[flow as usize];
+        flow.arrived(delay);
+        self.histograms[flow.histograms as usize].one_way.record(delay);
     }
 
     /// A datagram took `delay` to its receiver.
     #[inline]
-    pub(crate) fn datagram_arrived(&mut self, group: u32, flow: u32, delay: Duration) {
-        self.groups[group as usize].one_way.record(delay);
-        self.datagrams[flow as usize].arrived(delay);
+    pub(crate) fn datagram_arrived(&mut self, flow: u32, delay: Duration) {
+        let flow = &mut self.datagrams[flow as usize];
+        flow.arrived(delay);
+        self.histograms[flow.histograms as usize].one_way.record(delay);
     }
 
-    /// A sender took an RTT sample.
+    /// The sender of a TCP flow took an RTT sample.
     #[inline]
-    pub(crate) fn round_trip(&mut self, group: u32, rtt: Duration) {
-        self.groups[group as usize].round_trip.record(rtt);
+    pub(crate) fn round_trip(&mut self, flow: u32, rtt: Duration) {
+        self.histograms[self.tcp[flow as usize].histograms as usize].round_trip.record(rtt);
     }
 
-    /// Adds the differences of a flow's delays to those of its group, when all is over.
-    pub(crate) fn join(&mut self, group: u32, flow: &FlowLatency) {
-        let (sum, more) = (&mut self.groups[group as usize].jitter, flow.jitter());
-        sum.sum_ps += more.sum_ps;
-        sum.differences += more.differences;
+    /// Percentiles of a flow's one-way delays and of its RTT samples; none if it was not measured apart.
+    pub(crate) fn percentiles(&self, flow: &FlowLatency) -> (Percentiles, Percentiles) {
+        if flow.histograms == flow.group {
+            return Default::default();
+        }
+        let Histograms { one_way, round_trip } = &self.histograms[flow.histograms as usize];
+        (percentiles(one_way), percentiles(round_trip))
     }
 
     /// Writes a row a group, and the buckets of both histograms.
-    pub(crate) fn write(&self, tables: &mut Tables) -> Result<(), RecordsError> {
-        for group in &self.groups {
-            tables.groups.push(group.row())?;
-            for (measure, histogram) in [("one_way_delay", &group.one_way), ("rtt", &group.round_trip)] {
+    pub(crate) fn write(mut self, tables: &mut Tables) -> Result<(), RecordsError> {
+        self.join_flows();
+        for ((name, jitter), histograms) in self.groups.iter().zip(&self.histograms) {
+            tables.groups.push(group_row(name, *jitter, histograms))?;
+            let Histograms { one_way, round_trip } = histograms;
+            for (measure, histogram) in [("one_way_delay", one_way), ("rtt", round_trip)] {
                 let measure: Arc<str> = measure.into();
                 for (low, high, count) in histogram.buckets() {
                     tables.latency_histogram.push(LatencyHistogramRow {
-                        group: group.name.clone(),
+                        group: name.clone(),
                         measure: measure.clone(),
                         low_s: low.as_secs_f64(),
                         high_s: high.as_secs_f64(),
@@ -142,29 +175,42 @@ impl Latency {
         }
         Ok(())
     }
+
+    /// What was measured of single flows belongs to their groups, too.
+    fn join_flows(&mut self) {
+        let (of_groups, of_flows) = self.histograms.split_at_mut(self.groups.len());
+        for flow in self.tcp.iter().chain(&self.datagrams) {
+            let (sum, more) = (&mut self.groups[flow.group as usize].1, flow.jitter());
+            sum.sum_ps += more.sum_ps;
+            sum.differences += more.differences;
+            if let Some(own) = (flow.histograms as usize).checked_sub(of_groups.len()) {
+                let group = &mut of_groups[flow.group as usize];
+                group.one_way.merge(&of_flows[own].one_way);
+                group.round_trip.merge(&of_flows[own].round_trip);
+            }
+        }
+    }
 }
 
-impl GroupLatency {
-    fn row(&self) -> GroupRow {
-        let one_way = |q: f64| self.one_way.percentile(q).map(Duration::as_secs_f64);
-        let round_trip = |q: f64| self.round_trip.percentile(q).map(Duration::as_secs_f64);
-        GroupRow {
-            group: self.name.clone(),
-            packets: self.one_way.count(),
-            mean_one_way_delay_s: self.one_way.mean_s(),
-            min_one_way_delay_s: self.one_way.min().map(Duration::as_secs_f64),
-            one_way_delay_p50_s: one_way(0.5),
-            one_way_delay_p95_s: one_way(0.95),
-            one_way_delay_p99_s: one_way(0.99),
-            max_one_way_delay_s: self.one_way.max().map(Duration::as_secs_f64),
-            jitter_s: self.jitter.mean_s(),
-            rtt_samples: self.round_trip.count(),
-            mean_rtt_s: self.round_trip.mean_s(),
-            rtt_p50_s: round_trip(0.5),
-            rtt_p95_s: round_trip(0.95),
-            rtt_p99_s: round_trip(0.99),
-            max_rtt_s: self.round_trip.max().map(Duration::as_secs_f64),
-        }
+fn group_row(name: &Arc<str>, jitter: Jitter, Histograms { one_way, round_trip }: &Histograms) -> GroupRow {
+    let [one_way_delay_p50_s, one_way_delay_p95_s, one_way_delay_p99_s] = percentiles(one_way);
+    let [rtt_p50_s, rtt_p95_s, rtt_p99_s] = percentiles(round_trip);
+    GroupRow {
+        group: name.clone(),
+        packets: one_way.count(),
+        mean_one_way_delay_s: one_way.mean_s(),
+        min_one_way_delay_s: one_way.min().map(Duration::as_secs_f64),
+        one_way_delay_p50_s,
+        one_way_delay_p95_s,
+        one_way_delay_p99_s,
+        max_one_way_delay_s: one_way.max().map(Duration::as_secs_f64),
+        jitter_s: jitter.mean_s(),
+        rtt_samples: round_trip.count(),
+        mean_rtt_s: round_trip.mean_s(),
+        rtt_p50_s,
+        rtt_p95_s,
+        rtt_p99_s,
+        max_rtt_s: round_trip.max().map(Duration::as_secs_f64),
     }
 }
 
@@ -184,24 +230,41 @@ mod tests {
         assert!((flow.jitter_s().unwrap() - 0.003).abs() < 1e-15, "(4 + 2) / 2 ms");
     }
 
-    #[test]
-    fn a_group_weighs_its_flows_by_their_packets() {
-        let mut latency = Latency::of_groups(["calls"].into_iter());
-        latency.datagrams = vec![FlowLatency::default(); 2];
+    /// Two flows of datagrams among `flows` flows, with delays of 10, 20, 10, 20 and of 30, 30 ms.
+    fn two_flows(flows: u64) -> Latency {
+        let mut latency = Latency::of_groups(["calls"].into_iter(), flows);
         for (flow, delays) in [(0, vec![10, 20, 10, 20]), (1, vec![30, 30])] {
+            let measured = latency.of_flow(0);
+            latency.datagrams.push(measured);
             for delay in delays {
-                latency.datagram_arrived(0, flow, Duration::from_millis(delay));
+                latency.datagram_arrived(flow, Duration::from_millis(delay));
             }
         }
-        for flow in latency.datagrams.clone() {
-            latency.join(0, &flow);
+        latency
+    }
+
+    #[test]
+    fn a_group_weighs_its_flows_by_their_packets_measured_apart_or_not() {
+        for flows in [2, MOST_FLOWS + 1] {
+            let mut latency = two_flows(flows);
+            latency.join_flows();
+            let row = group_row(&latency.groups[0].0, latency.groups[0].1, &latency.histograms[0]);
+            assert_eq!(
+                (row.packets, row.mean_one_way_delay_s, row.max_one_way_delay_s),
+                (6, Some(0.02), Some(0.03))
+            );
+            assert!((row.jitter_s.unwrap() - 0.0075).abs() < 1e-15, "(10 + 10 + 10 + 0) / 4 ms");
+            assert_eq!((row.rtt_samples, row.rtt_p99_s), (0, None));
         }
-        let row = latency.groups[0].row();
-        assert_eq!(
-            (row.packets, row.mean_one_way_delay_s, row.max_one_way_delay_s),
-            (6, Some(0.02), Some(0.03))
-        );
-        assert!((row.jitter_s.unwrap() - 0.0075).abs() < 1e-15, "(10 + 10 + 10 + 0) / 4 ms");
-        assert_eq!((row.rtt_samples, row.rtt_p99_s), (0, None));
+    }
+
+    #[test]
+    fn few_flows_have_percentiles_of_their_own() {
+        let few = two_flows(2);
+        let (one_way, round_trip) = few.percentiles(&few.datagrams[0]);
+        let milliseconds = one_way.map(|found| (found.unwrap() * 1e3).round());
+        assert_eq!((milliseconds, round_trip), ([10.0, 20.0, 20.0], [None; 3]));
+        let many = two_flows(MOST_FLOWS + 1);
+        assert_eq!(many.percentiles(&many.datagrams[0]), ([None; 3], [None; 3]));
     }
 }

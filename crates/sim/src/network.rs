@@ -146,7 +146,7 @@ impl Network {
 
     fn run_events(&mut self, monitor: &Monitor) -> Result<(), SimError> {
         self.core.queue.adapt();
-        while let Some((now, entity)) = self.core.queue.next() {
+        while let Some((now, entity)) = self.core.queue.peek() {
             if now >= self.core.end {
                 break;
             }
@@ -520,7 +520,7 @@ impl Network {
         let group = &self.tcp_groups[process.group as usize];
         self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application));
         if let Some(latency) = &mut self.core.latency {
-            latency.tcp.push(FlowLatency::default());
+            latency.tcp.push(FlowLatency::of_group(group.number));
         }
         self.flow_count += 1;
         index

@@ -53,13 +53,6 @@ impl SmallStream {
     }
 }
 
-/// A product's upper half and its lower one in one word: the cheapest way to make every bit depend on all of two words.
-#[inline]
-pub(crate) fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    (product >> 64) as u64 ^ product as u64
-}
-
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// FNV-1a, 64 bits.

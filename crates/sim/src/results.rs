@@ -2,7 +2,7 @@
 
 use crate::datagram_flow::DatagramFlow;
 use crate::edge::{ClassTotals, Edge};
-use crate::latency::FlowLatency;
+use crate::latency::{FlowLatency, Latency, Percentiles};
 use crate::network::{LinkState, Network};
 use crate::tcp_flow::TcpFlow;
 use crate::SimError;
@@ -133,13 +133,7 @@ fn write_flows(network: &Network, tables: &mut Tables, measured_s: f64) -> Resul
 }
 
 fn write_latency(network: &mut Network, tables: &mut Tables) -> Result<(), SimError> {
-    let Some(mut latency) = network.core.latency.take() else { return Ok(()) };
-    for (flow, of_flow) in network.tcp_flows.iter().zip(std::mem::take(&mut latency.tcp)) {
-        latency.join(network.tcp_groups[flow.group as usize].number, &of_flow);
-    }
-    for (flow, of_flow) in network.datagram_flows.iter().zip(std::mem::take(&mut latency.datagrams)) {
-        latency.join(network.datagram_groups[flow.group as usize].number, &of_flow);
-    }
+    let Some(latency) = network.core.latency.take() else { return Ok(()) };
     latency.write(tables).map_err(SimError::from)
 }
 
@@ -152,12 +146,31 @@ fn by_class(edge: Option<&Edge>) -> (Option<ClassTotals>, Option<ClassTotals>) {
     (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond))
 }
 
+/// What is written of a flow's delays; nothing if they were not measured.
+#[derive(Default)]
+struct FlowDelays {
+    mean_s: Option<f64>,
+    max_s: Option<f64>,
+    jitter_s: Option<f64>,
+    one_way: Percentiles,
+    round_trip: Percentiles,
+}
+
+impl FlowDelays {
+    fn of(measured: Option<(&Latency, &FlowLatency)>) -> Self {
+        let Some((all, flow)) = measured else { return Self::default() };
+        let (one_way, round_trip) = all.percentiles(flow);
+        Self { mean_s: flow.mean_s(), max_s: flow.max_s(), jitter_s: flow.jitter_s(), one_way, round_trip }
+    }
+}
+
 fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
     let group = &network.tcp_groups[flow.group as usize];
     let statistics = &flow.sender.statistics;
     let sent = statistics.packets_sent;
     let (within, beyond) = by_class(flow.edge.as_deref());
-    let latency = network.core.latency.as_ref().map(|latency| &latency.tcp[flow.index as usize]);
+    let latency = network.core.latency.as_deref().map(|all| (all, &all.tcp[flow.index as usize]));
+    let delays = FlowDelays::of(latency);
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
@@ -176,9 +189,15 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
         mean_cwnd_packets: statistics.mean_window(),
         mean_rtt_s: statistics.mean_rtt_s(),
         min_rtt_s: statistics.min_rtt().map(Duration::as_secs_f64),
-        mean_one_way_delay_s: latency.and_then(FlowLatency::mean_s),
-        max_one_way_delay_s: latency.and_then(FlowLatency::max_s),
-        jitter_s: latency.and_then(FlowLatency::jitter_s),
+        rtt_p50_s: delays.round_trip[0],
+        rtt_p95_s: delays.round_trip[1],
+        rtt_p99_s: delays.round_trip[2],
+        mean_one_way_delay_s: delays.mean_s,
+        one_way_delay_p50_s: delays.one_way[0],
+        one_way_delay_p95_s: delays.one_way[1],
+        one_way_delay_p99_s: delays.one_way[2],
+        max_one_way_delay_s: delays.max_s,
+        jitter_s: delays.jitter_s,
         sent_in_packets: within.map(|class| class.sent),
         sent_out_packets: beyond.map(|class| class.sent),
         dropped_in_packets: within.map(|class| class.dropped),
@@ -192,7 +211,8 @@ fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> Flow
     let group = &network.datagram_groups[flow.group as usize];
     let (within, beyond) = by_class(flow.edge.as_deref());
     let heard = flow.feedback().map(|feedback| &feedback.heard);
-    let latency = network.core.latency.as_ref().map(|latency| &latency.datagrams[flow.index as usize]);
+    let latency = network.core.latency.as_deref().map(|all| (all, &all.datagrams[flow.index as usize]));
+    let delays = FlowDelays::of(latency);
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
@@ -213,9 +233,15 @@ fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> Flow
             .filter(|heard| heard.reports > 0)
             .map(|heard| heard.rtt_sum_s / heard.reports as f64),
         min_rtt_s: heard.and_then(|heard| heard.min_rtt).map(Duration::as_secs_f64),
-        mean_one_way_delay_s: latency.and_then(FlowLatency::mean_s),
-        max_one_way_delay_s: latency.and_then(FlowLatency::max_s),
-        jitter_s: latency.and_then(FlowLatency::jitter_s),
+        rtt_p50_s: delays.round_trip[0],
+        rtt_p95_s: delays.round_trip[1],
+        rtt_p99_s: delays.round_trip[2],
+        mean_one_way_delay_s: delays.mean_s,
+        one_way_delay_p50_s: delays.one_way[0],
+        one_way_delay_p95_s: delays.one_way[1],
+        one_way_delay_p99_s: delays.one_way[2],
+        max_one_way_delay_s: delays.max_s,
+        jitter_s: delays.jitter_s,
         sent_in_packets: within.map(|class| class.sent),
         sent_out_packets: beyond.map(|class| class.sent),
         dropped_in_packets: within.map(|class| class.dropped),

@@ -30,9 +30,9 @@ pub(crate) struct Core {
 const MAX_STANDSTILL: u32 = 100_000;
 
 impl Core {
-    pub(crate) fn new(warm_up: Instant, end: Instant, repetition: u32, queue: EventQueue) -> Self {
+    pub(crate) fn new(warm_up: Instant, end: Instant, repetition: u32) -> Self {
         Self {
-            queue,
+            queue: EventQueue::new(),
             sack_slots: SackSlots::default(),
             warm_up,
             end,

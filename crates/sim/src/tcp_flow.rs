@@ -146,7 +146,7 @@ impl TcpFlow {
         if at >= core.warm_up {
             self.received += u64::from(packet.bytes());
             if let Some(latency) = core.latency.as_mut().filter(|_| packet.bytes() > group.header_bytes) {
-                latency.tcp_arrived(group.number, self.index, at.since(packet.sent));
+                latency.tcp_arrived(self.index, at.since(packet.sent));
             }
         } else {
             self.delivered_before = self.delivered;
@@ -269,7 +269,7 @@ impl TcpFlow {
         let round_ended = self.sender.on_ack(&group.tcp, at, ack);
         let sample = self.sender.statistics.rtt_since(before);
         if let (Some(rtt), Some(latency)) = (sample, &mut core.latency) {
-            latency.round_trip(group.number, rtt);
+            latency.round_trip(self.index, rtt);
         }
         round_ended
     }

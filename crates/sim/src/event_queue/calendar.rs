@@ -208,12 +208,12 @@ impl Calendar {
     }
 
     /// Gives all events away.
-    pub(super) fn drain_into(&mut self, other: &mut Calendar) {
+    pub(super) fn drain(&mut self, mut take: impl FnMut(u128)) {
         for place in 0..self.heads.len() {
             let head = std::mem::take(&mut self.heads[place]);
-            self.empty(head, |key| other.insert(key));
+            self.empty(head, &mut take);
         }
-        self.later.end().for_each(|key| other.insert(key));
+        self.later.end().for_each(take);
     }
 
     /// Another width, if buckets hold far more or far fewer events than they should.
