@@ -19,12 +19,17 @@ from parshall.studies import keeping
 from parshall.studies.catalog import find
 from parshall.studies.multiple_time_scale import (
     background,
+    contrasts,
     datagrams,
     fairness,
     grid,
     harm,
     interval,
     metacontrol,
+    oracle,
+    prediction,
+    readings,
+    reconstruction,
     rtt,
     run,
     sensitivity,
@@ -36,20 +41,28 @@ from parshall.studies.multiple_time_scale import (
 from parshall.studies.multiple_time_scale.claims import STEERED
 from parshall.studies.multiple_time_scale.grid import Point, simulated
 from parshall.studies.multiple_time_scale.measure import Measured, measured
-from parshall.studies.multiple_time_scale.network import Background, Connections, scenario, steered
+from parshall.studies.multiple_time_scale.network import SOURCE, Background, Connections, Network, scenario, steered
+from parshall.studies.multiple_time_scale.readings import BASE
+from parshall.studies.rio import network as rio
 
 TINY = replace(
     grid.SIZES["quick"],
     duration_s=20.0,
     seeds=2,
-    thresholds=(4, 8),
-    near_thresholds=(4, 8),
-    aggressiveness=(3, 6),
+    thresholds=(1, 4, 8),
+    aggressiveness=(6, 10),
     counts=(2, 6, 18),
     fast_duration_s=4.0,
     fast_seeds=2,
     short_s=(100,),
     course_s=40.0,
+    oracle_s=20.0,
+    oracle_seeds=2,
+    reading_s=20.0,
+    reading_seeds=4,
+    readings=("window limit: none", "TCP Rate's decrease: by the ACK"),
+    claimed=("fig7",),
+    crossed=((20,), (8,)),
 )
 
 
@@ -58,7 +71,7 @@ def quiet(_: str) -> None: ...
 
 @pytest.mark.parametrize("alpha", [1.05, 1.95])
 def test_loads_are_equal_after_normalisation(alpha: float) -> None:
-    carried = [background.found(alpha, 5.0, seed, 200.0, 10.0, keep=False) for seed in (1, 2)]
+    carried = [background.found(alpha, 5.0, seed, 200.0, SOURCE, keep=False) for seed in (1, 2)]
     assert all(abs(each.error) <= 0.02 for each in carried), "the tolerance of the normalisation"
     assert carried[0].background.mean_packets != carried[1].background.mean_packets
 
@@ -74,9 +87,9 @@ def test_seeds_are_common_random_numbers() -> None:
 
 def test_a_connection_that_fills_what_is_left_tracks_the_background() -> None:
     """With 256 packets of buffer at 30 ms the link is always full: own throughput is what the clients leave."""
-    clients = Background(1.05, 80.0, 1)
-    near = measured(scenario(clients, Connections("reno"), 200.0, buffer=256))
-    far = measured(scenario(clients, Connections("reno", 450), 200.0))
+    clients = Background(1.05, 80.0, 1, Network(buffer=256, window=None))
+    near = measured(scenario(clients, Connections("reno"), 200.0))
+    far = measured(scenario(Background(1.05, 80.0, 1), Connections("reno", 450), 200.0))
     assert near.tracking is not None
     assert far.tracking is not None
     assert near.tracking < -0.95
@@ -88,6 +101,29 @@ def test_a_connection_that_fills_what_is_left_tracks_the_background() -> None:
     several = measured(scenario(clients, Connections(steered("vegas"), 150, 3), 40.0))
     assert len(several.each_mbps) == 3
     assert several.tracking is None
+
+
+def test_the_stack_is_that_of_ns2_of_the_time() -> None:
+    """The same keys as the other study of those years has, but for the window limit; and 10 Mbit/s on every link."""
+    measured_one, clients = scenario(Background(1.05, 40.0, 1), Connections("reno"), 20.0).resolve()["flows"]
+    (session, *_) = rio.scenario(rio.Parameters()).resolve()["flows"]
+    for group in (measured_one, clients):
+        differ = {key for key, value in group["tcp"].items() if value != session["tcp"][key]}
+        assert differ == {"receive_window"}
+        assert group["tcp"]["receive_window"] == 32
+        assert group["access_bps"] == 10_000_000
+    vegas = scenario(Background(1.05, 40.0, 1), Connections(steered("vegas")), 20.0).resolve()["flows"][0]
+    assert vegas["tcp"]["timestamps"], "it measures the RTT of every packet"
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_nobody_is_locked_out_without_a_window_limit(seed: int) -> None:
+    """The buffer of the measured connection's access link is finite: the clients keep most of their load."""
+    network = replace(SOURCE, window=None)
+    clients = background.found(1.05, 5.0, seed, 200.0, network, keep=False).background
+    always = BASE.point("reno", BASE.threshold(8)).connections
+    beside = measured(scenario(clients, always, 200.0))
+    assert beside.background_mbps > 4.0, "of 5; with an endless buffer it was 1"
 
 
 def test_what_follows_what() -> None:
@@ -110,25 +146,85 @@ def test_shapes_of_curves_need_significance() -> None:
     assert thresholds.shape([1 + 0.5 * rng.normal(size=10) for _ in range(4)]) == "flat"
 
 
+def test_the_peak_of_a_curve_has_an_interval() -> None:
+    rng = np.random.default_rng(4)
+    sure = [mean + 0.01 * rng.normal(size=10) for mean in (1.0, 1.3, 1.1)]
+    assert thresholds.peak((1, 4, 8), sure) == (4, 4.0, 4.0)
+    unsure = [1 + 0.5 * rng.normal(size=10) for _ in range(3)]
+    _, low, high = thresholds.peak((1, 4, 8), unsure)
+    assert low < high
+
+
 def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(grid.SIZES, "quick", TINY)
     found = run("quick", quiet)
     artefacts = {check.artefact for check in found.checks}
     figures = {"fig1", "fig6", "fig7", "fig8a", "fig8b", "fig9", "fig10", "fig11", "fig12", "fig13"}
-    assert artefacts >= figures | {"table2", "table3", "§3.6.4"}
-    assert len(found.checks) == len({(check.artefact, check.quantity) for check in found.checks})
+    assert artefacts >= figures | {"table2", "table3", "§3.6.4", "§5.2.2", "§5.4"}
+    named = [(check.artefact, check.quantity, check.reading) for check in found.checks]
+    assert len(named) == len(set(named))
+    drawn = {figure.name for section in found.sections for figure in section.figures}
+    assert drawn >= {"fig6a", "fig6b", "fig6c", "fig7a", "fig7b", "fig7c", "fig8", "fig9", "fig10", "fig11", "fig12"}
+    assert drawn >= {"fig13a", "fig13b", "fig1-1-05-1s", "fig1-1-05-5s", "fig1-1-95-1s", "fig1-1-95-5s"}
     html = document_html(Document("study", "t", "d", (), found.sections))
     assert "Gain against the RTT" in html
     assert "Normalised backgrounds" in html
+    assert html.index("Does prediction gain?") < html.index("Threshold curves"), "the question comes first"
+
+
+PARTS = (prediction, thresholds, rtt, tails, metacontrol, fairness, datagrams, harm, sensitivity, today, interval)
 
 
 def test_all_parts_ask_for_what_they_show() -> None:
-    for part in (rtt, tails, thresholds, metacontrol, fairness, datagrams, harm, sensitivity, today, interval):
+    for part in PARTS:
         listed = list(part.points(TINY))
         compared = (point.plain for point in listed if not point.series)
         assert set(compared) <= set(listed), part.__name__
     for point in sensitivity.variants(TINY).values():
         assert replace(rtt.blind(point), parameters=point.parameters) == point, "nothing else differs"
+
+
+def test_claims_are_checked_by_the_part_of_their_figure() -> None:
+    for each in contrasts.CONTRASTS:
+        points = set(each.points(BASE, TINY))
+        assert any(points <= set(part.points(TINY)) for part in PARTS), each.quantity
+        assert set(each.depends) <= {reading.parameter for reading in readings.READINGS}, each.quantity
+    for reading in readings.READINGS:
+        assert any(reading.parameter in each.depends for each in contrasts.CONTRASTS)
+        assert reading.point("tcp_rate", STEERED, rtt_ms=90) != BASE.point("tcp_rate", STEERED, rtt_ms=90) or (
+            reading.parameter == "threshold"
+        ), reading.name
+
+
+def test_a_claim_holds_if_it_is_confirmed_on_the_other_half() -> None:
+    rng = np.random.default_rng(5)
+    high, nothing = 1 + 0.1 * rng.normal(size=10), rng.normal(size=10)
+    assert reconstruction.both_halves(np.concatenate([high, high])).low > 0
+    assert reconstruction.both_halves(np.concatenate([high, nothing])).low < 0, "chosen, not confirmed"
+    assert reconstruction.both_halves(np.concatenate([nothing, high])).low < 0
+
+
+def test_an_oracle_knows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the last pass the slope of every interval is what its own background asks for."""
+    parameters = dict(BASE.threshold(4) or ())
+    clients = Background(1.05, 45.0, 1)
+    made = scenario(clients, Connections(steered("reno", **parameters, oracle=[8.0] * 30)), 60.0)
+    plain = measured(scenario(clients, Connections("reno"), 60.0), series=True)
+    scale = oracle.scale_of(np.array(plain.others))
+    runs: list[tuple[list[float], Measured]] = []
+
+    def counted(given: Scenario) -> Measured:
+        levels = given.complete_document()["flows"][0]["congestion_control"]["oracle"]
+        runs.append((levels, measured(given, series=True)))
+        return runs[-1][1]
+
+    monkeypatch.setattr(oracle, "with_series", counted)
+    found = oracle.told(made, scale, following=False)
+    levels, last = runs[-1]
+    assert found == last
+    wanted = scale.following[scale.levels(np.array(last.others[:30]))[:-1] - 1] <= 4.5
+    assert (np.array(levels[1:]) <= 4.5).tolist() == wanted.tolist()
+    assert 1 < len(runs) <= 31
 
 
 def test_a_table_known_beforehand_is_what_the_module_would_count() -> None:

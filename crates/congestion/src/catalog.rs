@@ -30,6 +30,7 @@ macro_rules! controls {
         /// Which congestion control, and its parameters.
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         #[serde(tag = "name")]
+        #[allow(clippy::large_enum_variant)] // one a group of flows, read when a connection begins
         pub enum ControlConfig {
             $(
                 #[doc = concat!("`", $name, "`")]
@@ -171,6 +172,7 @@ impl ControlConfig {
                 .check(rtt)
                 .and_then(|()| config.steered().check(rtt).map_err(|error| error.within("control"))),
             Self::RateBased(config) => config.check(),
+            Self::TcpRate(config) => config.check(),
             _ => Ok(()),
         }
     }

@@ -13,21 +13,31 @@
 //! (b / cwnd) (Delta RTT / tau): what the queue grew by while the ACKs' packets were sent.
 //!
 //! Readings. Table I prints the decrease as a quotient times b in which tau, which the text defines for it, does not occur, and
-//! which depends on the unit of time; the reading here is the one that uses tau and has no unit. It is divided by cwnd, as the
-//! increase is: taken by the ACK, b packets at a gradient of 1 would keep cwnd at a / b times a few packets whatever the path.
+//! which depends on the unit of time; the reading here is the one that uses tau and has no unit. By default it is divided by
+//! cwnd, as the increase is: b is taken by the round trip. With `decrease_per = "ack"` it is not, as the table prints no cwnd
+//! there; then b packets by ACK at a gradient of 1 keep cwnd small whatever the path.
 //! An unchanged RTT counts as shorter (the table says longer, with a decrease of 0): else an empty network would never
 //! be tried. Losses, timeouts and slow start are Reno's. The pacing rate is cwnd / SRTT, twice that in slow start.
 
 use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
-use parshall_units::Instant;
+use parshall_units::{one_of, ConfigError, Instant};
 
 parshall_units::configuration! {
     /// Parameters of [`TcpRate`].
     pub struct TcpRateConfig {
         /// Packets added by round trip while the RTT shrinks.
         increase: f64 => Number, default "1", min 1e-6, max 1000.0;
-        /// Packets taken by round trip while the RTT grows, times its growth over the time in which it grew; the source wants it above `increase`.
+        /// Packets taken by round trip (or by ACK: `decrease_per`) while the RTT grows, times its growth over the time in which it grew; the source wants it above `increase`.
         decrease: f64 => Number, default "2", min 1e-6, max 1000.0;
+        /// Whether that is taken by the round trip, each ACK's part divided by cwnd, or whole by each ACK.
+        decrease_per: String => Choice("round_trip", "ack"), default "round_trip";
+    }
+}
+
+impl TcpRateConfig {
+    /// Refuses a choice that there is not.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        one_of(Self::PARAMETERS, "decrease_per", &self.decrease_per)
     }
 }
 
@@ -41,6 +51,7 @@ pub struct TcpRate {
     pub(crate) ssthresh: f64,
     increase: f64,
     decrease: f64,
+    decrease_per_ack: bool,
     srtt_s: f64,
     /// Of the ACK before: its RTT, and when it came. Zero: there was none.
     rtt_s: f64,
@@ -59,6 +70,7 @@ impl TcpRate {
             ssthresh: start.ssthresh,
             increase: config.increase,
             decrease: config.decrease,
+            decrease_per_ack: config.decrease_per == "ack",
             srtt_s: UNKNOWN_RTT_S,
             rtt_s: 0.0,
             acked_at: Instant::ZERO,
@@ -108,7 +120,8 @@ impl CongestionControl for TcpRate {
         }
         match gradient {
             Some(growth) if growth > 0.0 => {
-                self.window = (self.window - self.decrease * growth / self.window).max(MIN_SSTHRESH);
+                let share = if self.decrease_per_ack { 1.0 } else { self.window };
+                self.window = (self.window - self.decrease * growth / share).max(MIN_SSTHRESH);
             }
             _ => self.window += self.increase * acked / self.window,
         }
@@ -154,9 +167,13 @@ mod tests {
         }
     }
 
+    fn config(decrease_per: &str) -> TcpRateConfig {
+        TcpRateConfig { increase: 1.0, decrease: 2.0, decrease_per: decrease_per.into() }
+    }
+
     #[test]
     fn follows_the_gradient_of_the_rtt() {
-        let config = TcpRateConfig { increase: 1.0, decrease: 2.0 };
+        let config = config("round_trip");
         let mut rate = TcpRate::new(&config, Start { window: 50.0, ssthresh: 10.0, random: 0 });
         rate.on_ack(&ack(1.0, 110.0));
         rate.on_ack(&ack(2.0, 109.0));
@@ -168,10 +185,20 @@ mod tests {
         assert_eq!(rate.pacing_rate(), Some(rate.window() / 0.1));
     }
 
+    #[test]
+    fn the_whole_decrease_may_be_taken_by_each_ack() {
+        let mut rate = TcpRate::new(&config("ack"), Start { window: 50.0, ssthresh: 10.0, random: 0 });
+        rate.on_ack(&ack(1.0, 110.0));
+        let before = rate.window();
+        rate.on_ack(&ack(3.0, 110.5)); // 0.5 ms in 2 ms
+        assert!((rate.window() - (before - 2.0 * 0.25)).abs() < 1e-9);
+        assert_eq!(config("packet").check().unwrap_err().key, "decrease_per");
+    }
+
     /// A link of `capacity` packets/s whose queue is what the rate leaves: the window must fill it without losses.
     #[test]
     fn settles_where_the_path_is_full() {
-        let config = TcpRateConfig { increase: 1.0, decrease: 2.0 };
+        let config = config("round_trip");
         let mut rate = TcpRate::new(&config, Start { window: 5.0, ssthresh: 1.0, random: 0 });
         let (capacity, base_s) = (1000.0, 0.1);
         let (mut now, mut queue) = (0.0, 0.0_f64);

@@ -9,7 +9,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from parshall.files import write_atomically
-from parshall.report import predicted, sampled, words
+from parshall.report import predicted, sampled, starved, words
 from parshall.report.figures import CATALOG
 from parshall.report.headline import headline
 from parshall.report.html import drawing, frame, template
@@ -42,6 +42,7 @@ def page_html(run: RunLike) -> str:
         interrupted=_interrupted(run),
         warnings=run.metadata.get("warnings") or [],
         off_loads=sampled.off_loads(run),
+        starved=starved.starved(run),
         headline=headline(run),
         tables=[table for table in tables if table is not None],
         words=words.sentences(scenario),

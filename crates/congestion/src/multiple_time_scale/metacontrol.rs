@@ -6,9 +6,9 @@
 //! | A_l | A in that interval |
 //!
 //! The sign of d gamma_l / d A_l is that of the differences between the last two intervals that followed level l. The
-//! source says "the latest time block classified into the same level"; taken as the level of the interval itself,
-//! throughput would be compared within a level, which is defined by throughput. Where A or throughput did not change, A
-//! goes on in its last direction, upwards at first.
+//! source says "the latest time block classified into the same level", which may also mean the level of the interval
+//! itself (`block = "classified"`): then throughput is compared within a level, which is defined by throughput. Where A
+//! or throughput did not change, A goes on in its last direction, upwards at first.
 //! The source's dA/dt has no unit of time: nu is by interval. A stays within a and [`LIMIT`].
 //!
 //! Under the generalised schedule the slope of each level is moved for itself, and drags its neighbours along where
@@ -24,8 +24,10 @@ pub(super) const LIMIT: f64 = 1000.0;
 #[derive(Clone, Debug)]
 pub(super) struct Metacontrol {
     adjustment: f64,
-    /// By level: slope and throughput of the last interval that followed it; of the generalised schedule, that used its
-    /// slope.
+    /// Whether an interval counts for its own level, and not for the one before it.
+    classified: bool,
+    /// By level: slope and throughput of the last interval that counts for it; of the generalised schedule, that used
+    /// its slope.
     last: Box<[Option<(f64, f64)>]>,
     /// The level before the interval that is going on, and the index of the slope in force.
     running: Option<(usize, usize)>,
@@ -36,7 +38,8 @@ pub(super) struct Metacontrol {
 impl Metacontrol {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
         let last = vec![None; config.levels as usize].into();
-        Self { adjustment: config.adjustment, last, running: None, direction: 1.0 }
+        let classified = config.block == "classified";
+        Self { adjustment: config.adjustment, classified, last, running: None, direction: 1.0 }
     }
 
     pub(super) fn forget(&mut self) {
@@ -52,8 +55,9 @@ impl Metacontrol {
         schedule: &mut Schedule,
     ) {
         if let Some((before, index)) = self.running {
+            let counts_for = if self.classified { level } else { before };
             let (slope, key) =
-                schedule.each().map_or((None, before - 1), |slopes| (Some(slopes[index]), index));
+                schedule.each().map_or((None, counts_for - 1), |slopes| (Some(slopes[index]), index));
             let slope = slope.unwrap_or(schedule.largest);
             let direction = self.direction(key, slope, delivered);
             self.last[key] = Some((slope, delivered));

@@ -30,7 +30,7 @@
 //! Beyond the source: slopes below a (`conservativeness`), a table known beforehand (`prior`, Case I of Table II), and what
 //! §5.5 holds out for short connections (`shared`): one table for all connections of a group ([`Knowledge`]), or one module
 //! for those of a flow, one after another. There counts, levels and the interval under way go on, as if the flow had paused; a
-//! pause within an interval looks like contention.
+//! pause within an interval looks like contention. An [`oracle`] says what knowing the contention would gain.
 //! What is steered is an increase; BBR has none, it sends at the bandwidth that it measured, and cannot be wrapped. FAST's is a part of
 //! the way to the window that it computes: a slope makes that part larger, up to all of it, and leaves where it goes.
 
@@ -39,6 +39,7 @@ mod knowledge;
 mod large_time_scale;
 mod level;
 mod metacontrol;
+mod oracle;
 mod predictor;
 mod quantiser;
 mod schedule;
@@ -53,6 +54,7 @@ use coupling::Coupling;
 pub use knowledge::Knowledge;
 use large_time_scale::LargeTimeScale;
 use level::Level;
+use oracle::Oracle;
 use parshall_units::{in_range, one_of, ConfigError, Duration, Instant};
 
 parshall_units::configuration! {
@@ -88,12 +90,16 @@ parshall_units::configuration! {
         metacontrol: bool => Boolean, default "false";
         /// What the metacontrol adds to A or takes from it, each interval.
         adjustment: f64 => Number, default "0.05", min 1e-6, max 100.0;
+        /// Which intervals the metacontrol compares at a level: those that followed one of this level, or those that are themselves of this level.
+        block: String => Choice("following", "classified"), default "following";
         /// How long is only observed before anything is steered.
         learning: u64 => Duration, default "0 s", max 1e18;
         /// Counts of pairs of levels known beforehand, h rows of h, row by row; needs a fixed range.
         prior: Vec<f64> => Numbers, default "[]";
         /// Who shares what was learnt: nobody; the connections of a flow, each the next one's heir in everything; or all connections of the group, as to one destination, levels and counts.
         shared: String => Choice("none", "flow", "group"), default "none";
+        /// An oracle's contention, 1 to h, of each interval of the simulated time, used instead of a prediction; the last one stays. None listed: contention is predicted.
+        oracle: Vec<f64> => Numbers, default "[]";
     }
 }
 
@@ -135,6 +141,7 @@ impl MultipleTimeScaleConfig {
         }
         self.check_level()?;
         self.check_slopes(levels)?;
+        self.check_oracle()?;
         self.check_prior(levels)
     }
 
@@ -180,6 +187,7 @@ impl MultipleTimeScaleConfig {
             ("schedule", &self.schedule),
             ("coupling", &self.coupling),
             ("shared", &self.shared),
+            ("block", &self.block),
         ] {
             one_of(Self::PARAMETERS, key, name)?;
         }
@@ -204,6 +212,23 @@ impl MultipleTimeScaleConfig {
         }
         if self.slopes.windows(2).any(|pair| pair[1] > pair[0]) {
             return found("slopes that do not grow with contention");
+        }
+        Ok(())
+    }
+
+    fn check_oracle(&self) -> Result<(), ConfigError> {
+        if self.oracle.is_empty() {
+            return Ok(());
+        }
+        let found =
+            |what: String| Err(ConfigError::new("oracle", format!("{} numbers", self.oracle.len()), what));
+        if self.metacontrol || !matches!(self.coupling.as_str(), "congestion_avoidance" | "level") {
+            return found(
+                "nothing: the metacontrol and slow start need levels that the connection observes".into(),
+            );
+        }
+        if self.oracle.iter().any(|level| !(1.0..=self.levels as f64).contains(level)) {
+            return found(format!("levels of contention from 1 to {}", self.levels));
         }
         Ok(())
     }
@@ -255,6 +280,7 @@ pub struct MultipleTimeScale {
     /// Whether the flow's next connection inherits all that is here.
     shared: bool,
     level: Option<Level>,
+    oracle: Option<Oracle>,
     coupling: Coupling,
     module: LargeTimeScale,
 }
@@ -280,6 +306,7 @@ impl MultipleTimeScale {
             interval: Duration::from_ps(config.interval),
             shared: config.shared == "flow",
             level: (config.coupling == "level").then(|| Level::new(config)),
+            oracle: Oracle::new(config),
             coupling: Coupling::new(config),
             module: LargeTimeScale::new(config),
         }
@@ -322,7 +349,11 @@ impl MultipleTimeScale {
     fn end_interval(&mut self, now: Instant) {
         let first = self.end == Instant::ZERO;
         let silent = now.since(self.end) >= self.interval;
-        let predicted = if first || silent {
+        let predicted = if let Some(oracle) = &self.oracle {
+            let (level, end) = oracle.at(now);
+            self.end_at(end);
+            Some(level)
+        } else if first || silent {
             self.end_at(now + self.interval);
             self.module.forget();
             None

@@ -34,6 +34,8 @@ pub(super) fn config() -> MultipleTimeScaleConfig {
         prior: Vec::new(),
         shift: 0.0,
         shared: "none".into(),
+        block: "following".into(),
+        oracle: Vec::new(),
     }
 }
 
@@ -262,6 +264,43 @@ fn the_metacontrol_settles_at_the_peak_of_a_unimodal_curve() {
     }
 }
 
+/// Throughput that comes and goes at random, and always grows with A: who compares intervals of one level sees that.
+#[test]
+fn intervals_are_compared_by_the_level_before_them_or_by_their_own() {
+    let largest = |block: &str| {
+        let config = MultipleTimeScaleConfig {
+            metacontrol: true,
+            adjustment: 0.1,
+            block: block.into(),
+            quantiser: "fixed_range".into(),
+            peak: 1000.0, // 2000 packets an interval
+            ..config()
+        };
+        let (mut module, mut random) = (LargeTimeScale::new(&config), Normal(7));
+        for _ in 0..300 {
+            let base = if random.unit() < 0.5 { 100.0 } else { 1900.0 };
+            module.on_interval(Instant::ZERO, base + module.largest_slope());
+        }
+        module.largest_slope()
+    };
+    // The first interval has none before it, so that A moves 299 times.
+    assert!((largest("classified") - 30.9).abs() < 1e-9, "{}", largest("classified"));
+    assert!(largest("following") < 15.0, "{}", largest("following"));
+}
+
+#[test]
+fn an_oracle_sets_the_slope_of_every_interval_of_the_simulated_time() {
+    let config = MultipleTimeScaleConfig { oracle: vec![8.0, 1.0, 8.0, 4.5], ..config() };
+    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, random: 0 });
+    let mut slope_at = |seconds: f64| {
+        control.on_ack(&ack(Instant::ZERO + Duration::from_secs_f64(seconds), 50.0));
+        control.slope
+    };
+    assert_eq!(slope_at(1.5), 1.0, "the first interval ends at 2 s, not an interval after the first ACK");
+    assert_eq!((slope_at(2.0), slope_at(3.9), slope_at(4.0)), (6.0, 6.0, 1.0));
+    assert_eq!((slope_at(6.0), slope_at(60.0)), (3.5, 3.5), "after a pause too; the last one stays");
+}
+
 fn ack(now: Instant, window: f64) -> AckEvent {
     let rtt = Duration::from_millis(100);
     AckEvent {
@@ -467,7 +506,10 @@ fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
 fn what_contradicts_itself_is_refused() {
     let rtt = Duration::from_millis(100);
     assert_eq!(config().check(rtt), Ok(()));
-    let refused: [(&str, MultipleTimeScaleConfig); 17] = [
+    let refused: [(&str, MultipleTimeScaleConfig); 20] = [
+        ("oracle", MultipleTimeScaleConfig { oracle: vec![9.0], ..config() }),
+        ("oracle", MultipleTimeScaleConfig { oracle: vec![1.0], metacontrol: true, ..config() }),
+        ("oracle", MultipleTimeScaleConfig { oracle: vec![1.0], coupling: "both".into(), ..config() }),
         (
             "control",
             MultipleTimeScaleConfig {
@@ -532,12 +574,13 @@ fn a_misspelt_choice_is_refused() {
     }));
     let refused = ControlConfig::MultipleTimeScale(steered).check(Duration::ZERO).unwrap_err();
     assert_eq!(refused.to_string(), "control.congestion: found losses; write one of loss, gradient");
-    for key in ["quantiser", "schedule", "coupling", "shared"] {
+    for key in ["quantiser", "schedule", "coupling", "block", "shared"] {
         let mut misspelt = config();
         let value = match key {
             "quantiser" => &mut misspelt.quantiser,
             "schedule" => &mut misspelt.schedule,
             "coupling" => &mut misspelt.coupling,
+            "block" => &mut misspelt.block,
             _ => &mut misspelt.shared,
         };
         *value = "fix".into();

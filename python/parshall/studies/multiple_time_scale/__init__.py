@@ -2,21 +2,24 @@
 
 | artefact | here |
 | --- | --- |
-| Figs 8 and 9, what the others lose, CUBIC | `rtt` |
-| Figs 1 and 10 | `tails` |
+| prediction against constant slopes (§5.2.2) | `prediction` |
 | Figs 6 and 7 | `thresholds` |
+| Figs 8 and 9 | `rtt` |
+| Figs 1 and 10 | `tails` |
 | Figs 11 and 12 | `metacontrol` |
 | Fig. 13, Table III | `fairness` |
-| Table II, shared tables | `short` |
+| Table II, shared tables, transfers of a few segments | `short` |
+| what the source leaves open, and where its claims hold | `readings`, `reconstruction` |
+| what any predictor could gain | `oracle` |
 | the rate-based control over UDP | `datagrams` |
 | T_L from the correlation | `interval` |
 | harm to competing Reno and CUBIC | `harm` |
-| buffer, quantiser, T_L, couplings | `sensitivity` |
+| T_L, couplings, slopes below the control's own | `sensitivity` |
 | 1 Gbit/s, CUBIC, SACK | `today` |
-| the network, equal loads | `network`, `background` |
+| the network, equal loads, the claims as comparisons | `network`, `background`, `contrasts` |
 
 Fig. 4(a) is in the study `tail_index`. What a table known beforehand or a chosen T_L needs to know comes from the other
-runs: these two parts are simulated in a second step.
+runs: these parts are simulated in a second step.
 """
 
 from __future__ import annotations
@@ -29,6 +32,9 @@ from parshall.studies.multiple_time_scale import (
     harm,
     interval,
     metacontrol,
+    oracle,
+    prediction,
+    reconstruction,
     rtt,
     sensitivity,
     short,
@@ -39,15 +45,20 @@ from parshall.studies.multiple_time_scale import (
 from parshall.studies.multiple_time_scale.grid import Results
 from parshall.studies.study import Findings, Progress, Scale
 
-_PARTS = (rtt, tails, thresholds, metacontrol, fairness, datagrams, harm, sensitivity, today)
+_PARTS = (prediction, thresholds, rtt, tails, metacontrol, fairness, datagrams, harm, sensitivity, today)
 _LATER = (short, interval)
 
 
 def run(scale: Scale, progress: Progress) -> Findings:
-    """Run it: ``quick`` (300 s, 20 seeds, the ends of each axis), or ``paper`` (10,000 s, 20 seeds; resumable)."""
+    """Run it: ``quick`` (600 s, 12 seeds, the ends of each axis), or ``paper`` (10,000 s, 20 seeds; resumable)."""
     size = grid.SIZES[scale]
     found = grid.simulated((point for part in (*_PARTS, *_LATER) for point in part.points(size)), size, progress)
-    later = (short.ShortConnections(found, size, progress), interval.ChosenInterval(found, size, progress))
+    later = (
+        reconstruction.Reconstruction(size, progress),
+        oracle.Oracles(size, progress),
+        short.ShortConnections(found, size, progress),
+        interval.ChosenInterval(found, size, progress),
+    )
     return Findings(
         checks=[
             *(check for part in _PARTS for check in part.checks(found, size)),
@@ -64,13 +75,13 @@ def run(scale: Scale, progress: Progress) -> Findings:
 def _loads(found: Results) -> Section:
     """How well the normalisation of the sample paths worked."""
     rows = []
-    for (alpha, load, rate, _), row in found.backgrounds.items():
+    for (alpha, load, network), row in found.backgrounds.items():
         carried = [each.alone.background_mbps for each in row]
         means = [each.background.mean_packets for each in row]
         worst = max((each.error for each in row), key=abs)
         rows.append(
             (
-                f"{rate:g}",
+                f"{network.rate_mbps:g}",
                 f"{alpha:g}",
                 f"{load:g}",
                 f"{min(carried):.2f} to {max(carried):.2f}",

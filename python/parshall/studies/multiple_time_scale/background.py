@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from parshall.stats.tails import normalised
 from parshall.studies import keeping
 from parshall.studies.multiple_time_scale.measure import Measured, measured
-from parshall.studies.multiple_time_scale.network import Background, scenario
+from parshall.studies.multiple_time_scale.network import Background, Network, scenario
 
 NAME = "multiple_time_scale"
 _TOLERANCE = 0.02
@@ -38,16 +38,15 @@ def found(
     target_mbps: float,
     seed: int,
     duration_s: float,
-    rate_mbps: float,
+    network: Network,
     *,
     keep: bool,
-    modern: bool = False,
 ) -> Normalised:
     """The background of a seed that carries `target_mbps`."""
     runs: dict[float, tuple[Background, Measured]] = {}
 
     def load(mean_packets: float) -> float:
-        background = Background(tail_index, mean_packets, seed, rate_mbps, modern)
+        background = Background(tail_index, mean_packets, seed, network)
         alone = scenario(background, None, duration_s)
         made = keeping.kept(NAME, alone, measured) if keep else measured(alone)
         runs[mean_packets] = background, made

@@ -28,7 +28,9 @@ def sign_of(interval: Interval) -> int:
     return 1 if interval.low > 0 else -1
 
 
-def claim(artefact: str, quantity: str, published: int, differences: ArrayLike, unit: str = "") -> Check:
+def claim(
+    artefact: str, quantity: str, published: int, differences: ArrayLike, unit: str = "", *, reading: str = ""
+) -> Check:
     """The sign of a difference.
 
     Examples
@@ -42,7 +44,8 @@ def claim(artefact: str, quantity: str, published: int, differences: ArrayLike, 
     'undecided'
     """
     interval = mean_interval(np.asarray(differences, dtype=np.float64))
-    return sign(artefact, quantity, published, interval, f"{signed(interval, unit)}, {interval.n} seeds")
+    note = f"{signed(interval, unit)}, {interval.n} seeds"
+    return sign(artefact, quantity, published, interval, note, reading=reading)
 
 
 def beyond(quantity: str, values: ArrayLike) -> Check:

@@ -19,14 +19,14 @@ from parshall.studies import keeping
 from parshall.studies.multiple_time_scale import background
 from parshall.studies.multiple_time_scale.background import NAME, Normalised
 from parshall.studies.multiple_time_scale.measure import Measured, measured, with_series
-from parshall.studies.multiple_time_scale.network import Connections, scenario, steered
+from parshall.studies.multiple_time_scale.network import FIRST_SEED, SOURCE, Connections, Network, scenario, steered
 from parshall.studies.study import Progress, Scale
 
 FloatArray = NDArray[np.float64]
 
 
-Key = tuple[float, float, float, bool]
-"""Tail index, load and rate of the bottleneck, and whether the clients are of today."""
+Key = tuple[float, float, Network]
+"""Tail index, load and network."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,6 @@ class Size:
     rtts_ms: tuple[int, ...]
     tail_indices: tuple[float, ...]
     thresholds: tuple[int, ...]
-    near_thresholds: tuple[int, ...]
-    """At the shortest RTT."""
     aggressiveness: tuple[int, ...]
     counts: tuple[int, ...]
     keep: bool
@@ -52,25 +50,46 @@ class Size:
     """Of runs on what the source does not have; None: as long as the others."""
     course_s: float = 2000.0
     """Of runs in which A is followed (Fig. 11)."""
+    oracle_s: float = 300.0
+    oracle_seeds: int = 6
+    reading_s: float = 600.0
+    """Of runs of the reconstruction."""
+    reading_seeds: int = 12
+    readings: tuple[str, ...] | None = None
+    """Names of those that are tried; None: all."""
+    claimed: tuple[str, ...] | None = None
+    """Artefacts whose claims are tried in them; None: all."""
+    crossed: tuple[tuple[int | None, ...], tuple[int, ...]] = ((), ())
+    """Window limits and buffers that are crossed."""
 
     def duration(self, key: Key) -> float:
         """Of runs on a background."""
-        return self.fast_duration_s if key[3] else self.duration_s
+        return self.fast_duration_s if key[2].stack == "today" else self.duration_s
+
+    def number(self, key: Key) -> int:
+        """Of seeds on a background."""
+        return self.fast_seeds if key[2].stack == "today" else self.seeds
 
 
 SIZES: dict[Scale, Size] = {
     "quick": Size(
-        300.0,
-        20,
+        600.0,
+        12,
         (30, 450),
         (1.05, 1.95),
-        (2, 4, 6, 8),
-        (2, 4, 8),
-        (3, 6, 9),
+        (1, 2, 4, 6, 8),
+        (2, 4, 6, 8, 10),
         (2, 6, 18),
         keep=False,
         fast_duration_s=40.0,
         fast_seeds=6,
+        readings=(
+            "window limit: 20 packets",
+            "window limit: none",
+            "buffer: 64 packets",
+            "access link: the measured connection's is unlimited",
+        ),
+        claimed=("fig6",),
     ),
     "paper": Size(
         10_000.0,
@@ -78,14 +97,18 @@ SIZES: dict[Scale, Size] = {
         (30, 90, 200, 450),
         (1.05, 1.35, 1.65, 1.95),
         tuple(range(1, 9)),
-        (2, 4, 8),
-        tuple(range(2, 11, 2)),
+        tuple(range(2, 11)),
         tuple(range(2, 19, 2)),
         keep=True,
         fast_duration_s=200.0,
         fast_seeds=20,
         course_s=10_000.0,
         aside_s=2500.0,
+        oracle_s=1000.0,
+        oracle_seeds=20,
+        reading_s=1000.0,
+        reading_seeds=20,
+        crossed=((20, 32, 48, None), (8, 16, 32, 64)),
     ),
 }
 
@@ -101,10 +124,10 @@ class Point:
     parameters: tuple[tuple[str, Any], ...] | None = None
     """Of the large time scale; None: the control by itself."""
     count: int = 1
-    rate_mbps: float = 10.0
-    buffer: int = 64
+    network: Network = SOURCE
+    wrapped: tuple[tuple[str, Any], ...] = ()
+    """Parameters of the control itself."""
     tcp: tuple[tuple[str, Any], ...] = ()
-    modern: bool = False
     datagrams: bool = False
     transfers: tuple[float, float] | None = None
     competing: tuple[str, ...] = ()
@@ -117,7 +140,7 @@ class Point:
     @property
     def key(self) -> Key:
         """Its background."""
-        return self.tail_index, self.load_mbps, self.rate_mbps, self.modern
+        return self.tail_index, self.load_mbps, self.network
 
     @property
     def plain(self) -> Point:
@@ -127,7 +150,9 @@ class Point:
     @property
     def connections(self) -> Connections:
         """The measured connections."""
-        control = self.control if self.parameters is None else steered(self.control, **dict(self.parameters))
+        control: str | dict[str, Any] = {"name": self.control, **dict(self.wrapped)} if self.wrapped else self.control
+        if self.parameters is not None:
+            control = steered(control, **dict(self.parameters))
         return Connections(control, self.rtt_ms, self.count, self.tcp, self.datagrams, self.transfers, self.competing)
 
 
@@ -162,6 +187,11 @@ class Results:
         after, before = (np.array([of(each) for each in self.found[which]]) for which in (point, point.plain))
         return np.asarray(after / before - 1, dtype=np.float64)
 
+    def late_slopes(self, point: Point) -> list[FloatArray]:
+        """A in the second half of each seed's run; of a point with a series."""
+        rows = (np.array(each.slopes) for each in self.found[point])
+        return [row[row.size // 2 :] for row in rows]
+
     def tracking(self, point: Point) -> FloatArray:
         """Correlation with the background, shape (seeds,)."""
         return np.array([each.tracking for each in self.found[point] if each.tracking is not None])
@@ -172,7 +202,7 @@ def simulated(
     size: Size,
     progress: Progress,
     known: dict[Key, tuple[Normalised, ...]] | None = None,
-    first_seed: int = 1,
+    first_seed: int = FIRST_SEED,
 ) -> Results:
     """Every point on every seed of its background, which may be `known`; finished ones are kept at ``paper`` scale."""
     wanted = list(dict.fromkeys(points))
@@ -182,7 +212,7 @@ def simulated(
 
         def one(point: Point, normalised: Normalised) -> Measured:
             duration_s = point.duration_s or size.duration(point.key)
-            made = scenario(normalised.background, point.connections, duration_s, buffer=point.buffer)
+            made = scenario(normalised.background, point.connections, duration_s)
             measure, name = (with_series, f"{NAME}-series") if point.series else (measured, NAME)
             return keeping.kept(name, made, measure) if size.keep else measure(made)
 
@@ -199,10 +229,8 @@ def _backgrounds(
 ) -> dict[Key, tuple[Normalised, ...]]:
     futures = {
         key: [
-            pool.submit(
-                background.found, key[0], key[1], seed, size.duration(key), key[2], keep=size.keep, modern=key[3]
-            )
-            for seed in range(first_seed, first_seed + (size.fast_seeds if key[3] else size.seeds))
+            pool.submit(background.found, key[0], key[1], seed, size.duration(key), key[2], keep=size.keep)
+            for seed in range(first_seed, first_seed + size.number(key))
         ]
         for key in keys
     }

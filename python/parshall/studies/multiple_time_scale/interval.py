@@ -20,7 +20,7 @@ from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, INTERVAL_S
+from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, INTERVAL_S, SOURCE
 from parshall.studies.study import Progress
 
 LONGEST_S = 20.0
@@ -40,7 +40,7 @@ def points(size: Size) -> Iterator[Point]:
 
 def of_background(found: Results, tail_index: float) -> TimeScale:
     """T_L from what the clients of all seeds carry alone."""
-    series = [np.array(each.alone.levels) for each in found.backgrounds[tail_index, 5.0, 10.0, False]]
+    series = [np.array(each.alone.levels) for each in found.backgrounds[tail_index, 5.0, SOURCE]]
     return time_scale(series, ALONE_BIN_S, rtt_s=BASE_RTT_MS / 1000, longest_s=LONGEST_S)
 
 

@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from parshall.runs.single import Recorded, recorded
 from parshall.scenario import Scenario
-from parshall.studies.multiple_time_scale.network import CLIENTS, COMPETING, INTERVAL_S, MEASURED
+from parshall.studies.multiple_time_scale.network import BOTTLENECK, CLIENTS, COMPETING, INTERVAL_S, MEASURED
 
 _TABLES = ("flows", "links", "link_samples")
+_OPTIONAL = ("flow_samples", "transfers")
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,12 @@ class Measured:
     """Reliable throughput of the connections that compete, by control."""
     levels: tuple[float, ...] = ()
     """Link's throughput in bins of `ALONE_BIN_S`, bytes; only without measured connections."""
+    others: tuple[float, ...] = ()
+    """The background by interval of T_L from the beginning, bytes; only if asked for."""
     delivered: tuple[float, ...] = ()
     """Payload of the measured connection by multiples of T_L, bytes since the beginning; only if asked for."""
+    completion_s: float | None = None
+    """Mean completion time of its transfers; None: it has none."""
     slopes: tuple[float, ...] = ()
     """Its largest slope A at the same times."""
 
@@ -52,20 +58,23 @@ def with_series(scenario: Scenario) -> Measured:
 def measured(scenario: Scenario, *, series: bool = False) -> Measured:
     """Run one repetition and measure."""
     resolved = scenario.resolve()
-    sampled = resolved["probes"]["flow_samples"] is not None
-    run = recorded(resolved, *_TABLES, *(["flow_samples"] if sampled else []), source=scenario.source)
+    wanted = [*_TABLES, *(name for name in _OPTIONAL if _is_on(resolved, name))]
+    run = recorded(resolved, *wanted, source=scenario.source)
     packet_bytes, header_bytes = (resolved["flows"][0][key] for key in ("packet_bytes", "header_bytes"))
     flows = run.tables["flows"]
     mine = flows.filter(pl.col("group") == MEASURED)
     clients = flows.filter(pl.col("group") == CLIENTS)
-    link = run.tables["links"].row(0, named=True)
+    link = run.tables["links"].row(by_predicate=pl.col("link") == BOTTLENECK, named=True)
     forwarded = _forwarded(run)
+    own = None
+    if "flow_samples" in run.tables:
+        own = _own(run, forwarded.size, packet_bytes / (packet_bytes - header_bytes))
     each = tuple(float(value) / 1e6 for value in mine["goodput_bps"])
     return Measured(
         goodput_mbps=sum(each),
         each_mbps=each,
         background_mbps=float(clients["throughput_bps"].sum()) / 1e6,
-        tracking=_tracking(run, forwarded, packet_bytes / (packet_bytes - header_bytes)) if sampled else None,
+        tracking=_tracking(own, forwarded),
         loss_rate=float(link["loss_rate"]),
         queueing_delay_ms=float(link["mean_queueing_delay_s"]) * 1e3,
         competing_mbps={
@@ -73,15 +82,17 @@ def measured(scenario: Scenario, *, series: bool = False) -> Measured:
             for group, goodput in flows.select("group", "goodput_bps").iter_rows()
             if group.startswith(COMPETING)
         },
+        completion_s=_completion(run),
         levels=() if each else tuple(forwarded[int(forwarded.size / 10) :].tolist()),
-        **(_series(run) if series else {}),
+        **(_series(run, own, forwarded) if series else {}),
     )
 
 
-def _series(run: Recorded) -> dict[str, tuple[float, ...]]:
+def _series(run: Recorded, own: np.ndarray | None, forwarded: np.ndarray) -> dict[str, tuple[float, ...]]:
     """By sample, a T_L apart; a connection has none before it starts."""
     samples = _samples(run)
     return {
+        "others": () if own is None else tuple((forwarded - own).tolist()),
         "delivered": tuple(samples["delivered_bytes"].to_list()),
         "slopes": tuple(samples["largest_slope"].drop_nulls().to_list()),
     }
@@ -94,20 +105,39 @@ def _samples(run: Recorded) -> pl.DataFrame:
 
 def _forwarded(run: Recorded) -> np.ndarray:
     """Bytes that the bottleneck forwarded, by bin of T_L."""
-    return run.tables["link_samples"]["forwarded_bytes"].to_numpy().astype(np.float64)
+    samples = run.tables["link_samples"].filter(pl.col("link") == BOTTLENECK)
+    return samples["forwarded_bytes"].to_numpy().astype(np.float64)
 
 
-def _tracking(run: Recorded, forwarded: np.ndarray, on_the_link: float) -> float | None:
-    """Correlation of the measured connection's throughput with the background's after the warm-up.
+def _is_on(resolved: Mapping[str, Any], probe: str) -> bool:
+    return resolved["probes"][probe] not in (None, False)
+
+
+def _completion(run: Recorded) -> float | None:
+    """Mean time that the measured connections' transfers took, of those that began after the warm-up and ended, s."""
+    if "transfers" not in run.tables:
+        return None
+    mine = run.tables["transfers"].filter(pl.col("group") == MEASURED)["completion_s"].drop_nulls()
+    return float(mine.to_numpy().mean()) if mine.len() else None
+
+
+def _own(run: Recorded, bins: int, on_the_link: float) -> np.ndarray:
+    """What the measured connection delivers by bin of T_L, in bytes on the link.
 
     `on_the_link`: bytes there for a byte of payload; every packet is full.
     """
     samples = _samples(run)
     ends = np.rint(samples["time_s"].to_numpy() / INTERVAL_S).astype(np.int64)
-    delivered = np.zeros(forwarded.size + 1)
-    known = ends <= forwarded.size
+    delivered = np.zeros(bins + 1)
+    known = ends <= bins
     delivered[ends[known]] = samples["delivered_bytes"].to_numpy()[known] * on_the_link
-    own = np.diff(np.maximum.accumulate(delivered))
+    return np.asarray(np.diff(np.maximum.accumulate(delivered)))
+
+
+def _tracking(own: np.ndarray | None, forwarded: np.ndarray) -> float | None:
+    """Correlation of the measured connection's throughput with the background's after the warm-up."""
+    if own is None:
+        return None
     start = forwarded.size // 10
     own, others = own[start:], (forwarded - own)[start:]
     if own.size < 3 or own.std() == 0 or others.std() == 0:

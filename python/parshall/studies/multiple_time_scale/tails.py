@@ -1,7 +1,7 @@
 """Fig. 10: the gain against the tail index of the background; and Fig. 1: how much one interval says of the next.
 
-The source does not say the RTT of Fig. 10; here it is the largest, where the gain is. What is predicted is what the
-link carries of the clients alone, in intervals of T_L.
+The source does not say the RTT of Fig. 10; here it is that of its Fig. 5, 30 ms. What Fig. 1 shows is what the link
+carries of the clients alone, in intervals of 1 s and 5 s; levels are ranks.
 """
 
 from __future__ import annotations
@@ -14,37 +14,40 @@ from numpy.typing import NDArray
 from parshall.report.document import Drawn, Section
 from parshall.report.plot import Axis, Grid, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check
+from parshall.studies.check import Check, sign
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim, curve, signed
+from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, INTERVAL_S
-from parshall.studies.multiple_time_scale.published import TAIL_RATIO
+from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, SOURCE
+from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
 
-LEVELS = 8
+INTERVALS_S = (1, 5)
+"""Time scales of Fig. 1."""
 
 
-def steered(control: str, tail_index: float, size: Size) -> Point:
-    """A steered connection at the largest RTT."""
-    return Point(tail_index, 5.0, size.rtts_ms[-1], control, STEERED)
+def steered(control: str, tail_index: float) -> Point:
+    """A steered connection."""
+    return BASE.point(control, STEERED, tail_index=tail_index)
 
 
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     for alpha in size.tail_indices:
         for control in CONTROLS:
-            point = steered(control, alpha, size)
+            point = steered(control, alpha)
             yield from (point, point.plain)
+    for each in contrasts("fig10", "§5.4"):
+        yield from each.points(BASE, size)
 
 
 def checks(found: Results, size: Size) -> Iterator[Check]:
-    """Fig. 10, and the order of Fig. 1's correlations."""
+    """Fig. 10, §5.4, and what Fig. 1 says."""
     heavy, light = size.tail_indices[0], size.tail_indices[-1]
+    yield from (each.check(found, size) for each in contrasts("fig10", "§5.4"))
     for control in CONTROLS:
-        gains = [found.gain(steered(control, alpha, size)) for alpha in (heavy, light)]
+        gains = [found.gain(steered(control, alpha)) for alpha in (heavy, light)]
         name = NAMES[control]
         yield claim("fig10", f"gain of {name} at α = {heavy:g} less that at {light:g}", 1, gains[0] - gains[1], "%")
-        twice = gains[0] - TAIL_RATIO * gains[1]
-        yield claim("fig10", f"gain of {name} at α = {heavy:g} less twice that at {light:g}", 1, twice, "%")
         ours = mean_interval(gains[1])
         yield Check(
             "§1.2 (d)",
@@ -53,31 +56,34 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
             ours.mean,
             ours.low,
             ours.high,
-            0.0,
+            0.01,  # a gain that no figure of the source would show
             f"{signed(ours, '%')}; with nothing to predict, the slope is that of the mean level, (A + a)/2, not a",
+            decisive=0.05,
         )
-    plain = [found.goodput(steered("reno", alpha, size).plain) for alpha in (light, heavy)]
-    yield claim(
-        "§5.4", f"plain Reno's throughput at α = {light:g} less that at {heavy:g}", 1, plain[0] - plain[1], " Mbit/s"
-    )
-    successive = [_successive(found, alpha) for alpha in (heavy, light)]
-    yield claim(
-        "fig1",
-        f"correlation of successive intervals at α = {heavy:g} less that at {light:g}",
-        1,
-        successive[0] - successive[1],
-    )
+    for interval_s in INTERVALS_S:
+        apart = _successive(found, heavy, interval_s) - _successive(found, light, interval_s)
+        name = f"correlation of successive intervals of {interval_s} s at α = {heavy:g} less that at {light:g}"
+        yield claim("fig1", name, 1, apart)
+        flat = mean_interval(_successive(found, light, interval_s))
+        yield sign(
+            "fig1",
+            f"correlation of successive intervals of {interval_s} s at α = {light:g}",
+            0,
+            flat,
+            f"published: insensitive to conditioning; {signed(flat)}",
+            negligible=0.1,  # 1 % of the variance
+        )
 
 
-def _alone(found: Results, alpha: float) -> list[NDArray[np.float64]]:
-    """The clients' traffic in intervals of T_L, by seed."""
-    bins = round(INTERVAL_S / ALONE_BIN_S)
-    rows = (np.array(each.alone.levels) for each in found.backgrounds[alpha, 5.0, 10.0, False])
+def _alone(found: Results, alpha: float, interval_s: float) -> list[NDArray[np.float64]]:
+    """The clients' traffic in intervals, by seed."""
+    bins = round(interval_s / ALONE_BIN_S)
+    rows = (np.array(each.alone.levels) for each in found.backgrounds[alpha, 5.0, SOURCE])
     return [row[: row.size // bins * bins].reshape(-1, bins).sum(axis=1) for row in rows]
 
 
-def _successive(found: Results, alpha: float) -> NDArray[np.float64]:
-    series = _alone(found, alpha)
+def _successive(found: Results, alpha: float, interval_s: float) -> NDArray[np.float64]:
+    series = _alone(found, alpha, interval_s)
     return np.array([np.corrcoef(each[:-1], each[1:])[0, 1] for each in series])
 
 
@@ -103,25 +109,22 @@ def section(found: Results, size: Size) -> Section:
     alphas = list(size.tail_indices)
     gains: list[Mark] = [Guide(0.0, "no gain")]
     for number, control in enumerate(CONTROLS):
-        row = [found.gain(steered(control, alpha, size)) for alpha in alphas]
+        row = [found.gain(steered(control, alpha)) for alpha in alphas]
         gains += curve(alphas, row, NAMES[control], number, 100.0)
     plot = Plot(
         [Panel(gains, Axis("tail index α"), Axis("gain", "%"))],
-        f"Gain at an RTT of {size.rtts_ms[-1]} ms against the tail index of the clients' files.",
+        f"Gain at an RTT of {BASE_RTT_MS} ms against the tail index of the clients' files.",
     )
     drawn = [Drawn("fig10", "Gain against the tail index (Fig. 10)", plot)]
     edges = np.arange(LEVELS + 1) + 0.5
     for alpha in (alphas[0], alphas[-1]):
-        shades = Grid(edges, edges, density(_alone(found, alpha)), "P(L₂ given L₁)")
-        panel = Panel([shades], Axis("next level L₂"), Axis("level L₁"))
-        caption = "Level of the clients' traffic in an interval of 2 s, given that of the one before."
-        drawn.append(
-            Drawn(
-                f"fig1-{alpha:g}".replace(".", "-"),
-                f"Conditional densities, α = {alpha:g} (Fig. 1)",
-                Plot([panel], caption),
-            )
-        )
+        for interval_s in INTERVALS_S:
+            shades = Grid(edges, edges, density(_alone(found, alpha, interval_s)), "P(L₂ given L₁)")
+            panel = Panel([shades], Axis("next level L₂"), Axis("level L₁"))
+            caption = f"Level of the clients' traffic in an interval of {interval_s} s, given that of the one before."
+            name = f"fig1-{alpha:g}-{interval_s}s".replace(".", "-")
+            title = f"Conditional densities, α = {alpha:g}, {interval_s} s (Fig. 1)"
+            drawn.append(Drawn(name, title, Plot([panel], caption)))
     return Section(
         "Long-range dependence",
         (

@@ -19,19 +19,16 @@ from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import harm
 from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, sign_of, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.network import TODAY
 from parshall.studies.multiple_time_scale.rtt import blind
 
 RTTS_MS = (30, 150)
 CONTROLS = ("cubic", "reno")
-BUFFER = 2500
-"""1 Gbit/s times 30 ms, in packets of 1500 bytes."""
 
 
 def steered(control: str, rtt_ms: int) -> Point:
     """A steered connection of today's kind."""
-    return Point(
-        1.05, 500.0, rtt_ms, control, STEERED, rate_mbps=1000.0, buffer=BUFFER, modern=True, competing=harm.COMPETING
-    )
+    return Point(1.05, 500.0, rtt_ms, control, STEERED, network=TODAY, competing=harm.COMPETING)
 
 
 def _points() -> Iterator[Point]:

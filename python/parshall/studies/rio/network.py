@@ -2,12 +2,9 @@
 
 100 TCP sessions share a RIO router of 48 Mbit/s; each has an access link of 1 Mbit/s and a token bucket of 40
 packets/s and 20 packets (Malouch & Liu, §4 and Fig. 4). What the source does not say of its ns-2 simulations is taken
-from the defaults that ns-2 had for one-way agents before May 2001: Reno, a window limit of 20 packets (``window_``),
-a clock of 0.1 s (``tcpTick_``), no limited transmit (``singledup_``), an initial window of one packet and no SYN, no
-least timeout beyond two ticks (``minrto_``), every packet acknowledged, no timestamps. The dates stand in the
-comments of ns-2's ``ns-default.tcl``: a least timeout of 1 s came in May 2001, a clock of 10 ms in March 2002. Which
-version the source used is not said; these defaults came closest. `LATER` has those of ns-2.35; `simulated.VARIANTS`
-shows what each moves.
+from the defaults that ns-2 had before May 2001 (`parshall.studies.ns2`), with no least timeout beyond two ticks of the
+clock. Which version the source used is not said; these defaults came closest. `simulated.VARIANTS` shows what each
+moves.
 
 | symbol | field | unit |
 | --- | --- | --- |
@@ -28,11 +25,11 @@ References: Malouch & Liu, INRIA RR-4469, 2002.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from parshall.scenario import Scenario
+from parshall.studies import ns2
 
 PACKET_BYTES = 1000
 ACK_BYTES = 40
@@ -40,13 +37,6 @@ CAPACITY_BPS = 48_000_000
 ACCESS_BPS = 1_000_000
 PROPAGATION_S = tuple((100 + 2 * i) / 1000 for i in range(100))
 """Section 4: 100 + 2 i ms."""
-LATER: Mapping[str, Any] = {
-    "limited_transmit": True,
-    "rto_granularity": "10 ms",
-    "initial_window": "2 packets",
-    "handshake": True,
-}
-"""What ns-2.35 has otherwise; its least timeout of 0.2 s is that of `scenario`."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +67,7 @@ class Parameters:
     access_bps: int = ACCESS_BPS
     reserved_per_s: float = 40
     burst_packets: int = 20
-    window_limit_packets: int | None = 20
+    window_limit_packets: int | None = ns2.WINDOW
 
 
 def scenario(
@@ -161,16 +151,5 @@ def _sessions(parameters: Parameters) -> dict[str, Any]:
         "packet_size": f"{PACKET_BYTES} B",
         "header_size": f"{ACK_BYTES} B",
         "congestion_control": "reno",
-        "recovery": "reno",
-        "receive_window": "unlimited" if limit is None else f"{limit} packets",
-        "initial_window": "1 packets",
-        "handshake": False,
-        "limited_transmit": False,
-        "delayed_ack": False,
-        "byte_counting": False,
-        "timestamps": False,
-        "rto_granularity": "100 ms",
-        "initial_rto": "3 s",
-        "min_rto": "200 ms",
-        "max_rto": "60 s",
+        **ns2.tcp(limit),
     }

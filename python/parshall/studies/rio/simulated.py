@@ -8,9 +8,9 @@ Tolerances are relative to the printed value: 2 % for T, 4 % for T_in, 6 % for q
 is what one must allow for what the source leaves open of its configuration; p_in of Table 2 is printed to one digit.
 
 The least timeout and the clock decide on it: they say how long a session is silent, and how many tokens it leaves
-unused. With ns-2.35's defaults p_out of Table 2 is 15 % too high, with those of ns-2 before May 2001 (`network`)
-within 10 %, and with a least timeout of 1 s, its default from then on, p_in is 30 to 40 % too low. The page shows
-all.
+unused. With ns-2.35's defaults p_out of Table 2 is 15 % too high, with those of ns-2 before May 2001
+(`parshall.studies.ns2`) within 10 %, and with a least timeout of 1 s, its default from then on, p_in is 30 to 40 % too
+low. The page shows all.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import polars as pl
 from parshall.runs import Run
 from parshall.runs import run as execute
 from parshall.stats.confidence import Interval, mean_interval
+from parshall.studies import ns2
 from parshall.studies.check import Check
 from parshall.studies.rio import network
 from parshall.studies.rio.network import PACKET_BYTES, PROPAGATION_S, Curves, Parameters
@@ -115,7 +116,7 @@ class Simulated:
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "limited transmit": {"limited_transmit": True},
     "a clock of 10 ms": {"rto_granularity": "10 ms"},
-    "both, and a SYN: ns-2.35": network.LATER,
+    "both, and a SYN: ns-2.35": ns2.LATER,
     "a least timeout of 0.5 s": {"min_rto": "500 ms"},
     "a least timeout of 1 s": {"min_rto": "1 s"},
     "an ACK for two packets": {"delayed_ack": "100 ms"},

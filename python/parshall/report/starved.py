@@ -1,0 +1,53 @@
+"""Whether some flows got next to nothing, because others held the queue: a run whose averages hide that says so.
+
+At a full drop-tail queue a flow that is clocked by its own ACKs can find every place that falls free, while the packets
+of others, sent again after longer and longer timeouts, find none (phase effects: Floyd & Jacobson 1992). Such a flow
+
+- has less than `SHARE` of an equal share of what all TCP flows of its repetition delivered,
+- has lost at least `LOST` of the packets that it sent,
+- and has had at least `TIMEOUTS` timeouts, so that it tried for a while.
+
+A flow that is idle, or that began at the very end, fails one of them.
+
+References: S. Floyd, V. Jacobson, On traffic phase effects in packet-switched gateways, Internetworking: Research and
+Experience 3(3), 1992.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from parshall.report.numbers import counted, quantity
+from parshall.report.source import RunLike, filled
+
+SHARE = 0.01
+LOST = 0.5
+TIMEOUTS = 3
+
+
+def starved(run: RunLike) -> list[str]:
+    """A sentence for each group of which flows got next to nothing."""
+    flows = filled(run.flows)
+    if flows is None:
+        return []
+    tcp = flows.filter((pl.col("congestion_control") != "") & pl.col("goodput_bps").is_not_null())
+    equal = pl.col("goodput_bps").mean().over("repetition")
+    hungry = tcp.filter(
+        (pl.col("goodput_bps") < SHARE * equal) & (pl.col("loss_rate") >= LOST) & (pl.col("timeouts") >= TIMEOUTS)
+    )
+    said = []
+    for (group,), found in hungry.group_by("group", maintain_order=True):
+        of = tcp.filter(pl.col("group") == group).height
+        best = (
+            tcp.filter(pl.col("repetition").is_in(found["repetition"].unique().to_list()))
+            .sort("goodput_bps")
+            .row(-1, named=True)
+        )
+        said.append(
+            f"{group}: {found.height} of {counted(of, 'flow')} (in all repetitions) got less than {SHARE:.0%} of an "
+            f"equal share, and at least half of what they sent was dropped, while a flow of {best['group']} had "
+            f"{quantity(best['goodput_bps'], 'bit/s')}. Where a queue is always full and hosts take no time, who is "
+            "first may be decided for the whole run: give the flows a window limit, a processing_time, or a queue that "
+            "drops at random."
+        )
+    return said

@@ -1,0 +1,355 @@
+"""The source's claims that are comparisons, each as a weighted sum over points whose sign was published.
+
+One list for all readings: the figures' modules check them in the base reading, `reconstruction` in the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parshall.studies.check import Check
+from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim
+from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, Network
+from parshall.studies.multiple_time_scale.published import (
+    ADJUSTMENTS,
+    BEST_AGGRESSIVENESS,
+    TAIL_INDICES,
+    TAIL_RATIO,
+    THRESHOLD_PEAK,
+    TOTAL_PEAK,
+)
+from parshall.studies.multiple_time_scale.readings import BASE, LEVELS, Reading
+
+FloatArray = NDArray[np.float64]
+Of = Literal["throughput", "gain", "tracking", "oscillation"]
+LOW_MS, HIGH_MS = BASE_RTT_MS, 450
+"""The ends of Figs 8 and 9."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One point's part of a sum."""
+
+    weight: float
+    of: Of
+    point: Point
+
+    def points(self) -> Iterator[Point]:
+        """What must be simulated for it."""
+        yield self.point
+        if self.of == "gain":
+            yield self.point.plain
+
+    def values(self, found: Results) -> FloatArray:
+        """By seed, shape (seeds,)."""
+        if self.of == "throughput":
+            return self.weight * found.goodput(self.point)
+        if self.of == "oscillation":
+            return self.weight * np.array([late.std() for late in found.late_slopes(self.point)])
+        return self.weight * (found.gain(self.point) if self.of == "gain" else found.tracking(self.point))
+
+
+Terms = tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A claim: the sum of these terms has this sign.
+
+    Parameters
+    ----------
+    figure
+        The part of the source to which it belongs, in words: one row of the reconstruction's table.
+    depends
+        Parameters of the source that it says nothing of, which can change it.
+    """
+
+    artefact: str
+    figure: str
+    quantity: str
+    published: int
+    terms: Callable[[Reading, Size], Terms]
+    depends: tuple[str, ...]
+
+    def points(self, reading: Reading, size: Size) -> Iterator[Point]:
+        """What must be simulated for it."""
+        for term in self.terms(reading, size):
+            yield from term.points()
+
+    def differences(self, found: Results, reading: Reading, size: Size) -> FloatArray:
+        """By seed; throughput relative to the mean of what is subtracted."""
+        terms = self.terms(reading, size)
+        total: FloatArray = np.sum([term.values(found) for term in terms], axis=0)
+        less = -sum(float(term.values(found).mean()) for term in terms if term.of == "throughput" and term.weight < 0)
+        return total / less if less else total
+
+    def check(self, found: Results, size: Size, reading: Reading = BASE) -> Check:
+        """On all seeds."""
+        differences = self.differences(found, reading, size)
+        return claim(self.artefact, self.quantity, self.published, differences, self.unit, reading=reading.name)
+
+    @property
+    def unit(self) -> str:
+        """Of the differences."""
+        return "" if self.artefact in ("fig8a", "fig8b", "fig11") else "%"
+
+
+NETWORK = ("window limit", "buffer", "access link", "timers")
+MODULE = (*NETWORK, "quantiser")
+
+
+def contrasts(*artefacts: str) -> list[Contrast]:
+    """Those of some artefacts."""
+    return [each for each in CONTRASTS if each.artefact in artefacts]
+
+
+def _less(of: Of, more: Point, *less: Point) -> Terms:
+    """A point less the mean of others."""
+    return (Term(1.0, of, more), *(Term(-1.0 / len(less), of, each) for each in less))
+
+
+def _thresholds() -> Iterator[Contrast]:
+    """Figs 6 and 7, by pairs of thresholds: the first one, the peak and the last one."""
+    peak, last = THRESHOLD_PEAK, LEVELS
+    pairs = {
+        5.0: ("(a): unimodal, peak at 4", ((peak, 1, 1), (peak, last, 1))),
+        2.5: ("(b): increasing", ((last, 1, 1), (last, peak, 1))),
+        7.5: ("(c): decreasing", ((last, 1, -1), (last, peak, -1))),
+    }
+    for artefact, control in (("fig6", "reno"), ("fig7", "tcp_rate")):
+        depends = (*MODULE, "threshold", *(("TCP Rate's decrease",) if control == "tcp_rate" else ()))
+        for load, (shape, compared) in pairs.items():
+            for more, less, published in compared:
+                name = f"throughput of {NAMES[control]} at θ = {more} less that at {less}, {load:g} Mbit/s"
+                terms = _pair_of_thresholds(control, load, more, less)
+                yield Contrast(artefact, f"Fig. {artefact[-1]} {shape}", name, published, terms, depends)
+
+
+def _pair_of_thresholds(control: str, load_mbps: float, more: int, less: int) -> Callable[[Reading, Size], Terms]:
+    def terms(reading: Reading, size: Size) -> Terms:  # noqa: ARG001 - as others
+        first, second = (reading.point(control, reading.threshold(each), load_mbps=load_mbps) for each in (more, less))
+        return _less("throughput", first, second)
+
+    return terms
+
+
+def _higher_and_more_curved() -> Iterator[Contrast]:
+    """Fig. 7 beside Fig. 6 (§5.2.2)."""
+    figure = "Fig. 7: higher and more curved than Fig. 6"
+    depends = (*MODULE, "threshold", "TCP Rate's decrease")
+
+    def at(reading: Reading, control: str, theta: int) -> Point:
+        return reading.point(control, reading.threshold(theta))
+
+    def higher(reading: Reading, size: Size) -> Terms:  # noqa: ARG001 - as others
+        return _less("throughput", at(reading, "tcp_rate", THRESHOLD_PEAK), at(reading, "reno", THRESHOLD_PEAK))
+
+    def curved(reading: Reading, size: Size) -> Terms:  # noqa: ARG001 - as others
+        weights = {1: -0.5, THRESHOLD_PEAK: 1.0, LEVELS: -0.5}
+        return tuple(
+            Term(sign * weight, "gain", at(reading, control, theta))
+            for control, sign in (("tcp_rate", 1.0), ("reno", -1.0))
+            for theta, weight in weights.items()
+        )
+
+    name = f"throughput of TCP Rate at θ = {THRESHOLD_PEAK} less Reno's, 5 Mbit/s"
+    yield Contrast("fig7", figure, name, 1, higher, depends)
+    name = (
+        f"curvature, gain at θ = {THRESHOLD_PEAK} less the mean of those at 1 and 8: TCP Rate's less Reno's, 5 Mbit/s"
+    )
+    yield Contrast("fig7", figure, name, 1, curved, depends)
+
+
+def _tracking() -> Iterator[Contrast]:
+    """Fig. 8."""
+    depends = (*NETWORK, "RTT")
+
+    def plain(reading: Reading, control: str, rtt_ms: int) -> Point:
+        return reading.point(control, rtt_ms=rtt_ms)
+
+    for worse, better in pairwise(CONTROLS):
+
+        def order(reading: Reading, size: Size, worse: str = worse, better: str = better) -> Terms:
+            share = 1.0 / len(size.rtts_ms)
+            return tuple(
+                Term(sign * share, "tracking", plain(reading, control, rtt))
+                for rtt in size.rtts_ms
+                for control, sign in ((better, 1.0), (worse, -1.0))
+            )
+
+        name = f"correlation of {NAMES[better]} less that of {NAMES[worse]}, mean over RTTs"
+        yield Contrast("fig8a", "Fig. 8 (a): TCP Rate tracks best, then Vegas", name, -1, order, _rate(depends, better))
+    for control in CONTROLS:
+
+        def longer(reading: Reading, size: Size, control: str = control) -> Terms:  # noqa: ARG001 - as others
+            return _less("tracking", plain(reading, control, HIGH_MS), plain(reading, control, LOW_MS))
+
+        def steered(reading: Reading, size: Size, control: str = control) -> Terms:
+            share = 1.0 / len(size.rtts_ms)
+            return tuple(
+                Term(sign * share, "tracking", reading.point(control, parameters, rtt_ms=rtt))
+                for rtt in size.rtts_ms
+                for parameters, sign in ((STEERED, 1.0), (None, -1.0))
+            )
+
+        name = f"correlation of {NAMES[control]} at {HIGH_MS} ms less that at {LOW_MS} ms"
+        yield Contrast("fig8a", "Fig. 8 (a): worse at longer RTTs", name, 1, longer, _rate(depends, control))
+        name = f"correlation of {NAMES[control]}, steered less plain, mean over RTTs"
+        figure = "Fig. 8 (b): better when steered"
+        yield Contrast("fig8b", figure, name, -1, steered, _rate((*depends, "quantiser"), control))
+
+
+def _gains() -> Iterator[Contrast]:
+    """Fig. 9."""
+    depends = (*MODULE, "RTT")
+
+    def gain(reading: Reading, control: str, rtt_ms: int) -> Point:
+        return reading.point(control, STEERED, rtt_ms=rtt_ms)
+
+    for control in CONTROLS:
+
+        def mean(reading: Reading, size: Size, control: str = control) -> Terms:
+            share = 1.0 / len(size.rtts_ms)
+            return tuple(Term(share, "gain", gain(reading, control, rtt)) for rtt in size.rtts_ms)
+
+        def grows(reading: Reading, size: Size, control: str = control) -> Terms:  # noqa: ARG001 - as others
+            return _less("gain", gain(reading, control, HIGH_MS), gain(reading, control, LOW_MS))
+
+        name = f"gain of {NAMES[control]}, mean over RTTs"
+        yield Contrast("fig9", "Fig. 9: gains are positive", name, 1, mean, _rate(depends, control))
+        name = f"gain of {NAMES[control]} at {HIGH_MS} ms less that at {LOW_MS} ms"
+        yield Contrast("fig9", "Fig. 9: gains grow with the RTT", name, 1, grows, _rate(depends, control))
+    for less, more in pairwise(CONTROLS):
+
+        def order(reading: Reading, size: Size, less: str = less, more: str = more) -> Terms:
+            share = 1.0 / len(size.rtts_ms)
+            return tuple(
+                Term(sign * share, "gain", gain(reading, control, rtt))
+                for rtt in size.rtts_ms
+                for control, sign in ((more, 1.0), (less, -1.0))
+            )
+
+        name = f"gain of {NAMES[more]} less that of {NAMES[less]}, mean over RTTs"
+        yield Contrast("fig9", "Fig. 9: TCP Rate gains most, then Vegas", name, 1, order, _rate(depends, more))
+
+
+def _tails() -> Iterator[Contrast]:
+    """Fig. 10, and what §5.4 says of the plain control."""
+    heavy, light = TAIL_INDICES[0], TAIL_INDICES[-1]
+    for control in CONTROLS:
+
+        def twice(reading: Reading, size: Size, control: str = control) -> Terms:  # noqa: ARG001 - as others
+            first, second = (reading.point(control, STEERED, tail_index=alpha) for alpha in (heavy, light))
+            return Term(1.0, "gain", first), Term(-TAIL_RATIO, "gain", second)
+
+        name = f"gain of {NAMES[control]} at α = {heavy:g} less twice that at {light:g}"
+        figure = "Fig. 10: twice the gain under heavier tails"
+        yield Contrast("fig10", figure, name, 1, twice, _rate(MODULE, control))
+
+    def level(reading: Reading, size: Size) -> Terms:  # noqa: ARG001 - as others
+        first, second = (reading.point("reno", tail_index=alpha) for alpha in (light, heavy))
+        return _less("throughput", first, second)
+
+    name = f"throughput of plain Reno at α = {light:g} less that at {heavy:g}"
+    yield Contrast("§5.4", "§5.4: lighter tails leave more throughput", name, 1, level, NETWORK)
+
+
+def _best_aggressiveness() -> Iterator[Contrast]:
+    """Fig. 12: the curve of TCP Rate rises to A = 6, and falls."""
+    best = int(BEST_AGGRESSIVENESS)
+    for other in (1, 10):
+
+        def terms(reading: Reading, size: Size, other: int = other) -> Terms:  # noqa: ARG001 - as others
+            return _less("throughput", fixed(reading, best), fixed(reading, other))
+
+        name = f"throughput of TCP Rate at A = {best} less that at {other}"
+        yield Contrast("fig12", "Fig. 12: best A at 6", name, 1, terms, (*MODULE, "TCP Rate's decrease"))
+
+
+def _metacontrol() -> Iterator[Contrast]:
+    """Fig. 11: A oscillates more the larger nu is; Fig. 12: the metacontrol gains over the plain control."""
+    depends = (*MODULE, "TCP Rate's decrease", "metacontrol's block")
+    for small, large in pairwise(ADJUSTMENTS):
+
+        def oscillation(reading: Reading, size: Size, small: float = small, large: float = large) -> Terms:
+            return _less("oscillation", followed(reading, size, large), followed(reading, size, small))
+
+        name = f"oscillation of A for ν = {large:g} less that for {small:g}"
+        yield Contrast("fig11", "Fig. 11: A oscillates more the larger ν", name, 1, oscillation, depends)
+    for adjustment in ADJUSTMENTS:
+
+        def more(reading: Reading, size: Size, adjustment: float = adjustment) -> Terms:  # noqa: ARG001 - as others
+            return _less("throughput", moving(reading, adjustment), fixed(reading, 1))
+
+        name = f"throughput of TCP Rate with metacontrol, ν = {adjustment:g}, less the plain control's"
+        yield Contrast("fig12", "Fig. 12: the metacontrol gains", name, 1, more, depends)
+
+
+def moving(reading: Reading, adjustment: float) -> Point:
+    """TCP Rate with A found while running."""
+    return reading.point("tcp_rate", (("metacontrol", True), ("adjustment", adjustment)))
+
+
+def followed(reading: Reading, size: Size, adjustment: float) -> Point:
+    """The same for as long as Fig. 11 shows, with the course of A."""
+    return replace(moving(reading, adjustment), series=True, duration_s=size.course_s)
+
+
+def fixed(reading: Reading, largest: int) -> Point:
+    """TCP Rate with A fixed (Fig. 12); 1: the plain control."""
+    return reading.point("tcp_rate", (("aggressiveness", float(largest)),) if largest > 1 else None)
+
+
+def several(reading: Reading, count: int) -> Point:
+    """So many connections of Reno on 20 Mbit/s (§5.7)."""
+    wider = Reading(reading.parameter, reading.value, _wider(reading.network), reading.module, rounded=reading.rounded)
+    return wider.point("reno", STEERED, count=count)
+
+
+def _wider(network: Network) -> Network:
+    fields = {**network.__dict__, "rate_mbps": 20.0}
+    return Network(**fields)
+
+
+def _totals() -> Iterator[Contrast]:
+    """Table III."""
+    for more, less, published, figure in (
+        (TOTAL_PEAK, 2, 1, "Table III: the total grows to 6 connections"),
+        (18, TOTAL_PEAK, -1, "Table III: the total falls from 6 on"),
+    ):
+
+        def terms(reading: Reading, size: Size, more: int = more, less: int = less) -> Terms:  # noqa: ARG001
+            return _less("throughput", several(reading, more), several(reading, less))
+
+        yield Contrast("table3", figure, f"total of {more} connections less that of {less}", published, terms, MODULE)
+
+
+def _rate(depends: tuple[str, ...], control: str) -> tuple[str, ...]:
+    return (*depends, "TCP Rate's decrease") if control == "tcp_rate" else depends
+
+
+CONTRASTS: tuple[Contrast, ...] = (
+    *_thresholds(),
+    *_higher_and_more_curved(),
+    *_tracking(),
+    *_gains(),
+    *_tails(),
+    *_best_aggressiveness(),
+    *_metacontrol(),
+    *_totals(),
+)
+
+
+def figures() -> Mapping[str, list[Contrast]]:
+    """By the part of the source to which they belong."""
+    found: dict[str, list[Contrast]] = {}
+    for each in CONTRASTS:
+        found.setdefault(each.figure, []).append(each)
+    return found

@@ -1,0 +1,223 @@
+"""What any predictor could gain: Reno with the threshold schedule of Fig. 6 (a), told the contention of the link.
+
+| oracle | it tells the level of |
+| --- | --- |
+| `NEXT` | the background in the coming interval, as it will be if the slope of the interval before goes on |
+| `LAST` | the background in the last interval, by the mean level that follows it |
+
+With the second a connection sees the link and not only its own throughput, but must predict.
+
+The background answers to the connection: beside it the clients' files end later, and after some minutes a run has
+little in common with the same seed's run without the connection (correlations of intervals of 0.1 to 0.3). So the
+oracle is asked again and again, in the run itself: a run tells the background up to the first interval in which the
+schedule wants another slope than that run had; with this slope from there on the seed is run again. A run up to an
+interval depends on slopes up to it only, so that every pass is exact one interval further, and the last one everywhere.
+There are as many passes as changes of the slope.
+
+Levels are ranks among the background's intervals beside a plain connection, from 1 (little) to h.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parshall.report.document import Section, Table
+from parshall.runs import about
+from parshall.scenario import Scenario
+from parshall.stats.confidence import mean_interval
+from parshall.studies import keeping
+from parshall.studies.check import Check
+from parshall.studies.multiple_time_scale import grid
+from parshall.studies.multiple_time_scale.background import NAME, Normalised
+from parshall.studies.multiple_time_scale.claims import beyond, signed
+from parshall.studies.multiple_time_scale.grid import Size
+from parshall.studies.multiple_time_scale.measure import Measured, with_series
+from parshall.studies.multiple_time_scale.network import INTERVAL_S, SOURCE, Connections, scenario, steered
+from parshall.studies.multiple_time_scale.prediction import MIDDLE_MBPS, SLOPES, constant
+from parshall.studies.multiple_time_scale.published import THRESHOLD_PEAK
+from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
+from parshall.studies.study import Progress
+
+NEXT, LAST = "the next interval's background", "the last interval's background"
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a background means: the upper edges of the levels but the last, and the mean level that follows each."""
+
+    edges: FloatArray
+    following: FloatArray
+
+    def levels(self, background: FloatArray) -> NDArray[np.int64]:
+        """From 1 to h.
+
+        Examples
+        --------
+        >>> scale_of(np.arange(16.0)).levels(np.array([0.0, 7.0, 15.0])).tolist()
+        [1, 4, 8]
+        """
+        return np.asarray(np.searchsorted(self.edges, background, side="right") + 1)
+
+
+def scale_of(background: FloatArray) -> Scale:
+    """By ranks among what the background brought by interval, and by what followed what.
+
+    A level that nothing followed is taken to stay.
+    """
+    edges = np.quantile(background, np.arange(1, LEVELS) / LEVELS)
+    levels = Scale(edges, np.zeros(LEVELS)).levels(background)
+    following = np.array(
+        [
+            levels[1:][levels[:-1] == level].mean() if (levels[:-1] == level).any() else level
+            for level in range(1, LEVELS + 1)
+        ]
+    )
+    return Scale(edges, following)
+
+
+def told(made: Scenario, scale: Scale, *, following: bool) -> Measured:
+    """Run a scenario, whose measured connection has an oracle, until the oracle has told what happens.
+
+    Parameters
+    ----------
+    made
+        With an oracle's level for every interval of T_L, of whatever value.
+    scale
+        Levels.
+    following
+        Whether the coming interval is told, or what the last one predicts.
+    """
+    document = made.complete_document()
+    steering = document["flows"][0]["congestion_control"]
+    intervals = len(steering["oracle"])
+    levels = np.full(intervals, float(LEVELS))
+    exact = 0
+    while True:
+        steering["oracle"] = levels.tolist()
+        run = with_series(Scenario.from_document(document))
+        found = scale.levels(np.array(run.others[:intervals]))
+        wanted = found.astype(np.float64) if following else np.concatenate([[LEVELS], scale.following[found[:-1] - 1]])
+        aggressive = wanted <= steering["threshold"]
+        wrong = np.flatnonzero(aggressive[exact:] != (levels[exact:] <= steering["threshold"]))
+        if wrong.size == 0:
+            return run
+        exact += int(wrong[0]) + 1
+        levels[exact - 1 :] = 1.0 if aggressive[exact - 1] else LEVELS
+
+
+def knowing_next(made: Scenario) -> Measured:
+    """With the coming interval's level."""
+    return told(made, _beside_plain(made), following=True)
+
+
+def knowing_last(made: Scenario) -> Measured:
+    """With what the last interval's level predicts."""
+    return told(made, _beside_plain(made), following=False)
+
+
+def _beside_plain(made: Scenario) -> Scale:
+    """The scale of a scenario: its background beside the plain control, after the warm-up."""
+    document = made.complete_document()
+    flow = document["flows"][0]
+    flow["congestion_control"] = flow["congestion_control"]["control"]
+    others = np.array(with_series(Scenario.from_document(document)).others)
+    return scale_of(others[others.size // 10 :])
+
+
+ORACLES = {NEXT: knowing_next, LAST: knowing_last}
+OWN = BASE.threshold(THRESHOLD_PEAK)
+
+
+class Oracles:
+    """What was found."""
+
+    def __init__(self, size: Size, progress: Progress) -> None:
+        progress("slopes without an oracle")
+        shorter = replace(size, duration_s=size.oracle_s, seeds=size.oracle_seeds)
+        points = [BASE.point("reno", OWN), *(constant(MIDDLE_MBPS, slope) for slope in SLOPES)]
+        self._size = size
+        self._found = grid.simulated(points, shorter, progress)
+        with ThreadPoolExecutor(about.cores()) as pool:
+            futures = {
+                name: [
+                    pool.submit(_simulated, name, each, size)
+                    for each in self._found.backgrounds[1.05, MIDDLE_MBPS, SOURCE]
+                ]
+                for name in ORACLES
+            }
+            self._told: dict[str, FloatArray] = {}
+            for name, row in futures.items():
+                progress(f"an oracle of {name}")
+                self._told[name] = np.array([each.result().goodput_mbps for each in row])
+
+    def _throughput(self) -> dict[str, FloatArray]:
+        """Mbit/s by seed, by who predicts."""
+        return {**self._told, "its own throughput": self._found.goodput(BASE.point("reno", OWN))}
+
+    def _constant(self, slope: float) -> FloatArray:
+        return self._found.goodput(constant(MIDDLE_MBPS, slope))
+
+    def _over(self, values: FloatArray, slope: float) -> FloatArray:
+        without = self._constant(slope)
+        return np.asarray((values - without) / without.mean())
+
+    @property
+    def _best(self) -> float:
+        return max(SLOPES, key=lambda slope: float(self._constant(slope).mean()))
+
+    def checks(self) -> Iterator[Check]:
+        """What each knows, and gains."""
+        for name, values in self._throughput().items():
+            for words, slope in (("plain Reno", 1.0), ("the best constant slope", self._best)):
+                yield beyond(
+                    f"gain of Reno that knows {name} over {words}, {MIDDLE_MBPS:g} Mbit/s", self._over(values, slope)
+                )
+
+    def section(self) -> Section:
+        """The table."""
+        rows = [
+            (
+                name,
+                f"{values.mean():.3f}",
+                signed(mean_interval(self._over(values, 1.0)), "%"),
+                signed(mean_interval(self._over(values, self._best)), "%"),
+            )
+            for name, values in self._throughput().items()
+        ]
+        rows += [
+            (
+                f"nothing: always {slope:g}",
+                f"{self._constant(slope).mean():.3f}",
+                signed(mean_interval(self._over(self._constant(slope), 1.0)), "%"),
+                "",
+            )
+            for slope in SLOPES
+        ]
+        header = ("what the connection knows", "throughput (Mbit/s)", "over plain Reno", "over the best constant slope")
+        size = self._size
+        return Section(
+            "What could a predictor gain?",
+            (
+                f"Reno with the threshold schedule, θ = {THRESHOLD_PEAK}, beside clients of {MIDDLE_MBPS:g} Mbit/s at "
+                f"30 ms ({size.oracle_seeds} seeds of {size.oracle_s:g} s). An oracle knows the contention of the link "
+                "itself: what no predictor exceeds that uses this schedule. What it gains over a connection that "
+                "predicts from its own throughput is what better predictions could add.",
+            ),
+            [Table("", header, rows, numbers=(1, 2, 3))],
+        )
+
+
+def _simulated(name: str, normalised: Normalised, size: Size) -> Measured:
+    intervals = math.ceil(size.oracle_s / INTERVAL_S)
+    parameters = (*(OWN or ()), ("oracle", [float(LEVELS)] * intervals))
+    connections = Connections(steered("reno", **dict(parameters)))
+    made = scenario(normalised.background, connections, size.oracle_s)
+    measure = ORACLES[name]
+    return keeping.kept(f"{NAME}-oracle", made, measure) if size.keep else measure(made)

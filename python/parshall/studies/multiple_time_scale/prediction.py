@@ -1,0 +1,114 @@
+"""Whether prediction gains: the source's schedules against slopes that are always the same, at three loads and 30 ms.
+
+The source compares a steered connection with the control that it wraps, and with one that is always aggressive. That
+mixes two things: slopes that follow what is predicted, and slopes that are larger on average. So there are connections
+with constant slopes here: what a schedule gains over the best of them, prediction gives. Which one is best is chosen on
+the same seeds, which favours the constant slopes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parshall.report.document import Drawn, Section, Table
+from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
+from parshall.stats.confidence import mean_interval
+from parshall.studies.check import Check
+from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, curve, sign_of, signed
+from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
+from parshall.studies.multiple_time_scale.published import LOADS_MBPS, THRESHOLD_PEAK
+from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
+
+SLOPES = (1.0, 2.0, 3.5, 5.0, 6.0)
+"""1: the plain control; 6: always aggressive."""
+MEAN_SLOPE = 3.5
+"""Of the inverse linear schedule, (A + a)/2."""
+MIDDLE_MBPS = 5.0
+SCHEDULES = {f"threshold, θ = {THRESHOLD_PEAK}": BASE.threshold(THRESHOLD_PEAK), "inverse linear": STEERED}
+THRESHOLD = next(iter(SCHEDULES))
+
+
+def constant(load_mbps: float, slope: float) -> Point:
+    """Reno with a slope that is always the same."""
+    parameters = (("schedule", "threshold"), ("threshold", float(LEVELS)), ("aggressiveness", slope))
+    return BASE.point("reno", None if slope == 1.0 else parameters, load_mbps=load_mbps)
+
+
+def scheduled(load_mbps: float, schedule: str) -> Point:
+    """Reno steered by a schedule."""
+    return BASE.point("reno", SCHEDULES[schedule], load_mbps=load_mbps)
+
+
+def points(size: Size) -> Iterator[Point]:  # noqa: ARG001 - as the other parts
+    """Everything that is shown."""
+    for load in LOADS_MBPS:
+        yield from (constant(load, slope) for slope in SLOPES)
+        yield from (scheduled(load, schedule) for schedule in SCHEDULES)
+
+
+def best(found: Results, load_mbps: float) -> float:
+    """The constant slope with the largest mean throughput."""
+    return max(SLOPES, key=lambda slope: float(found.goodput(constant(load_mbps, slope)).mean()))
+
+
+def over(found: Results, load_mbps: float, schedule: str, slope: float) -> NDArray[np.float64]:
+    """Relative difference of a schedule to a constant slope, by seed."""
+    return found.over(scheduled(load_mbps, schedule), constant(load_mbps, slope))
+
+
+def checks(found: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
+    """At the middle load neither abstaining nor always being aggressive (Fig. 6) is best; slopes between."""
+    gain = over(found, MIDDLE_MBPS, THRESHOLD, 1.0)
+    name = f"throughput of Reno at θ = {THRESHOLD_PEAK} less the plain control's, {MIDDLE_MBPS:g} Mbit/s"
+    yield claim("§5.2.2", name, 1, gain, "%")
+    for load in LOADS_MBPS:
+        for schedule in SCHEDULES:
+            for words, slope in (("the best", best(found, load)), ("the mean", MEAN_SLOPE)):
+                name = f"gain of Reno ({schedule}) over {words} constant slope, {slope:g}, {load:g} Mbit/s"
+                yield beyond(name, over(found, load, schedule, slope))
+
+
+def section(found: Results, size: Size) -> Section:  # noqa: ARG001 - as the other parts
+    """The answer, the table and a picture."""
+    rows: list[tuple[str, ...]] = []
+    for load in LOADS_MBPS:
+        plain = found.goodput(constant(load, 1.0))
+        for slope in SLOPES[1:]:
+            gain = (found.goodput(constant(load, slope)) - plain) / plain.mean()
+            rows.append((f"{load:g}", f"always {slope:g}", signed(mean_interval(gain), "%"), "", ""))
+        for schedule in SCHEDULES:
+            said = (over(found, load, schedule, slope) for slope in (1.0, MEAN_SLOPE, best(found, load)))
+            rows.append((f"{load:g}", schedule, *(signed(mean_interval(each), "%") for each in said)))
+    header = ("load (Mbit/s)", "slope", "over the plain control", "over always 3.5", "over the best constant slope")
+    marks: list[Mark] = [
+        *curve(SLOPES, [found.goodput(constant(MIDDLE_MBPS, slope)) for slope in SLOPES], "constant slope", 0)
+    ]
+    marks += [Guide(float(found.goodput(scheduled(MIDDLE_MBPS, schedule)).mean()), schedule) for schedule in SCHEDULES]
+    panel = Panel(marks, Axis("slope, in slopes of Reno"), Axis("reliable throughput", "Mbit/s"))
+    caption = f"Reno at {BASE_RTT_MS} ms beside clients of {MIDDLE_MBPS:g} Mbit/s; bars are 95 % intervals over seeds."
+    return Section(
+        "Does prediction gain?",
+        (answer(found),),
+        [Table("", header, rows, numbers=(0, 2, 3, 4))],
+        [Drawn("constant-slopes", "Predicted against constant slopes", Plot([panel], caption))],
+    )
+
+
+def answer(found: Results) -> str:
+    """What prediction adds at the middle load."""
+    slope = best(found, MIDDLE_MBPS)
+    threshold, linear = (mean_interval(over(found, MIDDLE_MBPS, each, slope)) for each in SCHEDULES)
+    verdict = {
+        1: "so that prediction gains",
+        0: "so that it does not show whether prediction gains",
+        -1: "so that prediction loses",
+    }
+    return (
+        f"At the middle load, {MIDDLE_MBPS:g} Mbit/s, the source's threshold schedule with θ = {THRESHOLD_PEAK} has "
+        f"{signed(threshold, '%')} over the best of the slopes that never change ({slope:g}), "
+        f"{verdict[sign_of(threshold)]}. The inverse linear schedule has {signed(linear, '%')} over it."
+    )
