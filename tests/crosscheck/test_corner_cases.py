@@ -40,6 +40,21 @@ def assert_all_complete(run: Any, transfers: int) -> None:
     assert run.transfers["completion_s"].null_count() == 0
 
 
+@pytest.mark.parametrize("control", ["reno", "cubic"])
+@pytest.mark.parametrize("packets", [5, 100])
+def test_an_interface_queue_loses_as_the_same_queue_on_a_link_does(simulate: Any, control: str, packets: int) -> None:
+    """The narrow place within the host, before a link with room for all, or that place as the link itself."""
+    flow = {"congestion_control": control, "processing_time": "0 s", "access_rate": "10 Mbit/s"}
+    within = simulate(dumbbell({**flow, "access_queue": f"{packets} packets"}, buffer=1000, rate="1 Gbit/s"))
+    link = simulate(dumbbell({**flow, "access_rate": "1 Gbit/s"}, buffer=packets))
+    mine, theirs = (run.flows.row(0, named=True) for run in (within, link))
+    assert within.link["dropped_packets"] == 0
+    assert mine["packets_sent"] - mine["packets_dropped"] >= within.link["arrivals_packets"]
+    assert mine["packets_dropped"] == pytest.approx(theirs["packets_dropped"], rel=0.05, abs=3)
+    assert mine["loss_events"] == pytest.approx(theirs["loss_events"], rel=0.05, abs=1)
+    assert mine["goodput_bps"] == pytest.approx(theirs["goodput_bps"], rel=0.02)
+
+
 RECOVERIES = ["tahoe", "reno", "newreno", "sack", "rack"]
 
 

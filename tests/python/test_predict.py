@@ -334,6 +334,7 @@ OFF = {"name": "exponential", "mean": 1.0}
     ("changes", "link_changes", "expected"),
     [
         ({"workload": {"name": "on_off", "size": SIZE, "off": OFF}}, {}, "'on_off' is no long transfer"),
+        ({"access_bps": 10**7, "access_packets": 100}, {}, "hosts lose packets at their own access links"),
         ({"workload": {"name": "open_loop", "size": SIZE, "arrivals_per_s": 1.0}}, {}, "'open_loop' is no long"),
         ({"tcp": tcp(recovery="tahoe")}, {}, "Tahoe goes back to slow start"),
         ({"congestion_control": {"name": "bbr"}}, {}, "no model describes the congestion control 'bbr'"),

@@ -20,7 +20,7 @@ from parshall.report.comparison import Verdict
 from parshall.report.figures import CATALOG
 from parshall.report.interactive import plotly
 from parshall.report.palette import DARK, LIGHT, Scheme
-from parshall.report.plot import Figure, Missing, Plot
+from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot
 from parshall.report.static import image
 from parshall.report.uncertainty import IDENTICAL, ZERO, with_unit
 from parshall.runs import Run
@@ -322,3 +322,20 @@ def test_many_flows_make_a_page_of_the_usual_size(sources: Run) -> None:
     assert len(page) < 3_200_000
     assert "smallest and largest value" in page
     assert "median of the flows at that RTT" in page
+
+
+def test_panels_stand_in_rows() -> None:
+    """Two rows of two: the second column begins right of the first, and shares the ordinate of its row."""
+    x, y = Axis("time", "s", minimum=0, maximum=1), Axis("rate", minimum=0, maximum=1)
+    panels = [Panel([Line([0, 1], [0, 1], f"flow {number}")], x, y, f"panel {number}") for number in range(4)]
+    plot = Plot(panels, "four", columns=2)
+    layout = plotly(plot)["layout"]
+    assert layout["xaxis"]["domain"][1] < layout["xaxis2"]["domain"][0]
+    assert layout["xaxis3"]["domain"] == layout["xaxis"]["domain"]
+    assert layout["yaxis2"]["domain"] == layout["yaxis"]["domain"]
+    assert layout["yaxis3"]["domain"][1] < layout["yaxis"]["domain"][0]
+    assert (layout["yaxis2"]["matches"], layout["yaxis4"]["matches"]) == ("y", "y3")
+    stacked = image(Plot(panels, "four"), "png")
+    assert image(plot, "png").height < stacked.height
+    with pytest.raises(ValueError, match="4 panels do not fill rows of 3"):
+        Plot(panels, "four", columns=3)

@@ -79,6 +79,24 @@ REFUSED = {
         "found 2 Mbit/s",
         "the access rate, 1 Mbit/s, or less",
     ),
+    "a queue without a link": (
+        'flows.0={rtt="9 ms", access_queue="10 packets"}',
+        "flows.0.access_queue",
+        "without a rate",
+        "write an access_rate",
+    ),
+    "an interface that holds nothing": (
+        'flows.0={rtt="9 ms", access_rate="1 Mbit/s", access_queue="0 packets"}',
+        "flows.0.access_queue",
+        '"0 packets"',
+        "at least one packet",
+    ),
+    "datagrams at an interface that loses": (
+        'flows.0={rtt="9 ms", access_rate="1 Mbit/s", access_queue="9 packets",workload={name="cbr", rate="1 kbit/s"}}',
+        "flows.0.access_queue",
+        "sends datagrams",
+        "accepted with TCP",
+    ),
     "no packet fits a bucket": (
         BUCKET % 'rate="1 Mbit/s", burst="500 B"',
         "flows.0.marker.burst",

@@ -203,7 +203,15 @@ def _at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
-OPTIONAL = {"access_bps", "delayed_ack", "flow_samples", "initial_ssthresh", "link_samples", "receive_window"}
+OPTIONAL = {
+    "access_bps",
+    "access_packets",
+    "delayed_ack",
+    "flow_samples",
+    "initial_ssthresh",
+    "link_samples",
+    "receive_window",
+}
 """What may be null: serde reads an absent value as null there, whatever the struct says."""
 
 

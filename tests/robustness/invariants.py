@@ -118,8 +118,9 @@ def _flow(flow: Row, resolved: Row, span_s: float) -> Iterator[str]:
 
 
 def _between(run: Run, resolved: Row) -> Iterator[str]:
-    """What links drop is what flows miss, if no ACKs cross links and everything is counted."""
-    if resolved["warm_up_ps"] or any(each["reverse_path"] for each in resolved["flows"]):
+    """What links drop is what flows miss, if no ACKs cross links, no host loses packets and everything is counted."""
+    beside = ("reverse_path", "access_packets")
+    if resolved["warm_up_ps"] or any(each[key] for each in resolved["flows"] for key in beside):
         return
     for number in run.repetitions:
         links, flows = (table.filter(pl.col("repetition") == number) for table in (run.links, run.flows))

@@ -27,6 +27,9 @@ FILES = {
 }
 """What scenarios name; a test writes them to the scenarios' folder."""
 
+_DATAGRAMS = ("cbr", "on_off_cbr", "poisson", "rate_controlled")
+"""Workloads without TCP."""
+
 PACKETS_OF_A_RUN = 4000
 """Packets that all links together can send, about."""
 
@@ -119,6 +122,8 @@ class Draw(random.Random):
             group["start"] = self.start(count)
         if self.maybe(0.4):
             group["access_rate"] = self.rate(self.rate_bps * self.log_uniform(0.1, 20.0))
+            if self.maybe(0.3) and group["workload"]["name"] not in _DATAGRAMS:
+                group["access_queue"] = f"{self.randint(1, 200)} packets"
         if self.maybe(0.3):
             group["packet_size"] = f"{self.randint(100, 9000)} B"
             group["header_size"] = f"{self.randint(0, 99)} B"
@@ -126,6 +131,7 @@ class Draw(random.Random):
             group["marker"] = self.entry("markers")
         group |= self.way(names) | self.sender(group["workload"]["name"])
         handled = {"path", "reverse_path", "direction", "marker", "congestion_control", "packet_size", "header_size"}
+        handled |= {"access_rate", "access_queue"}
         self.others(group, FlowGroup, handled | {parameter.name for parameter in TCP_PARAMETERS})
         return group
 

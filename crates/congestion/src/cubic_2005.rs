@@ -16,13 +16,18 @@
 //! reduction, not from the end of the recovery; and W_tcp counts round trips by t/RTT instead of by ACKs, and keeps its
 //! slope above W_max. Fast convergence is that of BIC.
 //!
-//! Linux' version of that time has the same C = 0.4, keeps 819/1024, and has S_max = 16 packets in 100 ms. It differs in what comes
+//! Linux' version of that time keeps 819/1024, and has S_max = 16 packets in 100 ms. It differs in what comes
 //! before the first loss: slow start ends at 100 packets, and then a round trip adds a fiftieth of the window
 //! (`initial_ssthresh` of the group, `initial_growth = 0.02`). It also counts W_tcp by ACKs, begins t with the first ACK after
 //! the recovery, and forgets all after a timeout.
 //!
-//! Read: Linux' net/ipv4/tcp_cubic.c, version 2.0, for its constants and conditions; RFC 9438 for what came later. Not read:
-//! the paper of 2005.
+//! Its C is 0.4 from 2.6.19 on. Until 2.6.18 the constant that multiplies (t - K)^3 was scaled wrongly: (41 * 8)/10 = 32 of
+//! 1024ths for a tenth of a second where 41 * 10 = 410 were meant, 12.8 times too little. K came from another constant, which was
+//! right. So W(0) is not the window but 0.98 W_max: the window grows by S_max up to there, reaches W_max after K as it
+//! should, and beyond it grows 12.8 times too slowly. `scaling_error` is that version.
+//!
+//! Read: Linux' net/ipv4/tcp_cubic.c, version 2.0, for its constants and conditions, and its correction "cubic: grow too
+//! slowly" (stable kernels, 31 October 2006); RFC 9438 for what came later. Not read: the paper of 2005.
 //!
 //! Deviations: K is counted from the window and W_max as they are after fast convergence, cbrt((W_max - cwnd)/C), as in Linux: with
 //! K = cbrt(beta W_max/C) the curve would not begin at the window.
@@ -46,8 +51,13 @@ parshall_units::configuration! {
         fast_convergence: bool => Boolean, default "true";
         /// Whether the window is never below what Reno would reach.
         reno_friendly: bool => Boolean, default "true";
+        /// Whether the cubic term is 12.8 times too small, as in Linux before 2.6.19.
+        scaling_error: bool => Boolean, default "false";
     }
 }
+
+/// What is left of the cubic term in Linux before 2.6.19: 32 where 410 were meant.
+const WRONG_SCALE: f64 = 32.0 / 410.0;
 
 /// The cubic window growth of 2005.
 #[derive(Clone, Debug)]
@@ -93,7 +103,8 @@ impl Cubic2005 {
 
     fn w_cubic(&self, t: f64) -> f64 {
         let x = t - self.k_s;
-        self.config.c * x * x * x + self.w_max
+        let scale = if self.config.scaling_error { WRONG_SCALE } else { 1.0 };
+        scale * self.config.c * x * x * x + self.w_max
     }
 
     /// What a Reno flow that keeps as much would have.
@@ -185,6 +196,7 @@ mod tests {
             initial_growth: 0.0,
             fast_convergence: true,
             reno_friendly: false,
+            scaling_error: false,
         }
     }
 
@@ -227,6 +239,21 @@ mod tests {
         // 3 C K^2 at W_max = 100,000 is 1629 packets/s: clamped to 160.
         let window = after(&config(160.0), 100_000.0, 10.0);
         assert!((window - 80_000.0 - 1600.0).abs() < 20.0, "{window}");
+    }
+
+    #[test]
+    fn the_wrong_scale_jumps_to_the_plateau_and_hardly_leaves_it() {
+        let wrong = Cubic2005Config { scaling_error: true, ..config(1e6) };
+        let k = libm::cbrt(0.2 * 1000.0 / 0.4);
+        // From 800 packets towards W(0) = W_max - (32/410) 0.2 W_max = 984: after ten round trips it is on the curve.
+        let soon = after(&wrong, 1000.0, 1.0);
+        let curve = 1000.0 - WRONG_SCALE * 0.4 * libm::pow(k - 1.0, 3.0);
+        assert!((soon - curve).abs() < 1.5, "{soon} for {curve}");
+        let back = after(&wrong, 1000.0, k);
+        assert!((back - 1000.0).abs() < 1.0, "{back}");
+        // Beyond K: 12.8 times less than C x^3.
+        let [right, slow] = [config(1e6), wrong].map(|each| after(&each, 1000.0, k + 10.0) - 1000.0);
+        assert!((right / slow - 410.0 / 32.0).abs() < 0.3, "{right} and {slow}");
     }
 
     #[test]

@@ -32,7 +32,7 @@ table! {
         packets_sent: Option<u64>, "packets";
         /// Packets sent again.
         retransmissions: Option<u64>, "packets";
-        /// Of the packets sent, those that were dropped or lost, on any link; of a trace: that were found to be.
+        /// Of the packets sent, those that were dropped or lost, in the host or on any link; of a trace: that were found to be.
         packets_dropped: Option<u64>, "packets";
         /// Packets dropped over packets sent; null if none was sent.
         loss_rate: Option<f64>, "1";

@@ -324,9 +324,16 @@ impl<'a> GroupBuilder<'a> {
     }
 
     fn access(&self) -> Result<Option<AccessLink>, Problem> {
+        let limit = self.spec.access_packets;
+        if limit == Some(0) {
+            return Err(problem("access_queue", "must hold at least 1 packet"));
+        }
+        if limit.is_some() && (self.spec.access_bps.is_none() || self.spec.tcp.is_none()) {
+            return Err(problem("access_queue", "needs an access_rate, and TCP"));
+        }
         let Some(bps) = self.spec.access_bps else { return Ok(None) };
         let rate = Rate::from_bps(bps).ok_or_else(|| problem("access_rate", "must be above 0 bit/s"))?;
-        Ok(Some(AccessLink::new(rate, self.spec.packet_bytes)))
+        Ok(Some(AccessLink::new(rate, self.spec.packet_bytes, limit)))
     }
 
     /// Splits an RTT over the private legs of the path.

@@ -76,6 +76,8 @@ pub struct FlowGroup {
     pub rtt_ps: Spread,
     /// The rate of each flow's own access link; `None`: unlimited.
     pub access_bps: Option<u64>,
+    /// How many packets the queue of the access link holds, the one in transmission included; `None`: all.
+    pub access_packets: Option<u32>,
     /// Which packets are within the flow's profile, decided where its access link ends.
     pub marker: MarkerConfig,
     /// Each packet waits a random part of this, at most, before it leaves its host; 0: none does.

@@ -63,7 +63,7 @@ pub(crate) struct TcpFlow {
     pub(crate) acks: VecDeque<(Packet, u32)>,
     /// `delivered` when the warm-up ended.
     delivered_before: u64,
-    /// Of the packets sent since the warm-up: those lost on links.
+    /// Of the packets sent since the warm-up: those lost in the host or on links.
     pub(crate) dropped: u64,
     pub(crate) started: Instant,
     /// Its number in the records; `index` is its place among the TCP flows.
@@ -360,7 +360,9 @@ impl TcpFlow {
     /// A packet is the first one in line.
     #[inline(never)]
     fn begin_line(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
-        let at = self.reaches_link(group, packet, core.warm_up);
+        let Some(at) = self.reaches_link(group, packet, core.warm_up) else {
+            unreachable!("all packets before it have left, so the access link is free");
+        };
         core.queue.push(at, Entity::Data(self.index));
     }
 
@@ -376,23 +378,44 @@ impl TcpFlow {
     pub(crate) fn next_in_line(&mut self, group: &TcpGroup, warm_up: Instant) -> Option<Instant> {
         self.line.pop_front();
         prefetch_ahead(&self.line);
-        if let Some(&next) = self.line.front() {
-            return Some(self.reaches_link(group, next, warm_up));
+        while let Some(&next) = self.line.front() {
+            let at = self.reaches_link(group, next, warm_up);
+            if at.is_some() {
+                return at;
+            }
+            self.lose_in_host(next, warm_up);
         }
         trim(&mut self.line);
         None
     }
 
+    /// The packet first in line does not fit into the queue of its access link.
+    #[cold]
+    #[inline(never)]
+    fn lose_in_host(&mut self, packet: Waiting, warm_up: Instant) {
+        self.line.pop_front();
+        self.dropped += u64::from(packet.sent >= warm_up);
+        if let Some(probe) = &mut self.probe {
+            probe.mark_lost(packet.sent);
+        }
+    }
+
     /// The host processes packets one after another, in the order of the line, then its access link sends them; behind
-    /// that stands the marker.
+    /// that stands the marker. `None`: the access link's queue is full.
     #[inline]
-    fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) -> Instant {
+    fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) -> Option<Instant> {
         let mut leaves = packet.sent;
         if group.processing_time > Duration::ZERO {
-            leaves = self.left.max(leaves + self.processing.below(group.processing_time));
-            self.left = leaves;
+            leaves += self.processing.below(group.processing_time);
+            if group.access.is_none() {
+                leaves = leaves.max(self.left);
+                self.left = leaves;
+            }
         }
         if let Some(link) = &group.access {
+            if !link.has_room(leaves, self.left) {
+                return None;
+            }
             leaves = leaves.max(self.left) + link.transmission(packet.bytes());
             self.left = leaves;
         }
@@ -400,7 +423,7 @@ impl TcpFlow {
             self.first_class = edge.enter(leaves, packet.bytes(), packet.sent >= warm_up);
         }
         self.first_at = leaves + self.legs.to_first_link;
-        self.first_at
+        Some(self.first_at)
     }
 
     /// Size on the wire: the last packet of a transfer carries what is left.

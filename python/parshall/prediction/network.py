@@ -88,6 +88,8 @@ class Group:
     parameters: Mapping[str, Any]
     marker: Mapping[str, Any]
     """`rate` (bit/s) and `burst` (bytes) of a token bucket; neither without one."""
+    host_loses: bool = False
+    """Whether packets are lost in the sending host, where the access link's queue is full."""
 
     @property
     def is_tcp(self) -> bool:
@@ -209,6 +211,7 @@ def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
         control=str(control.pop("name", "")),
         parameters=control,
         marker={name: value for name, value in spec["marker"].items() if name != "name"},
+        host_loses=spec.get("access_packets") is not None,
     )
 
 

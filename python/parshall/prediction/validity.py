@@ -82,7 +82,7 @@ def before(network: Network, group: Group, model: ThroughputModel) -> str | None
 
 def workload_or_recovery(group: Group) -> str | None:
     """Say why no steady-state model describes the group, whatever the network."""
-    return _workload(group) or _recovery(group)
+    return _workload(group) or _recovery(group) or _host(group)
 
 
 def after(state: State) -> str | None:
@@ -101,6 +101,14 @@ def _recovery(group: Group) -> str | None:
     if (group.tcp or {}).get("recovery") != "tahoe":
         return None
     return "Tahoe goes back to slow start at every loss; the formulas have fast recovery"
+
+
+def _host(group: Group) -> str | None:
+    if not group.host_loses:
+        return None
+    return (
+        "its hosts lose packets at their own access links (access_queue); the models lose them on links that are shared"
+    )
 
 
 def _link(link: Link) -> str | None:

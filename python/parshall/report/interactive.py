@@ -23,6 +23,8 @@ _TOP_PX = 46.0
 _GAP_PX = 40.0
 _BOTTOM_PX = 52.0
 _LEGEND_PX = 32.0
+_BESIDE = 0.05
+"""Between two columns, of the width."""
 _PHONE_CHARACTERS = 40
 _TICK_PX = 26.0
 _FEW_DECADES = 2.2
@@ -34,7 +36,8 @@ def plotly(plot: Plot) -> Json:
     """The data and layout of `plot`, with tokens for colours."""
     data: list[Json] = []
     unit = PANEL_PX if len(plot.panels) == 1 else STACKED_PX
-    heights = [unit * panel.height for panel in plot.panels]
+    heights, columns = plot.row_heights(unit), plot.columns
+    wide = (1.0 - _BESIDE * (columns - 1)) / columns
     inner = sum(heights) + _GAP_PX * (len(heights) - 1)
     layout: Json = {
         "margin": {"l": 8, "r": 20, "t": _TOP_PX, "pad": 0},
@@ -50,25 +53,32 @@ def plotly(plot: Plot) -> Json:
         "annotations": [],
         "shapes": [],
     }
-    top = 1.0
-    last = len(plot.panels) - 1
+    top, bottom = 1.0, 1.0
     named: set[str] = set()
-    for index, (panel, height) in enumerate(zip(plot.panels, heights, strict=True)):
-        bottom = top - height / inner
-        suffix = "" if index == 0 else str(index + 1)
-        layout[f"xaxis{suffix}"] = _axis(panel, "x", titled=index == last) | {
+    for index, panel in enumerate(plot.panels):
+        row, column = divmod(index, columns)
+        height = heights[row]
+        if column == 0:
+            top = bottom - (_GAP_PX / inner if row else 0.0)
+            bottom = top - height / inner
+        left = column * (wide + _BESIDE)
+        suffix = _suffix(index)
+        is_last = row == len(heights) - 1
+        layout[f"xaxis{suffix}"] = _axis(panel, "x", titled=is_last) | {
             "anchor": f"y{suffix}",
-            "showticklabels": index == last,
+            "showticklabels": is_last,
             **({"matches": "x"} if index else {}),
+            **({"domain": [left, left + wide]} if columns > 1 else {}),
         }
         layout[f"yaxis{suffix}"] = _axis(panel, "y", titled=False) | {
             "anchor": f"x{suffix}",
             "domain": [max(0.0, bottom), top],
             "automargin": "left",
             "nticks": max(4, round(height / _TICK_PX)),
+            **({"matches": f"y{_suffix(index - column)}", "showticklabels": False} if column else {}),
         }
         repeated = index > 0 and plot.panels[index - 1].y == panel.y
-        layout["annotations"] += _headings(panel, top, repeated=repeated)
+        layout["annotations"] += _headings(panel, (left, left + wide, top), columns, repeated=repeated)
         for mark in panel.marks:
             if isinstance(mark, Guide):
                 _guide(layout, mark, panel, suffix)
@@ -82,11 +92,15 @@ def plotly(plot: Plot) -> Json:
                 if name:
                     trace["legendgroup"] = name
                 data.append(trace)
-        top = bottom - _GAP_PX / inner
     layout["showlegend"] = len(named) > 0
     layout["margin"]["b"] = _BOTTOM_PX + (_LEGEND_PX if named else 0.0)
     layout["height"] = inner + _TOP_PX + layout["margin"]["b"]
     return {"data": data, "layout": layout}
+
+
+def _suffix(index: int) -> str:
+    """What tells the axes of a panel from those of others: plotly counts from 1, and leaves out the first number."""
+    return "" if index == 0 else str(index + 1)
 
 
 def _axis(panel: Panel, letter: Literal["x", "y"], *, titled: bool) -> Json:
@@ -128,15 +142,17 @@ def _axis(panel: Panel, letter: Literal["x", "y"], *, titled: bool) -> Json:
     return drawn
 
 
-def _headings(panel: Panel, top: float, *, repeated: bool) -> list[Json]:
+def _headings(panel: Panel, place: tuple[float, float, float], columns: int, *, repeated: bool) -> list[Json]:
+    """What stands above a panel, whose left, right and top end are given, of the whole figure."""
+    left, right, top = place
     common: Json = {"xref": "paper", "yref": "paper", "y": top, "yanchor": "bottom", "showarrow": False, "yshift": 3}
     headings = []
     if not repeated:
-        above = {"yshift": 20} if len(panel.y.title) + len(panel.note) > _PHONE_CHARACTERS else {}
-        headings.append(common | {"x": 0, "xanchor": "left", "text": escaped(panel.y.title)} | above)
+        above = {"yshift": 20} if len(panel.y.title) + len(panel.note) > _PHONE_CHARACTERS / columns else {}
+        headings.append(common | {"x": left, "xanchor": "left", "text": escaped(panel.y.title)} | above)
     if panel.note:
         muted = {"color": "$muted"}
-        headings.append(common | {"x": 1, "xanchor": "right", "text": escaped(panel.note), "font": muted})
+        headings.append(common | {"x": right, "xanchor": "right", "text": escaped(panel.note), "font": muted})
     return headings
 
 

@@ -192,10 +192,23 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure's content: panels from top to bottom, and the caption that says what they show."""
+    """A figure's content: panels from top to bottom, and the caption that says what they show.
+
+    With `columns`, panels stand in rows of so many, from left to right; the ordinate of a row is that of its first one.
+    """
 
     panels: Sequence[Panel]
     caption: str
+    columns: int = 1
+
+    def __post_init__(self) -> None:
+        if self.columns < 1 or len(self.panels) % self.columns:
+            raise ValueError(f"{len(self.panels)} panels do not fill rows of {self.columns}")
+
+    def row_heights(self, unit: float) -> list[float]:
+        """The height of each row, that of its highest panel; a panel of height 1 has `unit`."""
+        rows = range(0, len(self.panels), self.columns)
+        return [unit * max(panel.height for panel in self.panels[at : at + self.columns]) for at in rows]
 
 
 @dataclass(frozen=True)

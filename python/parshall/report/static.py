@@ -35,6 +35,7 @@ _RIGHT_IN = 0.12
 _TOP_IN = 0.27
 _BOTTOM_IN = 0.46
 _GAP_IN = 0.3
+_BESIDE_IN = 0.25
 _SHADES_IN = 0.95
 _LEGEND_CHARACTERS = 104
 _LEGEND_ROW_IN = 0.19
@@ -113,13 +114,14 @@ def _metadata(file_format: str) -> dict[str, Any]:
 def _drawn(plot: Plot) -> Canvas:
     """The figure, with margins of fixed size: the axes of all figures of a page begin at the same place."""
     unit = PANEL_IN if len(plot.panels) == 1 else STACKED_IN
-    heights = [unit * panel.height for panel in plot.panels]
+    heights, columns = plot.row_heights(unit), plot.columns
     canvas = Canvas()
-    axes = [canvas.add_subplot(len(heights), 1, index + 1) for index in range(len(heights))]
+    axes = [canvas.add_subplot(len(heights), columns, index + 1) for index in range(len(plot.panels))]
     for index, (panel, ax) in enumerate(zip(plot.panels, axes, strict=True)):
         repeated = index > 0 and plot.panels[index - 1].y == panel.y
         _draw(panel, ax, repeated=repeated)
-    axes[-1].set_xlabel(plot.panels[-1].x.title)
+    for ax, panel in zip(axes[-columns:], plot.panels[-columns:], strict=True):
+        ax.set_xlabel(panel.x.title)
     legend = _legend(canvas, axes)
     height = _TOP_IN + sum(heights) + _GAP_IN * (len(heights) - 1) + _BOTTOM_IN + legend
     canvas.set_size_inches(WIDTH_IN, height)
@@ -128,13 +130,19 @@ def _drawn(plot: Plot) -> Canvas:
     right = _SHADES_IN if has_shades else _RIGHT_IN
     longest = max((len(name) for panel in plot.panels for name in panel.y.names), default=0)
     left = min(max(_LEFT_IN, _NAME_IN * longest + 0.12), WIDTH_IN / 3)
-    for index, (ax, panel, own) in enumerate(zip(axes, plot.panels, heights, strict=True)):
-        top -= own
-        width = WIDTH_IN - left - right
-        ax.set_position((left / WIDTH_IN, top / height, width / WIDTH_IN, own / height))
+    width = (WIDTH_IN - left - right - _BESIDE_IN * (columns - 1)) / columns
+    for index, (ax, panel) in enumerate(zip(axes, plot.panels, strict=True)):
+        row, column = divmod(index, columns)
+        own = heights[row]
+        if column == 0:
+            top -= own + (_GAP_IN if row else 0.0)
+        else:
+            ax.tick_params(labelleft=False)
+            ax.set_ylim(axes[index - column].get_ylim())
+        start = left + column * (width + _BESIDE_IN)
+        ax.set_position((start / WIDTH_IN, top / height, width / WIDTH_IN, own / height))
         _shades(canvas, ax, panel, ((WIDTH_IN - right + 0.1) / WIDTH_IN, top / height, 0.12 / WIDTH_IN, own / height))
-        top -= _GAP_IN
-        if index < len(axes) - 1:
+        if row < len(heights) - 1:
             ax.tick_params(labelbottom=False)
     return canvas
 

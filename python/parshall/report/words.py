@@ -81,7 +81,8 @@ def _group(group: Document) -> str:
     if group.get("path"):
         parts.append(f"over {' → '.join(map(str, group['path']))}")
     if group.get("access_rate"):
-        parts.append(f"access at {_q(group['access_rate'])}")
+        queue = f", a queue of {_q(group['access_queue'])} before it" if group.get("access_queue") else ""
+        parts.append(f"access at {_q(group['access_rate'])}{queue}")
     if group.get("receive_window") not in (None, "unlimited"):
         parts.append(f"receive window {_q(group['receive_window'])}")
     parts.append(_workload(group.get("workload")))

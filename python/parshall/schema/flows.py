@@ -10,7 +10,7 @@ from parshall.schema.catalog import family
 from parshall.schema.families import choice, fields
 from parshall.schema.links import NAME
 from parshall.schema.model import Part
-from parshall.schema.quantities import Bytes, PacketSize, ProcessingTime, Rate, parse
+from parshall.schema.quantities import Bytes, PacketSize, PositivePackets, ProcessingTime, Rate, parse
 from parshall.schema.spread import Rtt, Start
 
 TCP_PARAMETERS = family("tcp")[0].parameters
@@ -52,6 +52,11 @@ class FlowGroup(TcpOptions):
     rtt: Rtt = Field(description="Two-way propagation delay, the links' included")
     start: Start = Field("0 s", description="When each flow starts")
     access_rate: Rate | None = Field(None, description="Rate of each flow's own access link (default: unlimited)")
+    access_queue: PositivePackets | None = Field(
+        None,
+        description="Packets that the queue of the access link holds, the one in transmission included; what does not "
+        "fit is lost (with `access_rate`, TCP only; default: no limit)",
+    )
     processing_time: ProcessingTime | None = Field(
         None, description="As at the top level, for these flows (default: the top level's; for poisson none)"
     )

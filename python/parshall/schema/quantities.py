@@ -120,6 +120,12 @@ def check_packets(text: str) -> None:
     parse("packets", text)
 
 
+def check_positive_packets(text: str) -> None:
+    """Raise ValueError for anything but a number of packets above zero."""
+    if parse("packets", text) == 0:
+        raise ValueError(f'found "{text}"; a queue holds at least one packet: write e.g. "1000 packets"')
+
+
 def check_size(text: str) -> None:
     """Raise ValueError for anything but a size in bytes or packets."""
     if in_packets(text):
@@ -190,6 +196,7 @@ RATE = Form(check_rate, _schema("[kMGT]?bit/s", "48 Mbit/s"))
 BYTES = Form(check_bytes, _schema("B|kB|MB|GB|TB|KiB|MiB|GiB", "1500 B"))
 PACKET_SIZE = Form(check_packet_size, BYTES.schema)
 PACKETS = Form(check_packets, _schema("packets?", "10 packets"))
+POSITIVE_PACKETS = Form(check_positive_packets, _schema("packets?", "1000 packets"))
 SIZE = Form(check_size, _schema(_SIZE, "30 kB", "20 packets"))
 POSITIVE_SIZE = Form(check_positive_size, _schema(_SIZE, "64 kB", "64 packets"))
 BUFFER = Form(check_buffer, _schema(f"{_SIZE}|BDP", "100 packets", "150 kB", "1 BDP"))
@@ -198,5 +205,6 @@ Duration = Annotated[str, BeforeValidator(DURATION.validate), WithJsonSchema(DUR
 PositiveDuration = Annotated[str, BeforeValidator(POSITIVE_DURATION.validate), WithJsonSchema(POSITIVE_DURATION.schema)]
 ProcessingTime = Annotated[str, BeforeValidator(PROCESSING_TIME.validate), WithJsonSchema(PROCESSING_TIME.schema)]
 Rate = Annotated[str, BeforeValidator(RATE.validate), WithJsonSchema(RATE.schema)]
+PositivePackets = Annotated[str, BeforeValidator(POSITIVE_PACKETS.validate), WithJsonSchema(POSITIVE_PACKETS.schema)]
 PacketSize = Annotated[str, BeforeValidator(PACKET_SIZE.validate), WithJsonSchema(PACKET_SIZE.schema)]
 Bytes = Annotated[str, BeforeValidator(BYTES.validate), WithJsonSchema(BYTES.schema)]

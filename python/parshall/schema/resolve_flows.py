@@ -50,6 +50,7 @@ def flow_group(
         "reverse_path": route.reverse_path,
         "rtt_ps": rtt,
         "access_bps": None if access is None else quantities.parse("rate", access),
+        "access_packets": _access_packets(group, datagrams=datagrams),
         "processing_ps": _processing_ps(processing_time, packet_bytes, route, duration_ps),
         "marker": _marker(group, packet_bytes, context),
         "start_ps": _start(group, duration_ps),
@@ -61,6 +62,17 @@ def flow_group(
         else None,
         "workload": workload,
     }
+
+
+def _access_packets(group: FlowGroup, *, datagrams: bool) -> int | None:
+    """What the queue of the access link holds; None: everything."""
+    if group.access_queue is None:
+        return None
+    if datagrams:
+        raise Problem(("access_queue",), f'"{group.workload.name}" sends datagrams; accepted with TCP')
+    if group.access_rate is None:
+        raise Problem(("access_queue",), "a link without a rate has no queue; write an access_rate, too")
+    return quantities.parse("packets", group.access_queue)
 
 
 def rtt_spread(group: FlowGroup, delay_ps: int, context: Context) -> tuple[dict[str, Any], float]:

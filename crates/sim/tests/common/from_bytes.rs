@@ -266,13 +266,17 @@ impl Choices<'_> {
             tcp.insert("slow_start".to_owned(), "standard".into()); // few controls fit the other
         }
         tcp.insert("initial_window".to_owned(), self.whole(1, 300).into()); // a million packets at once take their time
+        let access_bps = if self.is() { json!(self.whole(10_000, 50_000_000)) } else { Value::Null };
+        let limited = !datagrams && !access_bps.is_null() && self.is();
+        let access_packets = if limited { json!(1 + self.below(50)) } else { Value::Null };
         json!({
             "name": format!("group{number}"),
             "count": 1 + self.below(6),
             "path": self.path(links, 1),
             "reverse_path": self.path(links, 0),
             "rtt_ps": self.spread(60 * PS_PER_MS, 100),
-            "access_bps": if self.is() { json!(self.whole(10_000, 50_000_000)) } else { Value::Null },
+            "access_bps": access_bps,
+            "access_packets": access_packets,
             "marker": if self.byte() % 4 == 3 { self.entry(parshall_net::markers::catalog::CATALOG, payload) } else { json!({"name": "none"}) },
             "start_ps": self.spread(0, 100),
             "packet_bytes": packet_bytes,
