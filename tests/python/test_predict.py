@@ -50,7 +50,7 @@ def tcp(**changes: Any) -> dict[str, Any]:
         "ecn": False,
         "pacing": False,
         "handshake": False,
-        "ssthresh_cached": False,
+        "ssthresh_cached": "off",
         "persistent": False,
         "byte_counting": True,
         "ack_size": 40,
@@ -577,7 +577,7 @@ def test_transfers_at_what_was_measured() -> None:
         ([flows("vegas", workload={"name": "transfer", "sizes": [10_000]})], "slow start of 'vegas'"),
         ([flows(workload={"name": "transfer", "sizes": [10_000]}), flows(name="b")], "depends on group 'b' (bulk)"),
         (
-            [flows(workload={"name": "transfer", "sizes": [10_000]}, tcp=tcp(ssthresh_cached=True))],
+            [flows(workload={"name": "transfer", "sizes": [10_000]}, tcp=tcp(ssthresh_cached="lowest"))],
             "given threshold",
         ),
         (

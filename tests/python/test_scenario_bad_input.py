@@ -156,6 +156,7 @@ REFUSED = {
         '"30 packets"',
         'max_threshold, "15 packets", or less',
     ),
+    "no rule for ssthresh": ('flows.0.ssthresh_cached="lower"', "flows.0.ssthresh_cached", '"lower"', '"lowest"'),
     "delayed ACK too long": ('flows.0.delayed_ack="1 s"', "flows.0.delayed_ack", '"1 s"', "500 ms or less"),
     "name with a dot": ("flows.0.name=a.b", "flows.0.name", '"a.b"', "letters, digits"),
     "name twice": ("flows.1.name=bulk", "flows.1.name", '"bulk" again', "differ"),

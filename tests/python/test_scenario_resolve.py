@@ -130,6 +130,15 @@ def test_forms_of_delayed_acks(given: Any, expected: int | None, document: Docum
     assert resolved(document)["flows"][0]["tcp"]["delayed_ack"] == expected
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"), [("lowest", "lowest"), ("linux", "linux"), ("off", "off"), (True, "last"), (False, "off")]
+)
+def test_forms_of_a_cached_ssthresh(given: Any, expected: str, document: Document) -> None:
+    """Truth values mean what they did when there was one rule."""
+    document["flows"][0]["ssthresh_cached"] = given
+    assert resolved(document)["flows"][0]["tcp"]["ssthresh_cached"] == expected
+
+
 def test_files_are_relative_to_the_scenario(toml: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (toml.parent / "sizes.txt").write_text("1 50\n3 100\n")
     (toml.parent / "lte.down").write_text("1\n2\n2\n")

@@ -70,6 +70,8 @@ pub(crate) struct TcpFlow {
     pub(crate) id: u32,
     /// The random choices of the next connection's control follow from this.
     random: u64,
+    /// The ssthresh of earlier connections that the next one starts from; infinite: none.
+    ssthresh: f64,
 }
 
 impl TcpFlow {
@@ -101,6 +103,7 @@ impl TcpFlow {
             base: 1,
             measuring: false,
             random: place.random,
+            ssthresh: f64::INFINITY,
         }
     }
 

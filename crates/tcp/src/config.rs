@@ -2,6 +2,7 @@
 
 use crate::recovery::Recovery;
 use crate::rto::RtoFloor;
+use crate::ssthresh_cache::SsthreshCache;
 use parshall_congestion::SlowStart;
 
 parshall_units::configuration! {
@@ -43,8 +44,8 @@ parshall_units::configuration! {
         pacing: bool => Boolean, default "false";
         /// Whether a connection opens with a SYN exchange.
         handshake: bool => Boolean, default "false";
-        /// Whether a connection starts from the last ssthresh of the same pair (RFC 2140).
-        ssthresh_cached: bool => Boolean, default "false";
+        /// Which ssthresh of earlier connections of the same pair a connection starts from (RFC 2140): none, the last one's, the lowest of all, or what Linux keeps, which depends on the state in which a connection ended.
+        ssthresh_cached: SsthreshCache => Choice("off", "last", "lowest", "linux"), default "off";
         /// Whether a flow's transfers follow each other on one connection, whose window lives on unless it was idle for a retransmission timeout (RFC 5681 §4.1).
         persistent: bool => Boolean, default "false";
         /// Whether a window grows by the packets acknowledged (RFC 3465) or by one an ACK (RFC 5681).

@@ -17,6 +17,7 @@
 //! | [`scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
 //! | [`rto`] | RTT estimate and retransmission timeout | RFC 6298, RFC 7323 Appendix G |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
+//! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
 //! | `rate` | delivery rate samples | draft-ietf-ccwg-bbr |
 //! | [`ranges`] | run-length sets of packet numbers | |
 
@@ -31,6 +32,7 @@ pub mod rto;
 pub mod scoreboard;
 pub mod segment;
 pub mod sender;
+pub mod ssthresh_cache;
 pub mod statistics;
 
 pub use config::TcpConfig;
@@ -39,4 +41,5 @@ pub use recovery::Recovery;
 pub use rto::RtoFloor;
 pub use segment::{Ack, SackBlocks, Segment};
 pub use sender::Sender;
+pub use ssthresh_cache::SsthreshCache;
 pub use statistics::Statistics;

@@ -117,7 +117,7 @@ fn moved(average: u64, new: u64, weight: f64) -> u64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::Recovery;
+    use crate::{Recovery, SsthreshCache};
     use parshall_congestion::SlowStart;
 
     pub(crate) fn config() -> TcpConfig {
@@ -140,7 +140,7 @@ pub(crate) mod tests {
             accurate_ecn: false,
             pacing: false,
             handshake: false,
-            ssthresh_cached: false,
+            ssthresh_cached: SsthreshCache::Off,
             persistent: false,
             byte_counting: true,
             ack_size: 40,

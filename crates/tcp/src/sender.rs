@@ -14,6 +14,7 @@ use crate::rate::{Progress, RateSampler};
 use crate::recovery::{Recovery, SackState};
 use crate::rto::RttEstimate;
 use crate::segment::{Ack, Segment};
+use crate::ssthresh_cache::Ending;
 use crate::statistics::Statistics;
 use crate::TcpConfig;
 use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, Signal};
@@ -230,6 +231,16 @@ impl Sender {
             self.next_send
         } else {
             Instant::MAX
+        }
+    }
+
+    /// How the connection ends, if it does now.
+    pub fn ending(&self) -> Ending {
+        Ending {
+            window: self.control.window(),
+            ssthresh: self.control.ssthresh(),
+            open: self.phase == Phase::Open,
+            timed: self.srtt().is_some() && self.rtt.backoff() == 0,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use parshall_congestion::{CongestionControl, ControlConfig, DctcpConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, TcpConfig};
+use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, SsthreshCache, TcpConfig};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -31,7 +31,7 @@ fn config(recovery: Recovery) -> TcpConfig {
         accurate_ecn: false,
         pacing: false,
         handshake: false,
-        ssthresh_cached: false,
+        ssthresh_cached: SsthreshCache::Off,
         persistent: false,
         byte_counting: true,
         ack_size: 40,

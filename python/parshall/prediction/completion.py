@@ -138,12 +138,13 @@ def _unfit(group: Group, path: _Path) -> str | None:
         return f"loss {path.loss:.3g} is above {MOST_LOSS:g}: beyond the losses the model was validated at"
     if group.control not in ENTRIES[0].controls:
         return f"the model does not describe the slow start of {group.control!r}"
-    if (group.tcp or {}).get("initial_ssthresh") is not None or (group.tcp or {}).get("ssthresh_cached"):
+    tcp = group.tcp or {}
+    if tcp.get("initial_ssthresh") is not None or tcp.get("ssthresh_cached", "off") != "off":
         return "slow start ends at a given threshold; the model has it end with the first loss"
-    if (group.tcp or {}).get("persistent"):
+    if tcp.get("persistent"):
         return "a transfer begins with the window of the one before; the model has each begin with slow start"
-    if (group.tcp or {}).get("slow_start", "standard") != "standard":
-        return f"slow start is {(group.tcp or {})['slow_start']}; the model has it end with the first loss"
+    if tcp.get("slow_start", "standard") != "standard":
+        return f"slow start is {tcp['slow_start']}; the model has it end with the first loss"
     return None
 
 

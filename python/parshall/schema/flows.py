@@ -23,6 +23,9 @@ PROCESSING_TIME = "1 packet"
 USUAL_DELAYED_ACK = "40 ms"
 """What ``delayed_ack = true`` means (Linux's shortest)."""
 
+_BOOLEANS = {"delayed_ack": {True: USUAL_DELAYED_ACK}, "ssthresh_cached": {False: "off", True: "last"}}
+"""What truth values mean for keys that take other values too."""
+
 DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_controls")}
 """Which keys of a group have another default with a congestion control, and that default."""
 
@@ -38,14 +41,16 @@ else:
     Marker = choice("markers", "a marker")
 
 
-def _true_for_delayed_ack(schema: dict[str, Any]) -> None:
+def _with_booleans(schema: dict[str, Any]) -> None:
     schema["properties"]["delayed_ack"]["anyOf"].append({"const": True})
+    cached = schema["properties"]["ssthresh_cached"]
+    cached["anyOf"] = [{"enum": cached.pop("enum"), "type": cached.pop("type")}, {"type": "boolean"}]
 
 
 class FlowGroup(TcpOptions):
     """Flows that differ in RTT and start only."""
 
-    model_config = ConfigDict(json_schema_extra=_true_for_delayed_ack)
+    model_config = ConfigDict(json_schema_extra=_with_booleans)
 
     name: str | None = Field(None, description="Its name in the records (default: flows0, flows1, ...)", pattern=NAME)
     count: int = Field(1, ge=1, le=2**32 - 1, strict=True, description="How many flows")
@@ -73,10 +78,11 @@ class FlowGroup(TcpOptions):
 
     @model_validator(mode="before")
     @classmethod
-    def _usual_delayed_ack(cls, data: Any) -> Any:
-        if isinstance(data, dict) and data.get("delayed_ack") is True:
-            return {**data, "delayed_ack": USUAL_DELAYED_ACK}
-        return data
+    def _meaning_of_booleans(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        given = {key: data[key] for key in _BOOLEANS if isinstance(data.get(key), bool)}
+        return data | {key: _BOOLEANS[key].get(value, value) for key, value in given.items()}
 
     @model_validator(mode="after")
     def _defaults_of_the_control(self) -> Self:

@@ -5,7 +5,7 @@ use crate::application::ENDLESS_BYTES;
 use crate::random::mix;
 use crate::shared::Core;
 use crate::tcp_group::TcpGroup;
-use parshall_congestion::{CongestionControl, Start};
+use parshall_congestion::Start;
 use parshall_records::TransferRow;
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_units::Instant;
@@ -75,13 +75,12 @@ impl TcpFlow {
         }
     }
 
-    /// What a connection starts from: the last one's ssthresh, if that is kept, and random choices of its own.
+    /// What a connection starts from: an ssthresh of earlier ones, if one is kept, and random choices of its own.
     pub(super) fn start(&mut self, group: &TcpGroup) -> Start {
         self.random = mix(self.random);
         let mut start = group.fresh_start(self.random);
-        let last = self.sender.control().ssthresh();
-        if group.tcp.ssthresh_cached && last.is_finite() {
-            start.ssthresh = last;
+        if self.ssthresh.is_finite() {
+            start.ssthresh = self.ssthresh;
         }
         start
     }
@@ -89,6 +88,9 @@ impl TcpFlow {
     /// The transfer is complete; the application says what follows.
     pub(super) fn finish_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         self.sender.settle(now);
+        if !group.tcp.persistent {
+            self.ssthresh = group.tcp.ssthresh_cached.after(self.ssthresh, &self.sender.ending());
+        }
         let row = self.transfer_row(group, Some(now));
         core.record(|tables| tables.transfers.push(row));
         let application = &mut self.application;

@@ -3,7 +3,7 @@
 use super::wire::{self, Segment as Wire};
 use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, TcpConfig};
+use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, SsthreshCache, TcpConfig};
 use parshall_units::{Duration, Instant};
 use std::collections::{HashSet, VecDeque};
 
@@ -119,7 +119,7 @@ fn config(setup: &Setup) -> TcpConfig {
         accurate_ecn: false,
         pacing: false,
         handshake: true,
-        ssthresh_cached: false,
+        ssthresh_cached: SsthreshCache::Off,
         persistent: false,
         byte_counting: true,
         ack_size: 52,
