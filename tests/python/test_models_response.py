@@ -117,6 +117,12 @@ def test_bic_row_is_a_linear_increase_of_s_max() -> None:
         assert 1 - within < ratio < 1
 
 
+def test_bic_that_takes_less_than_its_least_step_searches_for_nothing() -> None:
+    """Its window comes back within a round trip: 1/p packets are one window, if that is above the 14 packets."""
+    with np.errstate(all="raise"):
+        assert bic_window([1e-2, 1e-3], kept=0.99999, s_min=1.0) == pytest.approx([100, 1000], rel=1e-3)
+
+
 def test_htcp_is_reno_while_its_cycles_are_short() -> None:
     # Below a second, f = 1: W = 2 T/RTT, beta kept: AIMD with increase 2 (1 - beta).
     for kept in (0.5, 0.8):

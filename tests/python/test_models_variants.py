@@ -13,7 +13,6 @@ from parshall.models.loss import Bernoulli
 from parshall.models.loss_epochs import _perron
 from parshall.models.persistent_loss import Persistent, measured_persistent
 from parshall.models.throughput import cubic_independent_window
-from parshall.studies.large_deviations import network
 
 
 def test_reno_from_loss_to_loss_is_the_exact_chain() -> None:
@@ -63,14 +62,6 @@ def test_realisations_of_a_control_vary_as_predicted() -> None:
     step = 1e-6
     curvature = float(np.diff(s.tilted_mean([-step, step]))[0]) / (2 * step)
     assert 500 * float(series.reshape(-1, 500).mean(axis=1).var()) == pytest.approx(curvature, rel=0.15)
-
-
-@pytest.mark.parametrize(("control", "within"), [("bic", 0.1), ("highspeed", 0.06), ("scalable", 0.1)])
-def test_packets_have_the_predicted_mean(control: str, within: float) -> None:
-    """Measured at paper scale: the study's page. Prediction low by 3 to 6 %; the rest is chance in 20,000 RTTs."""
-    link = {**network.WIDE, "loss": {"name": "bernoulli", "probability": 1e-3}}
-    series = network.per_rtt(network.rounds(link, [{**network.TCP, "congestion_control": control}], 300))
-    assert variants.epochs(control, 1e-3).mean == pytest.approx(float(series.mean()), rel=within)
 
 
 def test_losses_that_follow_losses() -> None:

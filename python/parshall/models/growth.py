@@ -14,8 +14,8 @@ Markov chain of these controls needs.
 A round trip delivers the ACKs of the packets of the one before: floor(W_i) of them. The rules are those of the sources;
 where a step is taken anew at each ACK, `STEPS` steps a round trip are made.
 
-Assumptions: the window is always used; one reduction a loss event; the round trip of the recovery has the
-reduced window; no slow start. References: Xu, Harfoush & Rhee, INFOCOM 2004 (BIC); RFC 3649 §5 (HighSpeed); RFC 9438
+Assumptions: the window is always used; one reduction a loss event; no slow start. What a recovery or a timeout takes
+is in `models.recovery`. References: Xu, Harfoush & Rhee, INFOCOM 2004 (BIC); RFC 3649 §5 (HighSpeed); RFC 9438
 (CUBIC); Kelly, CCR 33(2), 2003 (Scalable); Loiseau 2010, eq. (2) (Reno), §5.3 (the augmented state).
 """
 
@@ -50,8 +50,13 @@ class Growth(ABC):
     """Whether `early` makes a difference."""
 
     @abstractmethod
+    def reduced(self, lost_at: FloatArray) -> FloatArray:
+        """W_0 after a loss at these windows."""
+
     def begin(self, lost_at: FloatArray, early: BoolArray) -> None:
         """A loss at these windows: `window` is W_0 now."""
+        del early
+        self.window = self.reduced(lost_at)
 
     @abstractmethod
     def advance(self) -> None:
@@ -66,14 +71,28 @@ class Growth(ABC):
 class Reno(Growth):
     """Eq. (2) of Loiseau 2010."""
 
-    def begin(self, lost_at: FloatArray, early: BoolArray) -> None:
-        """Halve."""
-        del early
-        self.window = np.maximum(np.floor(lost_at / 2), 1.0)
+    def reduced(self, lost_at: FloatArray) -> FloatArray:
+        """Half, in whole packets."""
+        return np.maximum(np.floor(lost_at / 2), 1.0)
 
     def advance(self) -> None:
         """One packet more."""
         self.window = self.window + 1.0
+
+
+class RenoByAcks(Growth):
+    """RFC 5681: half of the window at a loss (eq. (4)), and 1/w more for each ACK (eq. (3)).
+
+    A round trip has floor(w) ACKs, so that it adds a little less than the packet of eq. (2): 0.87 at w = 8.
+    """
+
+    def reduced(self, lost_at: FloatArray) -> FloatArray:
+        """Half."""
+        return np.maximum(lost_at / 2, LEAST)
+
+    def advance(self) -> None:
+        """Each ACK adds 1/w: w^2 grows by 2 an ACK."""
+        self.window = np.sqrt(self.window**2 + 2 * np.floor(self.window))
 
 
 class Scalable(Growth):
@@ -82,11 +101,10 @@ class Scalable(Growth):
     def __init__(self, increase: float = 0.01, decrease: float = 0.875, legacy_window: float = 16) -> None:
         self._increase, self._decrease, self._legacy = increase, decrease, legacy_window
 
-    def begin(self, lost_at: FloatArray, early: BoolArray) -> None:
+    def reduced(self, lost_at: FloatArray) -> FloatArray:
         """Take an eighth."""
-        del early
         kept = np.where(lost_at <= self._legacy, 0.5, self._decrease)
-        self.window = np.maximum(lost_at * kept, LEAST)
+        return np.maximum(lost_at * kept, LEAST)
 
     def advance(self) -> None:
         """`increase` for each ACK."""
@@ -121,10 +139,9 @@ class HighSpeed(Growth):
         a = np.maximum(above**2 * loss * 2 * b / (2 - b), 1.0)
         return np.where(window <= self._low, 1.0, a)
 
-    def begin(self, lost_at: FloatArray, early: BoolArray) -> None:
+    def reduced(self, lost_at: FloatArray) -> FloatArray:
         """Take b(w)."""
-        del early
-        self.window = np.maximum(lost_at * (1 - self.decrease_at(lost_at)), LEAST)
+        return np.maximum(lost_at * (1 - self.decrease_at(lost_at)), LEAST)
 
     def advance(self) -> None:
         """Each ACK adds a/w: w^2 grows by 2 a an ACK."""
@@ -147,9 +164,13 @@ class Bic(Growth):
         """W, or (1 + kept)/2 of it."""
         return np.where(early, lost_at * (1 + self._kept(lost_at)) / 2, lost_at)
 
-    def begin(self, lost_at: FloatArray, early: BoolArray) -> None:
+    def reduced(self, lost_at: FloatArray) -> FloatArray:
         """Take an eighth."""
-        self.window = np.maximum(lost_at * self._kept(lost_at), LEAST)
+        return np.maximum(lost_at * self._kept(lost_at), LEAST)
+
+    def begin(self, lost_at: FloatArray, early: BoolArray) -> None:
+        """Search for W_max."""
+        self.window = self.reduced(lost_at)
         self._w_max = self.aim(lost_at, early)
         self._step, self._target = np.ones_like(lost_at), np.zeros_like(lost_at)
 
@@ -184,9 +205,13 @@ class Cubic(Growth):
         """W, or (1 + beta)/2 of it (§4.7)."""
         return np.where(early, lost_at * (1 + self._beta) / 2, lost_at)
 
+    def reduced(self, lost_at: FloatArray) -> FloatArray:
+        """Keep beta of W (§4.6)."""
+        return np.maximum(lost_at * self._beta, LEAST)
+
     def begin(self, lost_at: FloatArray, early: BoolArray) -> None:
-        """Keep beta of W (§4.6); eq. (2) for K."""
-        self.window = np.maximum(lost_at * self._beta, LEAST)
+        """Eq. (2) for K."""
+        self.window = self.reduced(lost_at)
         self._prior = lost_at
         self._w_max = np.maximum(self.aim(lost_at, early), self.window)
         self._k = np.cbrt((self._w_max - self.window) / self._c)
@@ -213,8 +238,10 @@ class Cubic(Growth):
 CONTROLS = ("reno", "bic", "highspeed", "cubic", "scalable")
 
 
-def growth(control: str, rtt_s: float | None = None) -> Growth:
+def growth(control: str, rtt_s: float | None = None, *, by_acks: bool = False) -> Growth:
     """The growth of a control with its default parameters; CUBIC's needs the round-trip time.
+
+    With `by_acks` Reno's is that of RFC 5681 and not that of eq. (2); the others always follow the ACKs.
 
     Raises
     ------
@@ -233,8 +260,8 @@ def growth(control: str, rtt_s: float | None = None) -> Growth:
         if rtt_s is None:
             raise ModelInputError("rtt_s: found none, accepted for cubic are seconds above 0")
         return Cubic(rtt_s)
-    made: dict[str, type[Reno | Bic | HighSpeed | Scalable]] = {
-        "reno": Reno,
+    made: dict[str, type[Reno | RenoByAcks | Bic | HighSpeed | Scalable]] = {
+        "reno": RenoByAcks if by_acks else Reno,
         "bic": Bic,
         "highspeed": HighSpeed,
         "scalable": Scalable,

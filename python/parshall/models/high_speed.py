@@ -68,7 +68,11 @@ def bic_window(loss: ArrayLike, *, s_max: float = 32.0, s_min: float = 0.01, kep
     searched = np.minimum(way, 2 * largest)
     rounds = 2 * np.log(np.maximum(searched / (2 * smallest), 1.0))
     packets = linear / largest * (beta * window + linear / 2) + window * rounds - 2 * (searched - 2 * smallest)
-    return _where(packets, packets / (linear / largest + rounds), p)
+    trips = linear / largest + rounds
+    # Where a loss takes less than S_min the search is over at once: the cycle is the round trip that loses.
+    at_once = trips < 1
+    packets, trips = np.where(at_once, window, packets), np.where(at_once, 1.0, trips)
+    return _where(packets, packets / trips, p)
 
 
 def htcp_window(loss: ArrayLike, rtt_s: ArrayLike, *, kept: float = 0.8) -> FloatArray:

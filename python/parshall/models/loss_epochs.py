@@ -20,6 +20,11 @@ W is on a grid of `windows`, in equal ratios; a loss between two of them goes to
 is kept. Grids that hold every window that occurs (Reno's) are exact. Followed are `FOLLOWED` nats of survival: f is
 known for tilts at which what comes later does not matter (`limits`). A window at w_max stays there.
 
+With a `models.recovery` an epoch also has its recovery: a loss in the k-th round trip is found there at the fraction
+u of it, the epoch lasts k + u + D round trips, and what follows (fast recovery, a timeout) is drawn with the repairs'
+shares, so that K has a term for each. Windows are then those of the sender, with their fractions, and a round trip
+sends the mean of the windows at its ends, in whole packets.
+
 m-dependent losses: a loss function with a method `since(window, round_trips)` has p depend on the time since the
 last loss too (`models.persistent_loss`).
 
@@ -37,6 +42,7 @@ from numpy.typing import ArrayLike, NDArray
 from parshall.models.growth import Growth
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.loss import LossFunction
+from parshall.models.recovery import FLOORED, Recovery
 from parshall.models.skip_free import Tilted
 
 FOLLOWED = 100.0
@@ -67,6 +73,8 @@ class LossEpochs:
         What the control makes of the window.
     windows
         The grid of W, packets, ascending from 1 or more; the last one is w_max. Shape (m,).
+    recovery
+        What a loss takes beyond the smaller window; None: nothing, as in eq. (2).
 
     Raises
     ------
@@ -74,53 +82,72 @@ class LossEpochs:
         If p is no probability, or losses are too rare to be followed.
     """
 
-    def __init__(self, loss: LossFunction | PersistentLoss, growth: Growth, windows: FloatArray) -> None:
+    def __init__(
+        self,
+        loss: LossFunction | PersistentLoss,
+        growth: Growth,
+        windows: FloatArray,
+        recovery: Recovery | None = None,
+    ) -> None:
         memories = 2 if growth.remembers else 1
-        self.windows = windows
+        self.windows, self._growth, self._recovery = windows, growth, recovery
         start = np.tile(windows, memories)
         early = np.repeat(np.arange(memories) == 1, windows.size)
-        aim = growth.aim(start, early)
+        self._aim = growth.aim(start, early)
         growth.begin(start, early)
-        sent, weights, places, shares = [], [], [], []
+        self._rows = _Rows()
         gone, total = np.zeros(start.size), np.zeros(start.size)
+        if recovery is not None and recovery.by_packets:
+            first = recovery.at_the_end(growth.window)
+            lost, gone = _logs(loss, first, 1)
+            self._add(lost, total, 0.0, growth.window)
         top = float(windows[-1])
         for since in range(1, MOST + 1):
-            window = np.minimum(growth.window, top)
-            growth.window = window
-            whole = np.maximum(np.floor(window), 1.0)
-            lost, kept = _logs(loss, whole, since)
-            total = total + whole
-            place, share = self._placed(window)
-            early_now = window < aim - 1e-9
-            sent.append(total)
-            weights.append(gone + lost)
-            places.append(place + windows.size * (early_now & growth.remembers))
-            shares.append(share)
-            gone = gone + kept
-            if np.all(gone < -FOLLOWED):
-                break
+            window = growth.window = np.minimum(growth.window, top)
             growth.advance()
+            after = np.minimum(growth.window, top)
+            packets, asked = _packets(window, after, recovery)
+            lost, kept = _logs(loss, asked, since)
+            last = bool(np.all(gone + kept < -FOLLOWED))
+            found_at = 1.0 if recovery is None else recovery.found_at
+            found = window if recovery is None else window + found_at * (after - window)
+            # What is left at the end is lost there: at q = 0 nothing is missing.
+            weight = gone if last else gone + lost
+            self._add(weight, total + found_at * packets, since - 1 + found_at, found)
+            total, gone = total + packets, gone + kept
+            if last:
+                break
         if np.any(gone > -TAIL):
             raise ModelInputError(
                 f"loss: windows grow for {MOST} round trips without a loss; accepted are functions that lose sooner"
             )
-        # What is left is lost at the end: at q = 0 nothing is missing.
-        weights[-1] = np.logaddexp(weights[-1], gone)
-        self._sent, self._log_weight = np.array(sent), np.array(weights)
-        self._place, self._share = np.array(places), np.array(shares)
-        self._trips = np.arange(1.0, len(sent) + 1)[:, None]
-        self._gone = gone
+        self._sent, self._trips, self._log_weight, self._place, self._share = self._rows.arrays()
+        self._gone, self._followed = gone, (total, float(since))
         self._target = (np.arange(start.size) * start.size + self._place).ravel()
         self._right = self._left = np.full(start.size, 1 / start.size)
         self.mean = 0.0
         rate, ratio = self._at(0.0, 0.0)[1:]
         self.mean, self.loss_rate = ratio, rate
 
+    def _add(self, log_weight: FloatArray, sent: FloatArray, trips: float, window: FloatArray) -> None:
+        """A loss that is found at these windows, with all that may follow."""
+        if self._recovery is None:
+            # The last round trip is whole, and the next one has the reduced window. Loiseau 2010, eq. (2)
+            self._rows.add(log_weight, sent, np.full_like(sent, trips), *self._placed(window))
+            return
+        for repair in self._recovery.repairs(window, self._growth.reduced):
+            with np.errstate(divide="ignore"):
+                share = np.log(repair.share)
+            self._rows.add(
+                log_weight + share, sent + repair.packets, trips + repair.rtts, *self._placed(repair.lost_at)
+            )
+
     def _placed(self, window: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
-        """The grid's window below, and the share that goes to the one above."""
+        """The state of the grid's window below, and the share that goes to the one above."""
         right = np.clip(np.searchsorted(self.windows, window, side="right"), 1, self.windows.size - 1)
         low, high = self.windows[right - 1], self.windows[right]
-        return right - 1, np.clip((window - low) / (high - low), 0.0, 1.0)
+        early = (window < self._aim - 1e-9) & self._growth.remembers
+        return right - 1 + self.windows.size * early, np.clip((window - low) / (high - low), 0.0, 1.0)
 
     @property
     def states(self) -> int:
@@ -129,7 +156,8 @@ class LossEpochs:
 
     def largest_tilt(self) -> float:
         """Q up to which what is not followed does not matter, per packet."""
-        over = self._sent[-1] - self._trips[-1] * self.mean
+        sent, trips = self._followed
+        over = sent - trips * self.mean
         room = -self._gone - TAIL
         limits = np.where(over > 0, room / np.maximum(over, 1e-300), np.inf)
         return float(limits.min())
@@ -220,6 +248,39 @@ class EpochTilt:
         q = (self.limits or (0.0, 0.0))[int(highest)]
         solved = self.solve(np.array([q]))
         return float(solved.log_radius[0] - q * solved.mean[0])
+
+
+class _Rows:
+    """What may come of each state, a row each: its weight, what it sends and lasts, and where it leads."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int64], FloatArray]] = []
+
+    def add(
+        self,
+        log_weight: FloatArray,
+        sent: FloatArray,
+        trips: FloatArray,
+        place: NDArray[np.int64],
+        share: FloatArray,
+    ) -> None:
+        """A row, unless no state has it; arrays of shape (states,)."""
+        if not np.all(np.isneginf(log_weight)):
+            self._rows.append((sent, trips, log_weight, place, share))
+
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int64], FloatArray]:
+        """Packets sent, round trips, log-weights, places, shares; shape (rows, states)."""
+        sent, trips, log_weight, place, share = (np.array(column) for column in zip(*self._rows, strict=True))
+        return sent, trips, log_weight, place, share
+
+
+def _packets(window: FloatArray, after: FloatArray, recovery: Recovery | None) -> tuple[FloatArray, FloatArray]:
+    """What is sent in a round trip in which the window grows, and what p is asked for."""
+    whole = np.maximum(np.floor(window), 1.0)
+    if recovery is None:
+        return whole, whole
+    packets = np.maximum((window + after) / 2 - FLOORED, 1.0)
+    return packets, packets if recovery.by_packets else whole
 
 
 def _logs(loss: LossFunction | PersistentLoss, window: FloatArray, since: int) -> tuple[FloatArray, FloatArray]:

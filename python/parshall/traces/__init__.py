@@ -3,6 +3,7 @@
 | module | what |
 | --- | --- |
 | `observation` | files in, tables out |
+| `loss_events` | when losses count: once an event |
 | `flow` | one flow's windows: loss function p(w), increase and decrease |
 | `spectra` | how its throughput varies, against the chain fitted on its p(w) |
 | `arrivals` | what arrived when, and whether it is long-range dependent |

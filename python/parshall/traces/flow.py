@@ -7,8 +7,7 @@
 | a | `increase`: growth of the window in a round trip without loss | packets |
 | b | `decrease`: window after a loss event over the window before | 1 |
 
-A loss event is a run of consecutive slots with losses: losses of one burst fall on both sides of a slot's edge, and the
-window is reduced once. It is counted at its first slot; the others are neither trials nor losses of p(w).
+A loss event is a run of consecutive slots with losses, counted at its first one (`loss_events`).
 
 Reference: P. Loiseau, P. Gonçalves, J. Barral, P. Vicat-Blanc Primet, Modeling TCP throughput: an elaborated
 large-deviations-based model and its empirical validation, Performance Evaluation 67, 2010, §5.2.
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from parshall.errors import InputError
+from parshall.traces.loss_events import begins, trials
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -144,13 +144,12 @@ class TracedFlow:
     @cached_property
     def events(self) -> BoolArray:
         """Whether a loss event begins in the slot; shape (rounds,)."""
-        before = np.concatenate([[False], self.lost[:-1]])
-        return np.asarray(self.lost & ~before, dtype=np.bool_)
+        return begins(self.lost)
 
     @cached_property
     def steady(self) -> BoolArray:
         """Whether the slot counts for p(w): not in slow start, and not a later one of a loss event; shape (rounds,)."""
-        counted = ~(self.lost & ~self.events)
+        counted = trials(self.lost)
         for start, end in self._periods():
             window = self.windows[start:end]
             growing = np.flatnonzero(window[1:] <= SLOW_START * window[:-1])

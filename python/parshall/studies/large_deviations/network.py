@@ -1,12 +1,12 @@
-"""The testbed of §4.2 as scenarios, and a flow's packets in consecutive RTTs.
+"""The testbed of §4.2 as scenarios, and what is measured of a flow in them.
 
-The source resamples cwnd at the RTT rate. Here the packets sent are counted in consecutive intervals of one RTT,
-from the `rounds` records: a round of recovery lasts two RTTs, and its packets are spread over both.
+Throughput is in packets per round trip, as the source's cwnd; see `record`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,17 @@ import polars as pl
 from parshall.models.inputs import FloatArray
 from parshall.runs import Run, run
 from parshall.scenario import Scenario
+from parshall.studies import keeping
 from parshall.studies.large_deviations import published
+from parshall.studies.large_deviations.record import SAMPLES_S, Record, recorded
 
 WARM_UP_S = 60.0
 TCP = {"name": "tcp", "rtt": "12 ms", "congestion_control": "reno", "packet_size": "1500 B"}
 LINK = {"rate": "1 Gbit/s", "queue": {"name": "drop_tail", "limit": "96 packets"}}
 WIDE = {"rate": "10 Gbit/s", "queue": {"name": "drop_tail", "limit": "100000 packets"}}
 """A link on which a single flow of windows up to some ten thousand packets meets no queue."""
+TIMEOUT_S = 0.2
+"""The least retransmission timeout, which is what it is at these round-trip times."""
 
 
 FRAMING_BYTES, UDP_HEADERS_BYTES = 38, 28
@@ -30,7 +34,17 @@ ETHERNET_BPS = published.CAPACITY_BPS * published.PACKET_BYTES / (published.PACK
 """What Ethernet of 1 Gbit/s carries of IP packets of 1500 bytes."""
 OF_PAYLOAD = published.PACKET_BYTES / (published.PACKET_BYTES - UDP_HEADERS_BYTES)
 """IP packets over the UDP payload in them."""
-ETHERNET = {**LINK, "rate": f"{round(ETHERNET_BPS)} bit/s"}
+
+
+def ethernet(buffer_packets: int = published.BUFFER_PACKETS) -> dict[str, Any]:
+    """Gigabit Ethernet with a buffer of so many packets."""
+    return {
+        "rate": f"{round(ETHERNET_BPS)} bit/s",
+        "queue": {"name": "drop_tail", "limit": f"{buffer_packets} packets"},
+    }
+
+
+ETHERNET = ethernet()
 
 
 def on_off_sources(on_s: float, off_s: float, rate_bps: float = published.SOURCE_BPS) -> dict[str, Any]:
@@ -49,7 +63,28 @@ AS_STATED = on_off_sources(published.ON_S, published.OFF_S)
 AS_MEASURED = on_off_sources(published.OFF_S, published.ON_S)
 """ON and OFF times exchanged: 582 Mbit/s, the mean that the text has."""
 AS_PAYLOAD = on_off_sources(published.OFF_S, published.ON_S, published.SOURCE_BPS * OF_PAYLOAD)
-"""Exchanged, 40 Mbit/s of payload: with `ETHERNET`, how Fig. 3 says that the testbed counted."""
+"""Exchanged, 40 Mbit/s of payload: with `ethernet`, how Fig. 3 says that the testbed counted."""
+
+
+def declared(
+    link: dict[str, Any],
+    flows: Sequence[dict[str, Any]],
+    duration_s: float,
+    *,
+    probes: dict[str, Any] | None = None,
+    seed: int = 1,
+) -> Scenario:
+    """A scenario without series unless `probes` ask for them."""
+    chosen = {"rounds": 0, "flow_samples": False, "link_samples": False, "transfers": False, **(probes or {})}
+    return Scenario(
+        duration=f"{duration_s:g} s",
+        warm_up=f"{WARM_UP_S:g} s",
+        seed=seed,
+        processing_time="0 s",  # as in the source, hosts take no time
+        bottleneck=link,
+        flows=list(flows),
+        probes=chosen,
+    )
 
 
 def simulated(
@@ -61,22 +96,79 @@ def simulated(
     seed: int = 1,
 ) -> Run:
     """A run with rounds of the first flow of each group, without other series unless `probes` ask for them."""
-    chosen = {"rounds": 1, "flow_samples": False, "link_samples": False, "transfers": False, **(probes or {})}
-    scenario = Scenario(
-        duration=f"{duration_s:g} s",
-        warm_up=f"{WARM_UP_S:g} s",
-        seed=seed,
-        processing_time="0 s",  # as in the source, hosts take no time
-        bottleneck=link,
-        flows=list(flows),
-        probes=chosen,
-    )
-    return run(scenario)
+    return run(declared(link, flows, duration_s, probes={"rounds": 1, **(probes or {})}, seed=seed))
 
 
 def rounds(link: dict[str, Any], flows: Sequence[dict[str, Any]], duration_s: float) -> pl.DataFrame:
     """The first flow's rounds after the warm-up, with their lengths."""
     return rounds_of(simulated(link, flows, duration_s))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run says of its first flow, and of the link.
+
+    Attributes
+    ----------
+    record
+        Its round trips.
+    timeouts, loss_rate
+        How many it had, and packets lost over packets sent.
+    utilisation
+        Of the link.
+    on_time_s
+        Mean duration of the finished transfers of other flows, s; None without any.
+    """
+
+    record: Record
+    timeouts: int
+    loss_rate: float
+    utilisation: float
+    on_time_s: float | None = None
+
+
+KEPT_S = 600
+"""Runs of this length and more are kept (`studies.keeping`), so that the paper scale goes on where it was."""
+
+
+def measured(
+    link: dict[str, Any],
+    flows: Sequence[dict[str, Any]],
+    duration_s: float,
+    *,
+    rtt_s: float = published.RTT_S,
+    transfers: bool = False,
+) -> Measured:
+    """The first flow's record after the warm-up, from a run of `duration_s`; `rtt_s` is its propagation delay."""
+    interval = SAMPLES_S * rtt_s / published.RTT_S
+    probes = {"rounds": 1, "flows": 1, "flow_samples": f"{interval:g} s", "transfers": transfers}
+    scenario = declared(link, flows, duration_s, probes=probes)
+    return keeping.kept("large_deviations", scenario, _measure) if duration_s >= KEPT_S else _measure(scenario)
+
+
+def _measure(scenario: Scenario) -> Measured:
+    done = run(scenario)
+    own = done.flows.row(0, named=True)
+    transfers = done.scan("transfers") if scenario.probes.transfers else None
+    return Measured(
+        recorded(samples_of(done), rounds_of(done)),
+        int(own["timeouts"]),
+        float(own["loss_rate"]),
+        float(done.links["utilisation"][0]),
+        None if transfers is None else _on_time(transfers),
+    )
+
+
+def _on_time(transfers: pl.LazyFrame) -> float:
+    finished = transfers.filter(pl.col("completion_s").is_not_null())
+    return float(finished.select((pl.col("completion_s") - pl.col("start_s")).mean()).collect().item())
+
+
+def samples_of(done: Run, flow: int = 0) -> pl.DataFrame:
+    """A flow's samples after the warm-up."""
+    table = done.flow_samples
+    assert table is not None  # noqa: S101 - the probe is on
+    return table.filter((pl.col("flow") == flow) & (pl.col("time_s") >= WARM_UP_S)).sort("time_s")
 
 
 def rounds_of(done: Run, flow: int = 0) -> pl.DataFrame:
@@ -89,7 +181,7 @@ def rounds_of(done: Run, flow: int = 0) -> pl.DataFrame:
 
 
 def per_rtt(found: pl.DataFrame, rtt_s: float = published.RTT_S) -> FloatArray:
-    """Packets sent in consecutive intervals of one RTT, shape (N,); a round's packets are spread over its length."""
+    """Packets sent in consecutive intervals of `rtt_s`, shape (N,); a round's packets are spread over its length."""
     start, length = found["start_s"].to_numpy(), found["length_s"].to_numpy()
     sent = np.concatenate([[0.0], np.cumsum(found["window_packets"].to_numpy(), dtype=np.float64)])
     times = np.append(start, start[-1] + length[-1])

@@ -1,0 +1,177 @@
+"""A simulated flow as the source's web100 series has it: cwnd at the RTT rate, and each reduction as one loss event.
+
+The simulator's samples of cwnd, 3 ms apart as web100's, are taken at the pace of the sender's smoothed RTT. While
+cwnd is above ssthresh the flow climbs, and each round trip is a trial of p(w): it begins with a window w, and a loss
+is found in it or not. From a reduction until cwnd grows beyond ssthresh again the flow repairs (fast recovery, or a
+timeout and slow start); that is no trial. The next trial begins where the repair ends, so that the k-th one after a
+loss is k round trips of growth later.
+
+References: Loiseau 2010, §4.2.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from parshall.models.inputs import FloatArray
+from parshall.models.measured_loss import Measured, measured
+from parshall.models.persistent_loss import Persistent, measured_persistent
+from parshall.models.recovery import MeasuredRepairs, measured_repairs
+from parshall.traces.loss_events import BoolArray, begins, trials
+
+SAMPLES_S = 0.003
+"""Web100's interval. Loiseau 2010, §4.2"""
+ONCE, SEVERAL, TIMEOUT = 0, 1, 2
+"""Repairs: with one reduction, with several, with a timeout."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A flow's round trips and repairs, in their order; `recorded` makes it. Arrays of shape (n,).
+
+    Attributes
+    ----------
+    start_s
+        When it began.
+    window
+        cwnd then, packets.
+    lost
+        Whether a loss was found in it, or is being repaired.
+    repairing
+        Whether it is a repair, of any length.
+    rtts, sent
+        Its length in smoothed RTTs, and the packets sent in it.
+    kind
+        Of repairs: `ONCE`, `SEVERAL`, `TIMEOUT`.
+    found
+        Of repairs: cwnd when the loss was found.
+    """
+
+    start_s: FloatArray
+    window: FloatArray
+    lost: BoolArray
+    repairing: BoolArray
+    rtts: FloatArray
+    sent: FloatArray
+    kind: NDArray[np.int64]
+    found: FloatArray
+
+    @cached_property
+    def trials(self) -> BoolArray:
+        """The round trips that are trials of p(w); shape (n,)."""
+        return trials(self.lost, self.repairing)
+
+    @cached_property
+    def windows(self) -> FloatArray:
+        """The trials' windows in whole packets, as web100's; shape (t,)."""
+        return np.floor(self.window[self.trials])
+
+    @cached_property
+    def events(self) -> BoolArray:
+        """Whether a loss event begins in a trial; shape (t,)."""
+        return begins(self.lost, self.repairing)[self.trials]
+
+    @property
+    def mean(self) -> float:
+        """Packets sent a round trip."""
+        return float(self.sent.sum() / self.rtts.sum())
+
+    @cached_property
+    def throughput(self) -> FloatArray:
+        """Packets sent in consecutive round trips; those of a repair are spread over its length. Shape (N,)."""
+        ends, sent = (np.concatenate([[0.0], np.cumsum(each)]) for each in (self.rtts, self.sent))
+        return np.asarray(np.diff(np.interp(np.arange(0.0, ends[-1]), ends, sent)))
+
+    def loss(self) -> Measured:
+        """p(w)."""
+        return measured(self.windows, self.events)
+
+    def persistent(self, memory: int) -> Persistent:
+        """p(w, k)."""
+        return measured_persistent(self.windows, self.events, memory)
+
+    def after(self, k: int) -> tuple[int, int]:
+        """How many round trips are the k-th after a loss event, and in how many of them the next event begins."""
+        places = np.arange(self.events.size)
+        last = np.maximum.accumulate(np.where(self.events, places, -1))
+        since = np.where(last[:-1] >= 0, places[1:] - last[:-1], 0)
+        return int(np.sum(since == k)), int(np.sum(self.events[1:][since == k]))
+
+    def kinds(self) -> NDArray[np.int64]:
+        """How many repairs there are of each kind; shape (3,)."""
+        return np.bincount(self.kind[self.repairing], minlength=3)
+
+    def repairs(self) -> MeasuredRepairs:
+        """What a loss takes, as measured."""
+        here = np.flatnonzero(self.repairing[:-1])
+        return measured_repairs(
+            self.found[here],
+            self.kind[here],
+            self.rtts[here - 1],
+            self.rtts[here],
+            self.sent[here],
+            self.window[here + 1],
+        )
+
+
+def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
+    """A flow's record.
+
+    Parameters
+    ----------
+    samples
+        Its rows of ``flow_samples``, at equal intervals.
+    rounds
+        Its rows of ``rounds`` with their lengths (`network.rounds_of`), which say how much was sent when.
+    """
+    time, cwnd, ssthresh, srtt = (
+        samples[name].to_numpy() for name in ("time_s", "cwnd_packets", "ssthresh_packets", "srtt_s")
+    )
+    interval = float(time[1] - time[0])
+    climbs = cwnd > ssthresh
+    falls = np.flatnonzero(np.diff(cwnd, prepend=cwnd[0]) < 0)
+    climbing = np.flatnonzero(climbs)
+    slow = np.flatnonzero(cwnd < ssthresh)
+    rows: list[tuple[float, float, bool, bool, float, int, float]] = []
+    falls_, climbing_, slow_ = falls.tolist(), climbing.tolist(), slow.tolist()
+    at = climbing_[0]
+    start = float(time[at])
+    while True:
+        at = int(
+            (start - time[0]) / interval + 1e-6
+        )  # the last sample before the round trip, so that no fall is missed
+        end = start + srtt[at]
+        if end > time[-1]:
+            break
+        next_fall = bisect_right(falls_, at)
+        found = falls_[next_fall] if next_fall < len(falls_) else time.size
+        if found == time.size or time[found] > end:
+            rows.append((start, cwnd[at], False, False, 1.0, 0, 0.0))
+            start = end
+            continue
+        place = bisect_right(climbing_, found - 1)
+        if place == len(climbing_):
+            break
+        over = climbing_[place]
+        if bisect_right(slow_, over) > bisect_right(slow_, found - 1):
+            kind = TIMEOUT
+        else:
+            kind = SEVERAL if bisect_right(falls_, over) - next_fall > 1 else ONCE
+        rows.append((start, cwnd[at], True, False, (time[found] - start) / srtt[at], 0, 0.0))
+        rows.append(
+            (time[found], cwnd[found], True, True, (time[over] - time[found]) / srtt[at], kind, cwnd[found - 1])
+        )
+        start = float(time[over])
+    begun, window, lost, repairing, rtts, kind_, before = (np.array(column) for column in zip(*rows, strict=True))
+    edges = np.append(begun, start)
+    lengths = rounds["length_s"].to_numpy()
+    began = rounds["start_s"].to_numpy()
+    known = np.append(began, began[-1] + lengths[-1])
+    sent = np.interp(edges, known, np.concatenate([[0.0], np.cumsum(rounds["window_packets"].to_numpy(), dtype=float)]))
+    return Record(begun, window, lost, repairing, rtts, np.diff(sent), kind_, before)
