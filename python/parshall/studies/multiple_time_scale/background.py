@@ -41,8 +41,9 @@ def found(
     network: Network,
     *,
     keep: bool,
+    start_packets: float | None = None,
 ) -> Normalised:
-    """The background of a seed that carries `target_mbps`."""
+    """The background of a seed that carries `target_mbps`; the mean size with which to begin may be given."""
     runs: dict[float, tuple[Background, Measured]] = {}
 
     def load(mean_packets: float) -> float:
@@ -52,6 +53,7 @@ def found(
         runs[mean_packets] = background, made
         return made.background_mbps
 
-    answer = normalised(load, target_mbps, _START_PACKETS * target_mbps / 5, tolerance=_TOLERANCE, steps=10)
+    start = start_packets or _START_PACKETS * target_mbps / 5
+    answer = normalised(load, target_mbps, start, tolerance=_TOLERANCE, steps=10)
     background, alone = runs[answer.mean]
     return Normalised(background, alone, target_mbps)

@@ -227,15 +227,28 @@ def simulated(
 def _backgrounds(
     pool: ThreadPoolExecutor, keys: Sequence[Key], size: Size, progress: Progress, first_seed: int
 ) -> dict[Key, tuple[Normalised, ...]]:
-    futures = {
-        key: [
-            pool.submit(background.found, key[0], key[1], seed, size.duration(key), key[2], keep=size.keep)
-            for seed in range(first_seed, first_seed + size.number(key))
-        ]
-        for key in keys
-    }
+    """Normalised anew for each network; where the load was in another one is where the search begins."""
     made: dict[Key, tuple[Normalised, ...]] = {}
-    for key, row in futures.items():
-        progress(f"background of {key[1]:g} Mbit/s, tail index {key[0]:g}")
-        made[key] = tuple(each.result() for each in row)
+    first = {key[:2]: key for key in reversed(keys)}
+    for wave in (list(first.values()), [key for key in keys if first[key[:2]] != key]):
+        futures = {
+            key: [
+                pool.submit(
+                    background.found,
+                    *key[:2],
+                    seed,
+                    size.duration(key),
+                    key[2],
+                    keep=size.keep,
+                    start_packets=made[first[key[:2]]][number].background.mean_packets
+                    if first[key[:2]] in made
+                    else None,
+                )
+                for number, seed in enumerate(range(first_seed, first_seed + size.number(key)))
+            ]
+            for key in wave
+        }
+        for key, row in futures.items():
+            progress(f"background of {key[1]:g} Mbit/s, tail index {key[0]:g}")
+            made[key] = tuple(each.result() for each in row)
     return made
