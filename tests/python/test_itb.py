@@ -20,6 +20,7 @@ from parshall.itb import applications, benchmark, score
 from parshall.itb.benchmark import Entry, entries, plan, reference, run
 from parshall.itb.building import Case, case, controls
 from parshall.itb.classes import CLASSES, classes
+from parshall.itb.discrimination import discrimination
 from parshall.itb.estimate import check_memory, estimate, memory_of
 from parshall.itb.factors import Factors, changed, non_standard
 from parshall.itb.fairness import harm
@@ -129,6 +130,72 @@ def test_parallel_streams_share_a_file_and_an_access_link() -> None:
     assert group["workload"]["sizes"] == "250000 B"
 
 
+def test_hosts_lose_what_their_interface_does_not_hold() -> None:
+    """The factor replaces the tuned window by a queue, of the useful and of the adverse flows; streams share it."""
+    plain, limited = made("BU", "F"), made("BU", "F", "interface_queue=20")
+    assert all("receive_window" in group and "access_queue" not in group for group in plain.flows("reno", None))
+    assert {group["access_queue"] for group in limited.flows("reno", None)} == {"20 packets"}
+    assert not any("receive_window" in group for group in limited.flows("reno", None))
+    streams = made("BU", "F", "interface_queue=20", "N_s=5").flows("reno", None)[0]
+    assert streams["access_queue"] == "4 packets"
+    assert limited.odd == [*plain.odd, "interface_queue = 20 packets"]
+    limited.scenario("reno")
+
+
+def test_a_ping_pong_is_both_directions_of_200_messages() -> None:
+    """PA at paper scale: as many messages back, on connections that live on, and the run waits for both."""
+    built = case(applications.find("PA")[0], classes("B")[0], SCALES["paper"])
+    document = built.document("bic")
+    there, back = (next(g for g in document["flows"] if g["name"] == name) for name in ("a0", "back-a0"))
+    for group in (there, back):
+        assert group["count"] == 1
+        assert group["persistent"]
+        assert group["workload"]["sizes"] == ["1000000 B"] * 200
+    assert document["ends_with"] == ["a0", "back-a0"]
+
+
+def test_a_ping_pong_on_an_empty_path_takes_what_its_packets_take() -> None:
+    """One pair alone, with windows that never stop it: a message is its packets, and the way to the other node."""
+    even = replace(TINY, message_bytes={10.0: 36 * 1460.0, 1000.0: 10e3})
+    built = case(applications.find("PA")[0], classes("B")[0], even, ["M=1", "R=0"])
+    document = built.document("reno")
+    for group in document["flows"]:
+        group["initial_window"] = "100 packets"
+    single = ps.run(ps.Scenario.from_document(document), workers=1)
+    named = ("flows", "links", "transfers", "flow_samples")
+    tables = Tables(**{name: getattr(single, name).with_columns(point=pl.lit(0, dtype=pl.UInt32)) for name in named})
+    row = measured(built, tables, "all").row(0, named=True)
+    message_s = 8 * 36 * 1500 / built.factors.access_bps + built.factors.mean_rtt_s / 2
+    assert row["completion_s"] == pytest.approx(2 * TINY.messages * message_s, rel=0.01)
+    assert row["finished"] == 1.0
+    assert row["goodput_bps"] == pytest.approx(8 * 2 * TINY.messages * 36 * 1460 / row["completion_s"])
+
+
+def test_a_message_that_never_came_is_not_finished() -> None:
+    """Nine of ten messages there, ten back: the ping-pong is not complete, and counts to the end."""
+    built = made("PA", "B")
+    rows = [
+        {
+            "group": group,
+            "flow": flow,
+            "transfer": n,
+            "start_s": 0.1 * n,
+            "completion_s": 0.1 * (n + 1),
+            "size_bytes": 9,
+        }
+        for flow, group in enumerate(("a0", "back-a0"))
+        for n in range(10)
+    ]
+    rows[9]["completion_s"] = None
+    base = {"point": 0, "repetition": 0}
+    flows = pl.DataFrame([{**base, "flow": flow, "rtt_base_s": 0.02} for flow in range(2)])
+    tables = Tables(flows, pl.DataFrame(), pl.DataFrame([{**base, **row} for row in rows]), pl.DataFrame())
+    (file,) = completion_times(built, tables, "all").iter_rows(named=True)
+    assert not file["finished"]
+    expected = 9 * 0.09 + (built.duration_s - 0.9) + 10 * 0.09
+    assert file["completion_s"] == pytest.approx(expected)
+
+
 def test_background_is_part_of_the_adverse_workload() -> None:
     names = [group["name"] for group in made("BU", "F", "B=WMI").flows("reno", None)]
     assert names == ["a0", "b0", "reverse", "background-forward", "background-reverse"]
@@ -164,6 +231,7 @@ def test_a_written_scenario_is_one_that_runs(tmp_path: Path, cli: Cli) -> None:
         (["--factor", "M=0"], ["--factor M: ", "1 or more"]),
         (["--factor", "B=WM3"], ["--factor B: ", '"WMII"']),
         (["--factor", "K=nan"], ["--factor K: "]),
+        (["--factor", "interface_queue=0"], ["--factor interface_queue: ", "1 or more"]),
     ],
 )
 def test_bad_input_gets_one_message(cli: Cli, arguments: list[str], words: list[str]) -> None:
@@ -286,7 +354,15 @@ def test_the_page_and_the_ranking(ran: Ran) -> None:
         assert means == sorted(means)
     document = page(result)
     html = document_html(document)
-    for words in ("Not standard", "Class F:", "harm to throughput", "C_a = 10 Mbit/s", "scaled down"):
+    for words in (
+        "Not standard",
+        "Class F:",
+        "Calibration",
+        "tells controls apart",
+        "harm to throughput",
+        "C_a = 10 Mbit/s",
+        "scaled down",
+    ):
         assert words in html
     assert document.sections[0].heading == "The answer"
     # Every metric of §4.2 stands on the page, with the completion time of competing TCP (§4.2.3).
@@ -307,11 +383,36 @@ def test_json_of_the_benchmark_is_what_the_guide_says(ran: Ran) -> None:
     printed = json.loads(json.dumps(result(ran.result), allow_nan=False))
     case_ = printed["cases"][0]
     control = next(each for each in case_["ranking"] if each["control"] == "bbr3")
-    keys = {*printed, *case_, *control, *control["measures"], *control["harm"]["reno"]}
+    keys = {*printed, *case_, *case_["discrimination"], *control, *control["measures"], *control["harm"]["reno"]}
     assert [key for key in sorted(keys) if f"`{key}`" not in section] == []
 
 
 # --- the score, on made-up values ---
+
+
+def test_classes_that_tell_controls_apart(ran: Ran) -> None:
+    found = {each.case.name: discrimination(each, ran.result.controls) for each in ran.result.cases}
+    # A path of its own whose window is tuned: Reno and CUBIC do the same there, however many repetitions there are.
+    alone = next(each for each in ran.result.cases if each.case.name == "TU-D")
+    assert discrimination(alone, ["reno", "cubic"]).verdict == "does not"
+    assert found["BU-F"].pairs == 3
+    for each in found.values():
+        assert 0 <= each.differing + each.undecided <= each.pairs
+        assert each.span is not None
+        assert each.span >= 1
+        assert each.used is not None
+        assert 0 < each.used[0] <= each.used[1] < 1
+
+
+def test_hosts_that_lose_make_classes_tell_controls_apart(tmp_path: Path) -> None:
+    """The same class, the same controls; at a large window Scalable TCP comes back sooner than Reno."""
+    changes = ["RTT=200ms", "C_a=100Mbit/s", "K=1", "M=1"]
+    verdicts = []
+    for more in ([], ["interface_queue=100"]):
+        built = case(applications.find("TU")[0], classes("D")[0], replace(TINY, bulk_s=10.0), [*changes, *more])
+        result = run([built], ["reno", "scalable"], tmp_path / "store", rivals=(), workers=1)
+        verdicts.append(discrimination(result.cases[0], result.controls).verdict)
+    assert verdicts == ["does not", "tells apart"]
 
 
 def test_parallel_streams_of_a_file_are_one_file() -> None:

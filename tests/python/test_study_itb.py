@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,17 +12,30 @@ import parshall as ps
 from parshall.report.document import Document, document_html
 from parshall.runs import Run
 from parshall.studies.catalog import find
-from parshall.studies.itb import bulk, controls, definition, network, rtts, sensitivity, single_pair
-from parshall.studies.itb.network import SIZES, hosts, simulated
+from parshall.studies.itb import (
+    bulk,
+    controls,
+    definition,
+    increase,
+    network,
+    one_host,
+    rtts,
+    sensitivity,
+    single_pair,
+)
+from parshall.studies.itb.network import SIZES, VARIANTS, hosts, kernel_hosts, simulated
 
 TINY = replace(
     SIZES["quick"],
-    fig3_gb=0.05,
+    fig3_gb=0.03,
     bulk_gb=0.02,
+    repetitions=2,
     levels=(0.8, 1.2, 2.1),
-    rtts_ms=(11.5, 100.0, 200.0),
+    rtts_ms=(20.0, 100.0, 200.0),
     flow_s=0.5,
     step_s=0.1,
+    alone_s=0.5,
+    pair_s=1.0,
 )
 
 
@@ -29,9 +43,16 @@ def quiet(_: str) -> None: ...
 
 
 def test_the_definition_is_the_source_s() -> None:
-    (check,), section = definition.found()
+    (check,), section = definition.found(TINY, quiet)
     assert (check.verdict, check.ours) == ("reproduced", 12)
-    assert [table.caption for table in section.tables] == ["Table 3", "Table 5"]
+    assert [table.caption for table in section.tables] == ["Table 3", "Table 4", "Table 5"]
+
+
+def test_the_introduction_s_example_is_reno_s() -> None:
+    """83,333 packets; by eq. (2) losses are 4.6e9 packets or 1.5 h apart; the source rounds to 5e9 and 1 2/3 h."""
+    checks = controls.introduction()
+    assert [check.verdict for check in checks] == ["reproduced"] * 3
+    assert [check.ours for check in checks] == pytest.approx([83_333, 4.63e9, 1.543], rel=1e-3)
 
 
 @pytest.mark.parametrize(("name", "p", "c", "d"), [("reno", 1e-3, 1.22, 0.5), ("scalable", 1e-3, 0.08, 1.0)])
@@ -43,12 +64,33 @@ def test_windows_of_table_1(name: str, p: float, c: float, d: float) -> None:
 def test_factors_are_read_off_a_trajectory() -> None:
     """Reno's of a made-up scenario: keeps 0.6, adds 2 a round trip."""
     control = {"name": "reno", "increase": 2.0, "decrease": 0.6}
-    scenario = controls.lossy("reno", 1e-3, 10, 70.0, controls.RTT_S / 20).with_values(
+    scenario = controls.lossy("reno", 1e-3, 10, 70.0, controls.RTT_S / increase.PER_RTT).with_values(
         {"flows.0.congestion_control": control}
     )
-    increase, decrease = controls.factors_of(ps.run(scenario))
-    assert increase == pytest.approx(2.0, abs=0.1)
-    assert decrease == pytest.approx(0.4, abs=0.02)
+    made = increase.series(ps.run(scenario))
+    assert np.median(made.growth()[1]) == pytest.approx(2.0, abs=0.1)
+    assert made.decreases.mean() == pytest.approx(0.4, abs=0.02)
+
+
+def test_all_six_rows_of_table_2() -> None:
+    checks, _ = increase.found(TINY, quiet)
+    assert {check.verdict for check in checks} == {"reproduced", "consistent_with_theory"}
+    for name in VARIANTS:
+        assert any(name in check.quantity for check in checks), name
+
+
+def test_a_wrong_increase_is_not_that_of_table_2() -> None:
+    """CUBIC with four times the constant, HighSpeed TCP that begins later: both are seen."""
+    wrong = {"cubic_2005": {"c": 1.6}, "highspeed": {"low_window": "200 packets"}}
+    scenarios = [
+        controls.lossy(name, increase.FACTOR_LOSS, 10, increase.WINDOW, controls.RTT_S / increase.PER_RTT).with_values(
+            {"flows.0.congestion_control": {"name": name, **changes}}
+        )
+        for name, changes in wrong.items()
+    ]
+    cubic, highspeed = (increase.series(run) for run in simulated(scenarios, TINY))
+    assert abs(increase.cubic(cubic) - 1) > 0.01
+    assert "not_reproduced" in {check.verdict for check in increase._highspeed(highspeed)}
 
 
 def test_files_that_do_not_end_count_to_the_end() -> None:
@@ -57,11 +99,65 @@ def test_files_that_do_not_end_count_to_the_end() -> None:
     assert sorted(times.tolist()) == pytest.approx([0.4, 0.5])
 
 
-def test_utilisation_is_that_of_the_time_asked_for() -> None:
-    """One host of 1 Gbit/s at a link of 10: a tenth, once it has started."""
-    (run,) = simulated([hosts("reno", 1, 10, duration_s=1.0, bins_s=0.1)], TINY)
-    assert rtts.utilisation(run, 0.5) == pytest.approx(0.1, rel=0.01)
-    assert rtts.utilisation(run, 0.0) < 0.099
+def test_the_use_of_a_step_is_of_what_its_flows_can_send() -> None:
+    """Slow start to path and queue, then a line that is full: the first step is ramped, the others are used."""
+    scenario = rtts.joining("scalable", 2.0, 0.2)
+    (run,) = simulated([scenario], TINY)
+    use = rtts.use_of_steps(run, 0.2)
+    assert use.shape == (12,)
+    assert 0.8 < use[0] < 0.99
+    assert use.max() <= 1.0 + 1e-9
+    assert use[-1] > 0.95
+    assert use.sum() * 1e9 * 0.2 < 8 * run.link_samples["forwarded_bytes"].sum()  # type: ignore[index]
+
+
+def test_a_host_loses_what_its_interface_does_not_hold() -> None:
+    """Slow start doubles the window of path and queue; without a limit, the same window loses nothing."""
+    losing = kernel_hosts("reno", 1, 20.0, duration_s=1.0)
+    tuned = losing.with_values({"flows.0.access_queue": None, "flows.0.receive_window": "2600 packets"})
+    lost, kept = (int(run.flows["packets_dropped"][0]) for run in simulated([losing, tuned], TINY))
+    assert lost > 100
+    assert kept == 0
+
+
+def test_reno_and_cubic_are_last_where_hosts_lose() -> None:
+    """At 100 ms, as in Fig. 7; where hosts lose nothing, the four that end slow start at a loss are alike."""
+    size = replace(TINY, alone_s=60.0)
+    losing, *_, unlimited = one_host.READINGS
+
+    def use(reading: str, names: Sequence[str]) -> dict[str, float]:
+        runs = simulated([one_host._scenario(size, reading, name) for name in names], size)
+        return {name: float(run.flows["throughput_bps"][0]) / 1e9 for name, run in zip(names, runs, strict=True)}
+
+    found = use(losing, VARIANTS)
+    assert sorted(found, key=lambda name: found[name])[:2] == ["reno", "cubic_2005"]
+    alike = use(unlimited, ("reno", "highspeed", "htcp", "scalable")).values()
+    assert min(alike) > 0.95
+    assert max(alike) - min(alike) < 0.01
+
+
+def test_a_rtt_that_changes_nothing_is_not_reproduced() -> None:
+    """The checks of Figs 5 to 7 can fail: the same value at every RTT is what the source does not show."""
+    same = {
+        (name, count, rtt): rtts.Point(rtts.fair_bps(count), 1.0)
+        for name in VARIANTS
+        for count in rtts.COUNTS
+        for rtt in TINY.rtts_ms
+    }
+    for found in (rtts._fig5(same, TINY), rtts._fig6(same, TINY)):
+        assert {check.verdict for check in found if check.quantity.endswith("sign")} == {"not_reproduced"}
+        assert {check.verdict for check in found if not check.quantity.endswith("sign")} == {"reproduced"}
+    stairs = {(name, rtt): np.ones(12) for name in VARIANTS for rtt in rtts.STEPS_MS}
+    assert {check.verdict for check in rtts._fig7(stairs)} == {"not_reproduced"}
+
+
+def test_goodput_over_time_is_what_arrived() -> None:
+    (run,) = simulated([hosts("reno", 2, 10, duration_s=0.5, samples_s=0.01)], TINY)
+    for flow in range(2):
+        time_s, goodput = bulk.goodput_over_time(run, flow)
+        assert np.diff(time_s) == pytest.approx(0.01)
+        assert goodput.max() < 1e9
+        assert goodput[-1] == pytest.approx(1e9 * 1460 / 1500, rel=0.01)
 
 
 def test_a_message_takes_its_packets_and_half_a_round_trip() -> None:
@@ -85,19 +181,28 @@ def test_windows_live_on_from_message_to_message() -> None:
 
 
 def test_the_page_of_short_runs() -> None:
-    parts = [part(TINY, quiet) for part in (bulk.found, rtts.found)]
+    parts = [part(TINY, quiet) for part in (bulk.found, rtts.found, one_host.found)]
     checks = [check for found, _ in parts for check in found]
     assert {check.artefact for check in checks} == {"fig3", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10"}
-    html = document_html(Document("study", "t", "d", (), [section for _, section in parts]))
-    for words in ("Fig. 3: BIC, 17 files", "Fig. 7: flows that join", "Fig. 10"):
-        assert words in html
+    sections = [section for _, section in parts]
+    html = document_html(Document("study", "t", "d", (), sections))
+    drawn = {figure.name: figure.plot for section in sections for figure in section.figures}
+    assert set(drawn) == {"fig3", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10"}
+    for figure in ("Fig. 3: goodput of each flow", "Fig. 7: flows that join", "Fig. 9: reverse traffic"):
+        assert figure in html
+    # A goodput a flow for each way to start; a panel a variant and RTT; a curve an R; a histogram a control.
+    assert [len(panel.marks) for panel in drawn["fig3"].panels] == [17, 17]
+    assert (len(drawn["fig7"].panels), drawn["fig7"].columns) == (12, 2)
+    assert [mark.name for mark in drawn["fig9"].panels[0].marks] == ["R = 0", "R = 0.8", "R = 1.5"]
+    assert [panel.note.partition(",")[0] for panel in drawn["fig10"].panels] == ["cubic_2005", "scalable"]
+    assert {panel.y.maximum for panel in drawn["fig6"].panels} == {1}
 
 
 def test_the_differences_are_followed_up() -> None:
     checks, section = sensitivity.found(TINY, quiet)
     assert {check.verdict for check in checks} == {"extended"}
     assert {check.artefact for check in checks} == {"fig3", "fig8", "fig9", "fig10"}
-    assert [len(table.rows) for table in section.tables] == [8, 3, 4]
+    assert [len(table.rows) for table in section.tables] == [9, 3, 4]
     # A window that just fills its path slows down when the way back queues; one with room to spare does not.
     ratio = {check.quantity.partition(": ")[2]: check.ours for check in checks if check.artefact == "fig9"}
     assert all(0.9 < value < 1.6 for value in ratio.values()), ratio

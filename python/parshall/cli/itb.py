@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -13,7 +13,7 @@ import typer
 from parshall.cli.console import AtLeast, Json, Quiet, console, note, print_json, share, table, verb
 
 if TYPE_CHECKING:
-    from parshall.itb.benchmark import Result
+    from parshall.itb.benchmark import CaseResult, Result
     from parshall.itb.building import Case
 
 Factors = Annotated[
@@ -21,7 +21,8 @@ Factors = Annotated[
     typer.Option(
         "--factor",
         metavar="SYMBOL=VALUE",
-        help="Change a factor of all classes: RTT=100ms, C_a=1Gbit/s, K=10, M=12, C_g=1.7, N_s=5, R=0.8, B=WMI.",
+        help="Change a factor of all classes: RTT=100ms, C_a=1Gbit/s, K=10, M=12, C_g=1.7, N_s=5, R=0.8, B=WMI, "
+        "interface_queue=1000.",
         show_default=False,
     ),
 ]
@@ -106,6 +107,9 @@ def _case_json(case: Any, result: Result) -> dict[str, Any]:
 
     from parshall.itb import score
     from parshall.itb.benchmark import RIVALS
+    from parshall.itb.discrimination import discrimination
+
+    told = discrimination(case, result.controls, result.at_least)
 
     def interval(found: dict[int, float], least: float = -inf) -> dict[str, Any] | None:
         made = score.interval(found, least=least)
@@ -115,6 +119,13 @@ def _case_json(case: Any, result: Result) -> dict[str, Any]:
         "application": case.case.application.name,
         "class": case.case.itb_class.name,
         "not_standard": case.case.odd,
+        "discrimination": {
+            "verdict": told.verdict,
+            "pairs": told.pairs,
+            "differing": told.differing,
+            "undecided": told.undecided,
+            "slowest_over_fastest": told.span,
+        },
         "ranking": [
             {
                 "control": each.control,
@@ -172,6 +183,22 @@ def _write(made: Result, output: Path) -> Path:
     return write_document(page(made), output / "itb.html")
 
 
+def _told_apart(cases: Sequence[CaseResult], made: Result) -> str:
+    """Which classes tell the controls apart, in words."""
+    from parshall.itb.discrimination import discrimination
+
+    letters: dict[str, list[str]] = {}
+    for case in cases:
+        verdict = discrimination(case, made.controls, made.at_least).verdict
+        letters.setdefault(verdict, []).append(case.case.itb_class.name)
+    said = {
+        "tells apart": "{} tell the controls apart",
+        "does not": "{} do not: no two controls differ by more than the noise",
+        "undecided": "{} undecided: one repetition",
+    }
+    return "; ".join(words.format(", ".join(letters[key])) for key, words in said.items() if key in letters)
+
+
 def _show(made: Result) -> None:
     from parshall.itb import score
 
@@ -193,6 +220,7 @@ def _show(made: Result) -> None:
         order = sorted(index, key=lambda control: index[control].mean)
         words = ", ".join(f"{control} {index[control].mean:.2f}" for control in order)
         out.print(f"{application.name}, completion time over the average control's: {words}")
+        out.print(f"{application.name}, classes: {_told_apart(cases, made)}")
     if any(case.case.odd for case in made.cases):
         out.print("* with factors that are not those of Table 5")
     note(f"{made.wall_s:.0f} s")

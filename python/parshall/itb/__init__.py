@@ -5,6 +5,7 @@
 | `factors` | infrastructure, workload, adverse workload: the parameters and their standard values | Table 5 |
 | `classes` | the problem sizes A to L | Table 3 |
 | `applications` | TU, WM, PP, BU, PA: mixes of files, packets, RTTs and directions | §4.5 |
+| `ping_pong` | what PA does | §4.5.4 |
 | `adverse` | reverse traffic, background traffic | §4.4 |
 | `scale` | quick and paper: how large it all is | |
 | `building` | an application in a class as a scenario | §4.3, §4.4 |
@@ -13,6 +14,7 @@
 | `measures` | the metrics of a run | §4.2 |
 | `fairness` | harm to competing Reno and CUBIC | RFC 9743 |
 | `score` | rankings, and paired comparisons | |
+| `discrimination` | which classes tell controls apart | §5.2 |
 | `page`, `pictures` | the page | |
 
 References: R. Guillier, L. Hablot, P. Vicat-Blanc Primet, Towards a User-Oriented Benchmark for Transport Protocols

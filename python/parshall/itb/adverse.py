@@ -10,9 +10,9 @@ The source names WMI and WMII and does not say what they are. Ours follow the tw
 traffic: its volume is below 20 % of the capacity (Ha, Le, Rhee & Xu 2006, quoted in §2.2.2), its sizes have a light
 or a heavy tail.
 
-The adverse workload is the same for every control that is compared, and uses CUBIC, the usual TCP. The windows of
-nodes that send without end are tuned as the useful ones are: without a limit, one whose way is free would queue ever
-more within itself.
+The adverse workload is the same for every control that is compared, and uses CUBIC, the usual TCP. Nodes that send
+without end have the limits of the useful ones (a tuned window, or the interface's queue): without any, one whose way is
+free would queue ever more within itself.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.4, Table 5.
 """
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parshall.itb.factors import Factors, tuned_window
+from parshall.itb.factors import Factors, host_limits
 
 CONTROL = "cubic"
 _MEAN_BYTES = 100e3
@@ -41,7 +41,7 @@ def groups(factors: Factors, others: int, start_s: float) -> list[dict[str, Any]
     endless = {
         **common,
         "access_rate": f"{round(factors.access_bps)} bit/s",
-        "receive_window": f"{round(tuned_window(factors.access_bps, factors.mean_rtt_s))} B",
+        **host_limits(factors, factors.mean_rtt_s),
         "start": {"uniform": f"{start_s:g} s"},
     }
     found: list[dict[str, Any]] = []

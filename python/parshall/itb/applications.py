@@ -6,7 +6,7 @@
 | WM | exponential | exponential | 0.8 | exponential |
 | PP | heavy-tailed (Pareto, tail index 1.5) | full | 0.5 | Poisson |
 | BU | one large file a source | full | forward only | three modes |
-| PA | 200 messages of 1 MB, one pair of nodes | full | 0.5 | one |
+| PA | ping-pong of 200 messages of 1 MB, one pair of nodes | full | as much | one |
 
 Deviations from the source, which leaves sizes and times open:
 
@@ -16,9 +16,8 @@ Deviations from the source, which leaves sizes and times open:
 - The ratio of forward to reverse traffic is taken as the smaller of both directions over the larger, the larger being
   forward: then C_g of a class is the load of the busier direction. Read literally, PP would load the way back of the
   class "low loaded" to 1.6 times its capacity.
-- An MPI pair keeps its connection, so PA is one connection with a window of one message: one message at a time is
-  under way, and what the window has learnt stays. The half RTT in which a node waits for its partner is in the
-  window's round trip.
+- PA is the ping-pong of `parshall.itb.ping_pong`. Its ratio of 0.5 is read as the forward share of both directions: a
+  ping-pong sends as much back.
 - TU and PA have one pair of nodes. In PA, the other M - 1 sources of the class send without end; TU has the path to
   itself.
 
@@ -29,13 +28,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import pdtr
 
 from parshall.errors import InputError
+from parshall.itb import ping_pong
 from parshall.itb.factors import MIX_S, Factors
 from parshall.itb.scale import Scale
 from parshall.schema.problems import did_you_mean, quoted
@@ -61,13 +61,13 @@ class Mix:
         As in a scenario.
     packet_bytes
         A full packet on the wire.
-    window_bytes
-        The receiver's window where the application limits it.
+    keys
+        Other keys of the group, as in a scenario.
     """
 
     workload: dict[str, Any]
     packet_bytes: int = 1500
-    window_bytes: float | None = None
+    keys: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,19 @@ class Application:
     rounds: Callable[[Scale], int] = lambda _: 1
 
     @property
+    def replies(self) -> bool:
+        """Whether each message waits for its reply, so that a file is an exchange of both directions."""
+        return self.name == "PA"
+
+    @property
     def periodic(self) -> bool:
         """Whether its sources go on with other transfers."""
         return self.name in ("WM", "PP")
+
+    @property
+    def idles(self) -> bool:
+        """Whether its sources are silent in between, so that a goodput over time says little."""
+        return self.periodic or self.replies
 
 
 def find(names: str) -> list[Application]:
@@ -206,8 +216,9 @@ def _peers(factors: Factors, scale: Scale, _k: float) -> list[Mix]:
 
 
 def _messages(factors: Factors, scale: Scale, k: float) -> list[Mix]:
-    message = scale.message_bytes[k]
-    return [Mix(_transfer(scale.messages * message, factors), window_bytes=message / factors.streams)]
+    message = math.ceil(scale.message_bytes[k] / factors.streams)
+    keys = ping_pong.direction(scale.messages, message, factors.access_bps / factors.streams)
+    return [Mix(keys.pop("workload"), keys=keys)]
 
 
 def _rounds(scale: Scale) -> int:
@@ -219,6 +230,6 @@ APPLICATIONS: tuple[Application, ...] = (
     Application("WM", "Web surfing", _web, exponential_rtts, back=0.8, rounds=_rounds),
     Application("PP", "Peer to peer", _peers, poisson_rtts, back=0.5, rounds=_rounds),
     Application("BU", "Bulk data transfer", _bulk, modal_rtts),
-    Application("PA", "Distributed parallel", _messages, one_rtt, back=0.5, pair=True, contended=True),
+    Application("PA", "Distributed parallel", _messages, one_rtt, back=1.0, pair=True, contended=True),
 )
 """The one list of applications."""

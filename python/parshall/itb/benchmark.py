@@ -139,7 +139,7 @@ def run_case(
     )
     files = names.join(completion_times(case, tables, "all"), on="point", how="inner", maintain_order="left")
     shares = {}
-    if not case.application.periodic:
+    if not case.application.idles:
         found = goodput_shares(case, tables, "all")
         shares = {
             control: found[number[Entry(control)]].tolist() for control in controls if number[Entry(control)] in found

@@ -12,8 +12,9 @@ competing pair is added.
 | M | flows of ``a`` and ``b`` over N_s |
 
 The buffer is 1 BDP for K of 10 and less, and BDP/sqrt(K) for more: small buffers are enough where many flows are
-multiplexed (§4.3.2). TCP's buffers are tuned: `parshall.itb.factors.tuned_window`. A run of files ends when all are
-complete; one of transfers that go on (WM, PP) lasts its time.
+multiplexed (§4.3.2). Hosts lose nothing and have tuned TCP buffers, or have an interface queue that loses what does
+not fit: `parshall.itb.factors.host_limits`. A run of files ends when all are complete; one of transfers that go on (WM,
+PP) lasts its time.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3 to §4.6, §5.2.
 """
@@ -30,7 +31,7 @@ from parshall.errors import InputError
 from parshall.itb import adverse
 from parshall.itb.applications import PAUSE, Application, Mix, bulk_bytes
 from parshall.itb.classes import ItbClass
-from parshall.itb.factors import Factors, changed, non_standard, tuned_window
+from parshall.itb.factors import Factors, changed, host_limits, non_standard
 from parshall.itb.scale import Scale
 from parshall.scenario import Scenario
 from parshall.schema.catalog import family
@@ -40,6 +41,9 @@ Half = Literal["a", "b"]
 
 TIMED = r"^[ab]\d+$"
 """Names of the groups whose files are timed: a half, and the number of a mix."""
+
+EXCHANGED = r"^(back-)?[ab]\d+$"
+"""The same, and those that reply."""
 
 SAMPLES = 200
 """Of each sampled flow in a run."""
@@ -103,7 +107,7 @@ class Case:
                 pause_s = PAUSE * 8 * size / self.factors.access_bps
                 return self.rounds * (8 * size / rate + pause_s + 8 * rtt_s)  # slow start: some 8 RTTs
             case "PA":
-                return self.scale.messages * max(8 * self.message_bytes / rate, rtt_s) + 8 * rtt_s
+                return 2 * self.scale.messages * (8 * self.message_bytes / rate + rtt_s / 2) + 8 * rtt_s
         return 8 * bulk_bytes(self.factors, self.scale) / rate + 8 * rtt_s
 
     @property
@@ -120,7 +124,8 @@ class Case:
         """The scenario as plain tables; `beside` is the control of half ``b``."""
         flows = self.flows(control, beside)
         odd = f"; not standard: {', '.join(self.odd)}" if self.odd else ""
-        timed = [group["name"] for group in flows if re.match(TIMED, group["name"])]
+        awaited = EXCHANGED if self.application.replies else TIMED
+        timed = [group["name"] for group in flows if re.match(awaited, group["name"])]
         return {
             "name": "-".join(["itb", self.name, control, *([] if beside is None else ["beside", beside])]),
             "description": f"{self.application.title}, class {self.itb_class.name}: {self.itb_class.meaning}{odd}",
@@ -181,7 +186,6 @@ class Case:
     def _group(self, name: str, sources: int, mix: Mix, control: str, direction: str) -> dict[str, Any]:
         streams = self.factors.streams
         rtts = [f"{each:.9f} s" for each in self.application.rtts_s(self.factors, sources) for _ in range(streams)]
-        window = mix.window_bytes or tuned_window(self.factors.access_bps / streams, self.factors.mean_rtt_s)
         return {
             "name": name,
             "count": sources * streams,
@@ -193,8 +197,9 @@ class Case:
             "delayed_ack": True,
             "packet_size": f"{mix.packet_bytes} B",
             "header_size": f"{_HEADER} B",
-            "receive_window": f"{max(2, round(window / (mix.packet_bytes - _HEADER)))} packets",
+            **host_limits(self.factors, self.factors.mean_rtt_s, streams, mix.packet_bytes - _HEADER),
             "workload": mix.workload,
+            **mix.keys,
         }
 
 

@@ -10,11 +10,17 @@
 | N_s | `streams` | 1 | 1, 5, 10 |
 | R | `reverse` | 1 | 0, 0.8, 1.5 |
 | B | `background` | | 0, WMI, WMII |
+| interface_queue | `interface_queue` | packets | not in Table 5 |
 
 M and C_g are one factor: M = C_g K, or C_g = M/K where M is given. Other values than these are accepted, and named on
 the page as non-standard: results with them are not comparable with those of others.
 
-References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3, §4.4, Table 5.
+The interface queue is what a host's network interface holds (Linux's txqueuelen, 1000 packets), which the source sets
+in TU (§5.2) and does not list in Table 5. Without it, hosts lose nothing: their windows are tuned to two
+bandwidth-delay products, and where the bottleneck is not congested, all controls are alike. With it, windows have no
+limit, and what does not fit is lost within the host.
+
+References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3, §4.4, §5.2, Table 5.
 """
 
 from __future__ import annotations
@@ -52,6 +58,7 @@ SYMBOLS = {
     "streams": "N_s",
     "reverse": "R",
     "background": "B",
+    "interface_queue": "interface_queue",
 }
 BACKGROUNDS = ("0", "WMI", "WMII")
 
@@ -60,7 +67,8 @@ BACKGROUNDS = ("0", "WMI", "WMII")
 class Factors:
     """Where and under what load an application runs; the table above says what each field is.
 
-    `rtt_s` is None for a mix. `sources` is None where it follows from `congestion`.
+    `rtt_s` is None for a mix. `sources` is None where it follows from `congestion`. `interface_queue` is None where
+    hosts lose nothing.
     """
 
     rtt_s: float | None
@@ -71,6 +79,7 @@ class Factors:
     streams: int = 1
     background: Background = "0"
     sources: int | None = None
+    interface_queue: int | None = None
 
     @property
     def capacity_bps(self) -> float:
@@ -107,6 +116,22 @@ def tuned_window(access_bps: float, rtt_s: float) -> float:
     return max(_LEAST_WINDOW, 2 * access_bps * rtt_s / 8)
 
 
+def host_limits(factors: Factors, rtt_s: float, streams: int = 1, payload_bytes: int = 1460) -> dict[str, str]:
+    """What limits a flow within its host, as keys of a group of a scenario: its window, or its interface's queue.
+
+    Parallel streams of a source share its access link and its interface's queue evenly.
+
+    >>> host_limits(Factors(0.02, 1e9, 10, 0.8, 0.0), 0.02)
+    {'receive_window': '3425 packets'}
+    >>> host_limits(Factors(0.02, 1e9, 10, 0.8, 0.0, interface_queue=1000), 0.02)
+    {'access_queue': '1000 packets'}
+    """
+    if factors.interface_queue is not None:
+        return {"access_queue": f"{math.ceil(factors.interface_queue / streams)} packets"}
+    window = tuned_window(factors.access_bps / streams, rtt_s)
+    return {"receive_window": f"{max(2, round(window / payload_bytes))} packets"}
+
+
 def non_standard(factors: Factors) -> list[str]:
     """What of it is not in Table 5.
 
@@ -120,6 +145,8 @@ def non_standard(factors: Factors) -> list[str]:
             value = factors.level
         if value is not None and not any(math.isclose(value, each, rel_tol=1e-9) for each in standard):
             found.append(f"{SYMBOLS[name]} = {shown(name, value)}")
+    if factors.interface_queue is not None:
+        found.append(f"{SYMBOLS['interface_queue']} = {shown('interface_queue', factors.interface_queue)}")
     return found
 
 
@@ -132,6 +159,8 @@ def shown(name: str, value: float | str | None) -> str:
             return f"{float(cast('float', value)) / 1e6:g} Mbit/s"
         case "background" | "sources":
             return str(value)
+        case "interface_queue":
+            return f"{value} packets"
     return f"{float(cast('float', value)):g}"
 
 
@@ -174,6 +203,8 @@ def _value(name: str, symbol: str, text: str) -> float | int | str | None:
                 return text.upper()
             case "sources" | "streams":
                 return _whole(text)
+            case "interface_queue":
+                return _whole(text.removesuffix("packets").strip())
             case "reverse":
                 return _number(text, least=0.0)
         return _positive(_number(text, least=0.0))

@@ -19,7 +19,8 @@
 | | `rtt_excess_s` | s | mean RTT of the half's flows over that without queues |
 | | `finished` | 1 | share of the timed files that were complete at the end |
 
-Spread and fairness are null where a run has one file (TU, PA).
+Spread and fairness are null where a run has one file (TU, PA). A file of PA is the whole ping-pong, both directions of
+it: `parshall.itb.ping_pong`.
 
 A file that is not complete at the end counts as if it were complete then, so completion times are lower bounds
 wherever `finished` is below 1. The same holds for start-up and convergence that were not seen. Start-up, convergence,
@@ -38,7 +39,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.itb.building import SAMPLES, TIMED, Case
+from parshall.itb.building import EXCHANGED, SAMPLES, TIMED, Case
+from parshall.itb.ping_pong import message_s
 
 KEYS = ("point", "repetition")
 Scope = Literal["all", "a", "b"]
@@ -66,7 +68,7 @@ def measured(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     files = _files(case, tables, scope)
     found = _completion(case, files).join(_of_flows(tables, scope), on=KEYS, how="left")
     found = found.join(_of_link(tables), on=KEYS, how="left")
-    if not case.application.periodic:
+    if not case.application.idles:
         found = found.join(_over_time(case, tables, scope), on=KEYS, how="left")
     else:
         found = found.with_columns(
@@ -96,6 +98,8 @@ def _of(table: pl.DataFrame, scope: Scope) -> pl.DataFrame:
 
 def _files(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     """The timed files; the parallel streams of one are put together."""
+    if case.application.replies:
+        return _exchanges(case, tables, scope)
     rtts = tables.flows.select(*KEYS, "flow", "rtt_base_s")
     first = pl.col("flow").min().over(*KEYS, "group")
     of_streams = (
@@ -114,6 +118,46 @@ def _files(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     empty_s = 8 * pl.col("size_bytes") / case.factors.access_bps + pl.col("rtt_base_s")
     return files.with_columns(time_s=pl.col("end_s") - pl.col("start_s")).with_columns(
         slowdown=pl.col("time_s") / empty_s
+    )
+
+
+def _exchanges(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
+    """One ping-pong a half: the times of its messages there and back, one after the other."""
+    rtts = tables.flows.select(*KEYS, "flow", "rtt_base_s")
+    half = pl.col("group").str.strip_prefix("back-")
+    flows = (
+        tables.transfers.filter(pl.col("group").str.contains(EXCHANGED) & half.str.contains(_GROUPS[scope]))
+        .join(rtts, on=[*KEYS, "flow"], how="left")
+        .with_columns(time_s=message_s(case.duration_s), half=half)
+        .group_by(*KEYS, "half", "group", "flow", maintain_order=True)
+        .agg(
+            pl.col("time_s").sum(),
+            pl.col("start_s").min(),
+            pl.col("size_bytes").sum(),
+            pl.col("rtt_base_s").first(),
+            complete=pl.col("completion_s").is_not_null().sum(),
+        )
+    )
+    ways = flows.group_by(*KEYS, "half", "group", maintain_order=True).agg(
+        pl.col("time_s").max(),  # of parallel streams the last one
+        pl.col("start_s").min(),
+        pl.col("size_bytes").sum(),
+        pl.col("rtt_base_s").mean(),
+        complete=(pl.col("complete") == case.scale.messages).all() & (pl.len() == case.factors.streams),
+    )
+    exchanges = ways.group_by(*KEYS, "half", maintain_order=True).agg(
+        pl.col("time_s").sum(),
+        pl.col("start_s").min(),
+        pl.col("size_bytes").sum(),
+        pl.col("rtt_base_s").mean(),
+        finished=pl.col("complete").all() & (pl.len() == len(("there", "back"))),
+    )
+    empty_s = 8 * pl.col("size_bytes") / case.factors.access_bps + case.scale.messages * pl.col("rtt_base_s")
+    return exchanges.rename({"half": "group"}).with_columns(
+        source=pl.lit(0, dtype=pl.Int64),
+        transfer=pl.lit(0, dtype=pl.UInt32),
+        end_s=pl.col("start_s") + pl.col("time_s"),
+        slowdown=pl.col("time_s") / empty_s,
     )
 
 
@@ -176,7 +220,9 @@ def _of_link(tables: Tables) -> pl.DataFrame:
 def _goodputs(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     """Goodput over time of sampled flows while they have something to send."""
     groups = tables.flows.select(*KEYS, "flow", "group")
-    ends = tables.transfers.select(*KEYS, "flow", "start_s", pl.col("completion_s").fill_null(case.duration_s))
+    ends = tables.transfers.group_by(*KEYS, "flow", maintain_order=True).agg(
+        pl.col("start_s").min(), pl.col("completion_s").fill_null(case.duration_s).max()
+    )
     interval_s = case.duration_s / SAMPLES
     window = max(1, round(_RTTS * case.factors.mean_rtt_s / interval_s))
     samples = _of(tables.flow_samples.join(groups, on=[*KEYS, "flow"], how="inner"), scope).sort(

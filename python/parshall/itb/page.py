@@ -7,6 +7,7 @@ from importlib import metadata
 
 from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
+from parshall.itb.discrimination import Discrimination, discrimination
 from parshall.itb.estimate import duration
 from parshall.itb.pictures import pictures
 from parshall.itb.score import BY_KEY, Measure
@@ -24,7 +25,7 @@ _BOTTLENECK = ("queueing_delay_s", "queueing_delay_p99_s", "loss_rate")
 
 def page(result: Result) -> Document:
     """The page of a result."""
-    sections = [_answer(result), _about(result)]
+    sections = [_answer(result), _about(result), _calibration(result)]
     for _, cases in _by_application(result):
         sections += [_application(result, cases), _classes(result, cases), _further(result, cases)]
         sections.append(pictures(result, cases))
@@ -122,6 +123,47 @@ def _about(result: Result) -> Section:
         rows = [(factors, _cases_of(letters)) for factors, letters in listed.items()]
         tables.append(Table("Factors that are not standard", ("factors", "cases"), rows))
     return Section("What was run", paragraphs, tables)
+
+
+def _calibration(result: Result) -> Section:
+    """Which classes say something about the controls, TU first: it is the source's calibration."""
+    found = [discrimination(each, result.controls, result.at_least) for each in result.cases]
+    found.sort(key=lambda each: each.case.case.application.name != "TU")
+    rows = [_calibrated(each) for each in found]
+    header = (
+        "application",
+        "class",
+        "tells controls apart",
+        "pairs that differ",
+        "slowest over fastest",
+        "goodput over C_a, lowest to highest control",
+    )
+    text = [
+        "A class in which no two controls differ by more than the noise measures hosts and network, and not the "
+        "controls. The noise is that of the paired comparison; where repetitions are copies of each other there is "
+        f"none, and differences of more than {100 * result.at_least:g} % count.",
+    ]
+    alike = [each for each in found if each.verdict == "does not"]
+    if alike and all(each.case.case.factors.interface_queue is None for each in alike):
+        text.append(
+            "Hosts lose nothing here. Where the bottleneck is not congested, nothing is lost at all, and no control "
+            "has anything to do: `--factor interface_queue=1000` gives hosts a network interface that loses what "
+            "does not fit into so many packets."
+        )
+    return Section("Calibration: which classes tell controls apart", text, [Table("", header, rows, numbers=(3, 4, 5))])
+
+
+def _calibrated(found: Discrimination) -> tuple[str, ...]:
+    case = found.case.case
+    used = "" if found.used is None else f"{found.used[0]:.3f} to {found.used[1]:.3f}"
+    return (
+        case.application.name,
+        case.itb_class.name,
+        found.verdict,
+        f"{found.differing} of {found.pairs}",
+        "" if found.span is None else f"{found.span:.3f}",
+        used,
+    )
 
 
 def _cases_of(letters: dict[str, list[str]]) -> str:

@@ -1,15 +1,18 @@
-"""Tables 3 and 5: the benchmark's definition here is the source's. Table 4 sets it beside the NAS benchmarks."""
+"""Tables 3, 4 and 5: the benchmark's definition here is the source's."""
 
 from __future__ import annotations
 
+from parshall.itb.applications import APPLICATIONS
 from parshall.itb.classes import CLASSES
 from parshall.itb.factors import STANDARD, SYMBOLS, shown
 from parshall.report.document import Section, Table
 from parshall.studies.check import Check
+from parshall.studies.itb.network import Size
 from parshall.studies.itb.published import TABLE3
+from parshall.studies.study import Progress
 
 
-def found() -> tuple[list[Check], Section]:
+def found(_size: Size, _progress: Progress) -> tuple[list[Check], Section]:
     """Table 3 class by class; Table 5 for reading."""
     words = TABLE3.split()
     rows = {words[i]: tuple(float(word) for word in words[i + 1 : i + 5]) for i in range(0, len(words), 5)}
@@ -27,5 +30,17 @@ def found() -> tuple[list[Check], Section]:
         ("factor", "standard values"),
         [(SYMBOLS[name], ", ".join(shown(name, value) for value in values)) for name, values in STANDARD.items()],
     )
-    text = "The classes and standard factors that `parshall itb` uses. K is 10 where the source has 1 or 10."
-    return [check], Section("Tables 3 and 5: the benchmark's definition", (text,), [classes, factors])
+    compared = Table(
+        "Table 4",
+        ("", "NPB", "ITB"),
+        [
+            ("problem type", "BT, CG, EP, FT, IS, LU, MG, SP", ", ".join(each.name for each in APPLICATIONS)),
+            ("problem size", "S, W, A, B, C, D", f"{len(CLASSES)} classes: RTT, K, C_g, R"),
+            ("result", "execution time", "completion time"),
+        ],
+    )
+    text = (
+        "The classes and standard factors that `parshall itb` uses. K is 10 where the source has 1 or 10. Table 4 sets "
+        "the benchmark beside the NAS Parallel Benchmarks."
+    )
+    return [check], Section("Tables 3 to 5: the benchmark's definition", (text,), [classes, compared, factors])

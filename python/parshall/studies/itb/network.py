@@ -7,11 +7,18 @@
 | R | `reverse`, flows the other way | - |
 
 What the source does not say: the bottleneck's buffer (here 2000 packets, 3 MB, as a switch of that time), the hosts'
-TCP but for the kernel (Linux 2.6.16: initial window of 3 packets, delayed ACKs, SACK). TCP's buffers are tuned
-(§5.2): a window fills the path and an interface queue of 1000 packets, and no more, so nothing is lost within a
-host, as is assumed of buses and processors too. CUBIC is that of 2005, as in that kernel.
+TCP but for the kernel (Linux 2.6.16: initial window of 3 packets, delayed ACKs, SACK), and what its TU application set
+the hosts' limits to (§5.2). CUBIC is that of 2005, as in that kernel. Two readings of the hosts:
 
-References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.1.
+| hosts | window | interface queue (txqueuelen) | control | used for |
+| --- | --- | --- | --- | --- |
+| tuned | path and 1000 packets | no limit: loses nothing | as published | bulk transfers, Figs 3, 8, 9, 10 |
+| `kernel_hosts` | no limit | 1000 packets, loses the rest | as in the kernel | the RTT, Figs 5, 6, 7 |
+
+With tuned hosts nothing is lost where the bottleneck is not congested, and no control has anything to do: Figs 5 and 6
+with 5 flows, and 11 of the 12 steps of Fig. 7, would be one run six times.
+
+References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.1, §5.2.
 """
 
 from __future__ import annotations
@@ -46,14 +53,28 @@ LINUX_CUBIC: dict[str, Any] = {
     "congestion_control": {"name": "cubic_2005", "initial_growth": 0.02},
     "initial_ssthresh": "100 packets",
 }
-"""CUBIC of that kernel."""
+"""CUBIC of that kernel without its scaling error, which is a reading of its own: footnote 8 names the version, §5.1 a
+"Cubic patch"."""
+
+SCALING_ERROR: dict[str, Any] = {
+    "congestion_control": {**LINUX_CUBIC["congestion_control"], "scaling_error": True},
+    "initial_ssthresh": "100 packets",
+}
+"""CUBIC of that kernel as it was before the correction of October 2006."""
 
 VARIANTS = ("reno", "bic", "cubic_2005", "highspeed", "htcp", "scalable")
 """Those of Figs 5 to 8."""
 
 BUFFER = 2000
 INTERFACE = 1000
-"""Packets that a host's interface queues (Linux's txqueuelen)."""
+"""Packets that a host's interface queues (the txqueuelen that Linux gives an Ethernet interface)."""
+
+KERNEL: dict[str, dict[str, Any]] = {
+    name: {"bic": LINUX_BIC, "cubic_2005": LINUX_CUBIC}.get(name, {"congestion_control": name, "byte_counting": False})
+    for name in VARIANTS
+}
+"""The controls in the kernel. BIC and CUBIC end slow start at 100 packets; the others grow by ACKs, however many
+packets one stands for."""
 
 ACCESS_BPS, CAPACITY_BPS = 1e9, 10e9
 PAYLOAD_SHARE = 1460 / 1500
@@ -70,9 +91,14 @@ class Size:
     levels
         Congestion levels of Fig. 8.
     rtts_ms
-        RTTs of Figs 5 and 6.
-    flow_s, step_s
-        Length of a flow of Figs 5 and 6; time between two starts of Fig. 7 (200 s in the source).
+        RTTs of Figs 5 and 6; 20, 100 and the longest bound the source's ranges.
+    flow_s, step_s, alone_s
+        Length of a flow of Figs 5 and 6; time between two starts of Fig. 7 (200 s in the source); length of a flow of
+        the hosts tried one by one.
+    pair_s
+        Length of the flows of Table 6 (300 s in the source).
+    file_factors
+        Files that `sensitivity` tries, over `bulk_gb`.
     repetitions
         Independent runs of Figs 3 and 10; two at most of Fig. 9, one of Fig. 8.
     kept
@@ -85,20 +111,38 @@ class Size:
     rtts_ms: tuple[float, ...]
     flow_s: float
     step_s: float
+    alone_s: float
+    pair_s: float
+    file_factors: tuple[float, ...]
     repetitions: int
     kept: bool
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size(2.0, 0.8, (0.8, 1.2, 1.7, 2.1), (11.5, 100.0, 200.0), 8.0, 1.5, 2, kept=False),
+    "quick": Size(
+        fig3_gb=1.0,
+        bulk_gb=0.4,
+        levels=(0.8, 1.2, 1.7, 2.1),
+        rtts_ms=(20.0, 100.0, 200.0),
+        flow_s=40.0,
+        step_s=8.0,
+        alone_s=60.0,
+        pair_s=30.0,
+        file_factors=(1 / 4, 1.0, 4.0),
+        repetitions=3,
+        kept=False,
+    ),
     "paper": Size(
-        30.0,
-        30.0,
-        (0.8, 1.0, 1.2, 1.7, 2.1),
-        (11.5, 20.0, 50.0, 100.0, 150.0, 200.0),
-        120.0,
-        200.0,
-        3,
+        fig3_gb=30.0,
+        bulk_gb=30.0,
+        levels=(0.8, 1.0, 1.2, 1.7, 2.1),
+        rtts_ms=(11.5, 20.0, 50.0, 100.0, 150.0, 200.0),
+        flow_s=120.0,
+        step_s=200.0,
+        alone_s=200.0,
+        pair_s=300.0,
+        file_factors=(1 / 16, 1 / 4, 1.0),
+        repetitions=3,
         kept=True,
     ),
 }
@@ -115,8 +159,12 @@ def hosts(
     reverse: int = 0,
     repetitions: int = 1,
     bins_s: float | None = None,
+    samples_s: float | None = None,
 ) -> Scenario:
-    """So many senders, one flow each; files of `file_gb`, whose end is the run's, or sending for its duration."""
+    """So many senders, one flow each; files of `file_gb`, whose end is the run's, or sending for its duration.
+
+    The bottleneck is recorded in bins of `bins_s`, each flow every `samples_s`.
+    """
     group: dict[str, Any] = {
         "name": "forward",
         "count": count,
@@ -143,8 +191,33 @@ def hosts(
                 "queue": {"name": "drop_tail", "limit": f"{BUFFER} packets"},
             },
             "flows": [group, others] if reverse else [group],
-            "probes": {"flow_samples": False, "link_samples": f"{bins_s:g} s" if bins_s else False},
+            "probes": {
+                "flow_samples": f"{samples_s:g} s" if samples_s else False,
+                "flows": count,
+                "link_samples": f"{bins_s:g} s" if bins_s else False,
+            },
         }
+    )
+
+
+def kernel_hosts(
+    control: str,
+    count: int,
+    rtt_ms: float,
+    *,
+    duration_s: float,
+    start: str | dict[str, Any] = "0 s",
+    bins_s: float | None = None,
+    more: dict[str, Any] | None = None,
+) -> Scenario:
+    """The second reading of hosts: they send for the whole time, and lose what their interface does not hold.
+
+    Hosts are not in step: each packet leaves a random time later, up to one packet's time. `more` changes the group.
+    """
+    changes = {"receive_window": "unlimited", "access_queue": f"{INTERFACE} packets", **KERNEL[control], **(more or {})}
+    scenario = hosts(control, count, rtt_ms, duration_s=duration_s, start=start, bins_s=bins_s)
+    return scenario.with_values(
+        {"processing_time": "1 packet", **{f"flows.0.{key}": value for key, value in changes.items()}}
     )
 
 
