@@ -2,10 +2,11 @@
 
 | artefact | here |
 | --- | --- |
-| Figs 1 and 2 | `grid` (simulations), `trends` (significance), `page` |
+| Figs 1 and 2 | `settings` (whose TCP), `grid` (simulations), `trends` (signs), `page` |
 | the same at equal loads | `matched` |
 | the table of signs | `signs` |
-| Fig. 4(a) of Park & Tuan | `hurst_panel`, `hurst_page` |
+| claims in words | `claims` |
+| Fig. 4(a) of Park & Tuan | `hurst_own`; `hurst_panel`, `hurst_page` |
 | beyond the sources | `distributions`, `beyond`, `sensitivity` |
 
 `running` does the runs: in memory, or as a campaign with a store.
@@ -14,12 +15,26 @@
 from __future__ import annotations
 
 from parshall.studies.study import Execution, Findings, Progress, Scale
-from parshall.studies.tail_index import beyond, grid, hurst_page, hurst_panel, matched, page, sensitivity, signs
+from parshall.studies.tail_index import (
+    beyond,
+    claims,
+    grid,
+    hurst_own,
+    hurst_page,
+    hurst_panel,
+    matched,
+    page,
+    sensitivity,
+    signs,
+)
 from parshall.studies.tail_index.running import Runner, cost
+from parshall.studies.tail_index.trends import checks
+
+_ASKED, _EQUAL = "mean as asked", "equal loads"
 
 
 def run(scale: Scale, progress: Progress, execution: Execution | None = None) -> Findings:
-    """Run it: ``quick`` (24 s of each point, five tail indices), or ``paper`` (an hour, nine; a campaign)."""
+    """Run it: ``quick`` (half a minute of each point, five tail indices), or ``paper`` (an hour, nine; a campaign)."""
     return found(scale, grid.SIZES[scale], Runner.for_scale(scale, execution or Execution(), progress))
 
 
@@ -29,22 +44,32 @@ def found(scale: Scale, size: grid.Size, runner: Runner, hurst: hurst_panel.Size
     short = matched.shorter(size)
     if runner.execution.store is not None:
         runner.progress(cost(list(grid.scenarios(size).values()), runner))
-    rows = grid.simulated(size, runner)
-    equal = matched.simulated(short, runner)
+    asked = grid.simulated(size, runner)
+    rows = grid.by_point(size, asked)
+    equal = matched.simulated(short, runner, asked if short == size else {})
+    own = hurst_own.simulated(hurst, runner)
     panel = hurst_panel.simulated(hurst, runner)
     variants = beyond.compared(short, runner)
     effects = sensitivity.influences(short, runner, trajectories=6 if scale == "quick" else 20)
     trends = page.trends(size.tail_indices, rows)
     level = matched.trends(short.tail_indices, equal)
     return Findings(
-        checks=[*page.checks(trends), *matched.checks(level), *hurst_page.checks(panel)],
+        checks=[
+            *checks(trends, _ASKED),
+            *checks(level, _EQUAL),
+            *claims.checks(size.tail_indices, rows, trends, _ASKED),
+            *hurst_own.checks(own, panel.tcp),
+            *hurst_page.checks(panel),
+        ],
         sections=[
+            signs.answer_section(level),
             sensitivity.answer_section(effects),
-            matched.answer_section(level),
             signs.section(trends, level),
             *page.figures(size.tail_indices, rows),
+            claims.section(size.tail_indices, rows),
             page.load_section(size.tail_indices, rows),
             matched.section(short.tail_indices, equal),
+            hurst_own.section(own, hurst.duration_s),
             hurst_page.section(panel, hurst.duration_s),
             beyond.section(variants),
             sensitivity.section(effects),

@@ -1,8 +1,8 @@
 """Beyond the sources: other distributions, loops, controls and queues, each against one base.
 
-The base is N = 45, B = 896, with slow start, Pareto sizes of tail index 1.5. Distributions have its mean; some the
-variance of each other, one its tail with another body. All variants share their random numbers, so that differences to
-the base are paired.
+The base is N = 45, B = 896, with slow start, ns-2's TCP, Pareto sizes of tail index 1.5. Distributions have its mean;
+some the variance of each other, one its tail with another body. All variants share their random numbers, so that
+differences to the base are paired.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from parshall.studies.tail_index.grid import Size
 from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured
 from parshall.studies.tail_index.network import butterfly, pareto
 from parshall.studies.tail_index.running import Runner
+from parshall.studies.tail_index.settings import STACKS
 
 SOURCES, BUFFER = 45, 896
 BASE = "Pareto, tail index 1.5 (base)"
@@ -45,6 +46,7 @@ def variants() -> dict[str, dict[str, Any]]:
     model = {"recovery": "sack"}
     others: dict[str, dict[str, Any]] = {
         "CUBIC": {"flow": {"congestion_control": "cubic"}},
+        "Linux's stack, as in Fig. 1": {"flow": STACKS["linux"]},
         "SACK": {"flow": model},
         "BBR, with SACK": {"flow": {"congestion_control": "bbr", **model}},
         "BBRv3, with SACK": {"flow": {"congestion_control": "bbr3", **model}},
@@ -70,11 +72,12 @@ def variants() -> dict[str, dict[str, Any]]:
 def scenario(size: Size, /, **arguments: Any) -> Scenario:
     """A variant."""
     chosen = arguments.pop("size")
+    flow = {**STACKS["ns2"], **arguments.pop("flow", {})}
     return butterfly(
         SOURCES,
         BUFFER,
         chosen,
-        cached=False,
+        flow=flow,
         duration_s=size.duration_s,
         repetitions=size.repetitions,
         **arguments,
@@ -88,7 +91,7 @@ def compared(size: Size, runner: Runner) -> dict[str, Measured]:
     found = dict(zip(chosen, points, strict=True))
     arrivals = found[BASE].transfers / (size.duration_s * size.repetitions)
     workload = {"name": "open_loop", "size": pareto(1.5), "arrivals_per_s": arrivals}
-    flow = {"workload": workload, "count": 1, "ssthresh_cached": False}
+    flow = {"workload": workload, "count": 1}
     opened = scenario(size, size=pareto(1.5), flow=flow)
     found["open loop, as many transfers a second"] = runner.measured("open loop", [opened], measured)[0]
     return found

@@ -7,66 +7,107 @@ from dataclasses import dataclass
 
 from parshall.scenario import Scenario
 from parshall.studies.study import Scale
-from parshall.studies.tail_index.measure import Measured, measured
-from parshall.studies.tail_index.network import butterfly, pareto
-from parshall.studies.tail_index.published import TAIL_INDICES, TRENDS
+from parshall.studies.tail_index.measure import Measured, joined, measured
+from parshall.studies.tail_index.network import MEAN_PACKETS, butterfly, pareto
+from parshall.studies.tail_index.published import TAIL_INDICES
 from parshall.studies.tail_index.running import Runner
+from parshall.studies.tail_index.settings import FIG1, FIG2, Setting
 
-Setting = tuple[int, int, bool]
-"""Number of sources, buffer in packets, whether ssthresh is cached."""
+SETTINGS = (*FIG1, *FIG2)
+WARM_UP = 1 / 6
+"""Part of a run that is not measured, where nothing has to settle."""
+SAMPLES = 24
+"""How often in a run the sources' ssthresh is recorded where it is cached."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is simulated at a scale."""
+    """How much is simulated at a scale.
+
+    Parameters
+    ----------
+    tail_indices
+        The abscissae.
+    duration_s
+        Of a run of Fig. 1.
+    repetitions
+        Runs of a point.
+    settling_s
+        By how much runs with a cached ssthresh are longer, to begin with: as long as it may settle.
+    slower_s
+        Of a run of Fig. 2, whose sources share the link among so many that a transfer takes ten times as long.
+    """
 
     tail_indices: tuple[float, ...]
     duration_s: float
     repetitions: int
+    settling_s: float
+    slower_s: float
+
+    def times(self, setting: Setting) -> tuple[float, float]:
+        """How long a run of a setting is, and its part that is not measured, in s."""
+        lasts = self.duration_s if setting.figure == "fig1" else self.slower_s
+        settling = self.settling_s if setting.cached else lasts * WARM_UP
+        return lasts - lasts * WARM_UP + settling, settling
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3),
-    "paper": Size(TAIL_INDICES, 3600.0, 3),
+    "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3, 60.0, 60.0),
+    "paper": Size(TAIL_INDICES, 3600.0, 3, 600.0, 3600.0),
 }
+Key = tuple[Setting, float, int]
+"""A run: setting, tail index, repetition."""
+Rows = dict[Setting, tuple[Measured, ...]]
+"""What is measured in each setting, in the order of tail indices."""
 
 
-def name(setting: Setting) -> str:
-    """A setting in words."""
-    sources, buffer, cached = setting
-    return f"N = {sources}, B = {buffer}, {'without' if cached else 'with'} slow start"
+def scenario(setting: Setting, tail_index: float, size: Size, *, mean: float = MEAN_PACKETS, seed: int = 1) -> Scenario:
+    """A run of a point of a setting's curve; `mean` in packets."""
+    duration_s, warm_up_s = size.times(setting)
+    return butterfly(
+        setting.sources,
+        setting.buffer,
+        pareto(tail_index, mean),
+        flow=setting.flow,
+        duration_s=duration_s,
+        warm_up_s=warm_up_s,
+        repetitions=1,
+        seed=seed,
+        samples=SAMPLES if setting.cached else 0,
+    )
 
 
-def scenarios(size: Size) -> dict[tuple[Setting, float], Scenario]:
-    """All points of Figs 1 and 2, and the two settings that the source does not show."""
+def scenarios(size: Size) -> dict[Key, Scenario]:
+    """All runs of Figs 1 and 2, Fig. 1's without slow start in every reading."""
     return {
-        (setting, alpha): butterfly(
-            setting[0],
-            setting[1],
-            pareto(alpha),
-            cached=setting[2],
-            duration_s=size.duration_s,
-            repetitions=size.repetitions,
-        )
-        for setting in TRENDS
+        (setting, alpha, repetition): scenario(setting, alpha, size, seed=1 + repetition)
+        for setting in SETTINGS
         for alpha in size.tail_indices
+        for repetition in range(size.repetitions)
     }
 
 
-def simulated(size: Size, runner: Runner) -> dict[Setting, tuple[Measured, ...]]:
-    """What is measured at all points."""
-    points = scenarios(size)
-    found = runner.measured("Figs 1 and 2", list(points.values()), measured)
-    at = dict(zip(points, found, strict=True))
-    return {setting: tuple(at[setting, alpha] for alpha in size.tail_indices) for setting in TRENDS}
+def simulated(size: Size, runner: Runner) -> dict[Key, Measured]:
+    """What is measured in every run."""
+    runs = scenarios(size)
+    return dict(zip(runs, runner.measured("Figs 1 and 2", list(runs.values()), measured), strict=True))
 
 
-def off_load(
-    tail_indices: Sequence[float], rows: dict[Setting, tuple[Measured, ...]]
-) -> list[tuple[str, float, Measured]]:
+def by_point(size: Size, found: dict[Key, Measured]) -> Rows:
+    """The runs of each point together."""
+    return {
+        setting: tuple(
+            joined([found[setting, alpha, repetition] for repetition in range(size.repetitions)])
+            for alpha in size.tail_indices
+        )
+        for setting in SETTINGS
+    }
+
+
+def off_load(tail_indices: Sequence[float], rows: Rows) -> list[tuple[str, float, Measured]]:
     """Points whose sampled mean size is more than 5 % off the one asked for."""
     return [
-        (name(setting), alpha, point)
+        (setting.words(), alpha, point)
         for setting, row in rows.items()
         for alpha, point in zip(tail_indices, row, strict=True)
         if abs(point.mean_packets / 1000 - 1) > 0.05

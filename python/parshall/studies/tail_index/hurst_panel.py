@@ -1,4 +1,6 @@
-"""H against the tail index: Fig. 4(a) of Park & Tuan 2000, by every estimator, and where the relation breaks.
+"""H against the tail index by every estimator, where the relation of Fig. 4(a) should hold and where not.
+
+`hurst_own` has the source's own clients and bins; here are clients and bins with which the theory says that it holds.
 
 | symbol | name here | unit |
 | --- | --- | --- |
@@ -19,7 +21,7 @@ record comes near it if two things hold, which choose the setting here:
    (Mikosch, Resnick, Rootzén & Stegeman 2002): a typical record then shows H = 1/2 whatever the tail, and the rare one
    with a huge transfer a level shift. Hence many clients, each slow against the link.
 
-The source says neither mean size, idle time nor the clients' rate. Whittle's two estimators take the shape of fGn (of
+Whittle's two estimators take the shape of fGn (of
 fARIMA) to hold at every scale; they get the series in bins of 16, the scale from which the others read.
 
 References: W. Willinger, M. Taqqu, R. Sherman, D. Wilson, IEEE/ACM ToN 5(1), 1997; T. Mikosch, S. Resnick, H. Rootzén,
@@ -48,7 +50,7 @@ from parshall.studies.tail_index.running import Runner, Tables
 SLOW = Clients(count=400, access_bps=40e3, mean_bytes=2400, idle_s=1.44)
 """A transfer of the mean size takes 0.48 s; some 100 of them at a time load the link by 0.4."""
 FAST = Clients(count=32, access_bps=LINK_BPS, mean_bytes=29_200, idle_s=2.0)
-"""As many as the source has, as fast as the link; a third of a transfer at a time."""
+"""As many as the source has, as fast as the link; a third of a transfer at a time. Sizes and times are ours."""
 BUSY = (0.48, 0.16)
 """Idle times with which the slow clients offer 0.8 and 1.2 of the link's rate."""
 BINS = 2500
@@ -74,11 +76,13 @@ class Size:
     repetitions: int
     fewer: int
     """Repetitions at higher loads, where the relation breaks."""
+    own: int
+    """Repetitions of the source's own clients (`hurst_own`)."""
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size(H_TAIL_INDICES[::3], 10_000.0, 5, 2),
-    "paper": Size(H_TAIL_INDICES, 10_000.0, 20, 10),
+    "quick": Size(H_TAIL_INDICES[::3], 10_000.0, 5, 2, 3),
+    "paper": Size(H_TAIL_INDICES, 10_000.0, 20, 10, 10),
 }
 
 

@@ -1,13 +1,12 @@
-"""Figs 1 and 2 at equal sampled loads: what of the published trends is the tail's, and what the sampled load's.
+"""Figs 1 and 2 at equal sampled loads: what of the trends is the tail's, and what the sampled load's.
 
 The mean of heavy-tailed sizes cannot be imposed on a run of any feasible length: at a tail index of 1.1 the sampled
 mean is mostly some 600 packets instead of 1000. A run then carries less, and its loss, delay and throughput say so.
 Here the mean of the distribution is adjusted, for each run alone, until the *sampled* mean is 1000 packets (sample-path
-normalisation, Park & Tuan 2000, §4.3). That also answers whether the testbed's sign or ns-2's is right where they
-differ: with cached ssthresh the source reports that heavier tails raise the throughput; ns-2.35 finds it flat for
-tail indices from 1.5 on and falling at 1.1, where its sampled mean is about 680 packets.
+normalisation, Park & Tuan 2000, §4.3).
 
 With N = 500 the source calls the metrics insensitive from a tail index of 1.3 on, and so loads are equal from there on.
+Fig. 1's network is also run with ns-2's TCP, which is not the source's: that shows how much the stack decides.
 """
 
 from __future__ import annotations
@@ -19,20 +18,22 @@ import numpy as np
 
 from parshall.report.document import Section, Table
 from parshall.stats.tails import Normalised, normalised
-from parshall.studies.check import Check
-from parshall.studies.tail_index.grid import Setting, Size, name
-from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured
-from parshall.studies.tail_index.network import MEAN_PACKETS, butterfly, pareto
-from parshall.studies.tail_index.published import FIG1, FIG2, TRENDS, published_sign
+from parshall.studies.tail_index.grid import Key, Size, scenario
+from parshall.studies.tail_index.measure import METRICS, Measured, measured
+from parshall.studies.tail_index.network import MEAN_PACKETS
+from parshall.studies.tail_index.published import published_sign
 from parshall.studies.tail_index.running import Runner
-from parshall.studies.tail_index.trends import HEAVIEST, Change, change
+from parshall.studies.tail_index.settings import FIG1, FIG2, OTHER_STACK, Setting
+from parshall.studies.tail_index.trends import HEAVIEST, Trends, change
 
-SETTINGS: tuple[Setting, ...] = tuple(each for each in TRENDS if published_sign(each, METRICS[0]) is not None)
+SETTINGS: tuple[Setting, ...] = (
+    *FIG1,
+    *(each for each in FIG2 if published_sign(each, METRICS[0]) is not None),
+    *OTHER_STACK,
+)
 _TOLERANCE = 0.03
 _STEPS = 6
-
-Key = tuple[Setting, float, int]
-Trends = dict[tuple[Setting, str], Change]
+_LONGEST_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -53,33 +54,36 @@ class _NotYetError(Exception):
 
 def shorter(size: Size) -> Size:
     """The same with runs of at most 5 minutes and 3 repetitions."""
-    return replace(size, duration_s=min(300.0, size.duration_s), repetitions=min(3, size.repetitions))
+    return replace(
+        size,
+        duration_s=min(_LONGEST_S, size.duration_s),
+        slower_s=min(_LONGEST_S, size.slower_s),
+        repetitions=min(3, size.repetitions),
+    )
 
 
-def simulated(size: Size, runner: Runner) -> dict[Key, Equal]:
-    """Every run, its load adjusted. All runs take a step together, so that they can be done side by side."""
+def simulated(size: Size, runner: Runner, asked: dict[Key, Measured]) -> dict[Key, Equal]:
+    """Every run, its load adjusted. All runs take a step together, so that they can be done side by side.
+
+    Parameters
+    ----------
+    asked
+        Runs of the mean that is wanted, of this size, that were done before.
+    """
     keys = [
         (setting, alpha, repetition)
         for setting in SETTINGS
         for alpha in _from(setting, size.tail_indices)
         for repetition in range(size.repetitions)
     ]
-    known: dict[Key, dict[float, Measured]] = {key: {} for key in keys}
+    known = {key: {MEAN_PACKETS: asked[key]} if key in asked else {} for key in keys}
     for step in range(1, _STEPS + 1):
         wanted = {key: mean for key in keys if (mean := _following(known[key])) is not None}
         if not wanted:
             break
         scenarios = [
-            butterfly(
-                sources,
-                buffer,
-                pareto(alpha, mean),
-                cached=cached,
-                duration_s=size.duration_s,
-                repetitions=1,
-                seed=1 + repetition,
-            )
-            for ((sources, buffer, cached), alpha, repetition), mean in wanted.items()
+            scenario(setting, alpha, size, mean=mean, seed=1 + repetition)
+            for (setting, alpha, repetition), mean in wanted.items()
         ]
         found = runner.measured(f"equal loads, step {step}", scenarios, measured)
         for (key, mean), point in zip(wanted.items(), found, strict=True):
@@ -93,7 +97,7 @@ def simulated(size: Size, runner: Runner) -> dict[Key, Equal]:
 
 def _from(setting: Setting, tail_indices: Sequence[float]) -> tuple[float, ...]:
     """The tail indices of a setting: all, or with N = 500 those of which the source speaks."""
-    return tuple(alpha for alpha in tail_indices if setting[0] == 45 or alpha >= HEAVIEST)
+    return tuple(alpha for alpha in tail_indices if setting.figure == "fig1" or alpha >= HEAVIEST)
 
 
 def _adjusted(points: dict[float, Measured], steps: int) -> Normalised:
@@ -133,44 +137,6 @@ def _repetitions(found: dict[Key, Equal]) -> int:
     return 1 + max(repetition for _, _, repetition in found)
 
 
-def checks(found: Trends) -> list[Check]:
-    """A check a sign."""
-    return [
-        Check(
-            f"{FIG1 if setting[0] == 45 else FIG2} (equal loads)",
-            f"{WORDS[metric]} with heavier tails, {name(setting)}, equal loads: sign",
-            published_sign(setting, metric),
-            float(each.sign),
-            None,
-            None,
-            0.5,
-            f"{each.relative:+.1%} ({each.low:+.1%} to {each.high:+.1%}), p = {each.p_value:.2g}",
-        )
-        for (setting, metric), each in found.items()
-    ]
-
-
-def answer_section(found: Trends) -> Section:
-    """Whether throughput rises with heavier tails where ssthresh is cached."""
-    said, signs = [], set()
-    for (setting, metric), each in found.items():
-        if setting[2] and metric == "throughput_mbps":
-            said.append(f"B = {setting[1]}: {each.relative:+.1%} ({each.low:+.1%} to {each.high:+.1%})")
-            signs.add(each.sign)
-    if signs == {1}:
-        verdict = "With the load matched it rises, as on the testbed."
-    elif 1 not in signs:
-        verdict = "With the load matched it does not rise; ns-2 is right, and the testbed saw something else."
-    else:
-        verdict = "With the load matched it rises at one buffer only."
-    text = (
-        "The source's testbed found that with cached ssthresh heavier tails raise the throughput; ns-2 did not, but at "
-        f"a smaller sampled load. {verdict} The change from the lightest tail to the heaviest is "
-        f"{'; '.join(said)}."
-    )
-    return Section("Cached ssthresh: does throughput rise with heavier tails?", (text,))
-
-
 def section(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Section:
     """What was adjusted, and what came of it."""
     repetitions = _repetitions(found)
@@ -180,7 +146,7 @@ def section(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Section:
             runs = [found[setting, alpha, repetition] for repetition in range(repetitions)]
             rows.append(
                 (
-                    name(setting),
+                    setting.words(),
                     f"{alpha:g}",
                     " ".join(f"{each.load.mean:.0f}" for each in runs),
                     " ".join(f"{each.load.measured:.0f}" for each in runs),
@@ -188,10 +154,6 @@ def section(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Section:
                 )
             )
     off = [key for key, each in found.items() if abs(each.load.error) > _TOLERANCE]
-    loss = [np.mean([each.point.loss[0] for key, each in found.items() if key[0] == setting]) for setting in SETTINGS]
-    silent = "; ".join(
-        f"B = {setting[1]}: {value:.1e}" for setting, value in zip(SETTINGS, loss, strict=True) if setting[2]
-    )
     return Section(
         "Equal loads",
         (
@@ -199,10 +161,6 @@ def section(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Section:
             f"within {_TOLERANCE:.0%}"
             + (f"; {len(off)} of {len(found)} runs did not come so near." if off else "; all runs came so near.")
             + " What changes with the tail index here is due to the tail, not to the load that was drawn.",
-            f"Without slow start there is hardly any loss in these simulations ({silent}), where the source speaks of "
-            "a non-negligible one on its testbed, by which ssthresh settles at about 10 packets. Where a cached "
-            "ssthresh is not driven down by losses, it is no longer the same setting: signs of loss rates near zero "
-            "decide little.",
         ),
         [
             Table(

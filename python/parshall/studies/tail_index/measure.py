@@ -1,27 +1,34 @@
-"""What is measured of a run: loss, delay, throughput, sampled sizes, and the mean rate of transfers against their size.
+"""What is measured of a run: loss, delay, throughput, sampled sizes, ssthresh, and the rate of transfers by their size.
 
-Means are over repetitions; the rate against size has block-bootstrap intervals over time: transfers of the same minute
-share its congestion, so that whole blocks of start times are drawn, not transfers.
+Means are over repetitions; transfers are those that begin after the warm-up. The rate against size has block-bootstrap
+intervals over time: transfers of the same minute share its congestion, so that whole blocks of start times are drawn,
+not transfers.
 
 References: B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, §8.6.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.studies.tail_index.network import PAYLOAD
+from parshall.studies.tail_index.network import MEAN_PACKETS, PAYLOAD
 from parshall.studies.tail_index.running import Tables
 
 FloatArray = NDArray[np.float64]
 METRICS = ("loss", "delay_ms", "throughput_mbps")
 WORDS = {"loss": "loss rate", "delay_ms": "mean queueing delay", "throughput_mbps": "throughput"}
 _BLOCKS, _DRAWS = 20, 200
+_BINS = 4
+"""Bins of size in a decade."""
 _FEWEST = 20
+MEDIUM = (MEAN_PACKETS / 10**0.5, MEAN_PACKETS * 10**0.5)
+"""Sizes of transfers of "medium size": within half a decade of the mean. The largest ones are all beyond it."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +42,83 @@ class Rates:
 
 
 @dataclass(frozen=True)
+class Cells:
+    """Sums of the transfers' rates in Mbit/s, and their number: by block of time and bin of size (blocks, bins)."""
+
+    sums: FloatArray
+    counts: FloatArray
+
+
+@dataclass(frozen=True)
 class Measured:
-    """A run: a value a repetition for each metric, shape (repetitions,), and the sizes that were drawn."""
+    """Runs of a point: a value a run for each metric, shape (runs,), and the sizes that were drawn.
+
+    Parameters
+    ----------
+    loss, delay_ms, throughput_mbps
+        The bottleneck's loss rate, its mean queueing delay, and what all sources send over it.
+    mean_packets, transfers
+        Mean size and number of the transfers, of all runs.
+    cells
+        Their rates by time and size.
+    medium_mbps, largest_mbps
+        Mean rates of transfers of medium size (`MEDIUM`) and of the largest; NaN without any.
+    ssthresh_packets
+        Median over sources and the run's second half; NaN where it was not recorded, or there was none.
+    """
 
     loss: FloatArray
     delay_ms: FloatArray
     throughput_mbps: FloatArray
     mean_packets: float
     transfers: int
-    rates: Rates
+    cells: Cells
+    medium_mbps: FloatArray
+    largest_mbps: FloatArray
+    ssthresh_packets: FloatArray
 
     def values(self, metric: str) -> FloatArray:
-        """One metric, a value a repetition."""
+        """One metric, a value a run."""
         found: FloatArray = getattr(self, metric)
         return found
+
+    @cached_property
+    def rates(self) -> Rates:
+        """Mean rate against size, of all runs."""
+        sums, counts = self.cells.sums, self.cells.counts
+        blocks = len(sums)
+        shown = counts.sum(axis=0) >= _FEWEST
+        if not shown.any():
+            return Rates(*(np.empty(0) for _ in range(4)))
+        drawn = np.random.default_rng(1).multinomial(blocks, np.full(blocks, 1 / blocks), size=_DRAWS)
+        totals = drawn @ counts[:, shown]
+        # A draw of blocks without any transfer of a size says nothing of its rate.
+        means = np.divide(drawn @ sums[:, shown], totals, out=np.full(totals.shape, np.nan), where=totals > 0)
+        low, high = np.nanquantile(means, (0.025, 0.975), axis=0)
+        middle = 10 ** ((np.flatnonzero(shown) + 0.5) / _BINS)
+        return Rates(middle, sums[:, shown].sum(axis=0) / counts[:, shown].sum(axis=0), low, high)
+
+
+_ARRAYS = (*METRICS, "medium_mbps", "largest_mbps", "ssthresh_packets")
+
+
+def joined(parts: Sequence[Measured]) -> Measured:
+    """Several runs of a point as one."""
+    bins = max(each.cells.sums.shape[1] for each in parts)
+    number = sum(each.transfers for each in parts)
+    return Measured(
+        mean_packets=sum(each.mean_packets * each.transfers for each in parts) / number,
+        transfers=number,
+        cells=Cells(*(np.vstack([_wide(getattr(each.cells, what), bins) for each in parts]) for what in _CELLS)),
+        **{name: np.concatenate([getattr(each, name) for each in parts]) for name in _ARRAYS},
+    )
+
+
+_CELLS = ("sums", "counts")
+
+
+def _wide(cells: FloatArray, bins: int) -> FloatArray:
+    return np.pad(cells, ((0, 0), (0, bins - cells.shape[1])))
 
 
 def measured(tables: Tables) -> Measured:
@@ -56,37 +126,57 @@ def measured(tables: Tables) -> Measured:
     links = tables.links.sort("repetition")
     flows = tables.flows.filter(pl.col("group") == "sources")
     throughput = flows.group_by("repetition").agg(pl.col("throughput_bps").sum()).sort("repetition")
-    transfers = tables.transfers.filter(pl.col("group") == "sources", pl.col("size_bytes").is_not_null())
+    transfers = tables.transfers.filter(
+        pl.col("group") == "sources", pl.col("size_bytes").is_not_null(), pl.col("start_s") >= tables.warm_up_s
+    )
+    done = _with_rate(transfers)
+    low, high = MEDIUM
     return Measured(
         loss=links["loss_rate"].to_numpy().astype(np.float64),
         delay_ms=links["mean_queueing_delay_s"].to_numpy().astype(np.float64) * 1e3,
         throughput_mbps=throughput["throughput_bps"].to_numpy().astype(np.float64) / 1e6,
         mean_packets=float(transfers.select(pl.col("size_bytes").mean()).item()) / PAYLOAD,
         transfers=transfers.height,
-        rates=_rates(transfers),
+        cells=_cells(done, tables.warm_up_s),
+        medium_mbps=_mean_rates(done.filter(pl.col("packets").is_between(low, high)), links.height),
+        largest_mbps=_mean_rates(done.filter(pl.col("packets") > high), links.height),
+        ssthresh_packets=_ssthresh(tables.flow_samples, links.height),
     )
 
 
-def _rates(transfers: pl.DataFrame) -> Rates:
-    done = transfers.filter(pl.col("completion_s").is_not_null())
-    packets = np.ceil(done["size_bytes"].to_numpy() / PAYLOAD)
-    seconds = (done["completion_s"] - done["start_s"]).to_numpy()
-    rate = packets * 1500 * 8 / 1e6 / seconds
-    start, repetition = done["start_s"].to_numpy(), done["repetition"].to_numpy().astype(np.int64)
+def _with_rate(transfers: pl.DataFrame) -> pl.DataFrame:
+    """Transfers that ended, with ``packets`` and ``mbps``."""
+    packets = (pl.col("size_bytes") / PAYLOAD).ceil()
+    done = transfers.filter(pl.col("completion_s").is_not_null()).with_columns(packets=packets)
+    return done.with_columns(mbps=pl.col("packets") * 1500 * 8 / 1e6 / (pl.col("completion_s") - pl.col("start_s")))
+
+
+def _mean_rates(transfers: pl.DataFrame, repetitions: int) -> FloatArray:
+    return _by_repetition(transfers, pl.col("mbps").mean(), repetitions)
+
+
+def _ssthresh(samples: pl.DataFrame, repetitions: int) -> FloatArray:
+    if samples.is_empty():
+        return np.full(repetitions, np.nan)
+    # Datagrams have no ssthresh, and a median leaves out what is null.
+    late = samples.filter(pl.col("time_s") >= pl.col("time_s").max() / 2)
+    return _by_repetition(late, pl.col("ssthresh_packets").median(), repetitions)
+
+
+def _by_repetition(rows: pl.DataFrame, what: pl.Expr, repetitions: int) -> FloatArray:
+    """A value a repetition; NaN for those without any."""
+    found = dict(rows.group_by("repetition").agg(what).iter_rows())
+    return np.array([np.nan if (value := found.get(number)) is None else value for number in range(repetitions)])
+
+
+def _cells(done: pl.DataFrame, warm_up_s: float) -> Cells:
+    packets, rate = done["packets"].to_numpy(), done["mbps"].to_numpy()
+    start, repetition = done["start_s"].to_numpy() - warm_up_s, done["repetition"].to_numpy().astype(np.int64)
     span = max(float(start.max(initial=0.0)), 1e-9) * (1 + 1e-12)
     block = repetition * _BLOCKS + (start / span * _BLOCKS).astype(np.int64)
-    bin_ = np.floor(4 * np.log10(np.maximum(packets, 1))).astype(np.int64)
+    bin_ = np.floor(_BINS * np.log10(np.maximum(packets, 1))).astype(np.int64)
     blocks, bins = int(block.max(initial=0)) + 1, int(bin_.max(initial=0)) + 1
     cell = block * bins + bin_
-    sums = np.bincount(cell, weights=rate, minlength=blocks * bins).reshape(blocks, bins)
-    counts = np.bincount(cell, minlength=blocks * bins).reshape(blocks, bins)
-    drawn = np.random.default_rng(1).multinomial(blocks, np.full(blocks, 1 / blocks), size=_DRAWS)
-    shown = counts.sum(axis=0) >= _FEWEST
-    if not shown.any():
-        return Rates(*(np.empty(0) for _ in range(4)))
-    totals = drawn @ counts[:, shown]
-    # A draw of blocks without any transfer of a size says nothing of its rate.
-    means = np.divide(drawn @ sums[:, shown], totals, out=np.full(totals.shape, np.nan), where=totals > 0)
-    low, high = np.nanquantile(means, (0.025, 0.975), axis=0)
-    middle = 10 ** ((np.flatnonzero(shown) + 0.5) / 4)
-    return Rates(middle, sums[:, shown].sum(axis=0) / counts[:, shown].sum(axis=0), low, high)
+    sums: FloatArray = np.bincount(cell, weights=rate, minlength=blocks * bins).reshape(blocks, bins).astype(np.float64)
+    counts: FloatArray = np.bincount(cell, minlength=blocks * bins).reshape(blocks, bins).astype(np.float64)
+    return Cells(sums, counts)

@@ -6,8 +6,8 @@
 | B | `buffer` | packets |
 | alpha | `tail_index` | - |
 
-Deviations: the packets' size is not said; 1500 bytes. Datagrams of 64 kbit/s (0.006 % of the link) break the rhythm
-in which equal RTTs lock arrivals to departures: without them throughput depends on ties
+Whose TCP it is, `settings` says. Deviations: the packets' size is not said; 1500 bytes. Datagrams of 64 kbit/s (0.006 %
+of the link) break the rhythm in which equal RTTs lock arrivals to departures: without them throughput depends on ties
 (tests/crosscheck/test_on_off.py).
 """
 
@@ -66,14 +66,25 @@ def butterfly(
     buffer: int,
     size: dict[str, Any],
     *,
-    cached: bool,
     duration_s: float,
     repetitions: int,
-    flow: dict[str, Any] | None = None,
+    flow: dict[str, Any],
     queue: dict[str, Any] | None = None,
     seed: int = 1,
+    samples: int = 0,
+    warm_up_s: float | None = None,
 ) -> Scenario:
-    """ON/OFF sources at a bottleneck of 1 Gbit/s, minimum RTT 10 ms; a sixth of the time is warm-up."""
+    """ON/OFF sources at a bottleneck of 1 Gbit/s, minimum RTT 10 ms.
+
+    Parameters
+    ----------
+    duration_s, warm_up_s
+        Of a run, and of its beginning that is not measured; by default a sixth.
+    flow
+        Keys of the sources' group: their TCP, and what else differs.
+    samples
+        How often in a run each source's state is recorded.
+    """
     sending: dict[str, Any] = {
         "name": "sources",
         "count": sources,
@@ -82,15 +93,10 @@ def butterfly(
         "rtt": "10 ms",
         "access_rate": "1 Gbit/s",
         "congestion_control": "reno",
-        "recovery": "reno",
-        "delayed_ack": False,
-        "timestamps": False,
-        "initial_window": "2 packets",
         "handshake": True,
         "byte_counting": False,
-        "ssthresh_cached": cached,
         "workload": {"name": "on_off", "size": size, "off": {"name": "exponential", "mean": "0.2 s"}},
-        **(flow or {}),
+        **flow,
     }
     datagrams = {
         "name": "perturbation",
@@ -100,24 +106,32 @@ def butterfly(
     return Scenario.from_document(
         {
             "duration": f"{duration_s:g} s",
-            "warm_up": f"{duration_s / 6:g} s",
+            "warm_up": f"{duration_s / 6 if warm_up_s is None else warm_up_s:g} s",
             "repetitions": repetitions,
             "seed": seed,
             "processing_time": "0 s",  # as in the source, hosts take no time
             "bottleneck": {"rate": "1 Gbit/s", "queue": queue or {"name": "drop_tail", "limit": f"{buffer} packets"}},
             "flows": [sending, datagrams],
-            "probes": {"flow_samples": False, "link_samples": False, "transfers": True},
+            "probes": {
+                "flow_samples": f"{duration_s / samples:g} s" if samples else False,
+                "flows": sources,
+                "link_samples": False,
+                "transfers": True,
+            },
         }
     )
 
 
-def two_servers(clients: Clients, tail_index: float, duration_s: float, bin_s: float, repetitions: int) -> Scenario:
+def two_servers(
+    clients: Clients, tail_index: float, duration_s: float, bin_s: float, repetitions: int, *, seed: int = 1
+) -> Scenario:
     """Park & Tuan 2000, §5.1: 10 Mbit/s, 5 ms a link, segments of 1 kB; link samples of `bin_s`."""
     return Scenario.from_document(
         {
             "duration": f"{duration_s:g} s",
             "warm_up": f"{duration_s * WARM_UP:g} s",
             "repetitions": repetitions,
+            "seed": seed,
             "processing_time": "0 s",  # as in the source, hosts take no time
             "bottleneck": {"rate": f"{LINK_BPS:.0f} bit/s", "queue": {"name": "drop_tail", "limit": "64 packets"}},
             "flows": [

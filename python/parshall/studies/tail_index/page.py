@@ -1,4 +1,4 @@
-"""The study's page: trends of Figs 1 and 2 and their checks, the panels, the sampled loads."""
+"""The study's page: trends of Figs 1 and 2, their panels, the sampled loads."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import mean_interval_of_pareto
-from parshall.studies.check import Check
 from parshall.studies.tail_index import grid
-from parshall.studies.tail_index.grid import Setting
-from parshall.studies.tail_index.measure import METRICS, WORDS, Measured
+from parshall.studies.tail_index.grid import Rows
+from parshall.studies.tail_index.measure import METRICS, Measured
 from parshall.studies.tail_index.network import MEAN_PACKETS
-from parshall.studies.tail_index.published import FIG1, FIG2, published_sign
-from parshall.studies.tail_index.trends import Change, change
+from parshall.studies.tail_index.settings import Setting
+from parshall.studies.tail_index.trends import Trends, change
 
-Rows = dict[Setting, tuple[Measured, ...]]
 _DECADE = 5.0
-_AXES = {
-    "loss": Axis("loss rate", log=False),
-    "delay_ms": Axis("mean queueing delay", "ms"),
-    "throughput_mbps": Axis("throughput", "Mbit/s"),
-}
+_LOW = 0.7
+"""Height of one of six panels below each other."""
+_AXES = {"loss": ("loss rate", ""), "delay_ms": ("queueing delay", "ms"), "throughput_mbps": ("throughput", "Mbit/s")}
+_PUBLISHED = "Published: trends only, in the table above; the source prints no values."
+_ERRORS = "Error bars are 95 % intervals over repetitions; those of rates are from a block bootstrap over time."
 
 
-def trends(tail_indices: Sequence[float], rows: Rows) -> dict[tuple[Setting, str], Change]:
+def trends(tail_indices: Sequence[float], rows: Rows) -> Trends:
     """The change of every metric in every setting."""
     return {
         (setting, metric): change(tail_indices, [each.values(metric) for each in row])
@@ -36,67 +34,73 @@ def trends(tail_indices: Sequence[float], rows: Rows) -> dict[tuple[Setting, str
     }
 
 
-def checks(found: dict[tuple[Setting, str], Change]) -> list[Check]:
-    """A check a sign."""
-    listed = []
-    for (setting, metric), each in found.items():
-        sign = published_sign(setting, metric)
-        listed.append(
-            Check(
-                FIG1 if setting[0] == 45 else FIG2,
-                f"{WORDS[metric]} with heavier tails, {grid.name(setting)}: sign",
-                None if sign is None else float(sign),
-                float(each.sign),
-                None,
-                None,
-                0.5,
-                f"{each.relative:+.1%} ({each.low:+.1%} to {each.high:+.1%}), p = {each.p_value:.2g}",
-            )
-        )
-    return listed
-
-
 def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
-    """Figs 1 and 2, all panels."""
-    for name, sources in ((FIG1, 45), (FIG2, 500)):
-        chosen = {setting: row for setting, row in rows.items() if setting[0] == sources}
-        drawn = [_metrics(name, tail_indices, chosen)]
-        drawn += [
-            _rate(f"{name}-rate-{number}", setting, tail_indices, row)
-            for number, (setting, row) in enumerate(chosen.items())
-            if (sources == 500 or setting[1] == 896) and any(each.rates.packets.size for each in row)
-        ]
-        text = (
-            "Published: trends only, in the table above; the source prints no values. Error bars are 95 % intervals "
-            "over "
-            "repetitions; those of rates are from a block bootstrap over time."
-        )
-        yield Section(f"{'Fig. 1: N = 45' if sources == 45 else 'Fig. 2: N = 500'}", (text,), figures=drawn)
+    """Figs 1 and 2; the left of Fig. 1 is without slow start, in every reading, its right with it."""
+    without = {setting: row for setting, row in rows.items() if not setting.slow_start}
+    beside = {setting: row for setting, row in rows.items() if setting.slow_start and setting.figure == "fig1"}
+    many = {setting: row for setting, row in rows.items() if setting.figure == "fig2"}
+    yield Section(
+        "Fig. 1: N = 45",
+        (f"{_PUBLISHED} As in the source, each buffer has a scale of its own. {_ERRORS}",),
+        figures=[
+            _metrics("fig1-left", "without slow start", tail_indices, without),
+            _metrics("fig1-right", "with slow start", tail_indices, beside),
+            *_rates(tail_indices, {**without, **beside}, buffers=(896,)),
+        ],
+    )
+    yield Section(
+        "Fig. 2: N = 500, with slow start",
+        (f"{_PUBLISHED} {_ERRORS}",),
+        figures=[_metrics("fig2", "N = 500", tail_indices, many), *_rates(tail_indices, many, buffers=(100, 1000))],
+    )
 
 
-def _metrics(name: str, tail_indices: Sequence[float], rows: Rows) -> Drawn:
-    panels = []
+def _metrics(name: str, words: str, tail_indices: Sequence[float], rows: Rows) -> Drawn:
+    """A panel for each metric and buffer; a curve a reading."""
+    buffers = sorted({setting.buffer for setting in rows})
+    panels: list[Panel] = []
     for metric in METRICS:
-        marks: list[Line | Points] = []
-        for number, (setting, row) in enumerate(rows.items()):
-            intervals = [mean_interval(each.values(metric)) for each in row]
-            means = [each.mean for each in intervals]
-            marks.append(Line(tail_indices, means, "", Style(number, thin=True)))
-            marks.append(
-                Points(
-                    tail_indices,
-                    means,
-                    f"B = {setting[1]}, {'without' if setting[2] else 'with'} slow start"
-                    if metric == METRICS[0]
-                    else "",
-                    Style(number),
-                    # None of the metrics can be negative.
-                    [each.mean if each.low is None else max(0.0, each.low) for each in intervals],
-                    [each.mean if each.high is None else each.high for each in intervals],
-                )
+        for buffer in buffers:
+            curves = {setting: row for setting, row in rows.items() if setting.buffer == buffer}
+            marks = _curves(tail_indices, curves, metric, named=not panels)
+            label, unit = _AXES[metric]
+            panels.append(Panel(marks, Axis("tail index α"), Axis(f"{label}, B = {buffer}", unit), height=_LOW))
+    title = f"Loss, delay and throughput against the tail index, {words}"
+    return Drawn(name, title, Plot(panels, f"Metrics of the bottleneck, {words}."))
+
+
+def _curves(tail_indices: Sequence[float], rows: Rows, metric: str, *, named: bool) -> list[Line | Points]:
+    marks: list[Line | Points] = []
+    for number, (setting, row) in enumerate(rows.items()):
+        intervals = [mean_interval(each.values(metric)) for each in row]
+        means = [each.mean for each in intervals]
+        marks.append(Line(tail_indices, means, "", Style(number, thin=True)))
+        marks.append(
+            Points(
+                tail_indices,
+                means,
+                setting.reading if named else "",
+                Style(number),
+                # None of the metrics can be negative.
+                [each.mean if each.low is None else max(0.0, each.low) for each in intervals],
+                [each.mean if each.high is None else each.high for each in intervals],
             )
-        panels.append(Panel(marks, Axis("tail index α"), _AXES[metric]))
-    return Drawn(name, "Loss, delay and throughput against the tail index", Plot(panels, "Metrics of the bottleneck."))
+        )
+    return marks
+
+
+def _rates(tail_indices: Sequence[float], rows: Rows, buffers: Sequence[int]) -> list[Drawn]:
+    """The source's bottom panels: of Fig. 1 for one buffer."""
+    return [
+        _rate(f"{setting.figure}-rate-{_short(setting)}-{setting.buffer}", setting, tail_indices, row)
+        for setting, row in rows.items()
+        if setting.buffer in buffers and any(each.rates.packets.size for each in row)
+    ]
+
+
+def _short(setting: Setting) -> str:
+    """What tells a setting from others of its figure and buffer."""
+    return setting.ssthresh if setting.figure == "fig1" else setting.stack
 
 
 def _rate(name: str, setting: Setting, tail_indices: Sequence[float], row: Sequence[Measured]) -> Drawn:
@@ -109,9 +113,7 @@ def _rate(name: str, setting: Setting, tail_indices: Sequence[float], row: Seque
     # A logarithmic axis of less than a decade has hardly a label.
     decade = bool(rates.max() >= _DECADE * rates.min())
     panel = Panel(marks, Axis("size", "packets", log=True), Axis("mean rate", "Mbit/s", log=decade))
-    return Drawn(
-        name, f"Mean rate against size, {grid.name(setting)}", Plot([panel], "Mean rate of transfers of a size.")
-    )
+    return Drawn(name, f"Mean rate against size, {setting.words()}", Plot([panel], "Mean rate of transfers of a size."))
 
 
 def load_section(tail_indices: Sequence[float], rows: Rows) -> Section:

@@ -30,17 +30,19 @@ from parshall.studies.study import Execution, Progress, Scale
 
 T = TypeVar("T")
 _CALIBRATION_S = 6.0
-_TABLES = ("links", "flows", "transfers", "link_samples")
+_TABLES = ("links", "flows", "transfers", "link_samples", "flow_samples")
 
 
 @dataclass(frozen=True)
 class Tables:
     """What a scenario's repetitions recorded; each table has the column ``repetition``."""
 
+    warm_up_s: float
     links: pl.DataFrame
     flows: pl.DataFrame
     transfers: pl.DataFrame
     link_samples: pl.DataFrame
+    flow_samples: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ class Runner:
         for number, members in enumerate(groups.values(), 1):
             self.progress(f"{what} ({number}/{len(groups)}): {counted(len(members), 'point')}")
             made = self._swept(what, store, list(members.values()))
-            answers |= dict(zip(members, _each(made, measure), strict=True))
+            warm_ups = [_warm_up_s(scenario) for scenario in members.values()]
+            answers |= dict(zip(members, _each(made, warm_ups, measure), strict=True))
         return [answers[_key(scenario)] for scenario in scenarios]
 
     def _in_memory(self, what: str, scenarios: Sequence[Scenario], measure: Callable[[Tables], T]) -> list[T]:
@@ -156,28 +159,29 @@ def _packets(scenario: Scenario) -> float:
 
 def _simulated(scenario: Scenario) -> Tables:
     made = simulate(scenario, workers=1)
-    empty = pl.DataFrame()
-    samples = made.link_samples
+    optional = (made.transfers, made.link_samples, made.flow_samples)
     return Tables(
-        made.links,
-        made.flows,
-        empty if made.transfers is None else made.transfers,
-        empty if samples is None else samples,
+        _warm_up_s(scenario), made.links, made.flows, *(pl.DataFrame() if each is None else each for each in optional)
     )
 
 
-def _each(made: Sweep, measure: Callable[[Tables], T]) -> list[T]:
+def _warm_up_s(scenario: Scenario) -> float:
+    return float(scenario.resolve()["warm_up_ps"]) / 1e12
+
+
+def _each(made: Sweep, warm_ups: Sequence[float], measure: Callable[[Tables], T]) -> list[T]:
     """What is found at each point of a sweep; one point's tables are in memory at a time."""
 
     def action(snapshot: Snapshot) -> list[T]:
-        return [measure(_read(snapshot, point.runs)) for point in made.record.points]
+        points = zip(made.record.points, warm_ups, strict=True)
+        return [measure(Tables(warm_up_s, *_read(snapshot, point.runs))) for point, warm_up_s in points]
 
     return reading(made.store, action)
 
 
-def _read(snapshot: Snapshot, runs: Sequence[str]) -> Tables:
+def _read(snapshot: Snapshot, runs: Sequence[str]) -> list[pl.DataFrame]:
     """The tables of a point's runs, which are its repetitions in order."""
-    return Tables(*(_table(snapshot, name, runs) for name in _TABLES))
+    return [_table(snapshot, name, runs) for name in _TABLES]
 
 
 def _table(snapshot: Snapshot, name: str, runs: Sequence[str]) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Signs of trends and their significance.
+"""Signs of trends and their significance, and the published signs beside them.
 
 | symbol | name here |
 | --- | --- |
@@ -21,6 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t
 
+from parshall.stats.confidence import Interval
+from parshall.studies.check import Check, Verdict, sign
+from parshall.studies.tail_index.measure import METRICS, WORDS
+from parshall.studies.tail_index.published import published_sign
+from parshall.studies.tail_index.settings import Setting
+
 HEAVIEST = 1.3
 VISIBLE = 0.03
 SIGNIFICANCE = 0.05
@@ -28,18 +34,86 @@ SIGNIFICANCE = 0.05
 
 @dataclass(frozen=True)
 class Change:
-    """Relative change of a metric from the lightest to the heaviest tail, its 95 % interval and p-value."""
+    """Relative change of a metric from the lightest to the heaviest tail, its 95 % interval, p-value and sample."""
 
     relative: float
     low: float
     high: float
     p_value: float
+    values: int = 0
 
     @property
     def sign(self) -> int:
         """1, -1, or 0 where the change is not significant or not visible."""
         seen = self.p_value < SIGNIFICANCE and abs(self.relative) >= VISIBLE
         return int(np.sign(self.relative)) if seen else 0
+
+    def told(self) -> str:
+        """The change with its interval, in words."""
+        return f"{self.relative:+.1%} ({self.low:+.1%} to {self.high:+.1%})"
+
+    @property
+    def interval(self) -> Interval:
+        """The change and its interval."""
+        return Interval(self.relative, self.low, self.high, self.values)
+
+
+Trends = dict[tuple[Setting, str], Change]
+"""By setting and metric (`measure.METRICS`)."""
+
+
+def checks(found: Trends, load: str) -> list[Check]:
+    """A check for each published sign.
+
+    Parameters
+    ----------
+    load
+        How the load came about: part of the reading.
+    """
+    listed = (_check(setting, metric, each, load) for (setting, metric), each in found.items() if setting.own_stack)
+    return [each for each in listed if each is not None]
+
+
+def verdict(setting: Setting, metric: str, found: Change) -> Verdict | None:
+    """What a change says of the published sign, whosever TCP it is; None if none was published."""
+    check = _check(setting, metric, found, "")
+    return None if check is None else check.verdict
+
+
+def _check(setting: Setting, metric: str, found: Change, load: str) -> Check | None:
+    published = published_sign(setting, metric)
+    if published is None:
+        return None
+    return sign(
+        setting.figure,
+        f"{WORDS[metric]} with heavier tails, {setting.name}",
+        published,
+        found.interval,
+        f"{found.told()}, p = {found.p_value:.2g}",
+        negligible=VISIBLE,
+        reading=_reading(setting, load),
+    )
+
+
+def _reading(setting: Setting, load: str) -> str:
+    return "; ".join(part for part in (setting.reading, load) if part)
+
+
+def sensitive(found: Trends, setting: Setting, load: str) -> Check:
+    """Whether any metric of a setting changes, where the source says that they do and not how."""
+    changes = [found[setting, metric] for metric in METRICS]
+    largest = max(changes, key=lambda each: abs(each.relative))
+    sizes = [(max(0.0, each.low, -each.high), max(abs(each.low), abs(each.high))) for each in changes]
+    low, high = (max(ends) for ends in zip(*sizes, strict=True))
+    return sign(
+        setting.figure,
+        f"largest change of a metric with heavier tails, {setting.name}",
+        1,
+        Interval(abs(largest.relative), low, high, largest.values),
+        "; ".join(f"{WORDS[metric]} {found[setting, metric].told()}" for metric in METRICS),
+        negligible=VISIBLE,
+        reading=_reading(setting, load),
+    )
 
 
 def change(tail_indices: Sequence[float], values: Sequence[ArrayLike], heaviest: float = HEAVIEST) -> Change:
@@ -64,4 +138,4 @@ def change(tail_indices: Sequence[float], values: Sequence[ArrayLike], heaviest:
     error = float(np.sqrt(((own - slope * centred) ** 2).sum() / freedom / spread))
     half = float(t.ppf(0.975, freedom)) * error
     p_value = float(2 * t.sf(abs(slope) / error, freedom)) if error > 0 else float(slope == 0)
-    return Change(slope * scale, (slope - half) * scale, (slope + half) * scale, p_value)
+    return Change(slope * scale, (slope - half) * scale, (slope + half) * scale, p_value, y.size)
