@@ -30,7 +30,13 @@ from parshall.studies.large_deviations import network, published
 from parshall.studies.large_deviations.cases import Found, together
 from parshall.studies.large_deviations.constant import window_plot
 from parshall.studies.large_deviations.record import Record
-from parshall.studies.large_deviations.spectra import bounds_plot, extremes_checks, mean_check, spectra_plot
+from parshall.studies.large_deviations.spectra import (
+    bounds_plot,
+    extremes_checks,
+    mean_check,
+    one_spectrum,
+    spectra_plot,
+)
 from parshall.studies.study import Scale
 from parshall.traces.flow import clopper_pearson
 
@@ -83,8 +89,9 @@ def in_reading(place: int, scale: Scale) -> Found:
     words = f"Reno, {reading.words}"
     checks = [
         *_range_checks(reading.words, record, ours, scale),
+        *one_spectrum("fig5a", "", series, (100, 1000), reading.words),
         *_later(words, record),
-        mean_check("fig5a", words, record.mean, ours, "chain with p(w, k), recoveries and timeouts as measured"),
+        mean_check("fig5a", words, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
         *extremes_checks("fig5b", words, series, ours, (200, 500, 1000)),
     ]
     means = interval_means(series, 1000)
@@ -195,22 +202,29 @@ def _later(words: str, record: Record) -> list[Check]:
     return [Check("fig4c", quantity, None, losses / trials, *interval, 0.0, note)]
 
 
+BINS = 20
+"""Points of a plot of p(w)."""
+
+
 def loss_plot(loss: Measured, models: Mapping[str, LossFunction] | None = None) -> Plot:
-    """p(w) measured, a point for each class of windows, and models: eq. (11) with the source's values."""
+    """p(w) measured, in intervals of windows with about equally many round trips, and models: eq. (11) as published."""
     models = {"eq. (11), published values": BY_MODEL} if models is None else models
-    edges = np.flatnonzero(np.diff(loss.probability, prepend=-1.0) != 0)
-    rounds = np.add.reduceat(loss.rounds, edges)
-    window = np.add.reduceat(loss.rounds * loss.window, edges) / rounds
-    at, low, high = (each[edges] for each in (loss.probability, loss.low, loss.high))
+    seen = np.cumsum(loss.rounds)
     # Windows beyond those of 99.9 % of the round trips are few, and would hide the others.
-    last = float(loss.window[np.searchsorted(np.cumsum(loss.rounds), 0.999 * loss.rounds.sum())])
-    shown = window <= last
-    if not loss.lossy.any():
-        shown &= np.ones_like(shown)
-    w = np.linspace(1.0, last, 300)
+    last = int(np.searchsorted(seen, 0.999 * seen[-1]))
+    place = (BINS * (seen[: last + 1] - loss.rounds[: last + 1]) / seen[last]).astype(int)
+    window, share, low, high = [], [], [], []
+    for here in (np.flatnonzero(place == each) for each in np.unique(place)):
+        rounds, lossy = int(loss.rounds[here].sum()), int(loss.lossy[here].sum())
+        window.append(float(loss.rounds[here] @ loss.window[here]) / rounds)
+        share.append(lossy / rounds)
+        ends = clopper_pearson(lossy, rounds)
+        low.append(ends[0])
+        high.append(ends[1])
+    w = np.linspace(1.0, float(loss.window[last]), 300)
     lines = [Line(w, model(w), name, Style(0)) for name, model in models.items()]
-    points = Points(window[shown], at[shown], "measured", Style(1), low[shown], high[shown])
-    top = max(1.5 * float(at[shown].max()), 0.02)
-    axes = Axis("window", "packets", minimum=0.0, maximum=last), Axis("p(w)", minimum=0.0, maximum=min(top, 1.0))
+    points = Points(window, share, "measured", Style(1), low, high)
+    top = min(max(1.5 * max(high), 0.02), 1.0)
+    axes = Axis("window", "packets", minimum=0.0, maximum=float(w[-1])), Axis("p(w)", minimum=0.0, maximum=top)
     caption = "Share of the round trips in which a loss event begins. Bars: 95 % (Clopper-Pearson)."
     return Plot([Panel([*lines, points], *axes)], caption)

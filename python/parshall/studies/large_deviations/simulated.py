@@ -35,7 +35,7 @@ def at_loss(loss: float, scale: Scale) -> Found:
     waiting = float(record.rtts[record.repairing & (record.kind == TIMEOUT)].sum() / record.rtts.sum())
     timeouts = 1000 * found.timeouts / float(record.rtts.sum())
     checks = [
-        mean_check("fig1a", words, record.mean, theory, "the chain with recovery and timeouts"),
+        mean_check("fig1a", words, record, theory, "the chain with recovery and timeouts"),
         *extremes_checks("fig1b", words, record.throughput, theory, (200, 500, 1000)),
     ]
     row = (

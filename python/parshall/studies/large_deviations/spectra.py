@@ -10,9 +10,11 @@ from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.large_deviations import Spectrum
 from parshall.models.markov import WindowChain
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.spectrum import empirical_spectra, interval_means
+from parshall.stats.confidence import mean_interval
+from parshall.stats.spectrum import empirical_spectra, interval_means, superimpose
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import published
+from parshall.studies.large_deviations.record import Record
 
 Theories = Mapping[str, Spectrum]
 """Spectra by what they are of, drawn in this order."""
@@ -52,7 +54,9 @@ def spectra_plot(
         seen = np.isfinite(each.low)
         low = np.where(seen, each.low, each.f)
         marks.append(Points(each.alpha, each.f, f"n = {each.scale}", Style(place), low, np.maximum(each.high, each.f)))
-    axes = Axis("mean throughput", "packets per RTT"), Axis("f", "1/RTT")
+    # The line's name stands beside it.
+    furthest = None if limit is None else max(1.12 * limit[0], 1.02 * max(float(each.alpha.max()) for each in found))
+    axes = Axis("mean throughput", "packets per RTT", maximum=furthest), Axis("f", "1/RTT")
     return Plot([Panel(marks, *axes)], f"{caption}. Bars: 95 % intervals, dependence by the block bootstrap.")
 
 
@@ -159,7 +163,39 @@ def extremes_checks(
     return checks
 
 
-def mean_check(artefact: str, words: str, seen: float, theory: Spectrum, note: str = "") -> Check:
-    """A record's mean beside that of a chain with recovery."""
+def mean_check(artefact: str, words: str, record: Record, theory: Spectrum, note: str = "") -> Check:
+    """A record's mean, with the interval that its parts give, beside that of a chain with recovery."""
+    series = record.throughput
+    found = mean_interval(interval_means(series, series.size // PARTS))
+    half, mean = found.half_width or 0.0, record.mean
     quantity = f"{words}: mean, packets per RTT"
-    return Check(artefact, quantity, None, seen, None, None, WITHIN * seen, note, theory=theory.mean)
+    return Check(artefact, quantity, None, mean, mean - half, mean + half, WITHIN * mean, note, theory=theory.mean)
+
+
+PARTS = 20
+"""Parts of a record whose means give the mean's interval: each of some loss cycles."""
+VISIBLE = 0.15
+"""Spectra superimpose on a plot if their widths are as near as this: about the size of its markers."""
+
+
+def one_spectrum(
+    artefact: str, words: str, series: FloatArray, scales: tuple[int, int], reading: str = ""
+) -> list[Check]:
+    """The claim that spectra of several scales superimpose: by their widths at two scales, and by their memory.
+
+    The width at a scale is the square root of n Var(mean over n), which is the same at all scales that are long
+    enough; its interval is that of independent intervals. Whether a difference is more than chance is the p-value.
+    """
+    least, largest = scales
+    spread = [interval_means(series, scale) for scale in scales]
+    width = [float(np.sqrt(scale * means.var(ddof=1))) for scale, means in zip(scales, spread, strict=True)]
+    ratio, chance = width[1] / width[0], 1.96 * float(np.sqrt(sum(1 / (2 * means.size) for means in spread)))
+    ends = ratio * np.exp(-chance), ratio * np.exp(chance)
+    together = superimpose(series, (least, 2 * least, largest))
+    name = f"{words}width of the spectrum at n = {largest} over that at n = {least}"
+    note = f"1 where they superimpose; {spread[1].size} and {spread[0].size} intervals"
+    memory = f"{words}memory beyond {least} RTTs: p-value against shuffled means"
+    return [
+        Check(artefact, name, 1.0, ratio, float(ends[0]), float(ends[1]), VISIBLE, note, decisive=0.3, reading=reading),
+        Check(artefact, memory, None, together.p_value, None, None, 0.0, reading=reading),
+    ]
