@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from parshall.models import large_deviations as ld
 from parshall.models.markov import chain
@@ -50,6 +51,19 @@ def test_bands_of_rare_classes_are_exact() -> None:
 def test_long_memory_is_noticed() -> None:
     walk = np.cumsum(np.random.default_rng(6).normal(size=2**14))
     assert not superimpose(walk, [16, 64, 256]).superimposed
+
+
+def test_a_memory_of_half_the_smallest_scale_is_noticed_in_a_few_hundred_intervals() -> None:
+    """Autoregressive values with a memory of 49; an F test of variances lets 16 of 20 pass."""
+    random, kept = np.random.default_rng(7), np.exp(-1 / 49)
+    found, independent = 0, 0
+    for _ in range(20):
+        x = lfilter([1.0], [1.0, -kept], random.normal(size=25_000))
+        found += not superimpose(x, [100, 200, 500]).superimposed
+        independent += superimpose(random.exponential(size=25_000), [100, 200, 500]).superimposed
+    assert found >= 14
+    # 95 % of series without memory pass: 19 of 20, with a deviation of 1.
+    assert independent >= 17
 
 
 def test_constant_values_have_one_class() -> None:

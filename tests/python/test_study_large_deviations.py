@@ -11,18 +11,25 @@ import pytest
 from scipy.stats import ks_2samp
 
 from parshall.models import large_deviations as ld
+from parshall.models import variants
 from parshall.models.competing import pair
 from parshall.models.growth import growth
 from parshall.models.loss import Bernoulli
 from parshall.models.markov import chain
+from parshall.models.measured_loss import measured
+from parshall.models.recovery import IndependentLosses
+from parshall.report.plot import Points
+from parshall.runs import run
 from parshall.stats.spectrum import interval_means
 from parshall.studies.large_deviations import (
     constant,
     cross_traffic,
     fairness,
     network,
+    on_off,
     published,
     real,
+    record,
     spectra,
     theory,
 )
@@ -35,24 +42,100 @@ def test_packets_are_counted_per_rtt() -> None:
     rounds = pl.DataFrame(
         {"start_s": [0.0, rtt, 3 * rtt], "length_s": [rtt, 2 * rtt, rtt], "window_packets": [10, 16, 5]}
     )
-    assert network.per_rtt(rounds)[:3].tolist() == pytest.approx([10, 8, 8])
+    assert network.per_rtt(rounds, rtt)[:3].tolist() == pytest.approx([10, 8, 8])
+
+
+def _samples(cwnd: list[float], ssthresh: list[float]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A sample each quarter of a round trip of 12 ms, and a hundred packets sent in each round trip."""
+    time = 0.003 * np.arange(len(cwnd))
+    samples = {"time_s": time, "cwnd_packets": cwnd, "ssthresh_packets": ssthresh, "srtt_s": np.full(len(cwnd), 0.012)}
+    starts = np.arange(0.0, float(time[-1]), 0.012)
+    rounds = {"start_s": starts, "length_s": np.full(starts.size, 0.012), "window_packets": np.full(starts.size, 100)}
+    return pl.DataFrame(samples), pl.DataFrame(rounds)
+
+
+def test_a_reduction_is_one_loss_event_however_long_its_repair() -> None:
+    """Three round trips of growth, a recovery of two, one of growth, a timeout that slow start ends, growth."""
+    climbing = [20 + place / 4 for place in range(12)]
+    again = [11.5 + place / 4 for place in range(6)]
+    cwnd = [*climbing, *[11.0] * 8, *again, *[1.0] * 8, 2.0, 4.0, *(6.5 + place / 4 for place in range(12))]
+    ssthresh = [*[10.0] * 12, *[11.0] * 14, *[6.0] * 22]
+    found = record.recorded(*_samples(cwnd, ssthresh))
+    assert np.flatnonzero(found.repairing).size == 2
+    assert found.kinds().tolist() == [1, 0, 1]
+    assert found.events.sum() == 2
+    assert found.windows.tolist()[:3] == [20, 21, 22]
+    assert found.events.tolist()[:3] == [False, False, True]
+    assert found.rtts[found.repairing].tolist() == pytest.approx([2.0, 2.5])
+    assert found.after(1) == (2, 0)
+    assert found.after(2) == (2, 1)
+    # Time and packets are all there: a hundred packets a round trip.
+    assert found.mean == pytest.approx(100)
+    assert found.throughput.tolist() == pytest.approx([100] * found.throughput.size)
+    assert found.repairs().classes[1].kept == pytest.approx((6.5 / 12.75) / (11.5 / 22.75))
+
+
+def test_losses_of_constant_cross_traffic_come_once_a_cycle() -> None:
+    """The round trips of the simulator that lose packets are two a cycle: the loss, and its repair."""
+    reading = constant.FITTING
+    workload = {"name": "cbr", "rate": f"{round(reading.cross_bps)} bit/s"}
+    udp = {"name": "udp", "rtt": "12 ms", "packet_size": "1500 B", "workload": workload}
+    link = {**network.LINK, "rate": f"{round(reading.link_bps)} bit/s"}
+    probes = {"rounds": 1, "flows": 1, "flow_samples": "3 ms"}
+    done = run(network.declared(link, [network.TCP, udp], 100, probes=probes))
+    rounds = network.rounds_of(done)
+    found = record.recorded(network.samples_of(done), rounds)
+    cycles = found.window[found.repairing].size
+    assert int(rounds["lost"].sum()) >= 1.9 * cycles
+    assert found.events.sum() == cycles
+    # It climbs by a packet a round trip from one half of the top to the top.
+    assert np.diff(np.flatnonzero(found.events)).min() > 70
+
+
+def test_counted_once_losses_hardly_follow_losses_and_the_chain_has_the_mean() -> None:
+    found = network.measured(network.ethernet(), [network.TCP, network.AS_PAYLOAD], 400).record
+    trials, losses = found.after(1)
+    # 0.40 where the round trips of the repair count too; some 200 events know 0.02 to 0.01.
+    assert losses / trials < 0.08
+    assert on_off.chain(found, "reno").mean == pytest.approx(found.mean, rel=0.03)
+
+
+def test_the_chain_of_a_control_with_memory_has_the_mean_in_cross_traffic() -> None:
+    tcp = {**network.TCP, "congestion_control": "bic", "recovery": "rack"}
+    found = network.measured(network.ethernet(), [tcp, network.AS_PAYLOAD], 300).record
+    assert on_off.chain(found, "bic").mean == pytest.approx(found.mean, rel=0.03)
 
 
 def test_figure_1_of_the_chain() -> None:
     checks, section = theory.figure_1()
     verdicts = {(check.artefact, check.quantity): check.verdict for check in checks}
     assert verdicts["fig1a", "apex, packets per RTT"] == "reproduced"
-    assert verdicts["fig1b", "lowest mean over 500 RTTs, packets per RTT"] == "reproduced"
-    assert verdicts["fig1b", "highest mean over 500 RTTs, packets per RTT"] == "reproduced"
+    assert verdicts["fig1b", "chain: lowest mean over 500 RTTs, packets per RTT"] == "consistent_with_theory"
+    assert verdicts["fig1b", "chain: highest mean over 500 RTTs, packets per RTT"] == "consistent_with_theory"
+    assert verdicts["fig1b", "eq. (10) less the largest mean over 100 RTTs: sign"] == "reproduced"
+    # Ours beside our own theory is never counted as published.
+    assert {check.quantity for check in checks if check.published is not None} == {
+        "apex, packets per RTT",
+        "f(11), 1/RTT",
+        "eq. (10) less the largest mean over 100 RTTs: sign",
+        "this bias at 100 RTTs less that at 1000, relative: sign",
+    }
     assert [drawn.name for drawn in section.figures] == ["fig1a", "fig1b"]
+
+
+def test_figure_2_has_the_sources_two_curves_and_their_ratio() -> None:
+    (check,), section = theory.figure_2("quick")
+    assert check.verdict == "reproduced"
+    assert [len(panel.marks) for panel in section.figures[0].plot.panels] == [2, 3]
 
 
 def test_the_packet_simulator_shows_the_chains_spectrum() -> None:
     link = {**network.LINK, "loss": {"name": "bernoulli", "probability": 0.002}}
-    series = network.per_rtt(network.rounds(link, [network.TCP], 1560))
-    s = ld.spectrum(Bernoulli(0.002))
-    assert float(series.mean()) == pytest.approx(s.mean, rel=0.02)
-    means = interval_means(series, 200)
+    found = network.measured(link, [network.TCP], 1560).record
+    recovery = IndependentLosses(0.002, network.TIMEOUT_S / published.RTT_S)
+    s = variants.spectrum("reno", 0.002, w_max=300, recovery=recovery)
+    assert found.mean == pytest.approx(s.mean, rel=0.03)
+    means = interval_means(found.throughput, 200)
     # The curvature of f at the apex is the inverse of the variance, at any scale.
     step = 1e-5
     variance = float(np.diff(s.tilted_mean([-step, step]))[0]) / (2 * step)
@@ -70,16 +153,22 @@ def test_readings_of_the_testbeds_rates() -> None:
 
 
 def test_constant_cross_traffic_on_ethernet_has_the_published_window() -> None:
-    found = constant._rounds(constant.READINGS[-1], 90)
-    low, high = constant._range(found)
-    assert (low, high) == pytest.approx(published.CONSTANT_RANGE, rel=0.05)
+    found = constant._record(constant.FITTING, 90)
+    assert (found.window.min(), found.window.max()) == pytest.approx(published.CONSTANT_RANGE, rel=0.05)
+    assert float(found.cwnd.mean()) == pytest.approx(published.CONSTANT_MEAN, rel=0.02)
 
 
 def test_the_cross_traffics_spread() -> None:
     """32 independent sources: sigma is 112.7 Mbit/s at a moment, 112.3 over 1.2 ms; 30 s know it to some 3 %."""
-    rate = cross_traffic._arriving(network.AS_MEASURED, 90)
+    fine = cross_traffic._arriving(network.AS_MEASURED, 90)
+    rate = interval_means(fine, 8)
     assert float(rate.std()) == pytest.approx(112.3e6, rel=0.08)
     assert float(rate.mean()) == pytest.approx(581.8e6, rel=0.05)
+    # In bins of 1.2 ms a number of packets that is a multiple of four is far likelier than the ones beside it.
+    packets = np.bincount(np.round(rate * published.CROSS_BIN_S / 12_000).astype(int))[20:100]
+    assert packets[0::4].sum() > 2 * packets[1::4].sum()
+    smooth = np.bincount(np.round(interval_means(fine, cross_traffic.SMOOTH) * 1.05e-3 / 12_000).astype(int))[20:80]
+    assert smooth[0::4].sum() == pytest.approx(smooth[1::4].sum(), rel=0.15)
     lag = round(0.0545 / published.CROSS_BIN_S)
     assert float(cross_traffic._autocorrelation(rate, np.array([lag]))[0]) == pytest.approx(np.exp(-1), abs=0.12)
 
@@ -107,17 +196,19 @@ def test_real_flows_are_compared_with_their_chain(monkeypatch: pytest.MonkeyPatc
     assert {check.artefact for check in checks} == {"fig7c"}
     at_1000 = [check for check in checks if "over 1000 RTTs" in check.quantity]
     assert [check.note for check in at_1000] == ["in range: yes; extremes of 59 intervals"] * 2
-    assert {check.verdict for check in at_1000} <= {"reproduced", "not_reproduced"}
-    # Scales below ten loss cycles are not the theory's: nothing is published of them.
+    assert {check.verdict for check in at_1000} <= {"consistent_with_theory", "not_reproduced"}
+    assert all(check.published is None for check in checks)
+    # Scales below ten loss cycles are not the theory's.
     short = [check for check in checks if "in range: no" in check.note]
-    assert {(check.published, check.verdict) for check in short} == {(None, "extended")}
+    assert {(check.theory, check.verdict) for check in short} == {(None, "extended")}
     assert [drawn.name.split("-")[1] for drawn in section.figures] == ["windows", "p", "spectra"]
 
 
 def test_a_cubic_series_is_compared_with_cubics_chain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """CUBIC's packets under independent losses as a series: a row whenever the window changes, spikes among them."""
     link = {**network.WIDE, "loss": {"name": "bernoulli", "probability": 2e-4}}
-    rounds = network.rounds(link, [{**network.TCP, "congestion_control": "cubic", "rtt": "0.1 s"}], 1060)
+    flow = {**network.TCP, "congestion_control": "cubic", "rtt": "0.1 s"}
+    rounds = network.rounds_of(run(network.declared(link, [flow], 1060, probes={"rounds": 1})))
     time, window = rounds["start_s"].to_numpy(), rounds["window_packets"].to_numpy()
     rows, last = ["t_s,cwnd_pkts"], window[0]
     for at, value in zip(time.tolist(), window.tolist(), strict=True):
@@ -164,17 +255,31 @@ def test_extremes_of_drawn_records_are_those_of_realisations() -> None:
     assert ks_2samp(high, [each.max() for each in means]).statistic < 0.24
 
 
-def test_a_check_of_extremes_says_what_is_chance_and_what_the_chain_leaves_out() -> None:
+def test_extremes_are_held_against_those_of_a_record_of_their_length() -> None:
     window = chain(Bernoulli(0.02), 200)
     s, series = ld.spectrum(window), window.sample(2**15, np.random.default_rng(3))
-    own = spectra.bounds_check("x", series, s, (500,), window)
-    assert all("as here" in check.note and check.verdict == "reproduced" for check in own)
-    other = spectra.bounds_check(
-        "x", 0.8 * series, s, (500,), window, beyond=lambda scale, highest, bound, _: f"{scale} {highest} {bound:.3f}"
-    )
-    low, high = s.bounds(series.size, 500)
-    assert [check.note.split("not here: ")[1] for check in other] == [f"500 False {low:.3f}", f"500 True {high:.3f}"]
+    own = spectra.extremes_checks("x", "own", series, s, (500,))
+    assert {check.verdict for check in own} == {"consistent_with_theory"}
+    other = spectra.extremes_checks("x", "other", 0.7 * series, s, (500,))
     assert {check.verdict for check in other} == {"not_reproduced"}
+    assert all(check.published is None for check in [*own, *other])
+
+
+def test_the_plot_of_p_ends_where_windows_are_few() -> None:
+    windows = np.concatenate([np.tile(np.arange(50, 150), 100), [9000]])
+    plot = on_off.loss_plot(measured(windows, windows > 140))
+    (panel,) = plot.panels
+    assert panel.x.maximum == 149
+    points = panel.marks[-1]
+    assert isinstance(points, Points)
+    assert np.max(points.x) <= 149
+
+
+def test_a_spectrum_that_is_known_in_part_has_its_extremes() -> None:
+    """Its end has no tilt; a density there once hid those of the other throughputs."""
+    s = variants.spectrum("reno", 0.002, w_max=268, recovery=IndependentLosses(0.002, 16.7))
+    (_, _), (low, high) = s.extremes(75_000, 200, 1e-3)
+    assert low < high < s.bounds(75_000, 200)[1] < s.highest
 
 
 def test_cubics_rules_at_a_flows_own_losses() -> None:

@@ -352,7 +352,8 @@ class Spectrum:
         found = []
         for above in (False, True):
             far = self._where((float(wanted[0]) - 6.0) / scale, above)
-            x = far + (self.mean - far) * np.linspace(0.0, 0.97, 20)
+            # Where the spectrum is only known up to an end, that end has no tilt, and so no density.
+            x = far + (self.mean - far) * np.linspace(0.0 if self.exact_everywhere else 1e-3, 0.97, 20)
             log = self._log_beyond(x, scale)
             known = np.isfinite(log)
             if not known.any():  # no mean but those at the end is possible

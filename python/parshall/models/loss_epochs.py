@@ -45,6 +45,8 @@ from parshall.models.loss import LossFunction
 from parshall.models.recovery import FLOORED, Recovery
 from parshall.models.skip_free import Tilted
 
+IntArray = NDArray[np.int64]
+
 FOLLOWED = 100.0
 """Windows are followed until the probability that no loss came is exp(-100)."""
 TAIL = 20.0
@@ -121,9 +123,9 @@ class LossEpochs:
             raise ModelInputError(
                 f"loss: windows grow for {MOST} round trips without a loss; accepted are functions that lose sooner"
             )
-        self._sent, self._trips, self._log_weight, self._place, self._share = self._rows.arrays()
+        self._sent, self._trips, self._log_weight, self._place, self._share, self._from = self._rows.columns()
         self._gone, self._followed = gone, (total, float(since))
-        self._target = (np.arange(start.size) * start.size + self._place).ravel()
+        self._target = self._from * start.size + self._place
         self._right = self._left = np.full(start.size, 1 / start.size)
         self.mean = 0.0
         rate, ratio = self._at(0.0, 0.0)[1:]
@@ -142,7 +144,7 @@ class LossEpochs:
                 log_weight + share, sent + repair.packets, trips + repair.rtts, *self._placed(repair.lost_at)
             )
 
-    def _placed(self, window: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+    def _placed(self, window: FloatArray) -> tuple[IntArray, FloatArray]:
         """The state of the grid's window below, and the share that goes to the one above."""
         right = np.clip(np.searchsorted(self.windows, window, side="right"), 1, self.windows.size - 1)
         low, high = self.windows[right - 1], self.windows[right]
@@ -174,20 +176,23 @@ class LossEpochs:
 
     def _at(self, q: float, nu: float) -> tuple[float, float, float]:
         """Log of the spectral radius of K(q, nu), tilted losses a round trip, tilted mean."""
+        weight = self._log_weight + q * self._sent
+        weight -= (nu + q * self.mean) * self._trips
+        np.minimum(weight, 300.0, out=weight)
         with np.errstate(under="ignore"):
-            exponent = self._log_weight + q * (self._sent - self._trips * self.mean) - nu * self._trips
-            weight = np.exp(np.minimum(exponent, 300.0))
+            np.exp(weight, out=weight)
         states = self.states
         above = weight * self._share
-        stays = np.bincount(self._target, weights=(weight - above).ravel(), minlength=states**2)
-        goes = np.bincount(self._target + 1, weights=above.ravel(), minlength=states**2)
-        kernel: FloatArray = np.asarray(stays + goes, dtype=np.float64).reshape(states, states)
-        radius, left, right = _perron(kernel, self._left, self._right)
+        stays = np.bincount(self._target, weights=weight - above, minlength=states**2)
+        kernel: FloatArray = np.asarray(stays, dtype=np.float64)
+        kernel[1:] += np.bincount(self._target, weights=above, minlength=states**2)[:-1]
+        radius, left, right = _perron(kernel.reshape(states, states), self._left, self._right)
         self._left, self._right = left, right
         # Derivatives of the radius: the weights with G_k or k+1, between the eigenvectors.
-        onward = left[None, :] * ((1 - self._share) * right[self._place] + self._share * right[self._place + 1])
-        each = weight * onward
-        trips, packets = float((each * self._trips).sum()), float((each * self._sent).sum())
+        low, high = right[self._place], right[self._place + 1]
+        each = weight * left[self._from]
+        each *= low + self._share * (high - low)
+        trips, packets = float(each @ self._trips), float(each @ self._sent)
         return float(np.log(radius)), float(each.sum() / trips), packets / trips
 
 
@@ -251,27 +256,24 @@ class EpochTilt:
 
 
 class _Rows:
-    """What may come of each state, a row each: its weight, what it sends and lasts, and where it leads."""
+    """What may come of each state: its weight, what it sends and lasts, and where it leads."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int64], FloatArray]] = []
+        self._rows: list[tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray]] = []
 
     def add(
-        self,
-        log_weight: FloatArray,
-        sent: FloatArray,
-        trips: FloatArray,
-        place: NDArray[np.int64],
-        share: FloatArray,
+        self, log_weight: FloatArray, sent: FloatArray, trips: FloatArray, place: IntArray, share: FloatArray
     ) -> None:
-        """A row, unless no state has it; arrays of shape (states,)."""
-        if not np.all(np.isneginf(log_weight)):
-            self._rows.append((sent, trips, log_weight, place, share))
+        """Something that may come of the states where it has a weight; arrays of shape (states,)."""
+        some = np.flatnonzero(np.isfinite(log_weight))
+        self._rows.append((sent[some], trips[some], log_weight[some], place[some], share[some], some))
 
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int64], FloatArray]:
-        """Packets sent, round trips, log-weights, places, shares; shape (rows, states)."""
-        sent, trips, log_weight, place, share = (np.array(column) for column in zip(*self._rows, strict=True))
-        return sent, trips, log_weight, place, share
+    def columns(self) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray]:
+        """Packets sent, round trips, log-weights, places, shares, and the states they are of; shape (cases,)."""
+        sent, trips, log_weight, place, share, state = (
+            np.concatenate(column) for column in zip(*self._rows, strict=True)
+        )
+        return sent, trips, log_weight, place, share, state
 
 
 def _packets(window: FloatArray, after: FloatArray, recovery: Recovery | None) -> tuple[FloatArray, FloatArray]:

@@ -53,7 +53,13 @@ class Persistent:
 
 
 def measured_persistent(
-    windows: ArrayLike, losses: ArrayLike, memory: int, *, smoothing: Smoothing = "pooled", least: int = 50
+    windows: ArrayLike,
+    losses: ArrayLike,
+    memory: int,
+    *,
+    smoothing: Smoothing = "pooled",
+    least: int = 50,
+    ceiling: bool = False,
 ) -> Persistent:
     """Estimate p(w, k) from the window of each RTT and whether it lost a packet.
 
@@ -63,6 +69,8 @@ def measured_persistent(
         As `measured_loss.measured`.
     memory
         m, from 1.
+    ceiling
+        Whether a loss is certain from the largest window seen on, beyond m round trips after a loss.
 
     Raises
     ------
@@ -79,13 +87,14 @@ def measured_persistent(
     if memory < 1 or w.shape != lost.shape:
         raise ModelInputError(f"memory: found {memory} for {w.size} windows, accepted is from 1, with as many losses")
     places = np.arange(w.size)
-    last = np.maximum.accumulate(np.where(lost, places, -1))
-    since = np.where(last[:-1] >= 0, places[1:] - last[:-1], memory + 1)
+    before = np.maximum.accumulate(np.where(lost, places, -1))
+    since = np.where(before[:-1] >= 0, places[1:] - before[:-1], memory + 1)
     later, hit = w[1:], lost[1:]
     functions = []
     for k in range(1, memory + 2):
         here = since == k if k <= memory else since > memory
         if not here.any():
             raise ModelInputError(f"losses: no round trip is {k} after a loss; accepted are longer records")
-        functions.append(measured(later[here], hit[here], smoothing=smoothing, least=least))
+        last = ceiling and k > memory
+        functions.append(measured(later[here], hit[here], smoothing=smoothing, least=least, ceiling=last))
     return Persistent(tuple(functions[:-1]), functions[-1])

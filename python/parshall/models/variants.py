@@ -2,8 +2,8 @@
 
 `spectrum("cubic", loss, rtt_s=0.1)` gives what `large_deviations.spectrum` gives for Reno.
 
-Assumptions are those of `models.growth`. Without a `recovery` the window is reduced in the round trip after the one that
-loses, and there are no timeouts: means under independent losses are then 2 to 7 % off those of packets. With
+Assumptions are those of `models.growth`. Without a `recovery` the window is reduced in the round trip after the one
+that loses, and there are no timeouts: means under independent losses are then 2 to 7 % off those of packets. With
 `recovery.IndependentLosses` they are within 3 % (the study `large_deviations` has the table).
 
 Range: loss functions under which epochs are shorter than 20,000 round trips. f is known between `lowest` and `highest`

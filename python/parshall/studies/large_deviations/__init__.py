@@ -4,10 +4,12 @@
 | --- | --- |
 | `published` | what the source prints |
 | `network` | the testbed as scenarios |
+| `record` | a flow's windows at the RTT rate, its loss events and repairs |
 | `theory` | Figs 1 and 2: the chain |
 | `simulated` | Fig. 1 packet by packet |
 | `constant` | Fig. 3: constant cross traffic |
-| `cross_traffic` | Figs 4 and 5: ON/OFF cross traffic |
+| `cross_traffic` | Fig. 4 (a), (b): ON/OFF cross traffic |
+| `on_off` | Figs 4 (c) and 5: a flow in it |
 | `long_range` | Fig. 6: among 45 TCP sources |
 | `real` | Fig. 7: real flows |
 | `controls` | Figs 8 and 9: BIC, HighSpeed, CUBIC; predicted spectra |
@@ -32,6 +34,7 @@ from parshall.studies.large_deviations import (
     cross_traffic,
     fairness,
     long_range,
+    on_off,
     real,
     simulated,
     theory,
@@ -68,17 +71,17 @@ class Part:
 PARTS = (
     Part("figure 1: chain", theory.figure_1),
     Part("figure 2: means", theory.figure_2),
-    Part("figure 1: packets", simulated.independent),
+    Part("figure 1: packets", simulated.at_loss, simulated.LOSSES, simulated.independent),
     Part("figure 3: constant cross traffic", constant.constant),
     Part("figure 4: ON/OFF cross traffic", cross_traffic.statistics),
-    Part("figures 4 and 5: a flow in it", cross_traffic.in_reading, cross_traffic.PLACES, cross_traffic.flow),
-    Part("figure 6: among 45 TCP sources", long_range.long_range),
+    Part("figures 4 and 5: a flow in it", on_off.in_reading, on_off.PLACES, on_off.flow),
+    Part("figure 6: among 45 TCP sources", long_range.among_sources, long_range.PLACES, long_range.long_range),
     Part("figure 7: real flows", real.real),
     Part("figures 8 and 9: BIC, HighSpeed, CUBIC", controls.in_cross_traffic, controls.IN_IT, controls.cross_traffic),
     Part("predicted spectra", controls.under_losses, controls.UNDER_LOSSES, controls.independent),
     Part("two flows", fairness.fairness),
 )
-LONGEST = ("predicted", "figures 8", "figures 4 and", "figure 7")
+LONGEST = ("figure 6", "predicted", "figures 4 and", "figures 8", "figure 7")
 """What is begun first: at the end nobody waits for a long part."""
 
 

@@ -44,9 +44,6 @@ def ethernet(buffer_packets: int = published.BUFFER_PACKETS) -> dict[str, Any]:
     }
 
 
-ETHERNET = ethernet()
-
-
 def on_off_sources(on_s: float, off_s: float, rate_bps: float = published.SOURCE_BPS) -> dict[str, Any]:
     """32 UDP sources with exponential ON and OFF times."""
     workload = {
@@ -85,23 +82,6 @@ def declared(
         flows=list(flows),
         probes=chosen,
     )
-
-
-def simulated(
-    link: dict[str, Any],
-    flows: Sequence[dict[str, Any]],
-    duration_s: float,
-    *,
-    probes: dict[str, Any] | None = None,
-    seed: int = 1,
-) -> Run:
-    """A run with rounds of the first flow of each group, without other series unless `probes` ask for them."""
-    return run(declared(link, flows, duration_s, probes={"rounds": 1, **(probes or {})}, seed=seed))
-
-
-def rounds(link: dict[str, Any], flows: Sequence[dict[str, Any]], duration_s: float) -> pl.DataFrame:
-    """The first flow's rounds after the warm-up, with their lengths."""
-    return rounds_of(simulated(link, flows, duration_s))
 
 
 @dataclass(frozen=True)
@@ -180,7 +160,7 @@ def rounds_of(done: Run, flow: int = 0) -> pl.DataFrame:
     return lengths.filter((pl.col("start_s") >= WARM_UP_S) & pl.col("length_s").is_not_null())
 
 
-def per_rtt(found: pl.DataFrame, rtt_s: float = published.RTT_S) -> FloatArray:
+def per_rtt(found: pl.DataFrame, rtt_s: float) -> FloatArray:
     """Packets sent in consecutive intervals of `rtt_s`, shape (N,); a round's packets are spread over its length."""
     start, length = found["start_s"].to_numpy(), found["length_s"].to_numpy()
     sent = np.concatenate([[0.0], np.cumsum(found["window_packets"].to_numpy(), dtype=np.float64)])

@@ -88,13 +88,20 @@ class Record:
         ends, sent = (np.concatenate([[0.0], np.cumsum(each)]) for each in (self.rtts, self.sent))
         return np.asarray(np.diff(np.interp(np.arange(0.0, ends[-1]), ends, sent)))
 
+    @cached_property
+    def cwnd(self) -> FloatArray:
+        """Cwnd at the RTT rate, the source's series, packets; shape (N,)."""
+        starts = np.concatenate([[0.0], np.cumsum(self.rtts)])
+        places = np.searchsorted(starts, np.arange(0.0, starts[-1] - 1e-9), side="right") - 1
+        return np.asarray(self.window[places])
+
     def loss(self) -> Measured:
-        """p(w)."""
-        return measured(self.windows, self.events)
+        """p(w); certain from the largest window on, above which the record knows of nothing (as in Fig. 5)."""
+        return measured(self.windows, self.events, ceiling=True)
 
     def persistent(self, memory: int) -> Persistent:
-        """p(w, k)."""
-        return measured_persistent(self.windows, self.events, memory)
+        """p(w, k), with the same end."""
+        return measured_persistent(self.windows, self.events, memory, ceiling=True)
 
     def after(self, k: int) -> tuple[int, int]:
         """How many round trips are the k-th after a loss event, and in how many of them the next event begins."""

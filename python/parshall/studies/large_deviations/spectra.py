@@ -2,38 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from parshall.models.inputs import FloatArray
+from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.large_deviations import Spectrum
 from parshall.models.markov import WindowChain
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.spectrum import empirical_spectra, interval_means
+from parshall.stats.confidence import mean_interval
+from parshall.stats.spectrum import empirical_spectra, interval_means, superimpose
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import published
+from parshall.studies.large_deviations.record import Record
+
+Theories = Mapping[str, Spectrum]
+"""Spectra by what they are of, drawn in this order."""
+WITHIN = 0.03
+"""How near the means of chains with recovery are to those of packets (`models.recovery`); extremes inherit it."""
 
 
-def spectra_plot(series: FloatArray, theory: Spectrum, caption: str, scales: Sequence[int] = published.SCALES) -> Plot:
-    """Panel (a): empirical spectra with their bands over the theory."""
+def spectra_plot(
+    series: FloatArray,
+    theories: Theories,
+    caption: str,
+    *,
+    finite: bool = False,
+    limit: tuple[float, str] | None = None,
+    scales: Sequence[int] = published.SCALES,
+) -> Plot:
+    """Panel (a): empirical spectra with their bands over the theories.
+
+    Parameters
+    ----------
+    finite
+        Whether the first theory is also drawn at the smallest scale (`Spectrum.at_scale`).
+    limit
+        A throughput that a theory cannot exceed, and its name: a vertical line.
+    """
     found = empirical_spectra(series, scales)
     deepest = min(float(each.f.min()) for each in found)
     marks: list[Mark] = []
-    for place, each in enumerate(found, 1):
+    for place, (name, theory) in enumerate(theories.items()):
+        marks.append(_drawn(theory, name, place, deepest))
+    if finite:
+        name, theory = next(iter(theories.items()))
+        marks.append(_at_scale(theory, found[0].scale, deepest))
+    if limit is not None:
+        marks.append(Guide(*limit, "x"))
+    for place, each in enumerate(found, len(theories)):
         seen = np.isfinite(each.low)
         low = np.where(seen, each.low, each.f)
         marks.append(Points(each.alpha, each.f, f"n = {each.scale}", Style(place), low, np.maximum(each.high, each.f)))
-    if theory.degenerate:
-        marks.append(Guide(theory.mean, "theory: one point", "x"))
-    else:
-        alpha, f = theory.curve(200, deepest=min(deepest, -1e-9))
-        smallest = found[0].scale
-        finite = theory.at_scale(alpha, smallest)
-        marks.insert(0, Line(alpha, f, "theory", Style(0)))
-        marks.insert(1, Line(alpha, finite, f"theory at n = {smallest}", Style(0, dash=1, thin=True)))
-    axes = Axis("mean throughput", "packets per RTT"), Axis("f", "1/RTT")
+    # The line's name stands beside it.
+    furthest = None if limit is None else max(1.12 * limit[0], 1.02 * max(float(each.alpha.max()) for each in found))
+    axes = Axis("mean throughput", "packets per RTT", maximum=furthest), Axis("f", "1/RTT")
     return Plot([Panel(marks, *axes)], f"{caption}. Bars: 95 % intervals, dependence by the block bootstrap.")
+
+
+def _drawn(theory: Spectrum, name: str, place: int, deepest: float) -> Mark:
+    """F down to the deepest value of the record, or as far as it is known."""
+    if theory.degenerate:
+        return Guide(theory.mean, f"{name}: one point", "x")
+    alpha, f = theory.curve(200, deepest=min(deepest, -1e-9))
+    return Line(alpha, f, name, Style(place))
+
+
+def _at_scale(theory: Spectrum, scale: int, deepest: float) -> Mark:
+    """The theory at a finite scale, between its straight parts: on those it has no density of this kind."""
+    alpha, _ = theory.curve(200, deepest=min(deepest, -1e-9))
+    low = max((part.high for part in theory.linear_parts if part.high < theory.mean), default=-np.inf)
+    high = min((part.low for part in theory.linear_parts if part.low > theory.mean), default=np.inf)
+    alpha = alpha[(alpha > low) & (alpha < high)]
+    return Line(alpha, theory.at_scale(alpha, scale), f"theory at n = {scale}", Style(0, dash=1, thin=True))
 
 
 def covered(series: FloatArray, theory: Spectrum, scale: int) -> float:
@@ -43,23 +84,26 @@ def covered(series: FloatArray, theory: Spectrum, scale: int) -> float:
     return float(np.mean((found.low <= f) & (f <= found.high)))
 
 
-def bounds_plot(series: FloatArray, theory: Spectrum) -> Plot:
-    """Panel (b): the smallest and largest mean at each scale."""
+def bounds_plot(series: FloatArray, theories: Theories) -> Plot:
+    """Panel (b): the smallest and largest mean at each scale, and eq. (10)."""
     scales = np.unique(np.geomspace(50, min(5000, series.size // 4), 20).astype(int))
     means = [interval_means(series, int(n)) for n in scales]
-    bounds = np.array([theory.bounds(series.size, int(n)) for n in scales])
-    marks: list[Mark] = [
-        Line(scales, bounds[:, 0], "theory, lowest", Style(0)),
-        Line(scales, bounds[:, 1], "theory, highest", Style(0, dash=1)),
-        Points(scales, [float(each.min()) for each in means], "observed, lowest", Style(1)),
-        Points(scales, [float(each.max()) for each in means], "observed, highest", Style(2)),
+    marks: list[Mark] = []
+    for place, (name, theory) in enumerate(theories.items()):
+        bounds = np.array([theory.bounds(series.size, int(n)) for n in scales])
+        marks += [
+            Line(scales, bounds[:, 0], name, Style(place)),
+            Line(scales, bounds[:, 1], "", Style(place)),
+        ]
+    place = len(theories)
+    marks += [
+        Points(scales, [float(each.min()) for each in means], "observed, lowest", Style(place)),
+        Points(scales, [float(each.max()) for each in means], "observed, highest", Style(place + 1)),
     ]
     axes = Axis("scale", "RTTs", log=True), Axis("mean throughput", "packets per RTT")
     return Plot([Panel(marks, *axes)], "Extreme means over intervals of each scale, and eq. (10).")
 
 
-Beyond = Callable[[int, bool, float, float], str]
-"""Why an extreme is not the chain's: from the scale, whether it is the highest, eq. (10), the chain's median."""
 RECORDS = 100
 """Records of a chain that show where its extremes lie."""
 
@@ -88,67 +132,70 @@ def sampled_extremes(
     return {scale: (least[scale], most[scale]) for scale in scales}
 
 
-def bounds_check(
-    artefact: str,
-    series: FloatArray,
-    theory: Spectrum,
-    scales: Sequence[int],
-    chain: WindowChain,
-    *,
-    beyond: Beyond | None = None,
+def extremes_checks(
+    artefact: str, words: str, series: FloatArray, theory: Spectrum, scales: Sequence[int]
 ) -> list[Check]:
-    """Observed extremes against eq. (10), to 5 %, with their scatter and the reason of a difference beside the number.
+    """Observed extremes against those that the theory expects of a record of this length.
 
-    Eq. (10) is a limit, and the extreme of one record scatters. Realisations of the chain, as long as the record, say
-    by how much: the interval of an extreme x is x m/b to x m/a, where they have a to b with 95 % and m in the median.
-    For those outside a to b `beyond(scale, highest, bound, m)` says what the chain leaves out, with a number.
+    The reference is the median of a record's extreme (`Spectrum.extremes`), of which eq. (10) is the limit for long
+    scales; the interval is that in which the extreme of one record falls, moved to the one that was seen. Where the
+    spectrum is not known far enough there is no check.
     """
     checks = []
-    drawn = sampled_extremes(chain, series.size, scales)
     for scale in scales:
         means = interval_means(series, scale)
-        found = zip((False, True), theory.bounds(series.size, scale), (means.min(), means.max()), strict=True)
-        for (highest, bound, seen), sample in zip(found, drawn[scale], strict=True):
-            low, middle, high = (float(each) for each in np.quantile(sample, [0.025, 0.5, 0.975]))
-            quantity = f"{'highest' if highest else 'lowest'} mean over {scale} RTTs, packets per RTT"
-            note = (
-                f"eq. (10); {RECORDS} realisations of the chain, {means.size} intervals each: {low:.4g} to {high:.4g}"
-            )
+        try:
+            middle, wide = (theory.extremes(series.size, scale, level) for level in (1e-3, 0.95))
+        except ModelInputError:
+            continue
+        limits = theory.bounds(series.size, scale)
+        for side, (name, seen) in enumerate((("lowest", means.min()), ("highest", means.max()))):
+            reference = sum(middle[side]) / 2
+            low, high = wide[side]
+            note = f"eq. (10): {limits[side]:.4g}; one record of {means.size} intervals: {low:.4g} to {high:.4g}"
             if scale < theory.least_scale:
                 note += f"; the theory is for {theory.least_scale} RTTs and more, ten loss cycles"
-            if not low <= bound <= high:
-                note += "; eq. (10) is outside, as the limit for longer scales that it is"
-            if low <= seen <= high:
-                note += "; as here, so that a difference is the finite record's"
-            elif beyond is not None:
-                note += f"; not here: {beyond(scale, highest, bound, middle)}"
-            interval = seen * middle / high, seen * middle / low
-            checks.append(Check(artefact, quantity, bound, float(seen), *interval, 0.05 * bound, note))
+            quantity = f"{words}: {name} mean over {scale} RTTs, packets per RTT"
+            ends = float(seen) + reference - high, float(seen) + reference - low
+            checks.append(
+                Check(artefact, quantity, None, float(seen), *ends, WITHIN * reference, note, theory=reference)
+            )
     return checks
 
 
-def known_bound(theory: Spectrum, n_rtts: int, scale: int, *, highest: bool) -> float | None:
-    """Eq. (10), or None where the known part of the spectrum ends before it."""
-    bound = theory.bounds(n_rtts, scale)[highest]
-    span = theory.highest - theory.lowest
-    inside = theory.lowest + 1e-6 * span < bound < theory.highest - 1e-6 * span
-    return bound if inside or theory.exact_everywhere else None
+def mean_check(artefact: str, words: str, record: Record, theory: Spectrum, note: str = "") -> Check:
+    """A record's mean, with the interval that its parts give, beside that of a chain with recovery."""
+    series = record.throughput
+    found = mean_interval(interval_means(series, series.size // PARTS))
+    half, mean = found.half_width or 0.0, record.mean
+    quantity = f"{words}: mean, packets per RTT"
+    return Check(artefact, quantity, None, mean, mean - half, mean + half, WITHIN * mean, note, theory=theory.mean)
 
 
-def by_memory(series: FloatArray, memory: Spectrum) -> Beyond:
-    """`beyond` of `bounds_check`: how far eq. (10) moves for the chain in which losses follow losses."""
+PARTS = 20
+"""Parts of a record whose means give the mean's interval: each of some loss cycles."""
+VISIBLE = 0.15
+"""Spectra superimpose on a plot if their widths are as near as this: about the size of its markers."""
 
-    def said(scale: int, highest: bool, bound: float, middle: float) -> str:
-        means = interval_means(series, scale)
-        distance = float(means.max() if highest else means.min()) - middle
-        with_memory = known_bound(memory, series.size, scale, highest=highest)
-        if with_memory is None:
-            end = memory.highest if highest else memory.lowest
-            return f"losses follow losses; by how much is not known, as the spectrum with p(w, k) is known to {end:.4g}"
-        moved = with_memory - bound
-        share = (
-            f"{100 * moved / distance:.0f} % of the distance" if moved * distance > 0 else "which explains none of it"
-        )
-        return f"losses follow losses, and with p(w, k) eq. (10) moves by {moved:+.4g}, {share}"
 
-    return said
+def one_spectrum(
+    artefact: str, words: str, series: FloatArray, scales: tuple[int, int], reading: str = ""
+) -> list[Check]:
+    """The claim that spectra of several scales superimpose: by their widths at two scales, and by their memory.
+
+    The width at a scale is the square root of n Var(mean over n), which is the same at all scales that are long
+    enough; its interval is that of independent intervals. Whether a difference is more than chance is the p-value.
+    """
+    least, largest = scales
+    spread = [interval_means(series, scale) for scale in scales]
+    width = [float(np.sqrt(scale * means.var(ddof=1))) for scale, means in zip(scales, spread, strict=True)]
+    ratio, chance = width[1] / width[0], 1.96 * float(np.sqrt(sum(1 / (2 * means.size) for means in spread)))
+    ends = ratio * np.exp(-chance), ratio * np.exp(chance)
+    together = superimpose(series, (least, 2 * least, largest))
+    name = f"{words}width of the spectrum at n = {largest} over that at n = {least}"
+    note = f"1 where they superimpose; {spread[1].size} and {spread[0].size} intervals"
+    memory = f"{words}memory beyond {least} RTTs: p-value against shuffled means"
+    return [
+        Check(artefact, name, 1.0, ratio, float(ends[0]), float(ends[1]), VISIBLE, note, decisive=0.3, reading=reading),
+        Check(artefact, memory, None, together.p_value, None, None, 0.0, reading=reading),
+    ]

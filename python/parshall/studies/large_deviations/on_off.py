@@ -1,0 +1,230 @@
+"""Figures 4 (c) and 5: a Reno flow in ON/OFF cross traffic.
+
+What the source leaves open are readings: ON and OFF times as stated or exchanged (`cross_traffic`), rates with
+Ethernet's framing (`constant`), and how much of the buffer's 96 packets an arrival finds: hosts send in bursts and
+switches share their memory, so an effective buffer of 55 and of 45 packets are tried too.
+
+Three chains are held against the packets: eq. (2) with the measured p(w), the source's "theo. 1"; eq. (2) with eq.
+(11), its "theo. 2"; and ours, with the measured p(w, k) and with recoveries and timeouts as measured.
+
+References: Loiseau 2010, §4.2, Figs 4 (c) and 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from parshall.models import large_deviations as ld
+from parshall.models.loss import GaussianCrossTraffic, LossFunction
+from parshall.models.measured_loss import Measured
+from parshall.models.variants import spectrum as variant_spectrum
+from parshall.report.document import Drawn, Section, Table
+from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall.stats.spectrum import interval_means
+from parshall.studies.check import Check
+from parshall.studies.large_deviations import network, published
+from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.constant import window_plot
+from parshall.studies.large_deviations.record import Record
+from parshall.studies.large_deviations.spectra import (
+    bounds_plot,
+    extremes_checks,
+    mean_check,
+    one_spectrum,
+    spectra_plot,
+)
+from parshall.studies.study import Scale
+from parshall.traces.flow import clopper_pearson
+
+READ_OFF = 0.05
+"""What can be read off a plot whose axis runs from 0 to 1, and off a range of round numbers."""
+MEMORY = 10
+"""Round trips for which a loss matters: 0.12 s, an ON time."""
+BY_MODEL = GaussianCrossTraffic(
+    published.CAPACITY_BPS, published.CROSS_MEAN_BPS, published.CROSS_STD_BPS, published.RTT_S, published.PACKET_BYTES
+)
+"""Eq. (11) with the source's values."""
+HOUR = round(3600 / published.RTT_S)
+"""Round trips of the source's record."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A reading of the testbed."""
+
+    words: str
+    link: Mapping[str, Any]
+    sources: Mapping[str, Any]
+    drawn: bool = True
+
+    @property
+    def name(self) -> str:
+        """For files."""
+        return self.words.replace(",", "").replace(" ", "-")
+
+
+READINGS = (
+    Reading("as stated", network.LINK, network.AS_STATED, drawn=False),
+    Reading("ON and OFF exchanged", network.LINK, network.AS_MEASURED, drawn=False),
+    *(
+        Reading(f"on Ethernet, buffer {packets}", network.ethernet(packets), network.AS_PAYLOAD)
+        for packets in (published.BUFFER_PACKETS, 55, 45)
+    ),
+)
+PLACES = tuple((place,) for place in range(len(READINGS)))
+"""The cases of `in_reading`."""
+
+
+def in_reading(place: int, scale: Scale) -> Found:
+    """A Reno flow in the cross traffic of a reading."""
+    reading = READINGS[place]
+    seconds = 3660 if scale == "paper" else 560
+    record = network.measured(dict(reading.link), [network.TCP, dict(reading.sources)], seconds).record
+    raw, ours = ld.spectrum(record.loss()), chain(record, "reno")
+    series = record.throughput
+    words = f"Reno, {reading.words}"
+    checks = [
+        *_range_checks(reading.words, record, ours, scale),
+        *one_spectrum("fig5a", "", series, (100, 1000), reading.words),
+        *_later(words, record),
+        mean_check("fig5a", words, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
+        *extremes_checks("fig5b", words, series, ours, (200, 500, 1000)),
+    ]
+    means = interval_means(series, 1000)
+    hour = ours.bounds(HOUR, 1000)
+    once, later = record.after(1), record.events.mean()
+    row = (
+        reading.words,
+        *(f"{each:.0f}" for each in (record.mean, raw.mean, ours.mean)),
+        f"{100 * (ours.mean / record.mean - 1):+.1f} %",
+        f"{means.min():.0f} .. {means.max():.0f}",
+        f"{hour[0]:.0f} .. {hour[1]:.0f}",
+        f"{later:.4f}",
+        f"{once[1] / once[0]:.4f}",
+        f"{100 * record.kinds()[2] / record.kinds().sum():.0f} %",
+    )
+    if not reading.drawn:
+        return Found(checks, row, [])
+    theories = {"theo. 1: eq. (2), measured p(w)": raw, "theo. 2: eq. (2), eq. (11)": ld.spectrum(BY_MODEL)}
+    theories |= {"with recovery, p(w, k)": ours}
+    limit = published.LIMIT_PACKETS, f"limit {published.LIMIT_PACKETS:g}"
+    figures = [
+        Drawn(f"fig4c-{reading.name}", f"Loss probability, {reading.words}", loss_plot(record.loss())),
+        Drawn(f"fig5a-{reading.name}", f"Spectra, {reading.words}", spectra_plot(series, theories, words, limit=limit)),
+        Drawn(f"fig5b-{reading.name}", f"Observed range, {reading.words}", bounds_plot(series, theories)),
+    ]
+    if reading is READINGS[2]:
+        figures.insert(0, Drawn("fig5-window", f"Window over time, {reading.words}", window_plot(record)))
+    return Found(checks, row, figures)
+
+
+def chain(record: Record, control: str) -> ld.Spectrum:
+    """A control's chain with the measured p(w, k), recoveries and timeouts."""
+    w_max = float(record.windows.max()) + 1
+    losses, recovery = record.persistent(MEMORY), record.repairs()
+    return variant_spectrum(control, losses, rtt_s=published.RTT_S, w_max=w_max, recovery=recovery)
+
+
+def flow(found: list[Found]) -> tuple[list[Check], Section]:
+    """All readings."""
+    checks, rows, figures = together(found)
+    by_model = ld.spectrum(BY_MODEL)
+    low, high = by_model.bounds(HOUR, 1000)
+    for words, said, ours in (
+        ("lowest", published.ON_OFF_RANGE[0], low),
+        ("highest", published.ON_OFF_RANGE[1], high),
+    ):
+        quantity = f"eq. (11) and (10): {words} mean over 1000 RTTs, 1 h"
+        checks.append(Check("fig5", quantity, said, ours, None, None, READ_OFF * said))
+    rows.append(
+        ("eq. (11), 580 Mbit/s", "", f"{by_model.mean:.0f}", "", "", "", f"{low:.0f} .. {high:.0f}", "", "", "")
+    )
+    rows.append(("the source", "", "", "", "", "", "125 .. 190", "", "", ""))
+    header = (
+        "reading",
+        "mean",
+        "eq. (2), p(w)",
+        "with recovery",
+        "error",
+        "over 1000 RTTs, seen",
+        "in an hour, eq. (10)",
+        "P(loss)",
+        "one round later",
+        "timeouts",
+    )
+    text = (
+        "Windows in packets per RTT. A loss counts once, where the window is reduced; the round trips that repair "
+        "it are "
+        "no trials of p(w). Counted so, losses hardly follow losses: P(loss) one round trip after a recovery is of "
+        "the order "
+        "of P(loss) in any. The chain with the measured p(w, k), recoveries and timeouts has the mean without "
+        "errors that "
+        "cancel; eq. (2) with the same p(w) is high, since it has neither.",
+        "On Ethernet: exchanged ON and OFF times, 40 Mbit/s of payload and a link of Gigabit Ethernet, the reading of "
+        "rates that has the published windows of Fig. 3. It leaves the flow "
+        f"{(network.ETHERNET_BPS - 581.8e6 * network.OF_PAYLOAD) / 1e6:.0f} Mbit/s on average; exchanged alone leaves "
+        "418, the text's times 302.",
+        "Eq. (11) has no buffer. With 96 packets of it p(w) rises later and the flow gets more than the source's; with "
+        "about half of them, or eq. (11) itself, the range is the source's.",
+        "The line at 262.5 packets is 3/4 of 350: from the source's measured p(w), which is 1 there.",
+    )
+    table = Table("Throughput, packets per RTT", header, rows, numbers=range(1, 10))
+    return checks, Section("Figures 4 (c) and 5: a Reno flow in ON/OFF cross traffic", text, [table], figures)
+
+
+def _range_checks(words: str, record: Record, ours: ld.Spectrum, scale: Scale) -> list[Check]:
+    """The published extremes of an hour beside the interval in which those of one hour fall, by the fitted chain."""
+    means = interval_means(record.throughput, 1000)
+    middle, wide = (ours.extremes(HOUR, 1000, level) for level in (1e-3, 0.95))
+    found = []
+    for side, (name, said) in enumerate(zip(("lowest", "highest"), published.ON_OFF_RANGE, strict=True)):
+        expected, seen = sum(middle[side]) / 2, float(means.max() if side else means.min())
+        low, high = wide[side]
+        note = f"one hour of the chain with recovery: {low:.0f} to {high:.0f}"
+        note += f"; seen in {record.throughput.size} RTTs: {seen:.0f}"
+        if scale == "paper":
+            low, high, expected = seen + expected - high, seen + expected - low, seen
+        quantity = f"{name} mean over 1000 RTTs in an hour"
+        found.append(Check("fig5", quantity, said, expected, low, high, READ_OFF * said, note, reading=words))
+    return found
+
+
+def _later(words: str, record: Record) -> list[Check]:
+    """How probable a loss is in the round trip after a recovery."""
+    trials, losses = record.after(1)
+    note = f"all round trips: {record.events.mean():.4f}; {trials} events"
+    interval = clopper_pearson(losses, trials)
+    quantity = f"{words}: P(loss one round after a recovery)"
+    return [Check("fig4c", quantity, None, losses / trials, *interval, 0.0, note)]
+
+
+BINS = 20
+"""Points of a plot of p(w)."""
+
+
+def loss_plot(loss: Measured, models: Mapping[str, LossFunction] | None = None) -> Plot:
+    """p(w) measured, in intervals of windows with about equally many round trips, and models: eq. (11) as published."""
+    models = {"eq. (11), published values": BY_MODEL} if models is None else models
+    seen = np.cumsum(loss.rounds)
+    # Windows beyond those of 99.9 % of the round trips are few, and would hide the others.
+    last = int(np.searchsorted(seen, 0.999 * seen[-1]))
+    place = (BINS * (seen[: last + 1] - loss.rounds[: last + 1]) / seen[last]).astype(int)
+    window, share, low, high = [], [], [], []
+    for here in (np.flatnonzero(place == each) for each in np.unique(place)):
+        rounds, lossy = int(loss.rounds[here].sum()), int(loss.lossy[here].sum())
+        window.append(float(loss.rounds[here] @ loss.window[here]) / rounds)
+        share.append(lossy / rounds)
+        ends = clopper_pearson(lossy, rounds)
+        low.append(ends[0])
+        high.append(ends[1])
+    w = np.linspace(1.0, float(loss.window[last]), 300)
+    lines = [Line(w, model(w), name, Style(0)) for name, model in models.items()]
+    points = Points(window, share, "measured", Style(1), low, high)
+    top = min(max(1.5 * max(high), 0.02), 1.0)
+    axes = Axis("window", "packets", minimum=0.0, maximum=float(w[-1])), Axis("p(w)", minimum=0.0, maximum=top)
+    caption = "Share of the round trips in which a loss event begins. Bars: 95 % (Clopper-Pearson)."
+    return Plot([Panel([*lines, points], *axes)], caption)
