@@ -10,11 +10,11 @@ queues; segments of 1 kB; ns-2. Written between November 1999 and May 2000, that
 `parshall.studies.ns2`.
 
 It does not say the window limit (ns-2 always has one) and the buffer. Here they are 32 and 16 packets, with which the
-three shapes of Fig. 6 appear. They were chosen on seeds 1 to 6; the study runs on seeds from `FIRST_SEED` on, on which
-nothing was chosen. Nor does it say how the RTT is changed (here that of the measured connections alone, so that the
-background stays what it was), the idle time of the clients (2 s on average) and their control (Reno). `readings` has
-what else may be meant, and `reconstruction` what holds where. Headers are part of the segments. Controls that work with
-the RTT of every packet have timestamps, as ns-2's Vegas has a clock of its own.
+curves rise and fall at the loads at which those of Fig. 6 do. They were chosen on seeds 1 to 6; the study runs on seeds
+from `FIRST_SEED` on, on which nothing was chosen. Nor does it say how the RTT is changed (here that of the measured
+connections alone, so that the background stays what it was), the idle time of the clients (2 s on average) and their
+control (Reno). `readings` has what else may be meant, and `reconstruction` what holds where. Headers are part of the
+segments. Controls that work with the RTT of every packet have timestamps, as ns-2's Vegas has a clock of its own.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def _network(parameter: str, value: str, **fields: Any) -> Reading:
 READINGS = (
     *(_network("window limit", f"{each} packets", window=each) for each in (20, 24, 48)),
     _network("window limit", "none", window=None),
-    *(_network("buffer", f"{each} packets", buffer=each) for each in (8, 24, 32, 64)),
+    *(_network("buffer", f"{each} packets", buffer=each) for each in (8, 12, 20, 32, 64)),
     _network("access link", "the measured connection's is unlimited", measured_access=False),
     _network("timers", "ns-2.35's", stack="ns2_later"),
     Reading("RTT", "everybody's", everybodys_rtt=True),
