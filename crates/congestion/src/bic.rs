@@ -26,7 +26,8 @@
 //! Read: the abstract of the paper, secondary texts of its algorithm, and Linux' net/ipv4/tcp_bic.c in two versions of 2.6, for its
 //! constants and conditions; the 100 packets are from GEANT's notes on it (2007). Not read: the paper's pseudocode.
 
-use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::window_based::{WindowBased, WindowRule, Windows};
+use crate::{AckEvent, CongestionEvent, Start};
 
 parshall_units::configuration! {
     /// Parameters of [`Bic`].
@@ -49,10 +50,11 @@ parshall_units::configuration! {
 }
 
 /// Binary search for the window at which packets were lost.
+pub type Bic = WindowBased<BicRule>;
+
+/// Binary search, then probing.
 #[derive(Clone, Debug)]
-pub struct Bic {
-    window: f64,
-    pub(crate) ssthresh: f64,
+pub struct BicRule {
     s_max: f64,
     s_min: f64,
     decrease: f64,
@@ -66,16 +68,49 @@ pub struct Bic {
     probe_target: f64,
 }
 
-impl Bic {
-    pub(crate) const SUMMARY: &'static str =
-        "binary search for the window of the last loss, then probing beyond";
-    pub(crate) const REFERENCE: &'static str = "Xu, Harfoush & Rhee, INFOCOM 2004";
+impl BicRule {
+    fn step(&mut self, window: &mut f64, acked: f64) {
+        if *window < self.low_window {
+            *window += acked / *window;
+        } else if *window < self.w_max {
+            self.search(window, acked);
+        } else {
+            self.probe(window, acked);
+        }
+    }
 
-    /// A control at the start of a connection.
-    pub fn new(config: &BicConfig, start: Start) -> Self {
+    fn search(&mut self, window: &mut f64, acked: f64) {
+        let step = (self.w_max - *window) / self.divisor;
+        if step < self.s_min {
+            *window = self.w_max;
+        } else {
+            *window = (*window + step.min(self.s_max) * acked / *window).min(self.w_max);
+        }
+        self.probe_step = 1.0;
+        self.probe_target = 0.0;
+    }
+
+    fn probe(&mut self, window: &mut f64, acked: f64) {
+        if self.probe_target == 0.0 {
+            self.probe_target = *window + self.probe_step;
+        }
+        let step = self.probe_step.min(self.s_max).max(self.initial_growth * *window);
+        *window += step * acked / *window;
+        if self.probe_step < self.s_max && *window >= self.probe_target {
+            self.probe_step *= 2.0;
+            self.probe_target = *window + self.probe_step;
+        }
+    }
+}
+
+impl WindowRule for BicRule {
+    type Config = BicConfig;
+
+    const SUMMARY: &'static str = "binary search for the window of the last loss, then probing beyond";
+    const REFERENCE: &'static str = "Xu, Harfoush & Rhee, INFOCOM 2004";
+
+    fn new(config: &BicConfig, _: &Start) -> Self {
         Self {
-            window: start.window,
-            ssthresh: start.ssthresh,
             s_max: config.s_max,
             s_min: config.s_min,
             decrease: config.decrease,
@@ -89,97 +124,25 @@ impl Bic {
         }
     }
 
-    fn avoid_congestion(&mut self, acked: f64) {
-        if self.window < self.low_window {
-            self.window += acked / self.window;
-        } else if self.window < self.w_max {
-            self.search(acked);
-        } else {
-            self.probe(acked);
-        }
+    fn avoid_congestion(&mut self, windows: &mut Windows, _: &AckEvent, acked: f64, slope: f64) {
+        self.step(&mut windows.window, slope * acked);
     }
 
-    fn search(&mut self, acked: f64) {
-        let step = (self.w_max - self.window) / self.divisor;
-        if step < self.s_min {
-            self.window = self.w_max;
-        } else {
-            self.window = (self.window + step.min(self.s_max) * acked / self.window).min(self.w_max);
-        }
-        self.probe_step = 1.0;
-        self.probe_target = 0.0;
-    }
-
-    fn probe(&mut self, acked: f64) {
-        if self.probe_target == 0.0 {
-            self.probe_target = self.window + self.probe_step;
-        }
-        let step = self.probe_step.min(self.s_max).max(self.initial_growth * self.window);
-        self.window += step * acked / self.window;
-        if self.probe_step < self.s_max && self.window >= self.probe_target {
-            self.probe_step *= 2.0;
-            self.probe_target = self.window + self.probe_step;
-        }
-    }
-
-    fn reduce(&mut self, event: &CongestionEvent) {
-        let used = window_in_use(self.window, event);
+    fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
         let kept = if used < self.low_window { 0.5 } else { self.decrease };
         let early = self.fast_convergence && used < self.w_max;
         self.w_max = if early { used * (1.0 + kept) / 2.0 } else { used };
-        self.ssthresh = (used * kept).max(MIN_SSTHRESH);
         self.initial_growth = 0.0;
         self.probe_step = 1.0;
         self.probe_target = 0.0;
-    }
-}
-
-impl CongestionControl for Bic {
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.may_grow {
-            return;
-        }
-        let mut acked = ack.acked;
-        if self.window < self.ssthresh {
-            acked = slow_start(&mut self.window, self.ssthresh, acked);
-        }
-        if acked > 0.0 {
-            self.avoid_congestion(acked);
-        }
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.reduce(event);
-        self.window = self.ssthresh;
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.reduce(event);
-        self.window = 1.0;
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.ssthresh = self.window.max(MIN_SSTHRESH);
-        true
+        kept
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Signal;
+    use crate::{CongestionControl, Signal};
     use parshall_units::{Duration, Instant};
 
     fn paper() -> BicConfig {
@@ -262,11 +225,11 @@ mod tests {
     fn the_search_ends_at_the_maximum_once_steps_are_below_s_min() {
         let config = BicConfig { s_min: 0.5, ..paper() };
         let mut bic = Bic::new(&config, Start { window: 400.0, ssthresh: 1.0, random: 0 });
-        bic.w_max = 401.1;
-        bic.avoid_congestion(1.0);
+        bic.rule.w_max = 401.1;
+        bic.rule.step(&mut bic.windows.window, 1.0);
         assert!(bic.window() < 401.0); // half of 1.1 is more than 0.5
-        (bic.window, bic.w_max) = (400.2, 401.1);
-        bic.avoid_congestion(1.0);
+        (bic.windows.window, bic.rule.w_max) = (400.2, 401.1);
+        bic.rule.step(&mut bic.windows.window, 1.0);
         assert_eq!(bic.window(), 401.1);
     }
 
@@ -277,7 +240,7 @@ mod tests {
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         bic.on_congestion(&loss(1000));
         bic.on_congestion(&loss(875));
-        assert_eq!(bic.w_max, 875.0 * (1.0 - 0.125 / 2.0));
+        assert_eq!(bic.rule.w_max, 875.0 * (1.0 - 0.125 / 2.0));
     }
 
     #[test]
@@ -288,7 +251,7 @@ mod tests {
         for pair in windows.windows(2) {
             assert!((pair[1] / pair[0] - 1.05).abs() < 1e-3, "{windows:?}");
         }
-        (bic.window, bic.w_max) = (1000.0, 0.0);
+        (bic.windows.window, bic.rule.w_max) = (1000.0, 0.0);
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 1000 });
         let windows = rounds(&mut bic, 20);
         assert!((windows[1] - windows[0] - 16.0).abs() < 0.3, "{windows:?}");

@@ -9,7 +9,7 @@ use crate::{
     Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
     HighSpeedConfig, Htcp, HtcpConfig, HyStart, Knowledge, MultipleTimeScale, MultipleTimeScaleConfig,
     RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig,
-    Vegas, VegasConfig,
+    Vegas, VegasConfig, Windows,
 };
 use parshall_units::parameters::Entry;
 use parshall_units::{ConfigError, Duration};
@@ -109,6 +109,12 @@ macro_rules! controls {
             fn largest_slope(&self) -> Option<f64> {
                 match self { $(Self::$control(c) => c.largest_slope(),)* Self::HyStart(c) => c.largest_slope() }
             }
+            fn set_slope(&mut self, slope: f64) {
+                match self { $(Self::$control(c) => c.set_slope(slope),)* Self::HyStart(c) => c.set_slope(slope) }
+            }
+            fn set_ssthresh(&mut self, ssthresh: f64) {
+                match self { $(Self::$control(c) => c.set_ssthresh(ssthresh),)* Self::HyStart(c) => c.set_ssthresh(ssthresh) }
+            }
             fn end_slow_start(&mut self) -> bool {
                 match self { $(Self::$control(c) => c.end_slow_start(),)* Self::HyStart(c) => c.end_slow_start() }
             }
@@ -145,20 +151,11 @@ controls! {
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
-/// What a control says of its window.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Windows {
-    /// [`CongestionControl::window`]
-    pub(crate) window: f64,
-    /// [`CongestionControl::ssthresh`]
-    pub(crate) ssthresh: f64,
-}
-
 // One function a control, each of which is jumped to: were they parts of one, all would save the registers that the largest needs.
 #[inline(never)]
 fn on_ack_then_read<C: CongestionControl>(control: &mut C, ack: &AckEvent, windows: &mut Windows) {
     control.on_ack(ack);
-    *windows = Windows { window: control.window(), ssthresh: control.ssthresh() };
+    *windows = Windows::of(control);
 }
 
 impl ControlConfig {

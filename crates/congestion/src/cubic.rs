@@ -15,7 +15,8 @@
 //! the epoch is moved forward by it. Slow start is standard; HyStart++ can stand before it (`hystart.rs`).
 
 use crate::epoch::Epoch;
-use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::window_based::{WindowBased, WindowRule, Windows};
+use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::Instant;
 
 parshall_units::configuration! {
@@ -33,10 +34,11 @@ parshall_units::configuration! {
 }
 
 /// The cubic window growth of RFC 9438.
+pub type Cubic = WindowBased<CubicRule>;
+
+/// A cubic of the time since the last reduction.
 #[derive(Clone, Debug)]
-pub struct Cubic {
-    window: f64,
-    pub(crate) ssthresh: f64,
+pub struct CubicRule {
     c: f64,
     beta: f64,
     fast_convergence: bool,
@@ -51,15 +53,34 @@ pub struct Cubic {
     epoch: Epoch,
 }
 
-impl Cubic {
-    pub(crate) const SUMMARY: &'static str = "window grows as a cubic of the time since the last loss";
-    pub(crate) const REFERENCE: &'static str = "RFC 9438";
+impl CubicRule {
+    fn start_epoch(&mut self, now: Instant, window: f64) {
+        self.epoch.begin(now);
+        self.w_est = window;
+        if self.timed_out || window >= self.w_max {
+            self.w_max = window;
+            self.k_s = 0.0;
+        } else {
+            self.k_s = libm::cbrt((self.w_max - window) / self.c); // RFC 9438 eq. (2)
+        }
+        self.timed_out = false;
+    }
 
-    /// A control at the start of a connection.
-    pub fn new(config: &CubicConfig, start: Start) -> Self {
+    /// The window `t` seconds into the epoch. RFC 9438 eq. (1)
+    fn w_cubic(&self, t: f64) -> f64 {
+        let x = t - self.k_s;
+        self.c * x * x * x + self.w_max
+    }
+}
+
+impl WindowRule for CubicRule {
+    type Config = CubicConfig;
+
+    const SUMMARY: &'static str = "window grows as a cubic of the time since the last loss";
+    const REFERENCE: &'static str = "RFC 9438";
+
+    fn new(config: &CubicConfig, _: &Start) -> Self {
         Self {
-            window: start.window,
-            ssthresh: start.ssthresh,
             c: config.c,
             beta: config.beta,
             fast_convergence: config.fast_convergence,
@@ -73,101 +94,50 @@ impl Cubic {
         }
     }
 
-    fn start_epoch(&mut self, now: Instant) {
-        self.epoch.begin(now);
-        self.w_est = self.window;
-        if self.timed_out || self.window >= self.w_max {
-            self.w_max = self.window;
-            self.k_s = 0.0;
-        } else {
-            self.k_s = libm::cbrt((self.w_max - self.window) / self.c); // RFC 9438 eq. (2)
-        }
-        self.timed_out = false;
+    fn on_unused_window(&mut self, now: Instant) {
+        self.epoch.pause(now);
     }
 
-    /// The window `t` seconds into the epoch. RFC 9438 eq. (1)
-    fn w_cubic(&self, t: f64) -> f64 {
-        let x = t - self.k_s;
-        self.c * x * x * x + self.w_max
-    }
-
-    fn avoid_congestion(&mut self, ack: &AckEvent, acked: f64) {
+    fn avoid_congestion(&mut self, windows: &mut Windows, ack: &AckEvent, acked: f64, slope: f64) {
+        let (window, acked) = (windows.window, slope * acked);
         if !self.epoch.resume(ack.now) {
-            self.start_epoch(ack.now);
+            self.start_epoch(ack.now, window);
         }
         let t = self.epoch.elapsed_s(ack.now);
         let ahead = self.w_cubic(t + ack.srtt.as_secs_f64());
-        let target = ahead.clamp(self.window, 1.5 * self.window);
-        let grown = self.window + (target - self.window) / self.window * acked;
+        let target = ahead.clamp(window, 1.5 * window);
+        let grown = window + (target - window) / window * acked;
 
         // RFC 9438 eq. (4); alpha is 1 once the flow is back where it was reduced.
         let alpha = if self.w_est < self.prior { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) } else { 1.0 };
-        self.w_est += alpha * acked / self.window;
+        self.w_est += alpha * acked / window;
 
         let friendly = self.reno_friendly && self.w_cubic(t) < self.w_est;
-        self.window = if friendly { self.w_est.max(self.window) } else { grown };
+        windows.window = if friendly { self.w_est.max(window) } else { grown };
     }
 
-    fn reduce(&mut self, event: &CongestionEvent) {
-        let window = window_in_use(self.window, event);
-        self.prior = window;
-        let early = self.fast_convergence && window < self.w_max;
-        self.w_max = if early { window * (1.0 + self.beta) / 2.0 } else { window }; // §4.7
-        self.ssthresh = (window * self.beta).max(MIN_SSTHRESH); // §4.6
+    fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
+        self.prior = used;
+        let early = self.fast_convergence && used < self.w_max;
+        self.w_max = if early { used * (1.0 + self.beta) / 2.0 } else { used }; // §4.7
         self.epoch.end();
-    }
-}
-
-impl CongestionControl for Cubic {
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.may_grow {
-            self.epoch.pause(ack.now);
-            return;
-        }
-        let mut acked = ack.acked;
-        if self.window < self.ssthresh {
-            acked = slow_start(&mut self.window, self.ssthresh, acked);
-        }
-        if acked > 0.0 {
-            self.avoid_congestion(ack, acked);
-        }
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.reduce(event);
         self.timed_out = false; // W_max is that of a loss again, whatever slow start it was found in
-        self.window = self.ssthresh;
+        self.beta // §4.6
     }
 
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.reduce(event);
+    fn on_timed_out(&mut self, _: &Windows) {
         self.timed_out = true;
-        self.window = 1.0;
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
+    fn on_idle_restarted(&mut self) {
         self.epoch.end(); // the next congestion avoidance begins one (RFC 9438 §4.2), towards the same W_max
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.ssthresh = self.window.max(MIN_SSTHRESH);
-        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Signal;
+    use crate::{CongestionControl, Signal};
     use parshall_units::Duration;
 
     fn config() -> CubicConfig {
@@ -216,11 +186,11 @@ mod tests {
         let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         cubic.on_timeout(&loss(1000));
-        cubic.window = 600.0; // slow start since
+        cubic.windows.window = 600.0; // slow start since
         cubic.on_congestion(&loss(600));
         run(&mut cubic, Instant::ZERO, 0.1);
         // §4.7 and eq. (2): W_max is less than what was lost at, 600 (1 + 0.7) / 2, and K is the time from 420 to it.
-        assert_eq!((cubic.w_max, cubic.k_s), (510.0, libm::cbrt(90.0 / 0.4)));
+        assert_eq!((cubic.rule.w_max, cubic.rule.k_s), (510.0, libm::cbrt(90.0 / 0.4)));
     }
 
     #[test]
@@ -231,17 +201,17 @@ mod tests {
         cubic.on_idle_restart(10.0);
         run(&mut cubic, now + Duration::from_secs(5), 1.0);
         // Slow start to ssthresh, then a new epoch from there towards the same W_max.
-        assert_eq!(cubic.w_max, 1000.0);
+        assert_eq!(cubic.rule.w_max, 1000.0);
         let k = libm::cbrt(300.0 / 0.4);
-        assert!((cubic.k_s - k).abs() < 0.01, "{} {k}", cubic.k_s);
+        assert!((cubic.rule.k_s - k).abs() < 0.01, "{} {k}", cubic.rule.k_s);
     }
 
     #[test]
     fn fast_convergence_lowers_the_plateau() {
         let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0, random: 0 });
-        cubic.w_max = 200.0;
+        cubic.rule.w_max = 200.0;
         cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 100 });
-        assert_eq!(cubic.w_max, 85.0);
+        assert_eq!(cubic.rule.w_max, 85.0);
     }
 
     #[test]

@@ -11,9 +11,8 @@
 //! every packet is marked, and little if few are, so that a queue that marks at a low threshold stays short. The receiver
 //! must echo the marks of each ACK's own packets (§3.2); with the echo of RFC 3168 alpha goes to 1, and DCTCP is Reno.
 
-use crate::{
-    slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Signal, Start, MIN_SSTHRESH,
-};
+use crate::window_based::{WindowBased, WindowRule, Windows};
+use crate::{AckEvent, CongestionEvent, Signal, Start};
 
 parshall_units::configuration! {
     /// Parameters of [`Dctcp`].
@@ -26,41 +25,28 @@ parshall_units::configuration! {
 }
 
 /// Reduces in proportion to the marks.
+pub type Dctcp = WindowBased<DctcpRule>;
+
+/// Reno's increase, and a decrease by the share of packets marked.
 #[derive(Clone, Debug)]
-pub struct Dctcp {
-    window: f64,
-    pub(crate) ssthresh: f64,
-    /// Factor of the increase; 1 but for the large time scale.
-    pub(crate) slope: f64,
+pub struct DctcpRule {
     gain: f64,
     alpha: f64,
     acked: f64,
     marked: f64,
 }
 
-impl Dctcp {
-    pub(crate) const SUMMARY: &'static str = "reduces in proportion to the share of packets that are marked";
-    pub(crate) const REFERENCE: &'static str = "RFC 8257";
+impl WindowRule for DctcpRule {
+    type Config = DctcpConfig;
 
-    /// A control at the start of a connection.
-    pub fn new(config: &DctcpConfig, start: Start) -> Self {
-        Self {
-            window: start.window,
-            ssthresh: start.ssthresh,
-            slope: 1.0,
-            gain: config.gain,
-            alpha: config.initial_alpha,
-            acked: 0.0,
-            marked: 0.0,
-        }
+    const SUMMARY: &'static str = "reduces in proportion to the share of packets that are marked";
+    const REFERENCE: &'static str = "RFC 8257";
+
+    fn new(config: &DctcpConfig, _: &Start) -> Self {
+        Self { gain: config.gain, alpha: config.initial_alpha, acked: 0.0, marked: 0.0 }
     }
 
-    /// The average share of marked packets.
-    pub fn alpha(&self) -> f64 {
-        self.alpha
-    }
-
-    fn observe(&mut self, ack: &AckEvent) {
+    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
         self.acked += ack.acked;
         if ack.ecn_echo {
             self.marked += ack.acked;
@@ -71,61 +57,22 @@ impl Dctcp {
         }
     }
 
-    fn reduce(&mut self, event: &CongestionEvent, kept: f64) {
-        self.ssthresh = (window_in_use(self.window, event) * kept).max(MIN_SSTHRESH);
-        self.window = self.ssthresh;
-    }
-}
-
-impl CongestionControl for Dctcp {
-    fn window(&self) -> f64 {
-        self.window
+    fn avoid_congestion(&mut self, windows: &mut Windows, _: &AckEvent, acked: f64, slope: f64) {
+        windows.window += slope * acked / windows.window;
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        self.observe(ack);
-        if !ack.may_grow {
-            return;
-        }
-        let mut acked = ack.acked;
-        if self.window < self.ssthresh {
-            acked = slow_start(&mut self.window, self.ssthresh, acked);
-        }
-        if acked > 0.0 {
-            self.window += self.slope * acked / self.window;
-        }
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        let kept = match event.signal {
+    fn reduce(&mut self, _: f64, event: &CongestionEvent) -> f64 {
+        match event.signal {
             Signal::Loss => 0.5,
             Signal::Ecn => 1.0 - self.alpha / 2.0, // §3.3 step 9
-        };
-        self.reduce(event, kept);
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.reduce(event, 0.5);
-        self.window = 1.0;
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.ssthresh = self.window.max(MIN_SSTHRESH);
-        true
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CongestionControl;
     use parshall_units::{Duration, Instant};
 
     #[test]
@@ -149,7 +96,7 @@ mod tests {
                 });
             }
             let expected = 0.2 + 0.8 * libm::pow(15.0 / 16.0, f64::from(round + 1));
-            assert!((dctcp.alpha() - expected).abs() < 1e-12);
+            assert!((dctcp.rule.alpha - expected).abs() < 1e-12);
         }
         let event = |signal| CongestionEvent { now: Instant::ZERO, signal, in_flight: 100 };
         dctcp.on_congestion(&event(Signal::Ecn));

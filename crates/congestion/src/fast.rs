@@ -19,7 +19,8 @@
 //! Read: the FAST of two simulators, for eq. (6) and gamma; secondary texts for the rest. Not read: the paper itself, so its equations
 //! and sections are numbered as others cite them.
 
-use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
+use crate::{AckEvent, CongestionEvent, Start};
 
 parshall_units::configuration! {
     /// Parameters of [`Fast`].
@@ -32,12 +33,11 @@ parshall_units::configuration! {
 }
 
 /// Keeps a number of packets in the queue.
+pub type Fast = WindowBased<FastRule>;
+
+/// Steps towards the window that keeps alpha packets in queues.
 #[derive(Clone, Debug)]
-pub struct Fast {
-    window: f64,
-    pub(crate) ssthresh: f64,
-    /// Factor of gamma where the window grows, up to all of the way; 1 but for the large time scale.
-    pub(crate) slope: f64,
+pub struct FastRule {
     alpha: f64,
     gamma: f64,
     /// 0 before the first sample.
@@ -47,62 +47,36 @@ pub struct Fast {
     step: f64,
 }
 
-impl Fast {
-    pub(crate) const SUMMARY: &'static str = "keeps alpha packets in the bottleneck's queue, at any rate";
-    pub(crate) const REFERENCE: &'static str = "Jin, Wei & Low, INFOCOM 2004";
-
-    /// A control at the start of a connection.
-    pub fn new(config: &FastConfig, start: Start) -> Self {
-        Self {
-            window: start.window,
-            ssthresh: start.ssthresh,
-            slope: 1.0,
-            alpha: config.alpha,
-            gamma: config.gamma,
-            average_rtt_s: 0.0,
-            target: start.window,
-            step: 0.0,
-        }
-    }
-
-    fn observe(&mut self, ack: &AckEvent) {
-        let Some(rtt) = ack.rtt else { return };
-        let sample = rtt.as_secs_f64();
-        if self.average_rtt_s == 0.0 {
-            self.average_rtt_s = sample;
-        }
-        let weight = (3.0 / self.window).min(0.25); // Jin, Wei & Low 2004, §III-A
-        self.average_rtt_s += weight * (sample - self.average_rtt_s);
-    }
-
-    /// Where the window goes in the round trip that begins.
-    fn end_round(&mut self, ack: &AckEvent) {
+impl FastRule {
+    /// Where the window goes in the round trip that begins. `slope` is a factor of gamma where the window grows, up to all
+    /// of the way.
+    fn end_round(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
         if self.average_rtt_s == 0.0 {
             return;
         }
         let unqueued = (ack.min_rtt.as_secs_f64() / self.average_rtt_s).min(1.0);
-        if self.window < self.ssthresh {
-            if self.window * (1.0 - unqueued) >= self.alpha / 2.0 {
-                self.ssthresh = self.window;
+        if windows.in_slow_start() {
+            if windows.window * (1.0 - unqueued) >= self.alpha / 2.0 {
+                windows.ssthresh = windows.window;
             }
             return;
         }
         if self.step == 0.0 {
-            let wanted = unqueued * self.window + self.alpha;
-            let gain = if wanted > self.window { (self.slope * self.gamma).min(1.0) } else { self.gamma };
-            let next = (1.0 - gain) * self.window + gain * wanted;
-            self.target = next.min(2.0 * self.window).max(MIN_SSTHRESH); // eq. (6)
-            self.step = (self.target - self.window) / self.window;
+            let wanted = unqueued * windows.window + self.alpha;
+            let gain = if wanted > windows.window { (slope * self.gamma).min(1.0) } else { self.gamma };
+            let next = (1.0 - gain) * windows.window + gain * wanted;
+            self.target = next.min(2.0 * windows.window).max(MIN_SSTHRESH); // eq. (6)
+            self.step = (self.target - windows.window) / windows.window;
         } else {
             self.rest();
         }
     }
 
     /// The round trip's part of the way; all of it, unless packets of it were lost.
-    fn approach(&mut self, acked: f64) {
-        let next = self.window + self.step * acked;
-        self.window = if self.step > 0.0 { next.min(self.target) } else { next.max(self.target) };
-        self.ssthresh = self.ssthresh.min(self.window);
+    fn approach(&self, windows: &mut Windows, acked: f64) {
+        let next = windows.window + self.step * acked;
+        windows.window = if self.step > 0.0 { next.min(self.target) } else { next.max(self.target) };
+        windows.ssthresh = windows.ssthresh.min(windows.window);
     }
 
     fn rest(&mut self) {
@@ -110,51 +84,53 @@ impl Fast {
     }
 }
 
-impl CongestionControl for Fast {
-    fn window(&self) -> f64 {
-        self.window
+impl WindowRule for FastRule {
+    type Config = FastConfig;
+
+    const SUMMARY: &'static str = "keeps alpha packets in the bottleneck's queue, at any rate";
+    const REFERENCE: &'static str = "Jin, Wei & Low, INFOCOM 2004";
+    const STANDARD_SLOW_START: bool = false;
+
+    fn new(config: &FastConfig, start: &Start) -> Self {
+        Self { alpha: config.alpha, gamma: config.gamma, average_rtt_s: 0.0, target: start.window, step: 0.0 }
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        self.observe(ack);
-        if !ack.may_grow {
-            return;
+    fn observe(&mut self, windows: &Windows, ack: &AckEvent) {
+        let Some(rtt) = ack.rtt else { return };
+        let sample = rtt.as_secs_f64();
+        if self.average_rtt_s == 0.0 {
+            self.average_rtt_s = sample;
         }
-        if self.window < self.ssthresh {
-            slow_start(&mut self.window, self.ssthresh, ack.acked);
+        let weight = (3.0 / windows.window).min(0.25); // Jin, Wei & Low 2004, §III-A
+        self.average_rtt_s += weight * (sample - self.average_rtt_s);
+    }
+
+    fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
+        if windows.in_slow_start() {
+            windows.slow_start(ack.acked);
         }
         if ack.round_ended {
-            self.end_round(ack);
+            self.end_round(windows, ack, slope);
         }
         if self.step != 0.0 {
-            self.approach(ack.acked);
+            self.approach(windows, ack.acked);
         }
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
-        self.window = self.ssthresh;
+    fn reduce(&mut self, _: f64, _: &CongestionEvent) -> f64 {
         self.rest();
+        0.5
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
+    fn on_idle_restarted(&mut self) {
         self.rest();
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.on_congestion(event);
-        self.window = 1.0;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CongestionControl;
     use parshall_units::{Duration, Instant};
 
     fn equilibrium(alpha: f64, rate: f64, start: f64) -> f64 {
@@ -235,7 +211,7 @@ mod tests {
             };
             fast.on_ack(&sample(50));
             fast.on_ack(&sample(150));
-            assert!((fast.average_rtt_s - 0.05 - 0.1 * weight).abs() < 1e-12);
+            assert!((fast.rule.average_rtt_s - 0.05 - 0.1 * weight).abs() < 1e-12);
         }
     }
 
@@ -257,12 +233,15 @@ mod tests {
         };
         // Nothing is queued, so that alpha packets are missing: half of the way, a tenth of it, all of it.
         for (slope, added) in [(1.0, 50.0), (0.2, 10.0), (6.0, 100.0)] {
-            let mut fast = Fast { slope, ..Fast::new(&config, start) };
+            let mut fast = Fast::new(&config, start);
+            fast.set_slope(slope);
             (0..500).for_each(|i| fast.on_ack(&ack(i == 0)));
             assert!((fast.window() - 500.0 - added).abs() < 0.5, "{slope}: {}", fast.window());
         }
         for slope in [0.2, 1.0, 6.0] {
-            let window = settled(Fast { slope, ..Fast::new(&config, start) }, 1e4);
+            let mut fast = Fast::new(&config, start);
+            fast.set_slope(slope);
+            let window = settled(fast, 1e4);
             assert!((window - 600.0).abs() < 6.0, "{slope}: {window}");
         }
     }

@@ -5,7 +5,7 @@
 //! | cwnd | `window` | packets |
 //! | Delta | since `last_congestion` | s |
 //! | Delta_L | `delta_low` | s; up to here the increase is Reno's |
-//! | alpha | [`Htcp::increase`] | packets a round trip |
+//! | alpha | [`HtcpRule::increase`] | packets a round trip |
 //! | beta | `beta` | factor kept at a congestion event |
 //! | RTT_min, RTT_max | `AckEvent::min_rtt`, `max_rtt` | smallest of the connection, largest since the last congestion event |
 //! | B | `rate`, `rate_before` | packets/s over the round trip before a congestion event |
@@ -27,7 +27,8 @@
 //! Read: Linux' net/ipv4/tcp_htcp.c (2.6) and FreeBSD's cc_htcp.c, which follows draft 06, for constants, conditions and their
 //! order; a survey with the formula of f. Not read: the draft and the paper themselves.
 
-use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::window_based::{WindowBased, WindowRule, Windows};
+use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::{Duration, Instant};
 
 parshall_units::configuration! {
@@ -50,10 +51,11 @@ const STEADY: f64 = 0.2;
 const REFERENCE_RTT_S: f64 = 0.1;
 
 /// Increase by the time since the last loss, decrease by the queueing delay.
+pub type Htcp = WindowBased<HtcpRule>;
+
+/// alpha by the time since the last loss, beta by the queueing delay.
 #[derive(Clone, Debug)]
-pub struct Htcp {
-    window: f64,
-    pub(crate) ssthresh: f64,
+pub struct HtcpRule {
     delta_low_s: f64,
     adaptive_backoff: bool,
     rtt_scaling: bool,
@@ -67,35 +69,9 @@ pub struct Htcp {
     round_acked: f64,
     rate: f64,
     rate_before: f64,
-    /// Factor of the increase; 1 but for the large time scale.
-    pub(crate) slope: f64,
 }
 
-impl Htcp {
-    pub(crate) const SUMMARY: &'static str =
-        "increase by the time since the last loss, decrease by the queueing delay";
-    pub(crate) const REFERENCE: &'static str = "Leith & Shorten, PFLDnet 2004";
-
-    /// A control at the start of a connection.
-    pub fn new(config: &HtcpConfig, start: Start) -> Self {
-        Self {
-            window: start.window,
-            ssthresh: start.ssthresh,
-            delta_low_s: Duration::from_ps(config.delta_low).as_secs_f64(),
-            adaptive_backoff: config.adaptive_backoff,
-            rtt_scaling: config.rtt_scaling,
-            beta: MIN_BETA,
-            last_congestion: Instant::MAX,
-            min_rtt: Duration::MAX,
-            max_rtt: Duration::ZERO,
-            round_start: Instant::ZERO,
-            round_acked: 0.0,
-            rate: 0.0,
-            rate_before: 0.0,
-            slope: 1.0,
-        }
-    }
-
+impl HtcpRule {
     /// alpha, packets a round trip. draft-leith-tcp-htcp-06 §2
     fn increase(&self, now: Instant) -> f64 {
         let beyond = now.since(self.last_congestion).as_secs_f64() - self.delta_low_s;
@@ -110,7 +86,39 @@ impl Htcp {
         2.0 * (1.0 - self.beta) * growth
     }
 
-    fn observe(&mut self, ack: &AckEvent) {
+    /// beta at a congestion event. draft-leith-tcp-htcp-06 §2
+    fn backoff(&self) -> f64 {
+        let changed = (self.rate - self.rate_before).abs() > STEADY * self.rate_before;
+        if !self.adaptive_backoff || changed || self.max_rtt == Duration::ZERO {
+            return MIN_BETA;
+        }
+        (self.min_rtt.as_secs_f64() / self.max_rtt.as_secs_f64()).clamp(MIN_BETA, MAX_BETA)
+    }
+}
+
+impl WindowRule for HtcpRule {
+    type Config = HtcpConfig;
+
+    const SUMMARY: &'static str = "increase by the time since the last loss, decrease by the queueing delay";
+    const REFERENCE: &'static str = "Leith & Shorten, PFLDnet 2004";
+
+    fn new(config: &HtcpConfig, _: &Start) -> Self {
+        Self {
+            delta_low_s: Duration::from_ps(config.delta_low).as_secs_f64(),
+            adaptive_backoff: config.adaptive_backoff,
+            rtt_scaling: config.rtt_scaling,
+            beta: MIN_BETA,
+            last_congestion: Instant::MAX,
+            min_rtt: Duration::MAX,
+            max_rtt: Duration::ZERO,
+            round_start: Instant::ZERO,
+            round_acked: 0.0,
+            rate: 0.0,
+            rate_before: 0.0,
+        }
+    }
+
+    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
         if self.last_congestion == Instant::MAX {
             self.last_congestion = ack.now;
         }
@@ -129,68 +137,24 @@ impl Htcp {
         }
     }
 
-    /// beta at a congestion event. draft-leith-tcp-htcp-06 §2
-    fn backoff(&self) -> f64 {
-        let changed = (self.rate - self.rate_before).abs() > STEADY * self.rate_before;
-        if !self.adaptive_backoff || changed || self.max_rtt == Duration::ZERO {
-            return MIN_BETA;
-        }
-        (self.min_rtt.as_secs_f64() / self.max_rtt.as_secs_f64()).clamp(MIN_BETA, MAX_BETA)
-    }
-}
-
-impl CongestionControl for Htcp {
-    fn window(&self) -> f64 {
-        self.window
+    fn avoid_congestion(&mut self, windows: &mut Windows, ack: &AckEvent, acked: f64, slope: f64) {
+        // alpha may exceed the window: no faster than slow start then.
+        windows.window += acked * (slope * self.increase(ack.now) / windows.window).min(1.0);
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        self.observe(ack);
-        if !ack.may_grow {
-            return;
-        }
-        let mut acked = ack.acked;
-        if self.window < self.ssthresh {
-            acked = slow_start(&mut self.window, self.ssthresh, acked);
-        }
-        if acked > 0.0 {
-            // alpha may exceed the window: no faster than slow start then.
-            self.window += acked * (self.slope * self.increase(ack.now) / self.window).min(1.0);
-        }
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
+    fn reduce(&mut self, _: f64, event: &CongestionEvent) -> f64 {
         self.beta = self.backoff();
         self.rate_before = self.rate;
         self.max_rtt = Duration::ZERO;
         self.last_congestion = event.now;
-        self.ssthresh = (window_in_use(self.window, event) * self.beta).max(MIN_SSTHRESH);
-        self.window = self.ssthresh;
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.on_congestion(event);
-        self.window = 1.0;
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.ssthresh = self.window.max(MIN_SSTHRESH);
-        true
+        self.beta
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Signal;
+    use crate::{CongestionControl, Signal};
 
     fn config() -> HtcpConfig {
         HtcpConfig { delta_low: 1_000_000_000_000, adaptive_backoff: true, rtt_scaling: false }
@@ -219,9 +183,9 @@ mod tests {
     fn the_increase_is_renos_for_a_second_and_quadratic_later() {
         let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
         htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
-        assert_eq!(htcp.beta, 0.5);
+        assert_eq!(htcp.rule.beta, 0.5);
         for (ms, expected) in [(500, 1.0), (1000, 1.0), (2000, 11.25), (5000, 45.0), (11_000, 126.0)] {
-            assert!((htcp.increase(at(ms)) - expected).abs() < 1e-9, "{ms} ms");
+            assert!((htcp.rule.increase(at(ms)) - expected).abs() < 1e-9, "{ms} ms");
         }
     }
 
@@ -230,9 +194,9 @@ mod tests {
         // 2 (1 - beta) f: a flow that gives back less also takes less, 0.4 of Reno's at beta = 0.8.
         let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
         htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
-        htcp.beta = 0.8;
+        htcp.rule.beta = 0.8;
         for (ms, expected) in [(1000, 0.4), (3000, 0.4 * 22.0)] {
-            assert!((htcp.increase(at(ms)) - expected).abs() < 1e-9, "{ms} ms");
+            assert!((htcp.rule.increase(at(ms)) - expected).abs() < 1e-9, "{ms} ms");
         }
     }
 
@@ -255,7 +219,7 @@ mod tests {
                 }
                 htcp.on_ack(&ack(ms, 100, 100));
                 htcp.on_congestion(&CongestionEvent { now: at(ms), signal: Signal::Loss, in_flight: 100 });
-                htcp.beta
+                htcp.rule.beta
             };
             assert_eq!(loss(100, 100), 0.5); // nothing to compare with yet
             assert_eq!(loss(200, packets), expected, "{packets}");
@@ -269,8 +233,8 @@ mod tests {
             let mut htcp = Htcp::new(&scaled, Start { window: 100.0, ssthresh: 50.0, random: 0 });
             htcp.on_ack(&ack(0, min_rtt_ms, min_rtt_ms));
             htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
-            htcp.beta = 0.5;
-            let increase = htcp.increase(at(3000));
+            htcp.rule.beta = 0.5;
+            let increase = htcp.rule.increase(at(3000));
             assert!((increase - 22.0 / divisor).abs() < 1e-9, "{min_rtt_ms} ms: {increase}");
         }
     }
@@ -287,7 +251,7 @@ mod tests {
             let before = htcp.window();
             let in_flight = before as u64;
             htcp.on_congestion(&CongestionEvent { now: at(now), signal: Signal::Loss, in_flight });
-            assert!((htcp.beta - expected).abs() < 1e-12, "{}", htcp.beta);
+            assert!((htcp.rule.beta - expected).abs() < 1e-12, "{}", htcp.rule.beta);
             assert!((htcp.window() - before * expected).abs() < 1e-9);
         }
     }

@@ -33,6 +33,7 @@ mod reno;
 mod scalable;
 mod tcp_rate;
 mod vegas;
+mod window_based;
 
 pub use bbr::{Bbr, BbrConfig};
 pub use bbr3::{Bbr3, Bbr3Config};
@@ -52,9 +53,8 @@ pub use reno::{Reno, RenoConfig};
 pub use scalable::{Scalable, ScalableConfig};
 pub use tcp_rate::{TcpRate, TcpRateConfig};
 pub use vegas::{Vegas, VegasConfig};
-
-/// Smallest ssthresh after a congestion event (RFC 5681 eq. (4)), in packets.
-pub const MIN_SSTHRESH: f64 = 2.0;
+pub(crate) use window_based::window_in_use;
+pub use window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 
 /// A congestion control.
 pub trait CongestionControl {
@@ -94,31 +94,23 @@ pub trait CongestionControl {
         None
     }
 
+    /// What congestion avoidance adds is multiplied by this from now on. Nothing happens in controls that cannot be steered so.
+    fn set_slope(&mut self, _slope: f64) {}
+
+    /// Slow start ends at this window from now on.
+    fn set_ssthresh(&mut self, _ssthresh: f64) {}
+
     /// The largest slope of the large time scale (A, in slopes of the control that it steers); `None` without one.
     fn largest_slope(&self) -> Option<f64> {
         None
     }
 }
 
-/// Slow start: what is left of the packets acknowledged when the window has come to ssthresh, for congestion avoidance.
-///
-/// An ACK of several packets does what an ACK for each of them would do (RFC 5681 eq. (2) and (3)), and so does not carry the
-/// window beyond ssthresh by its whole length, after lost ACKs for instance. Linux divides an ACK likewise.
+/// [`Windows::slow_start`] of a control that keeps its windows itself.
 #[inline]
 pub(crate) fn slow_start(window: &mut f64, ssthresh: f64, acked: f64) -> f64 {
-    let taken = if acked <= 1.0 { acked } else { acked.min(libm::ceil(ssthresh - *window)) };
-    *window += taken;
-    acked - taken
-}
-
-/// The window that a congestion event reduces: the congestion window, or what is really in
-/// flight if the sender does not use it all (RFC 5681 §3.1, FlightSize). A sender whose window is not a whole
-/// number is using all of it when no whole packet more would fit.
-pub(crate) fn window_in_use(window: f64, event: &CongestionEvent) -> f64 {
-    let in_flight = event.in_flight as f64;
-    if in_flight + 1.0 > window {
-        window
-    } else {
-        in_flight
-    }
+    let mut windows = Windows { window: *window, ssthresh };
+    let left = windows.slow_start(acked);
+    *window = windows.window;
+    left
 }

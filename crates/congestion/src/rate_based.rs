@@ -48,7 +48,7 @@ pub struct RateBased {
     config: RateBasedConfig,
     by_gradient: bool,
     /// Factor of the increase; 1 but for the large time scale.
-    pub(crate) slope: f64,
+    slope: f64,
     window: f64,
     srtt_s: f64,
     /// 0 before the first round trip ended.
@@ -163,6 +163,10 @@ impl CongestionControl for RateBased {
         self.rate = self.rate.min(1.0 / self.srtt_s);
         self.last = None;
         self.window = 1.0;
+    }
+
+    fn set_slope(&mut self, slope: f64) {
+        self.slope = slope;
     }
 
     fn pacing_rate(&self) -> Option<f64> {

@@ -2,7 +2,6 @@
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
-//! | cwnd | `window` | packets |
 //! | a | `increase` | packets an acknowledged packet |
 //! | 1 - b | `decrease` | factor kept at a congestion event |
 //! | lwnd | `legacy_window` | packets; up to here the control is Reno |
@@ -10,7 +9,8 @@
 //! A round trip multiplies the window by 1 + a, so the time between two losses does not depend on the rate. With a and b as
 //! in the paper a window of a/(b lwnd) = 0.5 % losses is where Scalable TCP and Reno meet.
 
-use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::window_based::{WindowBased, WindowRule, Windows};
+use crate::{AckEvent, CongestionEvent, Start};
 
 parshall_units::configuration! {
     /// Parameters of [`Scalable`].
@@ -25,73 +25,44 @@ parshall_units::configuration! {
 }
 
 /// Increase and decrease in proportion to the window.
+pub type Scalable = WindowBased<ScalableRule>;
+
+/// Multiplicative increase, multiplicative decrease.
 #[derive(Clone, Debug)]
-pub struct Scalable {
-    window: f64,
-    pub(crate) ssthresh: f64,
+pub struct ScalableRule {
     increase: f64,
     decrease: f64,
     legacy_window: f64,
 }
 
-impl Scalable {
-    pub(crate) const SUMMARY: &'static str = "increase and decrease in proportion to the window";
-    pub(crate) const REFERENCE: &'static str = "Kelly, CCR 33(2), 2003";
+impl WindowRule for ScalableRule {
+    type Config = ScalableConfig;
 
-    /// A control at the start of a connection.
-    pub fn new(config: &ScalableConfig, start: Start) -> Self {
+    const SUMMARY: &'static str = "increase and decrease in proportion to the window";
+    const REFERENCE: &'static str = "Kelly, CCR 33(2), 2003";
+
+    fn new(config: &ScalableConfig, _: &Start) -> Self {
         Self {
-            window: start.window,
-            ssthresh: start.ssthresh,
             increase: config.increase,
             decrease: config.decrease,
             legacy_window: config.legacy_window as f64,
         }
     }
-}
 
-impl CongestionControl for Scalable {
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.may_grow {
-            return;
-        }
-        let mut acked = ack.acked;
-        if self.window < self.ssthresh {
-            acked = slow_start(&mut self.window, self.ssthresh, acked);
-        }
-        self.window += if self.window <= self.legacy_window {
-            acked / self.window
+    fn avoid_congestion(&mut self, windows: &mut Windows, _: &AckEvent, acked: f64, slope: f64) {
+        let acked = slope * acked;
+        windows.window += if windows.window <= self.legacy_window {
+            acked / windows.window
         } else {
             self.increase * acked // Kelly 2003, §3
         };
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        let used = window_in_use(self.window, event);
-        let kept = if used <= self.legacy_window { 0.5 } else { self.decrease };
-        self.ssthresh = (used * kept).max(MIN_SSTHRESH);
-        self.window = self.ssthresh;
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.on_congestion(event);
-        self.window = 1.0;
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.ssthresh = self.window.max(MIN_SSTHRESH);
-        true
+    fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
+        if used <= self.legacy_window {
+            0.5
+        } else {
+            self.decrease
+        }
     }
 }

@@ -13,7 +13,8 @@
 //! Reno. Losses are answered as Reno does; the paper's fine-grained retransmission timer is left out,
 //! which SACK and modern timers replace.
 
-use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
+use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::Duration;
 
 parshall_units::configuration! {
@@ -32,55 +33,36 @@ parshall_units::configuration! {
 const MIN_SAMPLES: u32 = 3;
 
 /// Delay-based congestion avoidance.
+pub type Vegas = WindowBased<VegasRule>;
+
+/// The round trip's decision by the packets that are queued.
 #[derive(Clone, Debug)]
-pub struct Vegas {
-    window: f64,
-    pub(crate) ssthresh: f64,
+pub struct VegasRule {
     alpha: f64,
     beta: f64,
     gamma: f64,
-    /// Packets added in a round trip of congestion avoidance; 1 but for the large time scale.
-    pub(crate) increase: f64,
     round_rtt: Duration,
     samples: u32,
     /// In slow start: whether the window grows in this round.
     doubling: bool,
 }
 
-impl Vegas {
-    pub(crate) const SUMMARY: &'static str = "keeps alpha to beta packets in the bottleneck's queue";
-    pub(crate) const REFERENCE: &'static str = "Brakmo & Peterson, IEEE JSAC 13(8), 1995";
-
-    /// A control at the start of a connection.
-    pub fn new(config: &VegasConfig, start: Start) -> Self {
-        Self {
-            window: start.window,
-            ssthresh: start.ssthresh,
-            alpha: config.alpha,
-            beta: config.beta.max(config.alpha),
-            gamma: config.gamma,
-            increase: 1.0,
-            round_rtt: Duration::MAX,
-            samples: 0,
-            doubling: true,
-        }
-    }
-
+impl VegasRule {
     /// The round trip's decision.
-    fn end_round(&mut self, min_rtt: Duration) {
+    fn end_round(&mut self, windows: &mut Windows, min_rtt: Duration, slope: f64) {
         let (rtt, base) = (self.round_rtt.as_secs_f64(), min_rtt.as_secs_f64());
-        let queued = self.window * (1.0 - base / rtt);
-        if self.window < self.ssthresh {
+        let queued = windows.window * (1.0 - base / rtt);
+        if windows.in_slow_start() {
             if queued > self.gamma {
-                self.window = (self.window * base / rtt + 1.0).min(self.window).max(MIN_SSTHRESH);
-                self.ssthresh = self.window;
+                windows.window = (windows.window * base / rtt + 1.0).min(windows.window).max(MIN_SSTHRESH);
+                windows.ssthresh = windows.window;
             }
             self.doubling = !self.doubling;
         } else if queued > self.beta {
-            self.window = (self.window - 1.0).max(MIN_SSTHRESH);
-            self.ssthresh = self.window;
+            windows.window = (windows.window - 1.0).max(MIN_SSTHRESH);
+            windows.ssthresh = windows.window;
         } else if queued < self.alpha {
-            self.window += self.increase;
+            windows.window += slope;
         }
     }
 
@@ -90,54 +72,60 @@ impl Vegas {
     }
 }
 
-impl CongestionControl for Vegas {
-    fn window(&self) -> f64 {
-        self.window
+impl WindowRule for VegasRule {
+    type Config = VegasConfig;
+
+    const SUMMARY: &'static str = "keeps alpha to beta packets in the bottleneck's queue";
+    const REFERENCE: &'static str = "Brakmo & Peterson, IEEE JSAC 13(8), 1995";
+    const STANDARD_SLOW_START: bool = false;
+
+    fn new(config: &VegasConfig, _: &Start) -> Self {
+        Self {
+            alpha: config.alpha,
+            beta: config.beta.max(config.alpha),
+            gamma: config.gamma,
+            round_rtt: Duration::MAX,
+            samples: 0,
+            doubling: true,
+        }
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
+    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.round_rtt = self.round_rtt.min(rtt);
             self.samples += 1;
         }
-        let judged = self.samples >= MIN_SAMPLES;
-        if !ack.may_grow {
-            // An unused window is not grown; a round that ends meanwhile is forgotten.
-        } else if self.window < self.ssthresh {
-            if self.doubling {
-                slow_start(&mut self.window, self.ssthresh, ack.acked);
-            }
-            if ack.round_ended && judged {
-                self.end_round(ack.min_rtt);
-            }
-        } else if ack.round_ended && judged {
-            self.end_round(ack.min_rtt);
-        } else if ack.round_ended {
-            self.window += self.increase; // as Reno
-        }
-        if ack.round_ended {
-            self.start_round();
+        if ack.round_ended && !ack.may_grow {
+            self.start_round(); // a round that ends while the window is unused is forgotten
         }
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
-        self.window = self.ssthresh;
+    fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
+        let slow_start = windows.in_slow_start();
+        if slow_start && self.doubling {
+            windows.slow_start(ack.acked);
+        }
+        if !ack.round_ended {
+            return;
+        }
+        if self.samples >= MIN_SAMPLES {
+            self.end_round(windows, ack.min_rtt, slope);
+        } else if !slow_start {
+            windows.window += slope; // as Reno
+        }
         self.start_round();
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
+    fn reduce(&mut self, _: f64, _: &CongestionEvent) -> f64 {
         self.start_round();
+        0.5
     }
 
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.on_congestion(event);
-        self.window = 1.0;
+    fn on_timed_out(&mut self, _: &Windows) {
         self.doubling = true;
+    }
+
+    fn on_idle_restarted(&mut self) {
+        self.start_round();
     }
 }

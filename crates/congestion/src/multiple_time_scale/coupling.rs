@@ -7,7 +7,7 @@
 //! empirical association"; here it is the mean over the timeouts of a level.
 
 use super::MultipleTimeScaleConfig;
-use crate::Control;
+use crate::{CongestionControl, Control};
 
 /// What is steered, and the windows at timeouts by level.
 #[derive(Clone, Debug)]
@@ -45,35 +45,22 @@ impl Coupling {
     }
 }
 
-/// Tells the slope to controls that have a place for it; for how many ACKs one counts with the others.
+/// Tells the slope to controls that take it; for how many ACKs one counts with the others.
 pub(super) fn set_slope(control: &mut Control, slope: f64) -> f64 {
-    let place = match control {
-        Control::Vegas(c) => &mut c.increase,
-        Control::RateBased(c) => &mut c.slope,
-        Control::Dctcp(c) => &mut c.slope,
-        Control::Fast(c) => &mut c.slope,
-        Control::Htcp(c) => &mut c.slope,
-        _ => return slope,
-    };
-    *place = slope;
-    1.0
+    match control {
+        Control::Cubic2005(_) | Control::TcpRate(_) => slope,
+        control => {
+            control.set_slope(slope);
+            1.0
+        }
+    }
 }
 
 /// Slow start ends at this window.
 pub(super) fn set_ssthresh(control: &mut Control, ssthresh: f64) {
-    let field = match control {
-        Control::Reno(c) => &mut c.ssthresh,
-        Control::Cubic(c) => &mut c.ssthresh,
-        Control::Cubic2005(c) => &mut c.ssthresh,
-        Control::Bic(c) => &mut c.ssthresh,
-        Control::HighSpeed(c) => &mut c.ssthresh,
-        Control::Scalable(c) => &mut c.ssthresh,
-        Control::Htcp(c) => &mut c.ssthresh,
-        Control::Vegas(c) => &mut c.ssthresh,
-        Control::TcpRate(c) => &mut c.ssthresh,
-        Control::Dctcp(c) => &mut c.ssthresh,
-        Control::Fast(c) => &mut c.ssthresh,
-        _ => return, // these cannot be wrapped, or have no slow start
-    };
-    *field = ssthresh;
+    match control {
+        Control::Cubic2005(c) => c.ssthresh = ssthresh,
+        Control::TcpRate(c) => c.ssthresh = ssthresh,
+        control => control.set_ssthresh(ssthresh),
+    }
 }

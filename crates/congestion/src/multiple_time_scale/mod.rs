@@ -46,9 +46,9 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-use crate::catalog::Windows;
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Signal, Start, MIN_SSTHRESH,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Signal, Start, Windows,
+    MIN_SSTHRESH,
 };
 use coupling::Coupling;
 pub use knowledge::Knowledge;
@@ -297,7 +297,7 @@ impl MultipleTimeScale {
             plain_until: Instant::ZERO,
             delivered: 0.0,
             credit: 1.0,
-            windows: Windows { window: wrapped.window(), ssthresh: wrapped.ssthresh() },
+            windows: Windows::of(&wrapped),
             pacing_rate: wrapped.pacing_rate(),
             wrapped,
             slope: 1.0,
@@ -372,7 +372,7 @@ impl MultipleTimeScale {
 
     /// Reads what the wrapped control says now.
     fn read(&mut self) {
-        self.windows = Windows { window: self.wrapped.window(), ssthresh: self.wrapped.ssthresh() };
+        self.windows = Windows::of(&self.wrapped);
         if self.pacing_rate.is_some() {
             self.read_rate();
         }
