@@ -25,7 +25,7 @@
 use crate::path_model::{
     restarts_from_idle, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax,
 };
-use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
 
 parshall_units::configuration! {
@@ -279,6 +279,10 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
+    fn needs(&self) -> Needs {
+        Needs::MODEL_OF_THE_PATH
+    }
+
     fn window(&self) -> f64 {
         self.window
     }

@@ -26,7 +26,7 @@
 //! first packets go at the pacing gain of the moment, since controls are not told of transmissions. ECN is not used (as in the draft).
 
 use crate::path_model::{restarts_from_idle, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds};
-use crate::{AckEvent, CongestionControl, CongestionEvent, RateSample, Signal, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start};
 use parshall_units::{Duration, Instant};
 
 parshall_units::configuration! {
@@ -551,6 +551,10 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
+    fn needs(&self) -> Needs {
+        Needs::MODEL_OF_THE_PATH
+    }
+
     fn window(&self) -> f64 {
         self.window
     }

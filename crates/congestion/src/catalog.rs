@@ -7,7 +7,7 @@
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
     Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
-    HighSpeedConfig, Htcp, HtcpConfig, HyStart, Knowledge, MultipleTimeScale, MultipleTimeScaleConfig,
+    HighSpeedConfig, Htcp, HtcpConfig, HyStart, Knowledge, MultipleTimeScale, MultipleTimeScaleConfig, Needs,
     RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig,
     Vegas, VegasConfig, Windows,
 };
@@ -78,6 +78,9 @@ macro_rules! controls {
         }
 
         impl CongestionControl for Control {
+            fn needs(&self) -> Needs {
+                match self { $(Self::$control(c) => c.needs(),)* Self::HyStart(c) => c.needs() }
+            }
             #[inline]
             fn window(&self) -> f64 {
                 match self { $(Self::$control(c) => c.window(),)* Self::HyStart(c) => c.window() }
@@ -191,10 +194,9 @@ impl ControlConfig {
         }
     }
 
-    /// Whether it needs an RTT sample with every ACK, which only timestamps give: Vegas has too few without them to measure a
-    /// round trip, and would be Reno.
-    pub fn needs_timestamps(&self) -> bool {
-        matches!(self.innermost(), Self::Vegas(_))
+    /// What its controls need of the endpoint.
+    pub fn needs(&self) -> Needs {
+        self.build(Start { window: 1.0, ssthresh: f64::INFINITY, random: 0 }).needs()
     }
 
     /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not enough.

@@ -8,7 +8,7 @@
 //! | W_max | `w_max` | packets, window before the last reduction |
 //! | K | `k_s` | s, time to come back to W_max |
 //! | S_max | `s_max` | packets/s, fastest growth |
-//! | W_tcp | [`Cubic2005::w_tcp`] | packets, what Reno would have |
+//! | W_tcp | [`Cubic2005Rule::w_tcp`] | packets, what Reno would have |
 //! | t | since `epoch` | s |
 //!
 //! W = C (t - K)^3 + W_max with K = cbrt(beta W_max / C). Against RFC 9438: a fifth instead of three tenths is taken at a
@@ -33,7 +33,8 @@
 //! K = cbrt(beta W_max/C) the curve would not begin at the window.
 
 use crate::epoch::Epoch;
-use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::window_based::{WindowBased, WindowRule, Windows};
+use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::Instant;
 
 parshall_units::configuration! {
@@ -60,11 +61,12 @@ parshall_units::configuration! {
 const WRONG_SCALE: f64 = 32.0 / 410.0;
 
 /// The cubic window growth of 2005.
+pub type Cubic2005 = WindowBased<Cubic2005Rule>;
+
+/// A cubic of the time since the last reduction, clamped.
 #[derive(Clone, Debug)]
-pub struct Cubic2005 {
+pub struct Cubic2005Rule {
     config: Cubic2005Config,
-    window: f64,
-    pub(crate) ssthresh: f64,
     w_max: f64,
     k_s: f64,
     /// Window at the start of the epoch.
@@ -75,30 +77,13 @@ pub struct Cubic2005 {
     epoch: Epoch,
 }
 
-impl Cubic2005 {
-    pub(crate) const SUMMARY: &'static str = "CUBIC as first published: keeps 4/5, growth clamped";
-    pub(crate) const REFERENCE: &'static str = "Rhee & Xu, PFLDnet 2005";
-
-    /// A control at the start of a connection.
-    pub fn new(config: &Cubic2005Config, start: Start) -> Self {
-        Self {
-            config: config.clone(),
-            window: start.window,
-            ssthresh: start.ssthresh,
-            w_max: 0.0,
-            k_s: 0.0,
-            origin: start.window,
-            friendly_increase: 3.0 * (1.0 - config.decrease) / (1.0 + config.decrease),
-            epoch: Epoch::default(),
-        }
-    }
-
+impl Cubic2005Rule {
     /// At the reduction, or where slow start ends.
-    fn start_epoch(&mut self, now: Instant) {
+    fn start_epoch(&mut self, now: Instant, window: f64) {
         self.epoch.begin(now);
-        self.origin = self.window;
-        self.w_max = self.w_max.max(self.window);
-        self.k_s = libm::cbrt((self.w_max - self.window) / self.config.c);
+        self.origin = window;
+        self.w_max = self.w_max.max(window);
+        self.k_s = libm::cbrt((self.w_max - window) / self.config.c);
     }
 
     fn w_cubic(&self, t: f64) -> f64 {
@@ -111,80 +96,66 @@ impl Cubic2005 {
     fn w_tcp(&self, t: f64, rtt: f64) -> f64 {
         self.origin + self.friendly_increase * t / rtt
     }
+}
 
-    fn avoid_congestion(&mut self, ack: &AckEvent, acked: f64) {
+impl WindowRule for Cubic2005Rule {
+    type Config = Cubic2005Config;
+
+    const SUMMARY: &'static str = "CUBIC as first published: keeps 4/5, growth clamped";
+    const REFERENCE: &'static str = "Rhee & Xu, PFLDnet 2005";
+
+    fn new(config: &Cubic2005Config, start: &Start) -> Self {
+        Self {
+            config: config.clone(),
+            w_max: 0.0,
+            k_s: 0.0,
+            origin: start.window,
+            friendly_increase: 3.0 * (1.0 - config.decrease) / (1.0 + config.decrease),
+            epoch: Epoch::default(),
+        }
+    }
+
+    fn on_unused_window(&mut self, now: Instant) {
+        self.epoch.pause(now);
+    }
+
+    fn avoid_congestion(&mut self, windows: &mut Windows, ack: &AckEvent, acked: f64, slope: f64) {
+        let (window, acked) = (windows.window, slope * acked);
         if !self.epoch.resume(ack.now) {
-            self.start_epoch(ack.now);
+            self.start_epoch(ack.now, window);
         }
         let t = self.epoch.elapsed_s(ack.now);
         let rtt = ack.srtt.as_secs_f64();
-        let step = (self.w_cubic(t + rtt) - self.window).clamp(0.0, self.config.s_max * rtt);
-        let step = step.max(self.config.initial_growth * self.window);
-        self.window += step * acked / self.window;
+        let step = (self.w_cubic(t + rtt) - window).clamp(0.0, self.config.s_max * rtt);
+        let step = step.max(self.config.initial_growth * window);
+        windows.window = window + step * acked / window;
         if self.config.reno_friendly && rtt > 0.0 {
             // No faster than slow start, whatever became of the RTT.
-            self.window = self.window.max(self.w_tcp(t, rtt).min(self.window + acked));
+            windows.window = windows.window.max(self.w_tcp(t, rtt).min(windows.window + acked));
         }
     }
 
-    fn reduce(&mut self, event: &CongestionEvent) {
-        let used = window_in_use(self.window, event);
+    fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
         let early = self.config.fast_convergence && used < self.w_max;
         self.w_max = if early { used * (1.0 + self.config.decrease) / 2.0 } else { used };
-        self.ssthresh = (used * self.config.decrease).max(MIN_SSTHRESH);
         self.config.initial_growth = 0.0; // the first loss is over
         self.epoch.end();
-    }
-}
-
-impl CongestionControl for Cubic2005 {
-    fn window(&self) -> f64 {
-        self.window
+        self.config.decrease
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
+    fn on_reduced(&mut self, windows: &Windows, event: &CongestionEvent) {
+        self.start_epoch(event.now, windows.window);
     }
 
-    fn on_ack(&mut self, ack: &AckEvent) {
-        if !ack.may_grow {
-            self.epoch.pause(ack.now);
-            return;
-        }
-        let mut acked = ack.acked;
-        if self.window < self.ssthresh {
-            acked = slow_start(&mut self.window, self.ssthresh, acked);
-        }
-        if acked > 0.0 {
-            self.avoid_congestion(ack, acked);
-        }
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.reduce(event);
-        self.window = self.ssthresh;
-        self.start_epoch(event.now);
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.reduce(event);
-        self.window = 1.0;
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
+    fn on_idle_restarted(&mut self) {
         self.epoch.end(); // the next congestion avoidance begins one, towards the same W_max
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.ssthresh = self.window.max(MIN_SSTHRESH);
-        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CongestionControl;
     use crate::Signal;
     use parshall_units::Duration;
 
@@ -261,10 +232,10 @@ mod tests {
         let mut cubic = Cubic2005::new(&config(160.0), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         cubic.on_congestion(&loss(1000));
-        assert!((cubic.k_s - libm::cbrt(200.0 / 0.4)).abs() < 1e-9);
+        assert!((cubic.rule.k_s - libm::cbrt(200.0 / 0.4)).abs() < 1e-9);
         cubic.on_congestion(&loss(800));
-        assert!((cubic.w_max - 800.0 * 0.9).abs() < 1e-9 && (cubic.window - 640.0).abs() < 1e-9);
-        assert!((cubic.k_s - libm::cbrt(80.0 / 0.4)).abs() < 1e-9);
+        assert!((cubic.rule.w_max - 800.0 * 0.9).abs() < 1e-9 && (cubic.window() - 640.0).abs() < 1e-9);
+        assert!((cubic.rule.k_s - libm::cbrt(80.0 / 0.4)).abs() < 1e-9);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! must echo the marks of each ACK's own packets (§3.2); with the echo of RFC 3168 alpha goes to 1, and DCTCP is Reno.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
-use crate::{AckEvent, CongestionEvent, Signal, Start};
+use crate::{AckEvent, CongestionEvent, Needs, Signal, Start};
 
 parshall_units::configuration! {
     /// Parameters of [`Dctcp`].
@@ -41,6 +41,7 @@ impl WindowRule for DctcpRule {
 
     const SUMMARY: &'static str = "reduces in proportion to the share of packets that are marked";
     const REFERENCE: &'static str = "RFC 8257";
+    const NEEDS: Needs = Needs { accurate_ecn: true, ..Needs::NONE };
 
     fn new(config: &DctcpConfig, _: &Start) -> Self {
         Self { gain: config.gain, alpha: config.initial_alpha, acked: 0.0, marked: 0.0 }

@@ -37,7 +37,7 @@ pub struct AckEvent {
     pub round_ended: bool,
     /// Whether it echoes a mark: of its own packets, if the receiver echoes accurately (RFC 8257 §3.2).
     pub ecn_echo: bool,
-    /// What it says of the path, for controls that set a pacing rate. These are told of ACKs in loss recovery too.
+    /// What it says of the path, for controls that [need](crate::Needs::rate_samples) that.
     pub sample: Option<RateSample>,
 }
 

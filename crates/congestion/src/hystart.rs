@@ -16,7 +16,7 @@
 //! of the packets sent first in it; so a queue is noticed up to two rounds after it began to stand, at two to four times the path's
 //! window: enough for large buffers, and less of an overshoot in small ones.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start};
 use parshall_units::Duration;
 use serde::Deserialize;
 
@@ -131,6 +131,10 @@ impl HyStart {
 }
 
 impl CongestionControl for HyStart {
+    fn needs(&self) -> Needs {
+        self.control.needs()
+    }
+
     fn window(&self) -> f64 {
         self.control.window()
     }

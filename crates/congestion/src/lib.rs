@@ -27,6 +27,7 @@ mod highspeed;
 mod htcp;
 mod hystart;
 mod multiple_time_scale;
+mod needs;
 mod path_model;
 mod rate_based;
 mod reno;
@@ -48,16 +49,21 @@ pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};
 pub use hystart::{HyStart, SlowStart};
 pub use multiple_time_scale::{Knowledge, MultipleTimeScale, MultipleTimeScaleConfig};
+pub use needs::Needs;
 pub use rate_based::{RateBased, RateBasedConfig};
 pub use reno::{Reno, RenoConfig};
 pub use scalable::{Scalable, ScalableConfig};
 pub use tcp_rate::{TcpRate, TcpRateConfig};
 pub use vegas::{Vegas, VegasConfig};
-pub(crate) use window_based::window_in_use;
 pub use window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 
 /// A congestion control.
 pub trait CongestionControl {
+    /// What it needs of the endpoint: the same for the whole connection.
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
+
     /// The congestion window in packets; at least 1 and finite.
     fn window(&self) -> f64;
 
@@ -65,7 +71,7 @@ pub trait CongestionControl {
     fn ssthresh(&self) -> f64;
 
     /// New data was acknowledged outside loss recovery (after a timeout: also while the lost data is sent again). A control
-    /// that sets a pacing rate is told of every ACK, with its [`sample`](AckEvent::sample).
+    /// that needs [rate samples](Needs::rate_samples) is told of every ACK that reports deliveries, with its sample.
     fn on_ack(&mut self, ack: &AckEvent);
 
     /// A loss was found, or ECN echoed: reduce.
@@ -88,7 +94,7 @@ pub trait CongestionControl {
         false
     }
 
-    /// The rate at which to space packets, in packets/s, for controls that set one; `None`: the
+    /// The rate at which to space packets, in packets/s, for controls that [set one](Needs::pacing); `None`: the
     /// endpoint paces by window over RTT if it paces at all.
     fn pacing_rate(&self) -> Option<f64> {
         None
@@ -104,13 +110,4 @@ pub trait CongestionControl {
     fn largest_slope(&self) -> Option<f64> {
         None
     }
-}
-
-/// [`Windows::slow_start`] of a control that keeps its windows itself.
-#[inline]
-pub(crate) fn slow_start(window: &mut f64, ssthresh: f64, acked: f64) -> f64 {
-    let mut windows = Windows { window: *window, ssthresh };
-    let left = windows.slow_start(acked);
-    *window = windows.window;
-    left
 }

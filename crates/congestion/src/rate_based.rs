@@ -22,7 +22,7 @@
 //!
 //! A rate that the application does not use is not tested, and stays.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
 use parshall_units::{one_of, ConfigError, Instant};
 
 parshall_units::configuration! {
@@ -132,6 +132,10 @@ impl RateBased {
 }
 
 impl CongestionControl for RateBased {
+    fn needs(&self) -> Needs {
+        Needs::MODEL_OF_THE_PATH
+    }
+
     fn window(&self) -> f64 {
         self.window
     }

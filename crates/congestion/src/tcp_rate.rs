@@ -19,7 +19,8 @@
 //! An unchanged RTT counts as shorter (the table says longer, with a decrease of 0): else an empty network would never
 //! be tried. Losses, timeouts and slow start are Reno's. The pacing rate is cwnd / SRTT, twice that in slow start.
 
-use crate::{slow_start, window_in_use, AckEvent, CongestionControl, CongestionEvent, Start, MIN_SSTHRESH};
+use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
+use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::{one_of, ConfigError, Instant};
 
 parshall_units::configuration! {
@@ -45,10 +46,11 @@ impl TcpRateConfig {
 const UNKNOWN_RTT_S: f64 = 1e-3;
 
 /// AIMD on the RTT's gradient.
+pub type TcpRate = WindowBased<TcpRateRule>;
+
+/// Increase or decrease by the RTT's gradient.
 #[derive(Clone, Debug)]
-pub struct TcpRate {
-    window: f64,
-    pub(crate) ssthresh: f64,
+pub struct TcpRateRule {
     increase: f64,
     decrease: f64,
     decrease_per_ack: bool,
@@ -56,29 +58,13 @@ pub struct TcpRate {
     /// Of the ACK before: its RTT, and when it came. Zero: there was none.
     rtt_s: f64,
     acked_at: Instant,
+    /// By how much the RTT grew by second at this ACK; `None` if that is not known.
+    gradient: Option<f64>,
 }
 
-impl TcpRate {
-    pub(crate) const SUMMARY: &'static str =
-        "Reno whose congestion avoidance follows the RTT's changes, paced";
-    pub(crate) const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
-
-    /// A control at the start of a connection.
-    pub fn new(config: &TcpRateConfig, start: Start) -> Self {
-        Self {
-            window: start.window,
-            ssthresh: start.ssthresh,
-            increase: config.increase,
-            decrease: config.decrease,
-            decrease_per_ack: config.decrease_per == "ack",
-            srtt_s: UNKNOWN_RTT_S,
-            rtt_s: 0.0,
-            acked_at: Instant::ZERO,
-        }
-    }
-
-    /// By how much the RTT grew by second since the ACK before; `None` if that is not known.
-    fn gradient(&mut self, ack: &AckEvent) -> Option<f64> {
+impl TcpRateRule {
+    /// The gradient since the ACK before.
+    fn gradient_at(&mut self, ack: &AckEvent) -> Option<f64> {
         let rtt_s = ack.rtt?.as_secs_f64();
         let (before_s, spacing_s) = (self.rtt_s, ack.now.since(self.acked_at).as_secs_f64());
         self.rtt_s = rtt_s;
@@ -94,62 +80,71 @@ impl TcpRate {
     }
 }
 
-impl CongestionControl for TcpRate {
-    fn window(&self) -> f64 {
-        self.window
+impl WindowRule for TcpRateRule {
+    type Config = TcpRateConfig;
+
+    const SUMMARY: &'static str = "Reno whose congestion avoidance follows the RTT's changes, paced";
+    const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
+    const STANDARD_SLOW_START: bool = false;
+    const NEEDS: Needs = Needs::MODEL_OF_THE_PATH;
+
+    fn new(config: &TcpRateConfig, _: &Start) -> Self {
+        Self {
+            increase: config.increase,
+            decrease: config.decrease,
+            decrease_per_ack: config.decrease_per == "ack",
+            srtt_s: UNKNOWN_RTT_S,
+            rtt_s: 0.0,
+            acked_at: Instant::ZERO,
+            gradient: None,
+        }
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
+    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
         if ack.srtt.as_ps() > 0 {
             self.srtt_s = ack.srtt.as_secs_f64();
         }
-        let gradient = self.gradient(ack);
-        if !ack.may_grow || ack.sample.as_ref().is_some_and(|sample| sample.recovering) {
+        self.gradient = self.gradient_at(ack);
+    }
+
+    fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
+        if ack.sample.as_ref().is_some_and(|sample| sample.recovering) {
             return;
         }
         let mut acked = ack.acked;
-        if self.window < self.ssthresh {
-            acked = slow_start(&mut self.window, self.ssthresh, acked); // RFC 5681 eq. (2)
+        if windows.in_slow_start() {
+            acked = windows.slow_start(acked); // RFC 5681 eq. (2)
             if acked == 0.0 {
                 return;
             }
         }
-        match gradient {
+        self.avoid_congestion(windows, ack, acked, slope);
+    }
+
+    fn avoid_congestion(&mut self, windows: &mut Windows, _: &AckEvent, acked: f64, slope: f64) {
+        match self.gradient {
             Some(growth) if growth > 0.0 => {
-                let share = if self.decrease_per_ack { 1.0 } else { self.window };
-                self.window = (self.window - self.decrease * growth / share).max(MIN_SSTHRESH);
+                let share = if self.decrease_per_ack { 1.0 } else { windows.window };
+                windows.window = (windows.window - self.decrease * growth / share).max(MIN_SSTHRESH);
             }
-            _ => self.window += self.increase * acked / self.window,
+            _ => windows.window += self.increase * (slope * acked) / windows.window,
         }
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.ssthresh = (window_in_use(self.window, event) / 2.0).max(MIN_SSTHRESH);
-        self.window = self.ssthresh;
+    fn reduce(&mut self, _: f64, _: &CongestionEvent) -> f64 {
+        0.5
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.window = self.window.min(restart_window);
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.on_congestion(event);
-        self.window = 1.0;
-    }
-
-    fn pacing_rate(&self) -> Option<f64> {
-        let gain = if self.window < self.ssthresh { 2.0 } else { 1.0 };
-        Some(gain * self.window / self.srtt_s)
+    fn pacing_rate(&self, windows: &Windows) -> Option<f64> {
+        let gain = if windows.in_slow_start() { 2.0 } else { 1.0 };
+        Some(gain * windows.window / self.srtt_s)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CongestionControl;
     use parshall_units::Duration;
 
     fn ack(at_ms: f64, rtt_ms: f64) -> AckEvent {

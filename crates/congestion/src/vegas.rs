@@ -14,7 +14,7 @@
 //! which SACK and modern timers replace.
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
-use crate::{AckEvent, CongestionEvent, Start};
+use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::Duration;
 
 parshall_units::configuration! {
@@ -78,6 +78,8 @@ impl WindowRule for VegasRule {
     const SUMMARY: &'static str = "keeps alpha to beta packets in the bottleneck's queue";
     const REFERENCE: &'static str = "Brakmo & Peterson, IEEE JSAC 13(8), 1995";
     const STANDARD_SLOW_START: bool = false;
+    /// With fewer samples it could not measure a round trip, and would be Reno.
+    const NEEDS: Needs = Needs { timestamps: true, ..Needs::NONE };
 
     fn new(config: &VegasConfig, _: &Start) -> Self {
         Self {

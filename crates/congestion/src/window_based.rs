@@ -3,7 +3,7 @@
 //! A control of this kind is a [`WindowRule`]: how the window grows in congestion avoidance, and which part of it a
 //! congestion event leaves. The rest stands here once.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start};
 use parshall_units::Instant;
 use std::fmt::Debug;
 
@@ -45,7 +45,7 @@ impl Windows {
 /// The window that a congestion event reduces: the congestion window, or what is really in flight if the sender does not use
 /// it all (RFC 5681 §3.1, FlightSize). A sender whose window is not a whole number is using all of it when no whole packet
 /// more would fit.
-pub(crate) fn window_in_use(window: f64, event: &CongestionEvent) -> f64 {
+fn window_in_use(window: f64, event: &CongestionEvent) -> f64 {
     let in_flight = event.in_flight as f64;
     if in_flight + 1.0 > window {
         window
@@ -65,6 +65,9 @@ pub trait WindowRule: Clone + Debug {
     const REFERENCE: &'static str;
     /// Whether its slow start is the standard one, which another can replace.
     const STANDARD_SLOW_START: bool = true;
+
+    /// What its control needs of the endpoint.
+    const NEEDS: Needs = Needs::NONE;
 
     /// The rule at the start of a connection.
     fn new(config: &Self::Config, start: &Start) -> Self;
@@ -92,6 +95,12 @@ pub trait WindowRule: Clone + Debug {
 
     /// A congestion event or a timeout: the factor that is kept of `used`, the window in use.
     fn reduce(&mut self, used: f64, event: &CongestionEvent) -> f64;
+
+    /// [`CongestionControl::pacing_rate`]
+    #[inline]
+    fn pacing_rate(&self, _windows: &Windows) -> Option<f64> {
+        None
+    }
 
     /// A congestion event has set the window to ssthresh.
     fn on_reduced(&mut self, _windows: &Windows, _event: &CongestionEvent) {}
@@ -132,6 +141,10 @@ impl<R: WindowRule> WindowBased<R> {
 }
 
 impl<R: WindowRule> CongestionControl for WindowBased<R> {
+    fn needs(&self) -> Needs {
+        R::NEEDS
+    }
+
     #[inline]
     fn window(&self) -> f64 {
         self.windows.window
@@ -175,6 +188,11 @@ impl<R: WindowRule> CongestionControl for WindowBased<R> {
             self.rule.on_slow_start_ended(&self.windows);
         }
         R::STANDARD_SLOW_START
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<f64> {
+        self.rule.pacing_rate(&self.windows)
     }
 
     fn set_slope(&mut self, slope: f64) {

@@ -76,7 +76,7 @@ pub fn has_standard_slow_start(config: &str) -> PyResult<bool> {
 #[pyfunction]
 pub fn needs_timestamps(config: &str) -> PyResult<bool> {
     let config: ControlConfig = read(config)?;
-    Ok(config.needs_timestamps())
+    Ok(config.needs().timestamps)
 }
 
 fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {

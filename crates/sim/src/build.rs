@@ -269,7 +269,7 @@ impl<'a> GroupBuilder<'a> {
             let what = "needs timestamps, and a congestion control with the standard slow start";
             return Err(problem("slow_start", what));
         }
-        if control.needs_timestamps() && !tcp.timestamps {
+        if control.needs().timestamps && !tcp.timestamps {
             let name = control.innermost().name();
             return Err(problem(
                 "timestamps",
@@ -627,6 +627,6 @@ impl<'a> SpreadValues<'a> {
 
 /// DCTCP is nothing without marks, and without an echo that tells how many there were.
 fn with_marks(tcp: &TcpConfig, control: &ControlConfig) -> TcpConfig {
-    let marks = matches!(control.innermost(), ControlConfig::Dctcp(_));
+    let marks = control.needs().accurate_ecn;
     TcpConfig { ecn: tcp.ecn || marks, accurate_ecn: tcp.accurate_ecn || marks, ..tcp.clone() }
 }

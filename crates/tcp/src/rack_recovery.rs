@@ -190,7 +190,7 @@ impl Sender {
         let new_data = self.nxt < self.send_limit(config);
         let window = self.control.window() as u64;
         let recovering = self.phase == Phase::Recovery;
-        let unpaced = self.sampler.is_none();
+        let proportional = self.proportional;
         let (una, max) = (self.una, self.max);
         let first = std::mem::take(&mut self.retransmit_first);
         let state = self.sack.as_mut()?;
@@ -204,7 +204,7 @@ impl Sender {
         let lost = rack.next_lost();
         let room = if first && lost.is_some() {
             true
-        } else if recovering && config.prr && unpaced {
+        } else if recovering && proportional {
             state.prr.quota > 0
         } else if self.phase == Phase::Open && !config.limited_transmit {
             max - una < window

@@ -302,7 +302,7 @@ impl Sender {
         let window = self.control.window() as u64;
         let room = if recovering && self.retransmit_first {
             true
-        } else if recovering && config.prr && self.sampler.is_none() {
+        } else if recovering && self.proportional {
             state.prr.quota > 0
         } else if self.phase == Phase::Open && !config.limited_transmit {
             self.max - self.una < window

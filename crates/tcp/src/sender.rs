@@ -66,6 +66,10 @@ pub struct Sender {
     pub(crate) reduced: bool,
     /// Whether pacing was.
     paced: bool,
+    /// Whether packets are paced at all.
+    paces: bool,
+    /// Whether loss recovery sends by proportional rate reduction.
+    pub(crate) proportional: bool,
     /// Whether each transmission is noted: for pacing, rate samples or RACK.
     noted: bool,
     send_syn: bool,
@@ -73,7 +77,7 @@ pub struct Sender {
     /// Whether the scoreboard holds SACKed packets (RACK: or lost ones, or a probe is due).
     pub(crate) has_sacked: bool,
     pub(crate) sack: Option<Box<SackState>>,
-    /// For controls that set a pacing rate.
+    /// For controls that need rate samples.
     pub(crate) sampler: Option<Box<RateSampler>>,
     pub(crate) control: Control,
     pub(crate) rtt: RttEstimate,
@@ -96,9 +100,12 @@ impl Sender {
         debug_assert!(base >= 1, "packet 0 is never data: recover = base - 1 must exist");
         let mut statistics = Statistics::default();
         statistics.restart(now);
-        let sampler = control.pacing_rate().is_some().then(|| Box::new(RateSampler::new(base)));
+        let needs = control.needs();
+        let sampler = needs.rate_samples.then(|| Box::new(RateSampler::new(base)));
         Self {
-            noted: config.pacing || sampler.is_some() || config.recovery == Recovery::Rack,
+            paces: config.pacing || needs.pacing,
+            noted: config.pacing || needs.pacing || needs.rate_samples || config.recovery == Recovery::Rack,
+            proportional: config.prr && !needs.recovery_window,
             sampler,
             control,
             una: base,
@@ -489,7 +496,7 @@ impl Sender {
             return self.next_syn(config, now);
         }
         self.paced = false;
-        if self.paces(config) && now < self.next_send {
+        if self.paces && now < self.next_send {
             // Whether anything is due is found out at that time.
             self.paced =
                 self.nxt < self.send_limit(config) || self.phase != Phase::Open || self.retransmit_first;
@@ -507,7 +514,7 @@ impl Sender {
     #[inline]
     pub fn burst(&mut self, config: &TcpConfig) -> Option<u64> {
         let by_scoreboard = self.sack.is_some() && (self.phase != Phase::Open || self.has_sacked);
-        if self.phase == Phase::Connecting || self.paces(config) || by_scoreboard || self.retransmit_first {
+        if self.phase == Phase::Connecting || self.paces || by_scoreboard || self.retransmit_first {
             return None;
         }
         Some(self.room(config))
@@ -593,15 +600,9 @@ impl Sender {
                 sampler.on_send(now, packet, in_flight);
             }
         }
-        if self.paces(config) {
+        if self.paces {
             self.next_send = now + self.pacing_gap();
         }
-    }
-
-    /// Whether packets are spaced.
-    #[inline]
-    fn paces(&self, config: &TcpConfig) -> bool {
-        config.pacing || self.sampler.is_some()
     }
 
     /// Time between packets: the control's, or the RTT over the window with room to grow (twice the rate in slow

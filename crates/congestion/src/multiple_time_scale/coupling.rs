@@ -1,13 +1,11 @@
 //! How the module acts on the control it steers (Table I).
 //!
-//! *Congestion avoidance.* To controls that grow by the ACK and use nothing else of it, each ACK counts for epsilon. Those that
-//! grow by the round trip, or measure with what they are credited, are told the slope; FAST, which steps towards a
-//! window that it computes, takes longer steps upwards. *Slow start* (§3.6.1): a timeout associates the window at that time with the
+//! *Congestion avoidance.* The control is told the slope epsilon, a factor of what it adds: an ACK counts for epsilon of them, a
+//! round trip adds epsilon times as much, and FAST, which steps towards a window that it computes, takes longer steps upwards. *Slow start* (§3.6.1): a timeout associates the window at that time with the
 //! contention of then, and slow start ends at the window associated with the contention predicted. The source keeps "the
 //! empirical association"; here it is the mean over the timeouts of a level.
 
 use super::MultipleTimeScaleConfig;
-use crate::{CongestionControl, Control};
 
 /// What is steered, and the windows at timeouts by level.
 #[derive(Clone, Debug)]
@@ -42,25 +40,5 @@ impl Coupling {
         *number += 1.0;
         let (sum, number) = self.at_timeouts[libm::round(predicted?) as usize - 1];
         (number > 0.0).then(|| sum / number)
-    }
-}
-
-/// Tells the slope to controls that take it; for how many ACKs one counts with the others.
-pub(super) fn set_slope(control: &mut Control, slope: f64) -> f64 {
-    match control {
-        Control::Cubic2005(_) | Control::TcpRate(_) => slope,
-        control => {
-            control.set_slope(slope);
-            1.0
-        }
-    }
-}
-
-/// Slow start ends at this window.
-pub(super) fn set_ssthresh(control: &mut Control, ssthresh: f64) {
-    match control {
-        Control::Cubic2005(c) => c.ssthresh = ssthresh,
-        Control::TcpRate(c) => c.ssthresh = ssthresh,
-        control => control.set_ssthresh(ssthresh),
     }
 }

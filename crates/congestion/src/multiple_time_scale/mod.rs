@@ -47,7 +47,7 @@ mod schedule;
 mod tests;
 
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Signal, Start, Windows,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Signal, Start, Windows,
     MIN_SSTHRESH,
 };
 use coupling::Coupling;
@@ -157,7 +157,7 @@ impl MultipleTimeScaleConfig {
             let accepted = "the packets/s by which the rate is shifted, e.g. 50: the coupling is \"level\"";
             return Err(ConfigError::new("shift", self.shift, accepted));
         }
-        if !matches!(*self.control, ControlConfig::TcpRate(_) | ControlConfig::RateBased(_)) {
+        if !self.control.needs().pacing {
             let accepted = "tcp_rate or rate_based: the coupling \"level\" needs a control that sets a rate";
             return Err(ConfigError::new("control", self.control.name(), accepted));
         }
@@ -264,8 +264,6 @@ pub struct MultipleTimeScale {
     plain_until: Instant,
     /// Packets delivered since the interval began.
     delivered: f64,
-    /// For how many ACKs one counts in congestion avoidance.
-    credit: f64,
     /// What the wrapped control says, at hand: a call would have to find out which one it is, several times a packet.
     windows: Windows,
     wrapped: Control,
@@ -296,7 +294,6 @@ impl MultipleTimeScale {
         Self {
             plain_until: Instant::ZERO,
             delivered: 0.0,
-            credit: 1.0,
             windows: Windows::of(&wrapped),
             pacing_rate: wrapped.pacing_rate(),
             wrapped,
@@ -337,7 +334,7 @@ impl MultipleTimeScale {
 
     fn steer(&mut self, slope: f64) {
         self.slope = slope;
-        self.credit = coupling::set_slope(&mut self.wrapped, slope);
+        self.wrapped.set_slope(slope);
     }
 
     fn end_at(&mut self, end: Instant) {
@@ -388,22 +385,10 @@ impl MultipleTimeScale {
             Some(sample) => sample.newly_delivered as f64, // told in loss recovery too
             None => ack.acked,
         };
-        if self.credit == 1.0 || self.windows.window < self.windows.ssthresh {
-            self.wrapped.on_ack_then_read(ack, &mut self.windows);
-        } else {
-            let credited = AckEvent { acked: self.credit * ack.acked, ..*ack };
-            self.wrapped.on_ack_then_read(&credited, &mut self.windows);
-        }
+        self.wrapped.on_ack_then_read(ack, &mut self.windows);
         if self.pacing_rate.is_some() {
             self.read_rate();
         }
-    }
-
-    /// Table I: cwnd + epsilon / cwnd. Without the sample, which is for controls that set a rate and the larger part of an event.
-    #[inline(never)]
-    fn on_steep_ack(&mut self, ack: &AckEvent) {
-        let credited = AckEvent { acked: self.credit * ack.acked, sample: None, ..*ack };
-        self.wrapped.on_ack_then_read(&credited, &mut self.windows);
     }
 
     #[inline(never)]
@@ -418,6 +403,10 @@ impl MultipleTimeScale {
 }
 
 impl CongestionControl for MultipleTimeScale {
+    fn needs(&self) -> Needs {
+        self.wrapped.needs()
+    }
+
     #[inline]
     fn window(&self) -> f64 {
         self.windows.window
@@ -436,11 +425,7 @@ impl CongestionControl for MultipleTimeScale {
             return self.on_special_ack(ack);
         }
         self.delivered += ack.acked;
-        if self.credit == 1.0 || self.windows.window < self.windows.ssthresh {
-            self.wrapped.on_ack_then_read(ack, &mut self.windows);
-        } else {
-            self.on_steep_ack(ack);
-        }
+        self.wrapped.on_ack_then_read(ack, &mut self.windows);
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -458,7 +443,7 @@ impl CongestionControl for MultipleTimeScale {
         self.wrapped.on_timeout(event);
         let found = self.coupling.on_timeout(window, self.module.level(), self.module.predicted());
         if let Some(ssthresh) = found {
-            coupling::set_ssthresh(&mut self.wrapped, ssthresh.max(MIN_SSTHRESH));
+            self.wrapped.set_ssthresh(ssthresh.max(MIN_SSTHRESH));
         }
         self.read();
     }

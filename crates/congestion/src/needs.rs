@@ -1,0 +1,35 @@
+//! What a control asks of the endpoint.
+
+/// What a control needs; nothing by default. Who sends with it looks here, and never at which control it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Told of every ACK that reports packets as delivered, in loss recovery too, with a [`RateSample`](crate::RateSample).
+    pub rate_samples: bool,
+    /// Packets are spaced by its [`pacing_rate`](crate::CongestionControl::pacing_rate).
+    pub pacing: bool,
+    /// Its window says what may be sent during loss recovery too: no proportional rate reduction (RFC 6937) beside it.
+    pub recovery_window: bool,
+    /// An RTT sample with each ACK, which only timestamps give.
+    pub timestamps: bool,
+    /// Receivers echo the marks of each ACK's own packets (RFC 8257 §3.2).
+    pub accurate_ecn: bool,
+}
+
+impl Needs {
+    /// Those of a control that models the path from rate samples and says when each packet goes.
+    pub(crate) const MODEL_OF_THE_PATH: Self = Self {
+        rate_samples: true,
+        pacing: true,
+        recovery_window: true,
+        timestamps: false,
+        accurate_ecn: false,
+    };
+    /// Nothing.
+    pub(crate) const NONE: Self = Self {
+        rate_samples: false,
+        pacing: false,
+        recovery_window: false,
+        timestamps: false,
+        accurate_ecn: false,
+    };
+}
