@@ -104,6 +104,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         "delay_histogram",
         "groups",
         "latency_histogram",
+        "internals",
     )
     flows_table = run.flows.with_columns(pl.col("group").replace("FIRST", HOSTILE))
     return SimpleNamespace(scenario={}, flows=flows_table, **renamed, **{name: getattr(run, name) for name in tables})

@@ -123,6 +123,13 @@ def a_link(draw: st.DrawFn, key: dict[str, Any]) -> dict[str, list[dict[str, Any
     }
 
 
+def variables(draw: st.DrawFn, key: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a flow's or link's inner variables, known ones and others."""
+    times = draw(st.lists(TIMES, max_size=3, unique=True))
+    names = draw(st.lists(st.sampled_from(["w_max", "state", "of another version"]), max_size=2, unique=True))
+    return [key | {"time_s": time, "variable": name, "value": draw(TIMES)} for time in times for name in names]
+
+
 TABLES = {
     "flows": FLOWS,
     "flow_samples": SAMPLES,
@@ -132,6 +139,14 @@ TABLES = {
     "link_samples": BINS,
     "delay_histogram": {**BUCKETS, "link": pl.String, "packets": pl.UInt64},
     "latency_histogram": {**BUCKETS, "group": pl.String, "measure": pl.String, "samples": pl.UInt64},
+    "internals": {
+        "repetition": pl.UInt32,
+        "owner": pl.String,
+        "flow": pl.UInt32,
+        "time_s": pl.Float64,
+        "variable": pl.String,
+        "value": pl.Float64,
+    },
 }
 
 
@@ -147,11 +162,13 @@ def runs(draw: st.DrawFn) -> SimpleNamespace:
             who = {"repetition": repetition, "flow": flow, "group": group, "congestion_control": controls[group]}
             for name, more in a_flow(draw, who).items():
                 rows[name] += more
+            rows["internals"] += variables(draw, {"repetition": repetition, "owner": group, "flow": flow})
             for measure in ("one_way_delay", "rtt"):
                 key = {"repetition": repetition, "group": group, "measure": measure}
                 found = buckets(draw)
                 rows["latency_histogram"] += [key | {"low_s": a, "high_s": b, "samples": n} for a, b, n in found]
         for link in links:
+            rows["internals"] += variables(draw, {"repetition": repetition, "owner": link, "flow": None})
             for name, more in a_link(draw, {"repetition": repetition, "link": link}).items():
                 rows[name] += more
     return SimpleNamespace(

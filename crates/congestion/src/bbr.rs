@@ -26,6 +26,7 @@ use crate::path_model::{
     restarts_from_idle, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax,
 };
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 
 parshall_units::configuration! {
@@ -96,6 +97,14 @@ impl Bbr {
     pub(crate) const SUMMARY: &'static str =
         "sends at the measured bandwidth, with two bandwidth-delay products at most";
     pub(crate) const REFERENCE: &'static str = "Cardwell et al., ACM Queue 14(5), 2016";
+    pub(crate) const VARIABLES: &'static [Variable] = &[
+        Variable::new("state", "", "0 Startup, 1 Drain, 2 ProbeBW, 3 ProbeRTT"),
+        Variable::new("bandwidth", "packets/s", "largest delivery rate of the last round trips"),
+        Variable::new("min_rtt", "s", "smallest RTT of the last seconds"),
+        Variable::new("pacing_gain", "", "pacing rate over bandwidth"),
+        Variable::new("cwnd_gain", "", "window over bandwidth times min_rtt"),
+        Variable::new("round", "", "round trips so far"),
+    ];
 
     /// A control at the start of a connection.
     pub fn new(config: &BbrConfig, start: Start) -> Self {
@@ -306,6 +315,17 @@ impl CongestionControl for Bbr {
         if unused {
             self.window = self.window.min(before); // what was not used was not tested
         }
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("state", f64::from(self.mode as u8));
+        reader("bandwidth", self.bandwidth.max());
+        if self.min_rtt < Duration::MAX {
+            reader("min_rtt", self.min_rtt.as_secs_f64());
+        }
+        reader("pacing_gain", self.pacing_gain);
+        reader("cwnd_gain", self.cwnd_gain);
+        reader("round", self.rounds.count as f64);
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {

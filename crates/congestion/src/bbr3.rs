@@ -27,6 +27,7 @@
 
 use crate::path_model::{restarts_from_idle, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds};
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 
 parshall_units::configuration! {
@@ -129,6 +130,25 @@ pub struct Bbr3 {
 impl Bbr3 {
     pub(crate) const SUMMARY: &'static str = "BBR that answers to losses above 2 % and leaves headroom";
     pub(crate) const REFERENCE: &'static str = "draft-ietf-ccwg-bbr-02";
+    pub(crate) const VARIABLES: &'static [Variable] = &[
+        Variable::new("state", "", "0 Startup, 1 Drain, 2 Down, 3 Cruise, 4 Refill, 5 Up, 6 ProbeRTT"),
+        Variable::new("bandwidth", "packets/s", "largest delivery rate of the last round trips"),
+        Variable::new("min_rtt", "s", "smallest RTT of the last seconds"),
+        Variable::new("pacing_gain", "", "pacing rate over bandwidth"),
+        Variable::new("cwnd_gain", "", "window over bandwidth times min_rtt"),
+        Variable::new("round", "", "round trips so far"),
+        Variable::new(
+            "bw_shortterm",
+            "packets/s",
+            "bound of the bandwidth by losses since the last probing; without a value if there is none",
+        ),
+        Variable::new(
+            "inflight_shortterm",
+            "packets",
+            "bound of what is in flight by losses since the last probing",
+        ),
+        Variable::new("inflight_longterm", "packets", "bound of what is in flight by losses while probing"),
+    ];
 
     /// A control at the start of a connection.
     pub fn new(config: &Bbr3Config, start: Start) -> Self {
@@ -582,6 +602,25 @@ impl CongestionControl for Bbr3 {
     }
 
     /// Losses act on the model, at ACKs; the window stays. §4.6.4.4
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("state", f64::from(self.state as u8));
+        reader("bandwidth", self.max_bw[0].max(self.max_bw[1]));
+        if self.min_rtt < Duration::MAX {
+            reader("min_rtt", self.min_rtt.as_secs_f64());
+        }
+        reader("pacing_gain", self.pacing_gain);
+        reader("cwnd_gain", self.cwnd_gain);
+        reader("round", self.rounds.count as f64);
+        let bounds = [
+            ("bw_shortterm", self.bw_lo),
+            ("inflight_shortterm", self.inflight_lo),
+            ("inflight_longterm", self.inflight_hi),
+        ];
+        for (name, bound) in bounds.into_iter().filter(|(_, bound)| bound.is_finite()) {
+            reader(name, bound);
+        }
+    }
+
     fn on_congestion(&mut self, event: &CongestionEvent) {
         if event.signal == Signal::Loss {
             self.prior.before_recovery(self.window, self.state == State::ProbeRtt);

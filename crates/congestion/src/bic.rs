@@ -28,6 +28,7 @@
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
+use parshall_units::parameters::{Reader, Variable};
 
 parshall_units::configuration! {
     /// Parameters of [`Bic`].
@@ -108,6 +109,14 @@ impl WindowRule for BicRule {
 
     const SUMMARY: &'static str = "binary search for the window of the last loss, then probing beyond";
     const REFERENCE: &'static str = "Xu, Harfoush & Rhee, INFOCOM 2004";
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new(
+            "w_max",
+            "packets",
+            "window before the last reduction, lower by fast convergence (max_win)",
+        ),
+        Variable::new("probe_step", "packets", "step of max probing beyond w_max, a round trip"),
+    ];
 
     fn new(config: &BicConfig, _: &Start) -> Self {
         Self {
@@ -126,6 +135,11 @@ impl WindowRule for BicRule {
 
     fn avoid_congestion(&mut self, windows: &mut Windows, _: &AckEvent, acked: f64, slope: f64) {
         self.step(&mut windows.window, slope * acked);
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("w_max", self.w_max);
+        reader("probe_step", self.probe_step);
     }
 
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {

@@ -11,7 +11,7 @@ use crate::{
     RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig,
     Vegas, VegasConfig, Windows,
 };
-use parshall_units::parameters::Entry;
+use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration};
 use serde::Deserialize;
 
@@ -109,8 +109,8 @@ macro_rules! controls {
             fn pacing_rate(&self) -> Option<f64> {
                 match self { $(Self::$control(c) => c.pacing_rate(),)* Self::HyStart(c) => c.pacing_rate() }
             }
-            fn largest_slope(&self) -> Option<f64> {
-                match self { $(Self::$control(c) => c.largest_slope(),)* Self::HyStart(c) => c.largest_slope() }
+            fn read_variables(&self, reader: &mut Reader<'_>) {
+                match self { $(Self::$control(c) => c.read_variables(reader),)* Self::HyStart(c) => c.read_variables(reader) }
             }
             fn set_slope(&mut self, slope: f64) {
                 match self { $(Self::$control(c) => c.set_slope(slope),)* Self::HyStart(c) => c.set_slope(slope) }
@@ -131,6 +131,7 @@ macro_rules! controls {
                 reference: $control::REFERENCE,
                 parameters: $config::PARAMETERS,
                 defaults: &[$($((stringify!($key), $default)),+)?],
+                variables: $control::VARIABLES,
             },)*
         ];
     };

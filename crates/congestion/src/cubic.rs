@@ -17,6 +17,7 @@
 use crate::epoch::Epoch;
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Instant;
 
 parshall_units::configuration! {
@@ -78,6 +79,15 @@ impl WindowRule for CubicRule {
 
     const SUMMARY: &'static str = "window grows as a cubic of the time since the last loss";
     const REFERENCE: &'static str = "RFC 9438";
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new(
+            "w_max",
+            "packets",
+            "window before the last reduction, lower by fast convergence (W_max)",
+        ),
+        Variable::new("k", "s", "time that the cubic takes from the reduction to w_max (K)"),
+        Variable::new("w_est", "packets", "what Reno would have (W_est)"),
+    ];
 
     fn new(config: &CubicConfig, _: &Start) -> Self {
         Self {
@@ -114,6 +124,12 @@ impl WindowRule for CubicRule {
 
         let friendly = self.reno_friendly && self.w_cubic(t) < self.w_est;
         windows.window = if friendly { self.w_est.max(window) } else { grown };
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("w_max", self.w_max);
+        reader("k", self.k_s);
+        reader("w_est", self.w_est);
     }
 
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {

@@ -35,6 +35,7 @@
 use crate::epoch::Epoch;
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Instant;
 
 parshall_units::configuration! {
@@ -103,6 +104,14 @@ impl WindowRule for Cubic2005Rule {
 
     const SUMMARY: &'static str = "CUBIC as first published: keeps 4/5, growth clamped";
     const REFERENCE: &'static str = "Rhee & Xu, PFLDnet 2005";
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new(
+            "w_max",
+            "packets",
+            "window before the last reduction, lower by fast convergence (W_max)",
+        ),
+        Variable::new("k", "s", "time that the cubic takes from the reduction to w_max (K)"),
+    ];
 
     fn new(config: &Cubic2005Config, start: &Start) -> Self {
         Self {
@@ -133,6 +142,11 @@ impl WindowRule for Cubic2005Rule {
             // No faster than slow start, whatever became of the RTT.
             windows.window = windows.window.max(self.w_tcp(t, rtt).min(windows.window + acked));
         }
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("w_max", self.w_max);
+        reader("k", self.k_s);
     }
 
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {

@@ -13,6 +13,7 @@
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Signal, Start};
+use parshall_units::parameters::{Reader, Variable};
 
 parshall_units::configuration! {
     /// Parameters of [`Dctcp`].
@@ -41,6 +42,8 @@ impl WindowRule for DctcpRule {
 
     const SUMMARY: &'static str = "reduces in proportion to the share of packets that are marked";
     const REFERENCE: &'static str = "RFC 8257";
+    const VARIABLES: &'static [Variable] =
+        &[Variable::new("alpha", "", "average share of packets marked (DCTCP.Alpha)")];
     const NEEDS: Needs = Needs { accurate_ecn: true, ..Needs::NONE };
 
     fn new(config: &DctcpConfig, _: &Start) -> Self {
@@ -60,6 +63,10 @@ impl WindowRule for DctcpRule {
 
     fn avoid_congestion(&mut self, windows: &mut Windows, _: &AckEvent, acked: f64, slope: f64) {
         windows.window += slope * acked / windows.window;
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("alpha", self.alpha);
     }
 
     fn reduce(&mut self, _: f64, event: &CongestionEvent) -> f64 {

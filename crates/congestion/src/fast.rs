@@ -21,6 +21,7 @@
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Start};
+use parshall_units::parameters::{Reader, Variable};
 
 parshall_units::configuration! {
     /// Parameters of [`Fast`].
@@ -89,6 +90,10 @@ impl WindowRule for FastRule {
 
     const SUMMARY: &'static str = "keeps alpha packets in the bottleneck's queue, at any rate";
     const REFERENCE: &'static str = "Jin, Wei & Low, INFOCOM 2004";
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new("target", "packets", "where the window goes in this round trip"),
+        Variable::new("average_rtt", "s", "moving average of the RTT"),
+    ];
     const STANDARD_SLOW_START: bool = false;
 
     fn new(config: &FastConfig, start: &Start) -> Self {
@@ -115,6 +120,11 @@ impl WindowRule for FastRule {
         if self.step != 0.0 {
             self.approach(windows, ack.acked);
         }
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("target", self.target);
+        reader("average_rtt", self.average_rtt_s);
     }
 
     fn reduce(&mut self, _: f64, _: &CongestionEvent) -> f64 {

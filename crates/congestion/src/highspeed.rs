@@ -16,6 +16,7 @@
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
+use parshall_units::parameters::{Reader, Variable};
 
 parshall_units::configuration! {
     /// Parameters of [`HighSpeed`].
@@ -75,6 +76,8 @@ impl WindowRule for HighSpeedRule {
     const SUMMARY: &'static str =
         "increase grows and decrease shrinks with the window, by a table of RFC 3649";
     const REFERENCE: &'static str = "RFC 3649";
+    const VARIABLES: &'static [Variable] =
+        &[Variable::new("increase", "packets", "packets that a round trip adds, a(w)")];
 
     fn new(config: &HighSpeedConfig, start: &Start) -> Self {
         let low_window = config.low_window as f64;
@@ -97,6 +100,10 @@ impl WindowRule for HighSpeedRule {
             self.increase = self.increase_at(windows.window);
         }
         windows.window += self.increase * (slope * acked) / windows.window;
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("increase", self.increase);
     }
 
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {

@@ -29,6 +29,7 @@
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 
 parshall_units::configuration! {
@@ -101,6 +102,14 @@ impl WindowRule for HtcpRule {
 
     const SUMMARY: &'static str = "increase by the time since the last loss, decrease by the queueing delay";
     const REFERENCE: &'static str = "Leith & Shorten, PFLDnet 2004";
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new("beta", "", "factor kept at the last congestion event"),
+        Variable::new(
+            "rate",
+            "packets/s",
+            "packets acknowledged in the last round trip, over its length (B)",
+        ),
+    ];
 
     fn new(config: &HtcpConfig, _: &Start) -> Self {
         Self {
@@ -140,6 +149,11 @@ impl WindowRule for HtcpRule {
     fn avoid_congestion(&mut self, windows: &mut Windows, ack: &AckEvent, acked: f64, slope: f64) {
         // alpha may exceed the window: no faster than slow start then.
         windows.window += acked * (slope * self.increase(ack.now) / windows.window).min(1.0);
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("beta", self.beta);
+        reader("rate", self.rate);
     }
 
     fn reduce(&mut self, _: f64, event: &CongestionEvent) -> f64 {

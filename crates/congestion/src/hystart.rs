@@ -17,6 +17,7 @@
 //! window: enough for large buffers, and less of an overshoot in small ones.
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
 use serde::Deserialize;
 
@@ -30,6 +31,10 @@ pub enum SlowStart {
     #[serde(rename = "hystart++")]
     HyStart,
 }
+
+/// What it adds to the inner variables of the control behind it.
+pub const VARIABLES: &[Variable] =
+    &[Variable::new("hystart_stage", "", "0 slow start, 1 conservative slow start, 2 over")];
 
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
 const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
@@ -162,6 +167,16 @@ impl CongestionControl for HyStart {
         self.control.on_ack(&AckEvent { acked, ..*ack });
     }
 
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        let stage = match self.stage {
+            Stage::SlowStart => 0.0,
+            Stage::Conservative { .. } => 1.0,
+            Stage::Over => 2.0,
+        };
+        reader("hystart_stage", stage);
+        self.control.read_variables(reader);
+    }
+
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.control.on_congestion(event);
     }
@@ -180,10 +195,6 @@ impl CongestionControl for HyStart {
 
     fn pacing_rate(&self) -> Option<f64> {
         self.control.pacing_rate()
-    }
-
-    fn largest_slope(&self) -> Option<f64> {
-        self.control.largest_slope()
     }
 
     fn end_slow_start(&mut self) -> bool {

@@ -36,6 +36,8 @@ mod tcp_rate;
 mod vegas;
 mod window_based;
 
+use parshall_units::parameters::Reader;
+
 pub use bbr::{Bbr, BbrConfig};
 pub use bbr3::{Bbr3, Bbr3Config};
 pub use bic::{Bic, BicConfig};
@@ -47,7 +49,7 @@ pub use event::{AckEvent, CongestionEvent, RateSample, Signal, Start};
 pub use fast::{Fast, FastConfig};
 pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};
-pub use hystart::{HyStart, SlowStart};
+pub use hystart::{HyStart, SlowStart, VARIABLES as HYSTART_VARIABLES};
 pub use multiple_time_scale::{Knowledge, MultipleTimeScale, MultipleTimeScaleConfig};
 pub use needs::Needs;
 pub use rate_based::{RateBased, RateBasedConfig};
@@ -106,8 +108,6 @@ pub trait CongestionControl {
     /// Slow start ends at this window from now on.
     fn set_ssthresh(&mut self, _ssthresh: f64) {}
 
-    /// The largest slope of the large time scale (A, in slopes of the control that it steers); `None` without one.
-    fn largest_slope(&self) -> Option<f64> {
-        None
-    }
+    /// Tells the values of its inner variables: those of them that the catalog lists which have a value now.
+    fn read_variables(&self, _reader: &mut Reader<'_>) {}
 }

@@ -23,6 +23,7 @@
 //! A rate that the application does not use is not tested, and stays.
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{one_of, ConfigError, Instant};
 
 parshall_units::configuration! {
@@ -74,6 +75,8 @@ impl RateBasedConfig {
 impl RateBased {
     pub(crate) const SUMMARY: &'static str = "linear increase and exponential decrease of a rate";
     pub(crate) const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
+    pub(crate) const VARIABLES: &'static [Variable] =
+        &[Variable::new("rate", "packets/s", "the rate, without the level of selective level control")];
 
     /// A control at the start of a connection.
     pub fn new(config: &RateBasedConfig, start: Start) -> Self {
@@ -157,6 +160,10 @@ impl CongestionControl for RateBased {
         if ack.round_ended {
             self.end_round(ack);
         }
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("rate", self.rate);
     }
 
     fn on_congestion(&mut self, _: &CongestionEvent) {

@@ -21,6 +21,7 @@
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{one_of, ConfigError, Instant};
 
 parshall_units::configuration! {
@@ -85,6 +86,8 @@ impl WindowRule for TcpRateRule {
 
     const SUMMARY: &'static str = "Reno whose congestion avoidance follows the RTT's changes, paced";
     const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
+    const VARIABLES: &'static [Variable] =
+        &[Variable::new("gradient", "", "growth of the RTT by second at the last ACK")];
     const STANDARD_SLOW_START: bool = false;
     const NEEDS: Needs = Needs::MODEL_OF_THE_PATH;
 
@@ -128,6 +131,12 @@ impl WindowRule for TcpRateRule {
                 windows.window = (windows.window - self.decrease * growth / share).max(MIN_SSTHRESH);
             }
             _ => windows.window += self.increase * (slope * acked) / windows.window,
+        }
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        if let Some(gradient) = self.gradient {
+            reader("gradient", gradient);
         }
     }
 

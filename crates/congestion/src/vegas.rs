@@ -15,6 +15,7 @@
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
 
 parshall_units::configuration! {
@@ -77,6 +78,8 @@ impl WindowRule for VegasRule {
 
     const SUMMARY: &'static str = "keeps alpha to beta packets in the bottleneck's queue";
     const REFERENCE: &'static str = "Brakmo & Peterson, IEEE JSAC 13(8), 1995";
+    const VARIABLES: &'static [Variable] =
+        &[Variable::new("round_rtt", "s", "smallest RTT of the round trip under way")];
     const STANDARD_SLOW_START: bool = false;
     /// With fewer samples it could not measure a round trip, and would be Reno.
     const NEEDS: Needs = Needs { timestamps: true, ..Needs::NONE };
@@ -116,6 +119,12 @@ impl WindowRule for VegasRule {
             windows.window += slope; // as Reno
         }
         self.start_round();
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        if self.round_rtt < Duration::MAX {
+            reader("round_rtt", self.round_rtt.as_secs_f64());
+        }
     }
 
     fn reduce(&mut self, _: f64, _: &CongestionEvent) -> f64 {

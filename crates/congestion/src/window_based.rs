@@ -4,6 +4,7 @@
 //! congestion event leaves. The rest stands here once.
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Instant;
 use std::fmt::Debug;
 
@@ -66,6 +67,8 @@ pub trait WindowRule: Clone + Debug {
     /// Whether its slow start is the standard one, which another can replace.
     const STANDARD_SLOW_START: bool = true;
 
+    /// Its inner variables.
+    const VARIABLES: &'static [Variable] = &[];
     /// What its control needs of the endpoint.
     const NEEDS: Needs = Needs::NONE;
 
@@ -102,6 +105,9 @@ pub trait WindowRule: Clone + Debug {
         None
     }
 
+    /// [`CongestionControl::read_variables`]
+    fn read_variables(&self, _reader: &mut Reader<'_>) {}
+
     /// A congestion event has set the window to ssthresh.
     fn on_reduced(&mut self, _windows: &Windows, _event: &CongestionEvent) {}
 
@@ -126,6 +132,7 @@ pub struct WindowBased<R> {
 impl<R: WindowRule> WindowBased<R> {
     pub(crate) const SUMMARY: &'static str = R::SUMMARY;
     pub(crate) const REFERENCE: &'static str = R::REFERENCE;
+    pub(crate) const VARIABLES: &'static [Variable] = R::VARIABLES;
 
     /// A control at the start of a connection.
     pub fn new(config: &R::Config, start: Start) -> Self {
@@ -193,6 +200,10 @@ impl<R: WindowRule> CongestionControl for WindowBased<R> {
     #[inline]
     fn pacing_rate(&self) -> Option<f64> {
         self.rule.pacing_rate(&self.windows)
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        self.rule.read_variables(reader);
     }
 
     fn set_slope(&mut self, slope: f64) {

@@ -157,6 +157,26 @@ proptest! {
     }
 }
 
+proptest! {
+    /// What a control tells of itself is what the catalog lists: each name once, and every name at some time.
+    #[test]
+    fn inner_variables_are_those_of_the_catalog(events in prop::collection::vec(happening(), 50..200)) {
+        for entry in CATALOG {
+            let mut control = default_config(entry).build(Start { window: 4.0, ssthresh: f64::INFINITY, random: 0 });
+            let mut clock = Clock::new();
+            let listed: BTreeSet<&str> = entry.variables.iter().map(|variable| variable.name).collect();
+            for &event in &events {
+                apply(&mut control, &mut clock, event);
+                let mut told = Vec::new();
+                control.read_variables(&mut |name, _| told.push(name));
+                let names: BTreeSet<&str> = told.iter().copied().collect();
+                prop_assert_eq!(told.len(), names.len(), "{}: {:?}", entry.name, told);
+                prop_assert!(names.is_subset(&listed), "{}: {:?}", entry.name, names);
+            }
+        }
+    }
+}
+
 #[test]
 fn hystart_can_stand_before_the_window_based_controls() {
     let standard = CATALOG.iter().filter(|entry| default_config(entry).has_standard_slow_start());

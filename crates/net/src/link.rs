@@ -24,6 +24,7 @@ use crate::queues::{
 };
 use crate::rate::Transmitter;
 use held::WaitingRoom;
+use parshall_units::parameters::Reader;
 use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
 use std::collections::VecDeque;
@@ -185,6 +186,14 @@ impl Link {
     /// When the last packet that it has accepted for transmission will have reached its other end.
     pub fn delivers_until(&self) -> Instant {
         self.free + self.delay
+    }
+
+    /// Tells the values of its queue's inner variables.
+    pub fn read_variables(&self, reader: &mut Reader<'_>) {
+        match &self.service {
+            Service::Known(queue) => queue.read_variables(reader),
+            Service::Asked(room) => room.queue.read_variables(reader),
+        }
     }
 
     /// A packet arrives.

@@ -62,6 +62,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "",
         parameters: NoLossConfig::PARAMETERS,
         defaults: &[],
+        variables: &[],
     },
     Entry {
         name: "bernoulli",
@@ -69,6 +70,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "",
         parameters: BernoulliConfig::PARAMETERS,
         defaults: &[],
+        variables: &[],
     },
     Entry {
         name: "periodic",
@@ -76,6 +78,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "",
         parameters: PeriodicConfig::PARAMETERS,
         defaults: &[],
+        variables: &[],
     },
     Entry {
         name: "gilbert_elliott",
@@ -83,6 +86,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "Elliott, Bell System Technical Journal 42(5), 1963",
         parameters: GilbertElliottConfig::PARAMETERS,
         defaults: &[],
+        variables: &[],
     },
 ];
 

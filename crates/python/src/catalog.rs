@@ -1,6 +1,6 @@
 //! The families that scenarios choose from, as JSON: the one place where Python learns what there is.
 
-use parshall_units::parameters::{Entry, Parameter};
+use parshall_units::parameters::{Entry, Parameter, Variable};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -25,6 +25,7 @@ struct Endpoint {
     summary: &'static str,
     reference: &'static str,
     parameters: &'static [Parameter],
+    variables: &'static [Variable],
 }
 
 /// The catalogs of every family.
@@ -43,6 +44,7 @@ pub fn catalog() -> PyResult<String> {
             summary: "the TCP endpoint's own parameters, set on a group of flows",
             reference: "RFC 9293, RFC 5681, RFC 6298",
             parameters: parshall_tcp::TcpConfig::PARAMETERS,
+            variables: parshall_congestion::HYSTART_VARIABLES,
         }],
     };
     serde_json::to_string(&catalog).map_err(|error| PyValueError::new_err(error.to_string()))

@@ -126,6 +126,16 @@ impl Cell for u32 {
     }
 }
 
+impl Cell for Option<u32> {
+    type Builder = UInt32Builder;
+    const TYPE: ColumnType = ColumnType::Uint32;
+    const NULLABLE: bool = true;
+
+    fn append(self, builder: &mut UInt32Builder) {
+        builder.append_option(self);
+    }
+}
+
 impl Cell for u64 {
     type Builder = UInt64Builder;
     const TYPE: ColumnType = ColumnType::Uint64;

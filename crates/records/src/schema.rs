@@ -315,6 +315,23 @@ table! {
 }
 
 table! {
+    /// Inner variables of congestion controls and queues (`probes.internals`): one row a variable and sample. `parshall list NAME`
+    /// says what the variables of a control or queue mean, with their units.
+    pub struct InternalRow in "internals" {
+        /// The flow's group, or the link, in the scenario.
+        owner: Arc<str>, "";
+        /// The flow's number; null for the queue of a link.
+        flow: Option<u32>, "";
+        /// When.
+        time_s: f64, "s";
+        /// Name of the variable.
+        variable: Arc<str>, "";
+        /// Its value then, in its own unit. A variable without a value has no row.
+        value: f64, "";
+    }
+}
+
+table! {
     /// What a capture shows of a flow besides the table `flows`: one row a direction of a connection that carries data.
     pub struct TraceFlowRow in "trace_flows" {
         /// Both ends, as in `flows`.

@@ -3,8 +3,8 @@
 use crate::column::{Column, Row};
 use crate::error::RecordsError;
 use crate::schema::{
-    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, LatencyHistogramRow, LinkRow, LinkSampleRow,
-    RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
+    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, InternalRow, LatencyHistogramRow, LinkRow,
+    LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
 };
 use crate::table::{columns, path, Table};
 use serde::Serialize;
@@ -26,6 +26,8 @@ pub struct TableSelection {
     pub link_samples: bool,
     /// `groups` and `latency_histogram`.
     pub latency: bool,
+    /// `internals`.
+    pub internals: bool,
     /// `trace_flows` and `trace_arrivals`.
     pub trace_flows: bool,
 }
@@ -38,6 +40,7 @@ impl TableSelection {
         flow_samples: true,
         link_samples: true,
         latency: true,
+        internals: true,
         trace_flows: true,
     };
 }
@@ -126,6 +129,7 @@ tables! {
     link_samples: LinkSampleRow, |selection: TableSelection| selection.link_samples;
     groups: GroupRow, |selection: TableSelection| selection.latency;
     latency_histogram: LatencyHistogramRow, |selection: TableSelection| selection.latency;
+    internals: InternalRow, |selection: TableSelection| selection.internals;
     trace_flows: TraceFlowRow, |selection: TableSelection| selection.trace_flows;
     trace_arrivals: TraceArrivalRow, |selection: TableSelection| selection.trace_flows;
 }

@@ -113,7 +113,9 @@ fn links_of(scenario: &Scenario, repetition: u32, streams: Streams) -> Result<Ne
         events: 0,
     };
     for (index, spec) in scenario.links.iter().enumerate() {
-        network.links.push(link(spec, streams).map_err(|problem| at(index, "links", problem))?);
+        network.links.push(
+            link(spec, streams, scenario.probes.internals).map_err(|problem| at(index, "links", problem))?,
+        );
     }
     Ok(network)
 }
@@ -179,7 +181,7 @@ fn at(index: usize, table: &str, (key, what): Problem) -> SimError {
     SimError::invalid(format!("{table}.{index}.{key}"), what)
 }
 
-fn link(spec: &LinkSpec, streams: Streams) -> Result<LinkState, Problem> {
+fn link(spec: &LinkSpec, streams: Streams, internals: bool) -> Result<LinkState, Problem> {
     let transmitter = match &spec.rate {
         RateSpec::Constant(bps) => Transmitter::constant(
             Rate::from_bps(*bps).ok_or_else(|| problem("rate", "must be above 0 bit/s"))?,
@@ -191,7 +193,7 @@ fn link(spec: &LinkSpec, streams: Streams) -> Result<LinkState, Problem> {
     spec.queue.check().map_err(|error| at_key("queue", &error))?;
     let link = Link::new(transmitter, Duration::from_ps(spec.delay_ps), &spec.queue, &spec.loss);
     let random = streams.stream(&spec.name, "link", 0);
-    Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new()))
+    Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new(internals)))
 }
 
 /// A timer that expires at once would expire for ever.
@@ -436,7 +438,8 @@ impl<'a> GroupBuilder<'a> {
             if let Some(feedback) = flow.feedback() {
                 let sampled = sample_interval(&self.scenario.probes, index);
                 let due = feedback.report_due();
-                flow.probe = sampled.map(|interval| Box::new(DatagramProbe::new(interval)));
+                let internals = self.scenario.probes.internals.then(|| group.name.clone());
+                flow.probe = sampled.map(|interval| Box::new(DatagramProbe::new(interval, internals)));
                 self.network.core.queue.push(due, Entity::Report(number));
             }
             self.network.datagram_flows.push(flow);
@@ -528,7 +531,7 @@ impl<'a> GroupBuilder<'a> {
     ) {
         let network = &mut *self.network;
         let mut flow = TcpFlow::new(&network.tcp_groups[place.group as usize], place, legs, application);
-        flow.probe = flow_probe(&self.scenario.probes, index);
+        flow.probe = flow_probe(&self.scenario.probes, index, &network.tcp_groups[place.group as usize].name);
         flow.begin(&mut network.core, started);
         network.tcp_flows.push(flow);
         if let Some(latency) = &mut network.core.latency {
@@ -546,10 +549,11 @@ fn sample_interval(probes: &Probes, index: u32) -> Option<Interval> {
     (index < probes.flows_sampled).then(|| Interval { width: Duration::from_ps(width), fitted })
 }
 
-fn flow_probe(probes: &Probes, index: u32) -> Option<Box<FlowProbe>> {
+fn flow_probe(probes: &Probes, index: u32, group: &Arc<str>) -> Option<Box<FlowProbe>> {
     let interval = sample_interval(probes, index);
     let rounds = index < probes.rounds_flows;
-    (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds)))
+    let internals = probes.internals.then(|| group.clone());
+    (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds, internals)))
 }
 
 /// A [`Spread`] ready to be asked.

@@ -3,9 +3,9 @@
 use crate::feedback::Feedback;
 use crate::series::{join_neighbours, keep_every, last_factor, Widths, FULL};
 use crate::shared::Core;
-use parshall_congestion::CongestionControl;
+use parshall_congestion::{CongestionControl, Control};
 use parshall_net::link::{ClassCounts, Counts, Link};
-use parshall_records::{DelayHistogram, FlowSampleRow, LinkSampleRow, RoundRow};
+use parshall_records::{DelayHistogram, FlowSampleRow, InternalRow, LinkSampleRow, RoundRow};
 use parshall_tcp::{Sender, Statistics};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -26,36 +26,77 @@ struct Samples {
     interval: Duration,
     next: Instant,
     /// Samples that are kept until it is known how many there are; `None`: each is written at once.
-    kept: Option<(Widths, Vec<FlowSampleRow>)>,
+    kept: Option<(Widths, Vec<FlowSample>)>,
+    /// The flow's group, if the inner variables of its control are recorded too.
+    internals: Option<Arc<str>>,
+}
+
+/// A sample, and the inner variables of the control then.
+#[derive(Debug)]
+struct FlowSample {
+    row: FlowSampleRow,
+    variables: Vec<(&'static str, f64)>,
 }
 
 impl Samples {
-    fn new(Interval { width, fitted }: Interval) -> Self {
+    fn new(Interval { width, fitted }: Interval, internals: Option<Arc<str>>) -> Self {
         let kept = fitted.then(|| (Widths::new(width), Vec::new()));
-        Self { interval: width, next: Instant::ZERO, kept }
+        Self { interval: width, next: Instant::ZERO, kept, internals }
     }
 
     /// Takes the sample that was due.
-    fn take(&mut self, core: &mut Core, row: FlowSampleRow) {
+    fn take(&mut self, core: &mut Core, row: FlowSampleRow, control: &Control) {
         self.next += self.interval;
-        let Some((widths, rows)) = &mut self.kept else {
-            return core.record(|tables| tables.flow_samples.push(row));
+        let variables = self.internals.as_ref().map_or_else(Vec::new, |_| variables_of(control));
+        let sample = FlowSample { row, variables };
+        let Some((widths, samples)) = &mut self.kept else {
+            return sample.write(core, self.internals.as_ref());
         };
-        rows.push(row);
-        if rows.len() == FULL {
+        samples.push(sample);
+        if samples.len() == FULL {
             let factor = widths.widen();
-            keep_every(rows, factor);
+            keep_every(samples, factor);
             self.interval = widths.width();
         }
     }
 
     /// Writes what was kept.
     fn end(&mut self, core: &mut Core) {
-        let Some((_, mut rows)) = self.kept.take() else { return };
-        let factor = last_factor(rows.len());
-        for row in rows.drain(..).step_by(factor) {
-            core.record(|tables| tables.flow_samples.push(row));
+        let Some((_, mut samples)) = self.kept.take() else { return };
+        let factor = last_factor(samples.len());
+        for sample in samples.drain(..).step_by(factor) {
+            sample.write(core, self.internals.as_ref());
         }
+    }
+}
+
+impl FlowSample {
+    fn write(self, core: &mut Core, group: Option<&Arc<str>>) {
+        let Self { row, variables } = self;
+        let (flow, time_s) = (row.flow, row.time_s);
+        core.record(|tables| tables.flow_samples.push(row));
+        if let Some(group) = group {
+            write_internals(core, group, Some(flow), time_s, &variables);
+        }
+    }
+}
+
+fn variables_of(control: &Control) -> Vec<(&'static str, f64)> {
+    let mut variables = Vec::new();
+    control.read_variables(&mut |name, value| variables.push((name, value)));
+    variables
+}
+
+fn write_internals(
+    core: &mut Core,
+    owner: &Arc<str>,
+    flow: Option<u32>,
+    time_s: f64,
+    variables: &[(&'static str, f64)],
+) {
+    for &(variable, value) in variables.iter().filter(|(_, value)| value.is_finite()) {
+        let row = InternalRow { owner: owner.clone(), flow, time_s, variable: variable.into(), value };
+        core.record(|tables| tables.internals.push(row));
     }
 }
 
@@ -85,9 +126,10 @@ struct Round {
 }
 
 impl FlowProbe {
-    pub(crate) fn new(interval: Option<Interval>, rounds: bool) -> Self {
+    /// `internals`: the flow's group, if the inner variables of its control are recorded with its samples.
+    pub(crate) fn new(interval: Option<Interval>, rounds: bool, internals: Option<Arc<str>>) -> Self {
         Self {
-            samples: interval.map(Samples::new),
+            samples: interval.map(|interval| Samples::new(interval, internals)),
             rounds: rounds.then(Rounds::default),
             retransmissions_before: 0,
         }
@@ -115,9 +157,9 @@ impl FlowProbe {
                 srtt_s: sender.srtt().map(Duration::as_secs_f64),
                 delivered_bytes: Some(delivered),
                 retransmissions: Some(self.retransmissions_before + sender.statistics.retransmissions),
-                largest_slope: sender.control().largest_slope(),
+                largest_slope: largest_slope(sender.control()),
             };
-            samples.take(core, row);
+            samples.take(core, row, sender.control());
         }
     }
 
@@ -162,6 +204,17 @@ impl FlowProbe {
             rounds.sent_before = rounds.sent_before.wrapping_sub(data_packets(statistics));
         }
     }
+}
+
+/// A of the large time scale, if the control has one.
+fn largest_slope(control: &Control) -> Option<f64> {
+    let mut found = None;
+    control.read_variables(&mut |name, value| {
+        if name == "largest_slope" {
+            found = Some(value);
+        }
+    });
+    found
 }
 
 /// What belongs to windows.
@@ -209,8 +262,14 @@ pub(crate) struct DatagramProbe {
 }
 
 impl DatagramProbe {
-    pub(crate) fn new(interval: Interval) -> Self {
-        Self { samples: Samples::new(interval), next: Instant::ZERO, delivered: 0, noted: VecDeque::new() }
+    /// `internals`: as of [`FlowProbe::new`].
+    pub(crate) fn new(interval: Interval, internals: Option<Arc<str>>) -> Self {
+        Self {
+            samples: Samples::new(interval, internals),
+            next: Instant::ZERO,
+            delivered: 0,
+            noted: VecDeque::new(),
+        }
     }
 
     /// Payload arrives `at`.
@@ -246,9 +305,9 @@ impl DatagramProbe {
                 srtt_s: feedback.srtt().map(Duration::as_secs_f64),
                 delivered_bytes: Some(delivered),
                 retransmissions: Some(0),
-                largest_slope: feedback.control().largest_slope(),
+                largest_slope: largest_slope(feedback.control()),
             };
-            self.samples.take(core, row);
+            self.samples.take(core, row, feedback.control());
         }
         self.next = self.next.max(self.samples.next);
     }
@@ -273,6 +332,8 @@ pub(crate) struct LinkProbe {
     waited_packets: u64,
     /// Bins that are kept until it is known how many there are.
     kept: Vec<LinkBin>,
+    /// Whether the inner variables of the queue are recorded with the bins.
+    internals: bool,
 }
 
 /// What a link did in an interval.
@@ -290,6 +351,8 @@ pub(crate) struct LinkBin {
     waited_packets: u64,
     /// Arrivals and drops of packets within their flow's profile, and of the others, if they are counted apart.
     classes: Option<[(u64, u64); 2]>,
+    /// Inner variables of the queue when it ended.
+    variables: Vec<(&'static str, f64)>,
 }
 
 impl LinkBin {
@@ -303,10 +366,17 @@ impl LinkBin {
         self.packet_seconds += next.packet_seconds;
         self.waited_ps += next.waited_ps;
         self.waited_packets += next.waited_packets;
+        self.variables.clone_from(&next.variables);
         for (class, more) in self.classes.iter_mut().flatten().zip(next.classes.iter().flatten()) {
             class.0 += more.0;
             class.1 += more.1;
         }
+    }
+
+    fn write(&self, core: &mut Core, name: &Arc<str>) {
+        core.record(|tables| tables.link_samples.push(self.row(name)));
+        let end_s = self.start.as_secs_f64() + self.width_s;
+        write_internals(core, name, None, end_s, &self.variables);
     }
 
     fn row(&self, name: &Arc<str>) -> LinkSampleRow {
@@ -331,7 +401,8 @@ impl LinkBin {
 }
 
 impl LinkProbe {
-    pub(crate) fn new() -> Self {
+    /// `internals`: whether the inner variables of the queue are recorded with the bins.
+    pub(crate) fn new(internals: bool) -> Self {
         Self {
             delays: DelayHistogram::new(),
             bin_start: Instant::ZERO,
@@ -340,6 +411,7 @@ impl LinkProbe {
             waited: 0.0,
             waited_packets: 0,
             kept: Vec::new(),
+            internals,
         }
     }
 
@@ -370,7 +442,7 @@ impl LinkProbe {
         now: Instant,
     ) {
         if let Some(bin) = self.bin(classed, link, now) {
-            core.record(|tables| tables.link_samples.push(bin.row(name)));
+            bin.write(core, name);
         }
     }
 
@@ -390,7 +462,7 @@ impl LinkProbe {
     pub(crate) fn write_kept(&mut self, core: &mut Core, name: &Arc<str>) {
         self.join_bins(last_factor(self.kept.len()));
         for bin in std::mem::take(&mut self.kept) {
-            core.record(|tables| tables.link_samples.push(bin.row(name)));
+            bin.write(core, name);
         }
     }
 
@@ -401,6 +473,10 @@ impl LinkProbe {
             return None;
         }
         let capacity_bits = link.capacity_bits(self.bin_start, now);
+        let mut variables = Vec::new();
+        if self.internals {
+            link.read_variables(&mut |name, value| variables.push((name, value)));
+        }
         let (counts, occupancy) = link.measured(now);
         let packet_seconds = occupancy.packet_seconds();
         let of_class = |now: ClassCounts, before: ClassCounts| {
@@ -420,6 +496,7 @@ impl LinkProbe {
             classes: classed.then(|| {
                 [of_class(counts.within, self.counts.within), of_class(counts.beyond(), self.counts.beyond())]
             }),
+            variables,
         };
         self.counts = counts.clone();
         self.packet_seconds = packet_seconds;
@@ -447,6 +524,7 @@ mod tests {
                 waited_ps: f64::from(waited) * 1e6,
                 waited_packets: arrivals,
                 classes: Some([(arrivals, dropped), (arrivals / 2, 0)]),
+                variables: Vec::new(),
             },
         );
         prop::collection::vec(bin, 1..50)
@@ -463,7 +541,7 @@ mod tests {
     proptest! {
         #[test]
         fn joined_bins_hold_what_their_parts_held(bins in bins(), factor in prop::sample::select(vec![1, 2, 5])) {
-            let mut probe = LinkProbe::new();
+            let mut probe = LinkProbe::new(false);
             probe.kept.clone_from(&bins);
             probe.join_bins(factor);
             prop_assert_eq!(probe.kept.len(), bins.len().div_ceil(factor));

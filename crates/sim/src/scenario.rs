@@ -139,6 +139,8 @@ pub struct Probes {
     pub rounds_flows: u32,
     /// Whether delays from end to end are measured: `groups`, `latency_histogram`, and the delays of `flows`.
     pub latency: bool,
+    /// Whether the samples of flows and links come with the inner variables of controls and queues: `internals`.
+    pub internals: bool,
     /// Bin width of `link_samples`; `None`: no such table.
     pub link_samples: Option<Sampling>,
     /// Whether each finished transfer is a row of `transfers`.
@@ -164,6 +166,7 @@ impl Probes {
             flow_samples: self.flow_samples.is_some() && self.flows_sampled > 0,
             link_samples: self.link_samples.is_some(),
             latency: self.latency,
+            internals: self.internals,
             trace_flows: false,
         }
     }

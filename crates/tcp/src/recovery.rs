@@ -50,6 +50,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "Jacobson, SIGCOMM 1988",
         parameters: &[],
         defaults: &[],
+        variables: &[],
     },
     Entry {
         name: "reno",
@@ -57,6 +58,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "RFC 5681",
         parameters: &[],
         defaults: &[],
+        variables: &[],
     },
     Entry {
         name: "newreno",
@@ -64,6 +66,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "RFC 6582",
         parameters: &[],
         defaults: &[],
+        variables: &[],
     },
     Entry {
         name: "sack",
@@ -71,6 +74,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "RFC 6675, RFC 6937",
         parameters: &[],
         defaults: &[],
+        variables: &[],
     },
     Entry {
         name: "rack",
@@ -78,6 +82,7 @@ pub const CATALOG: &[Entry] = &[
         reference: "RFC 8985, RFC 6937",
         parameters: &[],
         defaults: &[],
+        variables: &[],
     },
 ];
 

@@ -83,7 +83,30 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Keys of the flows that have another default with this entry, and that default as the scenario would write it.
     pub defaults: &'static [(&'static str, &'static str)],
+    /// What `probes.internals` records of it.
+    pub variables: &'static [Variable],
 }
+
+/// An inner variable of a catalog entry, which can be recorded while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Variable {
+    /// Its name in records.
+    pub name: &'static str,
+    /// Its unit; empty for a plain number.
+    pub unit: &'static str,
+    /// One sentence.
+    pub description: &'static str,
+}
+
+impl Variable {
+    /// A variable.
+    pub const fn new(name: &'static str, unit: &'static str, description: &'static str) -> Self {
+        Self { name, unit, description }
+    }
+}
+
+/// Is told the values of inner variables, by their names.
+pub type Reader<'a> = dyn FnMut(&'static str, f64) + 'a;
 
 /// Declares a configuration struct and its [`Parameter`] list in one place.
 ///

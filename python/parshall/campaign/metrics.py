@@ -37,6 +37,7 @@ class Tables:
     delay_histogram: pl.DataFrame | None = None
     groups: pl.DataFrame | None = None
     latency_histogram: pl.DataFrame | None = None
+    internals: pl.DataFrame | None = None
 
 
 def of_tables(tables: Tables, wanted: Sequence[str], link: str | None = None) -> dict[str, Series]:

@@ -125,6 +125,12 @@ def _show_one(name: str, entries: list[dict[str, Any]]) -> None:
                 default = "(required)" if parameter["default"] is None else parameter["default"]
                 shown.add_row(f"  {parameter['name']}", default, parameter["description"])
             out.print(shown)
+        if entry.get("variables"):
+            shown = table("", "inner variable", "unit", "what")
+            shown.title = None
+            for variable in entry["variables"]:
+                shown.add_row(f"  {variable['name']}", variable["unit"], variable["description"])
+            out.print(shown)
         if entry.get("columns"):
             shown = table("", "column", "type", "unit", "what")
             shown.title = None

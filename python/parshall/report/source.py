@@ -53,6 +53,10 @@ class RunLike(Protocol):
         """Binned series of each link."""
 
     @property
+    def internals(self) -> pl.DataFrame | None:
+        """Inner variables of congestion controls and queues over time."""
+
+    @property
     def groups(self) -> pl.DataFrame | None:
         """Latency of each group of flows: one-way delays, jitter, round-trip times."""
 

@@ -117,6 +117,11 @@ class Run:
         return self.table("link_samples")
 
     @cached_property
+    def internals(self) -> pl.DataFrame | None:
+        """Inner variables of congestion controls and queues over time."""
+        return self.table("internals")
+
+    @cached_property
     def groups(self) -> pl.DataFrame | None:
         """Latency of each group of flows: one-way delays, jitter, round-trip times."""
         return self.table("groups")

@@ -30,6 +30,15 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Variable:
+    """An inner variable of an entry, which ``probes.internals`` records."""
+
+    name: str
+    unit: str
+    description: str
+
+
+@dataclass(frozen=True)
 class Entry:
     """One entry of a family."""
 
@@ -39,6 +48,8 @@ class Entry:
     parameters: tuple[Parameter, ...]
     defaults: tuple[tuple[str, str], ...] = ()
     """Keys of a group of flows that have another default with this entry, and that default."""
+    variables: tuple[Variable, ...] = ()
+    """What ``probes.internals`` records of it."""
 
 
 @cache
@@ -59,4 +70,5 @@ def _entry(item: dict[str, Any]) -> Entry:
         for p in item["parameters"]
     )
     defaults = tuple((key, default) for key, default in item.get("defaults", ()))
-    return Entry(item["name"], item["summary"], item["reference"], parameters, defaults)
+    variables = tuple(Variable(**each) for each in item["variables"])
+    return Entry(item["name"], item["summary"], item["reference"], parameters, defaults, variables)

@@ -45,4 +45,9 @@ class Probes(Part):
         strict=True,
         description="Whether one-way delays, jitter and round-trip times are recorded (default: up to 10,000 flows)",
     )
+    internals: bool = Field(
+        False,
+        strict=True,
+        description="Whether the inner variables of congestion controls and queues are recorded with the samples",
+    )
     transfers: bool = Field(True, strict=True, description="Whether each finished transfer is recorded")

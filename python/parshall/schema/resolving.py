@@ -153,6 +153,7 @@ def _probes(scenario: Scenario, duration_ps: int) -> dict[str, Any]:
         "rounds_flows": probes.rounds,
         "link_samples": _sampling(probes.link_samples, scenario, duration_ps),
         "transfers": probes.transfers,
+        "internals": probes.internals,
         "latency": _latency(scenario) if probes.latency is None else probes.latency,
     }
 

@@ -55,6 +55,7 @@ pub use knowledge::Knowledge;
 use large_time_scale::LargeTimeScale;
 use level::Level;
 use oracle::Oracle;
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{in_range, one_of, ConfigError, Duration, Instant};
 
 parshall_units::configuration! {
@@ -287,6 +288,12 @@ impl MultipleTimeScale {
     pub(crate) const SUMMARY: &'static str =
         "steers the slope of another control by the contention it predicts";
     pub(crate) const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
+    pub(crate) const VARIABLES: &'static [Variable] = &[
+        Variable::new("largest_slope", "", "largest slope A, in slopes of the control that is steered"),
+        Variable::new("slope", "", "slope now, in slopes of the control that is steered"),
+        Variable::new("level", "", "level of contention of the last interval, from 1"),
+        Variable::new("predicted", "", "level of contention that is predicted for this interval"),
+    ];
 
     /// A control at the start of a connection.
     pub fn new(config: &MultipleTimeScaleConfig, start: Start) -> Self {
@@ -467,7 +474,15 @@ impl CongestionControl for MultipleTimeScale {
         self.pacing_rate
     }
 
-    fn largest_slope(&self) -> Option<f64> {
-        Some(self.module.largest_slope())
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("largest_slope", self.module.largest_slope());
+        reader("slope", self.slope);
+        if let Some(level) = self.module.level() {
+            reader("level", level as f64);
+        }
+        if let Some(predicted) = self.module.predicted() {
+            reader("predicted", predicted);
+        }
+        self.wrapped.read_variables(reader);
     }
 }

@@ -68,6 +68,7 @@ macro_rules! markers {
                 reference: "",
                 parameters: NoMarkerConfig::PARAMETERS,
                 defaults: &[],
+                variables: &[],
             },
             $(Entry {
                 name: $name,
@@ -75,6 +76,7 @@ macro_rules! markers {
                 reference: $marker::REFERENCE,
                 parameters: $config::PARAMETERS,
                 defaults: &[],
+                variables: &[],
             },)*
         ];
     };

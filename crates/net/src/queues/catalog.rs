@@ -6,7 +6,7 @@ use super::{
     FqCodelConfig, Held, Limit, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step,
     StepConfig, Turn, Verdict,
 };
-use parshall_units::parameters::Entry;
+use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Instant};
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -102,6 +102,10 @@ macro_rules! queues {
                 match self { $(Self::$queue(queue) => queue.differentiates(),)* }
             }
 
+            fn read_variables(&self, reader: &mut Reader<'_>) {
+                match self { $(Self::$queue(queue) => queue.read_variables(reader),)* }
+            }
+
             fn tail(&self) -> Option<Limit> {
                 match self { $(Self::$queue(queue) => queue.tail(),)* }
             }
@@ -120,6 +124,10 @@ macro_rules! queues {
                 match self { $(Self::$late(queue) => queue.packets(),)* }
             }
 
+            fn read_variables(&self, reader: &mut Reader<'_>) {
+                match self { $(Self::$late(queue) => queue.read_variables(reader),)* }
+            }
+
             fn check(&self) -> Result<(), ConfigError> {
                 match self { $(Self::$late(queue) => queue.check(),)* }
             }
@@ -133,6 +141,7 @@ macro_rules! queues {
                 reference: $queue::REFERENCE,
                 parameters: $config::PARAMETERS,
                 defaults: &[],
+                variables: <$queue as QueueDiscipline>::VARIABLES,
             },)*
             $(Entry {
                 name: $late_name,
@@ -140,6 +149,7 @@ macro_rules! queues {
                 reference: $late::REFERENCE,
                 parameters: $late_config::PARAMETERS,
                 defaults: &[],
+                variables: <$late as DepartureDiscipline>::VARIABLES,
             },)*
         ];
     };

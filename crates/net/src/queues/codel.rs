@@ -22,6 +22,7 @@
 
 use super::departure::Fifo;
 use super::{DepartureDiscipline, Held, Limit, Turn};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
 use std::collections::VecDeque;
 
@@ -65,6 +66,15 @@ impl Codel {
 }
 
 impl DepartureDiscipline for Codel {
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new("count", "packets", "packets dropped or marked since it began to drop"),
+        Variable::new("dropping", "", "1 while it drops, else 0"),
+    ];
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        self.controller.read_variables(reader);
+    }
+
     fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>) {
         let (packets, bytes) = (self.fifo.len() + beside.0, self.fifo.bytes() + beside.1);
         if self.limit.has_room(packets, bytes, packet.bytes) {
@@ -139,6 +149,11 @@ pub(super) struct Controller {
 }
 
 impl Controller {
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("count", f64::from(self.count));
+        reader("dropping", f64::from(u8::from(self.dropping)));
+    }
+
     /// The next packet of `fifo`, after those that are dropped at `now`. RFC 8289 §5.5
     pub(super) fn dequeue(
         &mut self,

@@ -5,6 +5,7 @@
 //! that decide at arrival. What they cost is paid on their links only.
 
 use crate::markers::Class;
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Instant};
 use std::collections::VecDeque;
 
@@ -38,6 +39,9 @@ pub struct Turn {
 
 /// A queue discipline that decides at departure. Packets it drops, at either call, go to the end of `lost`.
 pub trait DepartureDiscipline {
+    /// Its inner variables.
+    const VARIABLES: &'static [Variable] = &[];
+
     /// A packet arrives. `beside` is what the link holds besides the queue: packets and bytes in transmission.
     fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>);
 
@@ -46,6 +50,9 @@ pub trait DepartureDiscipline {
 
     /// How many packets wait.
     fn packets(&self) -> u64;
+
+    /// Tells the values of its [inner variables](Self::VARIABLES), of those that have one now.
+    fn read_variables(&self, _reader: &mut Reader<'_>) {}
 
     /// Refuses a configuration that contradicts itself.
     ///

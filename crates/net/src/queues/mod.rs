@@ -26,6 +26,7 @@ pub use rio::{CoinKind, Length, Rio, RioConfig};
 pub use step::{Step, StepConfig};
 
 use crate::markers::Class;
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -73,6 +74,9 @@ pub enum Verdict {
 
 /// A queue discipline that decides at arrival.
 pub trait QueueDiscipline {
+    /// Its inner variables.
+    const VARIABLES: &'static [Variable] = &[];
+
     /// Decides on an arriving packet.
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict;
 
@@ -88,6 +92,9 @@ pub trait QueueDiscipline {
     fn differentiates(&self) -> bool {
         false
     }
+
+    /// Tells the values of its [inner variables](Self::VARIABLES), of those that have one now.
+    fn read_variables(&self, _reader: &mut Reader<'_>) {}
 
     /// The limit, if all it ever does is drop what does not fit: then nobody needs to ask it.
     fn tail(&self) -> Option<Limit> {

@@ -18,6 +18,7 @@
 
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::unit_interval;
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
 
@@ -155,6 +156,16 @@ impl Pie {
 }
 
 impl QueueDiscipline for Pie {
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new("probability", "", "drop or mark probability"),
+        Variable::new("delay", "s", "queueing delay at the last update"),
+    ];
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("probability", self.probability);
+        reader("delay", self.delay_s);
+    }
+
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
         let free = backlog.idle_since.unwrap_or(arrival.now + backlog.delay);
         self.catch_up(arrival.now, free);

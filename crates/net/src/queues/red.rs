@@ -22,6 +22,7 @@
 
 use super::early_drop::{Average, Coin, Curve};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -103,6 +104,16 @@ impl Red {
 }
 
 impl QueueDiscipline for Red {
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new("average", "packets", "moving average of the queue"),
+        Variable::new("probability", "", "drop or mark probability, before spacing"),
+    ];
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("average", self.average.value());
+        reader("probability", self.probability());
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         let (min, max) = (self.config.min_threshold, self.config.max_threshold);
         if min > max {

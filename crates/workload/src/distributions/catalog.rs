@@ -86,6 +86,7 @@ macro_rules! distributions {
                 reference: $config::REFERENCE,
                 parameters: $config::PARAMETERS,
                 defaults: &[],
+                variables: &[],
             },)*
         ];
     };

@@ -75,6 +75,7 @@ macro_rules! workloads {
                 reference: $config::REFERENCE,
                 parameters: $config::PARAMETERS,
                 defaults: &[],
+                variables: &[],
             },)*
         ];
     };

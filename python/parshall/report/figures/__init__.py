@@ -6,12 +6,13 @@ To add one, write a file with `prepare(run) -> Plot | Missing` and its `FIGURE`,
 
 from __future__ import annotations
 
-from parshall.report.figures import completion, cwnd, delay, goodput, latency, rounds, shares, traffic
+from parshall.report.figures import completion, cwnd, delay, goodput, internals, latency, rounds, shares, traffic
 from parshall.report.plot import Figure
 
 CATALOG: tuple[Figure, ...] = (
     shares.FIGURE,
     cwnd.FIGURE,
+    internals.FIGURE,
     traffic.FIGURE,
     latency.FIGURE,
     delay.FIGURE,

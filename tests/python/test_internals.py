@@ -1,0 +1,104 @@
+"""The inner variables of congestion controls and queues, as `probes.internals` records them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import parshall as ps
+from parshall.cli.app import app
+from parshall.report import page_html
+from parshall.runs import Run
+from parshall.schema import catalog
+
+SCENARIO: dict[str, Any] = {
+    "duration": "20 s",
+    "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "red", "limit": "100 packets"}},
+    "flows": [
+        {"name": "fast", "rtt": "40 ms", "congestion_control": "cubic", "count": 2},
+        {"name": "model", "rtt": "40 ms", "congestion_control": "bbr"},
+        {"name": "steered", "rtt": "40 ms", "congestion_control": {"name": "multiple_time_scale", "control": "cubic"}},
+    ],
+    "probes": {"flow_samples": "100 ms", "link_samples": "500 ms", "internals": True},
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return ps.run(ps.Scenario.from_document(SCENARIO), tmp_path_factory.mktemp("internals") / "run")
+
+
+def recorded(run: Run, owner: str, variable: str) -> pl.DataFrame:
+    assert run.internals is not None
+    return run.internals.filter(owner=owner, variable=variable).sort("flow", "time_s")
+
+
+def test_they_are_what_the_catalog_lists(run: Run) -> None:
+    assert run.internals is not None
+    controls = {entry.name: {each.name for each in entry.variables} for entry in catalog.family("congestion_controls")}
+    queues = {entry.name: {each.name for each in entry.variables} for entry in catalog.family("queues")}
+    listed = {
+        "fast": controls["cubic"],
+        "model": controls["bbr"],
+        "steered": controls["multiple_time_scale"] | controls["cubic"],
+        "bottleneck": queues["red"],
+    }
+    found = {owner: set(rows["variable"]) for (owner,), rows in run.internals.partition_by("owner", as_dict=True).items()}
+    assert found == listed
+
+
+def test_they_belong_to_the_samples(run: Run) -> None:
+    assert run.flow_samples is not None
+    assert run.link_samples is not None
+    samples = run.flow_samples.filter(flow=1).sort("time_s")["time_s"]
+    assert recorded(run, "fast", "w_max").filter(flow=1)["time_s"].equals(samples)
+    ends = (run.link_samples["time_s"] + run.link_samples["bin_s"]).to_numpy()
+    np.testing.assert_allclose(recorded(run, "bottleneck", "average")["time_s"].to_numpy(), ends, rtol=1e-12)
+
+
+def test_the_values_are_those_of_the_algorithms(run: Run) -> None:
+    assert run.flow_samples is not None
+    w_max, k = (recorded(run, "fast", name)["value"].to_numpy() for name in ("w_max", "k"))
+    # K = cbrt(W_max (1 - beta) / C) at a reduction without fast convergence, and no more with it (RFC 9438, eq. (2)).
+    assert np.all(k <= np.cbrt(w_max * 0.3 / 0.4) + 1e-9)
+    assert k.max() > 0
+    assert set(recorded(run, "model", "state")["value"]) >= {2.0}  # ProbeBW
+    bandwidth = recorded(run, "model", "bandwidth")["value"].to_numpy()[-1]
+    assert bandwidth * 1500 * 8 < 10e6 * 1.25  # of the link, and what queues of others let through at once
+    steered = recorded(run, "steered", "slope")["value"].to_numpy()
+    assert np.all((steered >= 1) & (steered <= 6))
+    average, probability = (recorded(run, "bottleneck", name)["value"].to_numpy() for name in ("average", "probability"))
+    assert np.all(np.diff(probability[np.argsort(average)]) >= 0), "RED's probability grows with the average"
+    assert average.max() > 0
+
+
+def test_they_are_on_the_page_and_explained(run: Run) -> None:
+    page = page_html(run)
+    assert "Inner variables of controls and queues" in page
+    assert "w_max" in page
+    shown = CliRunner().invoke(app, ["list", "cubic", "--json"])
+    (entry,) = json.loads(shown.stdout)["congestion_controls"]
+    assert [each["name"] for each in entry["variables"]] == ["w_max", "k", "w_est"]
+
+
+def test_they_are_off_unless_asked_for(tmp_path: Path) -> None:
+    scenario = {**SCENARIO, "duration": "2 s", "probes": {}}
+    assert ps.run(ps.Scenario.from_document(scenario), tmp_path / "run").internals is None
+
+
+def test_a_fitted_series_keeps_them_with_its_samples(tmp_path: Path) -> None:
+    scenario = {
+        **SCENARIO,
+        "ends_with": ["file"],
+        "flows": [{"name": "file", "rtt": "40 ms", "congestion_control": "cubic", "workload": {"name": "transfer", "sizes": "2 MB"}}],
+        "probes": {"internals": True},
+    }
+    run = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    assert run.flow_samples is not None
+    assert recorded(run, "file", "w_max")["time_s"].equals(run.flow_samples.sort("time_s")["time_s"])
