@@ -63,7 +63,7 @@ class Seen(HTMLParser):
 
 @pytest.fixture(scope="module")
 def bulk(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    scenario = ps.Scenario.load(SCENARIOS / "quickstart.toml", SHORT)
+    scenario = ps.Scenario.load(SCENARIOS / "quickstart.toml", (*SHORT, "probes.internals=true"))
     return ps.run(scenario, tmp_path_factory.mktemp("bulk") / "run")
 
 
@@ -315,7 +315,7 @@ def test_many_flows_make_a_page_of_the_usual_size(sources: Run) -> None:
     assert sources.flow_samples is not None
     transfers = pl.concat([sources.transfers] * (100_000 // len(sources.transfers) + 1))
     samples = pl.concat([sources.flow_samples] * 200).with_columns(time_s=pl.col("time_s") + repeat)
-    unchanged = ("links", "rounds", "link_samples", "delay_histogram", "groups", "latency_histogram")
+    unchanged = ("links", "rounds", "link_samples", "internals", "delay_histogram", "groups", "latency_histogram")
     tables = {name: getattr(sources, name) for name in unchanged}
     known = {name: getattr(sources, name) for name in ("scenario", "metadata", "predicted")}
     large = SimpleNamespace(flows=flows, transfers=transfers, flow_samples=samples, **known, **tables)

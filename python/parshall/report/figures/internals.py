@@ -42,8 +42,8 @@ def prepare(run: RunLike) -> Plot | Missing:
         panels.append(Panel([*lines, *marks], time, Axis(name, _unit(name)), height=0.62))
     left_out = variables["variable"].n_unique() - len(panels)
     others = f"{counted(left_out, 'other variable')} not shown." if left_out > 0 else ""
-    words = "Inner variables of the first sampled flow of each group, and of the queues; `parshall list NAME` explains them."
-    return Plot(panels, sentences(words, which, others))
+    what = "Inner variables of the first sampled flow of each group, and of the queues."
+    return Plot(panels, sentences(what, "`parshall list NAME` explains them.", which, others))
 
 
 def _unit(variable: str) -> str:
