@@ -339,7 +339,9 @@ mod tests {
             let at = Instant::from_ps(time);
             let packets = packets.into_iter().map(Entity::Link);
             let pushed: Vec<Entity> = packets.chain([Entity::Bin, Entity::WarmUp]).collect();
-            pushed.iter().for_each(|&entity| queue.push(at, entity));
+            for &entity in &pushed {
+                queue.push(at, entity);
+            }
             let [packets @ .., bin, warm_up] = &pushed[..] else { unreachable!() };
             for &entity in [warm_up, bin].into_iter().chain(packets) {
                 prop_assert_eq!(queue.peek(), Some((at, entity)));
