@@ -12,9 +12,9 @@ competing pair is added.
 | M | flows of ``a`` and ``b`` over N_s |
 
 The buffer is 1 BDP for K of 10 and less, and BDP/sqrt(K) for more: small buffers are enough where many flows are
-multiplexed (§4.3.2). Hosts lose nothing and have tuned TCP buffers, or have an interface queue that loses what does
-not fit: `parshall.itb.factors.host_limits`. A run of files ends when all are complete; one of transfers that go on (WM,
-PP) lasts its time.
+multiplexed (§4.3.2). This is a deviation: the source has "about sqrt(K) packets", 32 at K = 1000. Hosts lose nothing
+and have tuned TCP buffers, or have an interface queue that loses what does not fit: `parshall.itb.factors.host_limits`.
+A run of files ends when all are complete; one of transfers that go on (WM, PP) lasts its time.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3 to §4.6, §5.2.
 """
