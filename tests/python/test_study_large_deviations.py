@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.signal import lfilter
 from scipy.stats import ks_2samp
 
 from parshall.models import large_deviations as ld
@@ -263,6 +264,18 @@ def test_extremes_are_held_against_those_of_a_record_of_their_length() -> None:
     other = spectra.extremes_checks("x", "other", 0.7 * series, s, (500,))
     assert {check.verdict for check in other} == {"not_reproduced"}
     assert all(check.published is None for check in [*own, *other])
+
+
+def test_spectra_that_superimpose_have_one_width_and_no_memory() -> None:
+    random = np.random.default_rng(4)
+    independent = random.normal(size=60_000)
+    walk = lfilter([1.0], [1.0, -np.exp(-1 / 100)], independent)
+    width, memory = spectra.one_spectrum("x", "", independent, (100, 500))
+    assert width.verdict == "reproduced"
+    assert memory.ours >= 0.05
+    width, memory = spectra.one_spectrum("x", "", walk, (100, 500))
+    assert width.verdict == "not_reproduced"
+    assert memory.ours < 0.05
 
 
 def test_the_plot_of_p_ends_where_windows_are_few() -> None:

@@ -76,18 +76,16 @@ def constant(scale: Scale) -> tuple[list[Check], Section]:
     header = ("reading", "(C-X) RTT", "(C-X) (RTT+B/C)", "lowest window", "highest window", "mean")
     text = (
         "The chain with certain loss from 147 packets on has the published mean, and a spectrum of one point. The "
-        "means "
-        "of the simulated flow come nearer to each other the longer the scale: the spectrum shrinks to a point.",
-        "The published window of 73 to 147 packets does not follow from the rates as stated: 1 Gbit/s less 833 Mbit/s "
-        f"are {AS_STATED.free:.0f} packets per RTT, and a flow that fills the buffer of 96 packets reaches "
+        "means of the simulated flow come nearer to each other the longer the scale: the spectrum shrinks to a "
+        "point.",
+        "The published window of 73 to 147 packets does not follow from the rates as stated: 1 Gbit/s less 833 "
+        f"Mbit/s are {AS_STATED.free:.0f} packets per RTT, and a flow that fills the buffer of 96 packets reaches "
         f"{AS_STATED.top:.0f}. With Ethernet's framing the link carries {_FRAMED / 1e6:.0f} Mbit/s of such packets, "
-        f"which leaves {READINGS[2].free:.0f} to {READINGS[2].top:.0f}; if moreover 833 Mbit/s are the payload of UDP, "
-        f"as generators count it, {FITTING.free:.0f} to {FITTING.top:.0f}. Nothing is fitted here, "
-        "and the last one has the published window: so it is what the testbed's rates probably were, and the "
-        "figures are "
+        f"which leaves {READINGS[2].free:.0f} to {READINGS[2].top:.0f}; if moreover 833 Mbit/s are the payload of "
+        f"UDP, as generators count it, {FITTING.free:.0f} to {FITTING.top:.0f}. Nothing is fitted here, and the "
+        "last one has the published window: so it is what the testbed's rates probably were, and the figures are "
         "drawn for it. The window passes the level of a full buffer by a few packets, since a loss is found one "
-        "RTT after "
-        "it happened. Delayed ACKs double the time of a climb and leave its ends where they are.",
+        "RTT after it happened. Delayed ACKs double the time of a climb and leave its ends where they are.",
     )
     theory = {"theory": ld.spectrum(Deterministic(published.CONSTANT_RANGE[1]))}
     figures = [

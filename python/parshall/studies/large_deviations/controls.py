@@ -92,24 +92,17 @@ def cross_traffic(found: list[Found]) -> tuple[list[Check], Section]:
     """Figs 8 and 9."""
     text = (
         "Cross traffic and link as on Ethernet in Fig. 5, with the buffer of 96 packets. The theory is beyond the "
-        "source: "
-        "chains whose state is the window at the last loss and the time since, with the measured p(w, k), "
-        "recoveries and "
-        "timeouts.",
+        "source: chains whose state is the window at the last loss and the time since, with the measured p(w, k), "
+        "recoveries and timeouts.",
         "Which recovery the authors' kernel had is not said. With SACK of RFC 6675 BIC waits for the timer after a "
-        "large "
-        "share of its losses, since its bursts lose retransmissions too; RACK sends those again, and BIC gets some "
-        "40 % "
-        "more. HighSpeed and CUBIC, which reduce by more, differ by less.",
+        "large share of its losses, since its bursts lose retransmissions too; RACK sends those again, and BIC "
+        "gets some 40 % more. HighSpeed and CUBIC, which reduce by more, differ by less.",
         "The source says that eq. (11) models p(w) of all three. Ours is a fifth to a third of it at large "
-        "windows: the "
-        "buffer of 96 "
-        "packets takes up what the normal model counts as lost (Fig. 5 has smaller ones).",
+        "windows: the buffer of 96 packets takes up what the normal model counts as lost (Fig. 5 has smaller ones).",
         "Whether spectra superimpose is told by their widths at 100 and 500 RTTs. Whether a difference is chance "
-        "is tested "
-        "with shuffled means, which have no memory: averages over longer scales have to be as narrow as theirs. "
-        "CUBIC's loss "
-        "cycles are longer than 100 RTTs here, so that its spectrum at that scale is not yet the limit.",
+        "is tested with shuffled means, which have no memory: averages over longer scales have to be as narrow as "
+        "theirs. CUBIC's loss cycles are longer than 100 RTTs here, so that its spectrum at that scale is not yet "
+        "the limit.",
     )
     return _joined("Figures 8 and 9: other controls", text, found)
 
@@ -144,8 +137,8 @@ def independent(found: list[Found]) -> tuple[list[Check], Section]:
     """Predicted spectra of the four controls against packets under independent losses."""
     text = (
         "Nothing is fitted: the chains know the control's rules, p, the round-trip time and the least timeout. "
-        "Errors are of "
-        "the prediction, relative to what the packets did; those of extremes contain chance, a few per cent.",
+        "Errors are of the prediction, relative to what the packets did; those of extremes contain chance, a few "
+        "per cent.",
     )
     return _joined("Beyond the source: predicted spectra", text, found)
 

@@ -98,14 +98,13 @@ def statistics(scale: Scale) -> tuple[list[Check], Section]:
     correlations.append(Line(decay, np.exp(-decay / forgets), "exp(-t/54.5 ms)", Style(3, dash=1)))
     peak = published.SOURCE_BPS * np.sqrt(published.SOURCES * 0.12 * 0.1) / 0.22 / 1e6
     text = (
-        "ON for 0.12 s and OFF for 0.1 s, as the text has it, makes a mean of 698 Mbit/s; exchanged, 582 Mbit/s, which "
-        "is the mean that the text has. So the source's cross traffic was the exchanged one, or its sources did not "
-        "send at 40 Mbit/s while ON.",
-        f"32 independent sources have a standard deviation of {peak:.1f} Mbit/s either way, and exponential times an "
-        "autocorrelation of exp(-t/54.5 ms): 0.16 after 0.1 s.",
+        "ON for 0.12 s and OFF for 0.1 s, as the text has it, makes a mean of 698 Mbit/s; exchanged, 582 Mbit/s, "
+        "which is the mean that the text has. So the source's cross traffic was the exchanged one, or its sources "
+        "did not send at 40 Mbit/s while ON.",
+        f"32 independent sources have a standard deviation of {peak:.1f} Mbit/s either way, and exponential times "
+        "an autocorrelation of exp(-t/54.5 ms): 0.16 after 0.1 s.",
         "The density is drawn in bins of 1.05 ms: a source that is ON sends exactly four packets in 1.2 ms, so "
-        "that bins of "
-        "that length hold multiples of four packets.",
+        "that bins of that length hold multiples of four packets.",
     )
     header = ("cross traffic", "mean, Mbit/s", "sigma, Mbit/s", "distance to normal", "autocorrelation, 0.1 s")
     rows.append(("the source", "580", "108", "", ""))

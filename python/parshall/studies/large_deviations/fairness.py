@@ -49,9 +49,9 @@ def fairness(scale: Scale) -> tuple[list[Check], Section]:
         high.append(measured.mean + half)
     mean = float((one.mean() + two.mean()) / 2)
     text = (
-        f"Two Reno flows, RTT {1e3 * RTT_S:.0f} ms, a link of {RATE_BPS / 1e6:.0f} Mbit/s with RED on the queue of the "
-        f"moment: {SLOPE:g} a packet from {FIRST} on. Mean window: {mean:.1f} packets simulated, {flows.mean:.1f} "
-        f"predicted ({100 * (flows.mean / mean - 1):+.1f} %).",
+        f"Two Reno flows, RTT {1e3 * RTT_S:.0f} ms, a link of {RATE_BPS / 1e6:.0f} Mbit/s with RED on the queue of "
+        f"the moment: {SLOPE:g} a packet from {FIRST} on. Mean window: {mean:.1f} packets simulated, "
+        f"{flows.mean:.1f} predicted ({100 * (flows.mean / mean - 1):+.1f} %).",
         "The prediction has the first order of Jain's index, and none of what happens within a round trip; "
         f"{100 * share:.1f} % of the simulated round trips lose packets of both flows.",
     )

@@ -158,18 +158,15 @@ def flow(found: list[Found]) -> tuple[list[Check], Section]:
     )
     text = (
         "Windows in packets per RTT. A loss counts once, where the window is reduced; the round trips that repair "
-        "it are "
-        "no trials of p(w). Counted so, losses hardly follow losses: P(loss) one round trip after a recovery is of "
-        "the order "
-        "of P(loss) in any. The chain with the measured p(w, k), recoveries and timeouts has the mean without "
-        "errors that "
-        "cancel; eq. (2) with the same p(w) is high, since it has neither.",
-        "On Ethernet: exchanged ON and OFF times, 40 Mbit/s of payload and a link of Gigabit Ethernet, the reading of "
-        "rates that has the published windows of Fig. 3. It leaves the flow "
-        f"{(network.ETHERNET_BPS - 581.8e6 * network.OF_PAYLOAD) / 1e6:.0f} Mbit/s on average; exchanged alone leaves "
-        "418, the text's times 302.",
-        "Eq. (11) has no buffer. With 96 packets of it p(w) rises later and the flow gets more than the source's; with "
-        "about half of them, or eq. (11) itself, the range is the source's.",
+        "it are no trials of p(w). Counted so, losses hardly follow losses: P(loss) one round trip after a "
+        "recovery is of the order of P(loss) in any. The chain with the measured p(w, k), recoveries and timeouts "
+        "has the mean without errors that cancel; eq. (2) with the same p(w) is high, since it has neither.",
+        "On Ethernet: exchanged ON and OFF times, 40 Mbit/s of payload and a link of Gigabit Ethernet, the reading "
+        "of rates that has the published windows of Fig. 3. It leaves the flow "
+        f"{(network.ETHERNET_BPS - 581.8e6 * network.OF_PAYLOAD) / 1e6:.0f} Mbit/s on average; exchanged alone "
+        "leaves 418, the text's times 302.",
+        "Eq. (11) has no buffer. With 96 packets of it p(w) rises later and the flow gets more than the source's; "
+        "with about half of them, or eq. (11) itself, the range is the source's.",
         "The line at 262.5 packets is 3/4 of 350: from the source's measured p(w), which is 1 there.",
     )
     table = Table("Throughput, packets per RTT", header, rows, numbers=range(1, 10))

@@ -72,13 +72,11 @@ def real(scale: Scale) -> tuple[list[Check], Section]:
     header = ("flow", "chain of", "n", "observed range", "chain's range", "chain in range", "mean", "chain's mean")
     text = (
         "The source's download is not public, so its figure cannot be reproduced, and nothing here counts as "
-        "published; "
-        "these are series of other real flows, of Reno over a wireless "
-        "network (an hour) and of CUBIC over a long path (1000 s). Reno's chain has the flow's own p(w), CUBIC's "
-        "its p(w, k).",
-        "The chain is in range from ten loss cycles on. A Reno flow with windows near 1000 packets has cycles of 500 "
-        "round trips: an hour holds ten intervals of that length, too few for a spectrum. The source's flow had "
-        "windows of some 60 packets.",
+        "published; these are series of other real flows, of Reno over a wireless network (an hour) and of CUBIC "
+        "over a long path (1000 s). Reno's chain has the flow's own p(w), CUBIC's its p(w, k).",
+        "The chain is in range from ten loss cycles on. A Reno flow with windows near 1000 packets has cycles of "
+        "500 round trips: an hour holds ten intervals of that length, too few for a spectrum. The source's flow "
+        "had windows of some 60 packets.",
         *remarks,
     )
     table = Table("Packets per RTT", header, rows, numbers=(2, 6, 7))
@@ -105,9 +103,9 @@ def _cubic(path: Path, remarks: list[str]) -> tuple[TracedFlow, float]:
     stays = int(np.count_nonzero(window[1:] > SPIKE * window[:-1]))
     left_out = counted(int(spike.sum()), "row")
     remarks.append(
-        f"{name}: left out: {left_out} in which the window jumps to more than {SPIKE} times the last one and is back "
-        f"at once (within {SPIKE_S:g} s): no sender's window can. {stays} such jumps stay, as when a reduction is "
-        "undone, which the chain does not have. The round-trip time is not in the series; it is the time that a "
+        f"{name}: left out: {left_out} in which the window jumps to more than {SPIKE} times the last one and is "
+        f"back at once (within {SPIKE_S:g} s): no sender's window can. {stays} such jumps stay, as when a reduction "
+        "is undone, which the chain does not have. The round-trip time is not in the series; it is the time that a "
         f"reduction takes, {1e3 * rtt_s:.0f} ms (median; RFC 6937 spreads it over a round trip)."
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -204,10 +202,10 @@ def _explained(name: str, flow: TracedFlow, rtt_s: float, remarks: list[str]) ->
     count, back = int(flow.events.sum()), int(flow.events.sum() - without.sum())
     remarks.append(
         f"{name}: reductions that the sender undid, which are no losses: {flow.capture['undone_reductions']}. Loss "
-        f"events left: {count}; of these, those that leave no smaller window: {back}. CUBIC's "
-        f"rules at all of the flow's own loss events have a mean of {every:.0f} packets, without those undone "
-        f"{lasting:.0f}; the flow has {mean:.0f}. Nor do losses depend on the window alone: the means of its tenths "
-        f"go from {min(means):.0f} to {max(means):.0f} packets, with {min(losses)} to {max(losses)} loss events each."
+        f"events left: {count}; of these, those that leave no smaller window: {back}. CUBIC's rules at all of the "
+        f"flow's own loss events have a mean of {every:.0f} packets, without those undone {lasting:.0f}; the flow "
+        f"has {mean:.0f}. Nor do losses depend on the window alone: the means of its tenths go from "
+        f"{min(means):.0f} to {max(means):.0f} packets, with {min(losses)} to {max(losses)} loss events each."
     )
     note = "no chain: the round trips of the loss events are the flow's own"
     return [

@@ -62,11 +62,10 @@ def independent(found: list[Found]) -> tuple[list[Check], Section]:
     checks, rows, figures = together(found)
     text = (
         "The chain of eq. (2) halves in the round trip after a loss and climbs on. A sender finds the loss one "
-        "round trip "
-        "later, in which the window still grows, and repairs it in another, in which it does not. If the "
-        "retransmission is "
-        "lost too, it waits for the timer of 0.2 s, 17 round trips of 12 ms. The chain with recovery and timeouts "
-        "(`models.recovery`) has all of this from p alone; at 2 % losses it is the timeouts that count.",
+        "round trip later, in which the window still grows, and repairs it in another, in which it does not. If "
+        "the retransmission is lost too, it waits for the timer of 0.2 s, 17 round trips of 12 ms. The chain with "
+        "recovery and timeouts (`models.recovery`) has all of this from p alone; at 2 % losses it is the timeouts "
+        "that count.",
     )
     header = (
         "p",

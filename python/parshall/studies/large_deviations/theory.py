@@ -50,8 +50,8 @@ def figure_1(scale: Scale = "paper", seed: int = 1) -> tuple[list[Check], Sectio
     text = (
         f"The mean is {theory.mean:.5f} packets per RTT. Beyond {part.low:.1f} packets f is straight, with slope "
         f"{-part.q:.5f}: {part.why} is then the cheapest way to a larger mean.",
-        "The prediction of the largest mean is biased at small scales, as in the source: factors that do not "
-        "grow exponentially with the scale are left out.",
+        "The prediction of the largest mean is biased at small scales, as in the source: factors that do not grow "
+        "exponentially with the scale are left out.",
     )
     figures = [
         Drawn("fig1a", "Spectra", spectra_plot(series, {"theory": theory}, "Chain, 2 % loss", finite=True)),
