@@ -103,6 +103,7 @@ def section(found: Results, size: Size) -> Section:
     for adjustment in ADJUSTMENTS:
         mean = float(found.goodput(moving(BASE, adjustment)).mean())
         marks.append(Guide(mean, f"metacontrol, ν = {adjustment:g}"))
+    marks.append(Guide(float(found.goodput(fixed(BASE, 1)).mean()), "TCP Rate, plain"))
     panel = Panel(marks, Axis("largest slope A"), Axis("reliable throughput", "Mbit/s"))
     plot = Plot([panel], f"TCP Rate at an RTT of {BASE_RTT_MS} ms; A = 1 is the plain control.")
     return Section(

@@ -161,8 +161,8 @@ def section(found: Results, size: Size) -> Section:
     return Section(
         "Threshold curves",
         (
-            "How selective must aggressiveness be? Means over seeds, Mbit/s. Where resources are plentiful it may be "
-            "aggressive at any contention, where they are scarce at none, and between both at the lower half.",
+            "How selective must aggressiveness be? Means over seeds, Mbit/s. The source's answer: where resources are "
+            "plentiful, aggressive at any contention; where they are scarce, at none; between both, at the lower half.",
         ),
         [Table("", header, listed, numbers=range(1, len(header) - 1))],
         drawn,
