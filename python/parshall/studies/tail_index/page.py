@@ -43,8 +43,7 @@ def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
         "Fig. 1: N = 45",
         (f"{_PUBLISHED} As in the source, each buffer has a scale of its own. {_ERRORS}",),
         figures=[
-            _metrics("fig1-left", "without slow start", tail_indices, without),
-            _metrics("fig1-right", "with slow start", tail_indices, beside),
+            *fig1(tail_indices, rows),
             *_rates(tail_indices, {**without, **beside}, buffers=(896,)),
         ],
     )
@@ -53,6 +52,21 @@ def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
         (f"{_PUBLISHED} {_ERRORS}",),
         figures=[_metrics("fig2", "N = 500", tail_indices, many), *_rates(tail_indices, many, buffers=(100, 1000))],
     )
+
+
+def fig1(tail_indices: Sequence[float], rows: Rows, ending: str = "") -> list[Drawn]:
+    """The upper panels of Fig. 1, left and right; `ending` tells whose runs they are."""
+    own = {setting: row for setting, row in rows.items() if setting.figure == "fig1" and setting.own_stack}
+    sides = (("left", "without slow start", False), ("right", "with slow start", True))
+    return [
+        _metrics(
+            "-".join(part for part in ("fig1", side, ending.replace(" ", "-")) if part),
+            ", ".join(part for part in (words, ending) if part),
+            tail_indices,
+            {setting: row for setting, row in own.items() if setting.slow_start is slow_start},
+        )
+        for side, words, slow_start in sides
+    ]
 
 
 def _metrics(name: str, words: str, tail_indices: Sequence[float], rows: Rows) -> Drawn:
