@@ -20,7 +20,7 @@ from parshall.studies.tail_index.trends import Trends, change
 _DECADE = 5.0
 _LOW = 0.7
 """Height of one of six panels below each other."""
-_AXES = {"loss": ("loss rate", ""), "delay_ms": ("queueing delay", "ms"), "throughput_mbps": ("throughput", "Mbit/s")}
+_AXES = {"loss": ("loss rate", "%"), "delay_ms": ("queueing delay", "ms"), "throughput_mbps": ("throughput", "Mbit/s")}
 _PUBLISHED = "Published: trends only, in the table above; the source prints no values."
 _ERRORS = "Error bars are 95 % intervals over repetitions; those of rates are from a block bootstrap over time."
 
@@ -86,7 +86,8 @@ def _metrics(name: str, words: str, tail_indices: Sequence[float], rows: Rows) -
 def _curves(tail_indices: Sequence[float], rows: Rows, metric: str, *, named: bool) -> list[Line | Points]:
     marks: list[Line | Points] = []
     for number, (setting, row) in enumerate(rows.items()):
-        intervals = [mean_interval(each.values(metric)) for each in row]
+        unit = 100 if metric == "loss" else 1  # per cent
+        intervals = [mean_interval(each.values(metric) * unit) for each in row]
         means = [each.mean for each in intervals]
         marks.append(Line(tail_indices, means, "", Style(number, thin=True)))
         marks.append(
