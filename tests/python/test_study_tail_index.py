@@ -159,7 +159,7 @@ def test_the_study_on_short_runs() -> None:
     assert len(counted) == 12 + 3 + 2 + 3 + 2
     assert sum(check.theory is not None for check in findings.checks) == 8
     html = document_html(document("t", "s", "r", "quick", findings))
-    for words in ("Fig. 2: N = 500", "whose TCP it is decides", "BBRv3", "CoDel", "is moved most by", "equal loads"):
+    for words in ("Fig. 2: N = 500", "with the testbed", "BBRv3", "CoDel", "is moved most by", "equal loads"):
         assert words in html, words
     loads = next(each for each in findings.sections if each.heading == "Sampled loads")
     assert "more than 5 % off" in loads.paragraphs[0]

@@ -68,7 +68,11 @@ def found(scale: Scale, size: grid.Size, runner: Runner, hurst: hurst_panel.Size
             *page.figures(size.tail_indices, rows),
             claims.section(size.tail_indices, rows),
             page.load_section(size.tail_indices, rows),
-            matched.section(short.tail_indices, equal),
+            matched.section(
+                short.tail_indices,
+                equal,
+                page.fig1(short.tail_indices, matched.by_point(short.tail_indices, equal), _EQUAL),
+            ),
             hurst_own.section(own, hurst.duration_s),
             hurst_page.section(panel, hurst.duration_s),
             beyond.section(variants),

@@ -52,7 +52,7 @@ class Size:
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3, 60.0, 60.0),
+    "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3, 40.0, 60.0),
     "paper": Size(TAIL_INDICES, 3600.0, 3, 600.0, 3600.0),
 }
 Key = tuple[Setting, float, int]

@@ -5,9 +5,9 @@ said: mean size and idle time (here as in `hurst_panel.FAST`: 0.4 of the link), 
 estimator H was found. So there are three readings of the last: the two that were usual then, variance-time and R/S, and
 local Whittle, which assumes nothing of short scales.
 
-H depends on the scale at which it is sought. A transfer of the mean size takes about a tenth of a second, and none of
-the 32 lasts for minutes but the rarest: at 10 ms the estimators see scales at which transfers overlap, at bins of some
-seconds hardly any.
+H depends on the scale at which it is sought. A transfer of the mean size takes about a tenth of a second, and only the
+rarest lasts for minutes: at 10 ms the estimators see scales at which transfers overlap, in bins of seconds a record's H
+hangs on its few largest files.
 
 What the source says of the figure (§5.1): H is close to 1 where the tail index is near 1, close to 1/2 where it is near
 2, and linear between.
@@ -27,7 +27,7 @@ from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.stats.hurst.series import aggregated
 from parshall.studies.check import Check
-from parshall.studies.tail_index.hurst_panel import BINS, FAST, SLOW, AtTail, Size
+from parshall.studies.tail_index.hurst_panel import FAST, SLOW, AtTail, Size
 from parshall.studies.tail_index.network import WARM_UP, two_servers
 from parshall.studies.tail_index.running import Runner, Tables
 
@@ -130,14 +130,17 @@ def section(own: Sequence[OwnAtTail], duration_s: float) -> Section:
         for coarser in COARSER
         for method in METHODS
     ]
+    heavy = min(own, key=lambda at: at.tail_index)
     relation = ("", "(3 - α)/2", *(f"{(3 - at.tail_index) / 2:.3f}" for at in own))
     return Section(
         "Fig. 4(a) of Park & Tuan on the source's own network",
         (
             f"{FAST.count} clients, each as fast as the link, transfer files by TCP Reno; the link is traced for "
             f"{duration_s:g} s in bins of 10 ms, as in the source, which does not say by which estimator it found H. "
-            "H depends on the scale: the longer the bins, the fewer transfers last as long as one, and the nearer H "
-            f"comes to 1/2. In bins of {duration_s / BINS:g} s it says nothing of the tail any more.",
+            "The longer the bins, the fewer transfers last as long as one, and the more H differs between records: by "
+            f"local Whittle at α = {heavy.tail_index:g} it is {_told(heavy.h(COARSER[0], METHODS[0]))} in bins of "
+            f"{COARSER[0] * BIN_S:g} s and {_told(heavy.h(COARSER[-1], METHODS[0]))} in bins of "
+            f"{COARSER[-1] * BIN_S:g} s.",
         ),
         [
             Table(

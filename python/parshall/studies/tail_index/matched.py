@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parshall.report.document import Section, Table
+from parshall.report.document import Drawn, Section, Table
 from parshall.stats.tails import Normalised, normalised
-from parshall.studies.tail_index.grid import Key, Size, scenario
-from parshall.studies.tail_index.measure import METRICS, Measured, measured
+from parshall.studies.tail_index.grid import Key, Rows, Size, scenario
+from parshall.studies.tail_index.measure import METRICS, Measured, joined, measured
 from parshall.studies.tail_index.network import MEAN_PACKETS
 from parshall.studies.tail_index.published import published_sign
 from parshall.studies.tail_index.running import Runner
@@ -137,7 +137,18 @@ def _repetitions(found: dict[Key, Equal]) -> int:
     return 1 + max(repetition for _, _, repetition in found)
 
 
-def section(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Section:
+def by_point(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Rows:
+    """The runs of each point of Fig. 1 together."""
+    return {
+        setting: tuple(
+            joined([found[setting, alpha, repetition].point for repetition in range(_repetitions(found))])
+            for alpha in tail_indices
+        )
+        for setting in FIG1
+    }
+
+
+def section(tail_indices: Sequence[float], found: dict[Key, Equal], figures: Sequence[Drawn]) -> Section:
     """What was adjusted, and what came of it."""
     repetitions = _repetitions(found)
     rows = []
@@ -178,4 +189,5 @@ def section(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Section:
                 numbers=range(1, 7),
             ),
         ],
+        figures,
     )

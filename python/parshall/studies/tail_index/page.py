@@ -20,7 +20,7 @@ from parshall.studies.tail_index.trends import Trends, change
 _DECADE = 5.0
 _LOW = 0.7
 """Height of one of six panels below each other."""
-_AXES = {"loss": ("loss rate", ""), "delay_ms": ("queueing delay", "ms"), "throughput_mbps": ("throughput", "Mbit/s")}
+_AXES = {"loss": ("loss rate", "%"), "delay_ms": ("queueing delay", "ms"), "throughput_mbps": ("throughput", "Mbit/s")}
 _PUBLISHED = "Published: trends only, in the table above; the source prints no values."
 _ERRORS = "Error bars are 95 % intervals over repetitions; those of rates are from a block bootstrap over time."
 
@@ -43,8 +43,7 @@ def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
         "Fig. 1: N = 45",
         (f"{_PUBLISHED} As in the source, each buffer has a scale of its own. {_ERRORS}",),
         figures=[
-            _metrics("fig1-left", "without slow start", tail_indices, without),
-            _metrics("fig1-right", "with slow start", tail_indices, beside),
+            *fig1(tail_indices, rows),
             *_rates(tail_indices, {**without, **beside}, buffers=(896,)),
         ],
     )
@@ -53,6 +52,21 @@ def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
         (f"{_PUBLISHED} {_ERRORS}",),
         figures=[_metrics("fig2", "N = 500", tail_indices, many), *_rates(tail_indices, many, buffers=(100, 1000))],
     )
+
+
+def fig1(tail_indices: Sequence[float], rows: Rows, ending: str = "") -> list[Drawn]:
+    """The upper panels of Fig. 1, left and right; `ending` tells whose runs they are."""
+    own = {setting: row for setting, row in rows.items() if setting.figure == "fig1" and setting.own_stack}
+    sides = (("left", "without slow start", False), ("right", "with slow start", True))
+    return [
+        _metrics(
+            "-".join(part for part in ("fig1", side, ending.replace(" ", "-")) if part),
+            ", ".join(part for part in (words, ending) if part),
+            tail_indices,
+            {setting: row for setting, row in own.items() if setting.slow_start is slow_start},
+        )
+        for side, words, slow_start in sides
+    ]
 
 
 def _metrics(name: str, words: str, tail_indices: Sequence[float], rows: Rows) -> Drawn:
@@ -72,7 +86,8 @@ def _metrics(name: str, words: str, tail_indices: Sequence[float], rows: Rows) -
 def _curves(tail_indices: Sequence[float], rows: Rows, metric: str, *, named: bool) -> list[Line | Points]:
     marks: list[Line | Points] = []
     for number, (setting, row) in enumerate(rows.items()):
-        intervals = [mean_interval(each.values(metric)) for each in row]
+        unit = 100 if metric == "loss" else 1  # per cent
+        intervals = [mean_interval(each.values(metric) * unit) for each in row]
         means = [each.mean for each in intervals]
         marks.append(Line(tail_indices, means, "", Style(number, thin=True)))
         marks.append(

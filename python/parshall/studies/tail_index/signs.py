@@ -49,7 +49,7 @@ def answer_section(equal: Trends) -> Section:
     last = [each for each in OTHER_STACK if not each.slow_start]
     both = [*last, *(each for each in OTHER_STACK if each.slow_start)]
     return Section(
-        "Fig. 1: whose TCP it is decides",
+        "Fig. 1 with the testbed's TCP, and with ns-2's",
         (
             "Fig. 1 was measured on a testbed of Linux hosts, so its network has Linux's TCP here: SACK, delayed ACKs, "
             "timestamps, an initial window of 3. At equal loads the six signs without slow start come out as "
