@@ -208,6 +208,7 @@ impl Choices<'_> {
                 "link_samples": self.sampling(),
                 "transfers": self.is(),
                 "latency": self.is(),
+                "internals": self.is(),
             },
         })
     }
