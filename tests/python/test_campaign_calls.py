@@ -18,7 +18,7 @@ from parshall.models.inputs import ModelInputError
 from parshall.models.loss import Bernoulli
 from parshall.studies import large_deviations
 from parshall.studies.catalog import find
-from parshall.studies.large_deviations import cross_traffic, theory
+from parshall.studies.large_deviations import on_off, theory
 from parshall.studies.study import Execution
 
 
@@ -71,7 +71,7 @@ def test_an_interruption_leaves_no_process() -> None:
 def test_a_study_finds_the_same_with_any_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = (
         large_deviations.Part("means", theory.figure_2),
-        large_deviations.Part("flow", cross_traffic.in_reading, ((0,),), lambda found: (found[0].checks, None)),  # type: ignore[arg-type, return-value]
+        large_deviations.Part("flow", on_off.in_reading, ((0,),), lambda found: (found[0].checks, None)),  # type: ignore[arg-type, return-value]
     )
     monkeypatch.setattr(large_deviations, "PARTS", parts)
     told: list[str] = []

@@ -4,7 +4,8 @@ The source draws ON times; TCP sources here draw sizes, whose mean is what a sou
 can send is not in the text, but what the flow loses is: 0.6 % of its packets. The figure is drawn for the rate that
 makes it so. With a tail of 1.1 the mean load still grows after minutes, so that this rate depends on how long the run
 is: 53 Mbit/s lose 0.6 % in seven minutes (50 Mbit/s: 0.4 %, 56 Mbit/s: 0.8 %, nine minutes each), but 1.1 % in two
-hours. Two other readings show what hangs on it: the 40 Mbit/s of the sources of §4.2, and the 1 Gbit/s of a host.
+hours, in which 48 Mbit/s lose 0.7 %. Two other readings show what hangs on it: the 40 Mbit/s of the sources of §4.2,
+and the 1 Gbit/s of a host.
 
 References: Loiseau 2010, §5.1, Fig. 6.
 """
