@@ -90,12 +90,12 @@ def test_an_example_passes_the_conformance_tests(workspace: Path, crate: str, na
 
 
 def test_a_broken_control_fails_the_conformance_tests(workspace: Path) -> None:
-    """The kit can fail: the example without its answer to timeouts."""
+    """The kit can fail: the example with a sign that makes losses a reason to grow."""
     for block in example("congestion"):
         apply(block, workspace)
     path = workspace / str(example("congestion")[0].file)
     text = path.read_text(encoding="utf-8")
-    assert text.count("self.window = 1.0;") == 1
-    path.write_text(text.replace("self.window = 1.0;", ""), encoding="utf-8")
-    with pytest.raises(AssertionError, match=r"every_control_recovers_after_a_timeout \.\.\. FAILED"):
+    assert text.count("1.0 - self.0.decrease") == 1
+    path.write_text(text.replace("1.0 - self.0.decrease", "1.0 + self.0.decrease"), encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"window_stays_sane_under_any_order_of_events \.\.\. FAILED"):
         cargo(workspace, "test", "--offline", "-p", "parshall-congestion", "--test", "conformance")

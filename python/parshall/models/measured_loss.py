@@ -26,7 +26,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from parshall.models.inputs import FloatArray, ModelInputError
 
@@ -118,8 +118,8 @@ def measured(
     if smoothing == "isotonic":
         p = isotonic_regression(p, weights=rounds).x
     tail = (1 - level) / 2
-    low = np.where(bad == 0, 0.0, beta.ppf(tail, bad, np.maximum(all_ - bad + 1, 1)))
-    high = np.where(bad == all_, 1.0, beta.ppf(1 - tail, bad + 1, np.maximum(all_ - bad, 1)))
+    low = np.where(bad == 0, 0.0, betaincinv(np.maximum(bad, 1), all_ - bad + 1, tail))
+    high = np.where(bad == all_, 1.0, betaincinv(bad + 1, np.maximum(all_ - bad, 1), 1 - tail))
     return Measured(seen, rounds, lossy, np.clip(p, 0, 1), low, high, smoothing, ceiling)
 
 
