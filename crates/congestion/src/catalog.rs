@@ -58,6 +58,12 @@ macro_rules! controls {
                 }
             }
 
+            fn check_ranges(&self) -> Result<(), ConfigError> {
+                match self {
+                    $(Self::$control(config) => config.check_ranges(),)*
+                }
+            }
+
             /// The name that scenarios use.
             pub fn name(&self) -> &'static str {
                 match self {
@@ -163,17 +169,17 @@ fn on_ack_then_read<C: CongestionControl>(control: &mut C, ack: &AckEvent, windo
 }
 
 impl ControlConfig {
-    /// Refuses a configuration that contradicts itself, or the path: `rtt` is the longest that its flows have.
+    /// Refuses a configuration with values outside the declared ranges, or that contradicts itself or the path: `rtt` is the
+    /// longest that its flows have.
     ///
     /// # Errors
     /// [`ConfigError`]: what is accepted.
     pub fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
+        self.check_ranges()?;
         match self {
             Self::MultipleTimeScale(config) => config
                 .check(rtt)
                 .and_then(|()| config.steered().check(rtt).map_err(|error| error.within("control"))),
-            Self::RateBased(config) => config.check(),
-            Self::TcpRate(config) => config.check(),
             _ => Ok(()),
         }
     }

@@ -17,7 +17,7 @@
 //! window: enough for large buffers, and less of an overshoot in small ones.
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start};
-use parshall_units::parameters::{Reader, Variable};
+use parshall_units::parameters::{Bounded, Reader, Variable};
 use parshall_units::Duration;
 use serde::Deserialize;
 
@@ -31,6 +31,8 @@ pub enum SlowStart {
     #[serde(rename = "hystart++")]
     HyStart,
 }
+
+impl Bounded for SlowStart {}
 
 /// What it adds to the inner variables of the control behind it.
 pub const VARIABLES: &[Variable] =

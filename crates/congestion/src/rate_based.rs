@@ -24,7 +24,7 @@
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::{one_of, ConfigError, Instant};
+use parshall_units::Instant;
 
 parshall_units::configuration! {
     /// Parameters of [`RateBased`].
@@ -63,13 +63,6 @@ pub struct RateBased {
     delivered: f64,
     lost: bool,
     unused: bool,
-}
-
-impl RateBasedConfig {
-    /// Refuses what is no way to see congestion.
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        one_of(Self::PARAMETERS, "congestion", &self.congestion)
-    }
 }
 
 impl RateBased {

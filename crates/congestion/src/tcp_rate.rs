@@ -22,7 +22,7 @@
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::{one_of, ConfigError, Instant};
+use parshall_units::Instant;
 
 parshall_units::configuration! {
     /// Parameters of [`TcpRate`].
@@ -33,13 +33,6 @@ parshall_units::configuration! {
         decrease: f64 => Number, default "2", min 1e-6, max 1000.0;
         /// Whether that is taken by the round trip, each ACK's part divided by cwnd, or whole by each ACK.
         decrease_per: String => Choice("round_trip", "ack"), default "round_trip";
-    }
-}
-
-impl TcpRateConfig {
-    /// Refuses a choice that there is not.
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        one_of(Self::PARAMETERS, "decrease_per", &self.decrease_per)
     }
 }
 
@@ -196,7 +189,7 @@ mod tests {
         let before = rate.window();
         rate.on_ack(&ack(3.0, 110.5)); // 0.5 ms in 2 ms
         assert!((rate.window() - (before - 2.0 * 0.25)).abs() < 1e-9);
-        assert_eq!(config("packet").check().unwrap_err().key, "decrease_per");
+        assert_eq!(config("packet").check_ranges().unwrap_err().key, "decrease_per");
     }
 
     /// A link of `capacity` packets/s whose queue is what the rate leaves: the window must fill it without losses.

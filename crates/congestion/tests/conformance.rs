@@ -1,7 +1,10 @@
 //! What every congestion control in the catalog must keep, whatever happens to it.
 
+#[path = "common/any_config.rs"]
+mod any_config;
 mod common;
 
+use any_config::any_config;
 use common::{default_config, default_object};
 use parshall_congestion::catalog::CATALOG;
 use parshall_congestion::{
@@ -102,29 +105,51 @@ proptest! {
         start in 1.0f64..100.0,
     ) {
         for entry in CATALOG {
-            let config = default_config(entry);
-            let begin = Start { window: start, ssthresh: f64::INFINITY, random: 0 };
-            let (mut one, mut two) = (config.build(begin), config.build(begin));
-            let mut clock = Clock::new();
-            let mut again = Clock::new();
-            for &event in &events {
-                let before = one.window();
-                apply(&mut one, &mut clock, event);
-                apply(&mut two, &mut again, event);
-                let window = one.window();
-                prop_assert!(window.is_finite() && window >= 1.0, "{}: {window} after {event:?}", entry.name);
-                let rate = one.pacing_rate().unwrap_or(1.0);
-                prop_assert!(rate.is_finite() && rate > 0.0, "{}: paces at {rate}", entry.name);
-                prop_assert!(one.ssthresh() >= 2.0 || one.ssthresh() == f64::INFINITY, "{}", entry.name);
-                prop_assert_eq!(window.to_bits(), two.window().to_bits(), "{} is not deterministic", entry.name);
-                match event {
-                    Happening::Congestion { .. } => prop_assert!(window <= before.max(2.0), "{}", entry.name),
-                    Happening::Timeout { .. } => prop_assert_eq!(window, 1.0, "{}", entry.name),
-                    _ => {}
-                }
-            }
+            stays_sane(entry.name, &default_config(entry), &events, start)?;
         }
     }
+
+    /// The same with every value that the parameters accept.
+    #[test]
+    fn window_stays_sane_whatever_the_parameters(
+        configs in CATALOG.iter().map(any_config).collect::<Vec<_>>(),
+        events in prop::collection::vec(happening(), 1..100),
+        start in 1.0f64..100.0,
+    ) {
+        for (entry, config) in CATALOG.iter().zip(&configs) {
+            stays_sane(entry.name, config, &events, start)?;
+        }
+    }
+}
+
+/// Finite windows of a packet or more, that do not grow at congestion events; the same for the same events.
+fn stays_sane(
+    name: &str,
+    config: &ControlConfig,
+    events: &[Happening],
+    start: f64,
+) -> Result<(), TestCaseError> {
+    let begin = Start { window: start, ssthresh: f64::INFINITY, random: 0 };
+    let (mut one, mut two) = (config.build(begin), config.build(begin));
+    let mut clock = Clock::new();
+    let mut again = Clock::new();
+    for &event in events {
+        let before = one.window();
+        apply(&mut one, &mut clock, event);
+        apply(&mut two, &mut again, event);
+        let window = one.window();
+        prop_assert!(window.is_finite() && window >= 1.0, "{name}: {window} after {event:?}, {config:?}");
+        let rate = one.pacing_rate().unwrap_or(1.0);
+        prop_assert!(rate.is_finite() && rate > 0.0, "{name}: paces at {rate}, {config:?}");
+        prop_assert!(one.ssthresh() >= 2.0 || one.ssthresh() == f64::INFINITY, "{name}, {config:?}");
+        prop_assert_eq!(window.to_bits(), two.window().to_bits(), "{} is not deterministic", name);
+        match event {
+            Happening::Congestion { .. } => prop_assert!(window <= before.max(2.0), "{name}, {config:?}"),
+            Happening::Timeout { .. } => prop_assert_eq!(window, 1.0, "{}, {:?}", name, config),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 proptest! {
@@ -174,6 +199,13 @@ proptest! {
                 prop_assert!(names.is_subset(&listed), "{}: {:?}", entry.name, names);
             }
         }
+    }
+}
+
+#[test]
+fn what_the_catalog_gives_by_default_is_within_its_ranges() {
+    for entry in CATALOG {
+        assert_eq!(default_config(entry).check(Duration::ZERO), Ok(()), "{}", entry.name);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::unit_interval;
 use parshall_units::parameters::Entry;
+use parshall_units::ConfigError;
 use rand_core::RngCore;
 use serde::Deserialize;
 
@@ -118,6 +119,19 @@ pub enum Loss {
 }
 
 impl LossConfig {
+    /// Refuses values outside the declared ranges.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: which key, what was found, what is accepted.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::None(config) => config.check_ranges(),
+            Self::Bernoulli(config) => config.check_ranges(),
+            Self::Periodic(config) => config.check_ranges(),
+            Self::GilbertElliott(config) => config.check_ranges(),
+        }
+    }
+
     /// The medium in its first state: good. `None` if it never loses anything.
     pub fn build(&self) -> Option<Loss> {
         match self {

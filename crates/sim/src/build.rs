@@ -191,6 +191,7 @@ fn link(spec: &LinkSpec, streams: Streams, internals: bool) -> Result<LinkState,
         }
     };
     spec.queue.check().map_err(|error| at_key("queue", &error))?;
+    spec.loss.check().map_err(|error| at_key("loss", &error))?;
     let link = Link::new(transmitter, Duration::from_ps(spec.delay_ps), &spec.queue, &spec.loss);
     let random = streams.stream(&spec.name, "link", 0);
     Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new(internals)))
@@ -264,6 +265,9 @@ impl<'a> GroupBuilder<'a> {
     }
 
     fn check_tcp(&self, tcp: &TcpConfig, control: &ControlConfig) -> Result<(), Problem> {
+        tcp.check_ranges().map_err(|error| {
+            problem(&error.key, format!("found {}; write {}", error.found, error.accepted))
+        })?;
         if tcp.max_rto.min(tcp.initial_rto) < SHORTEST_RTO_PS {
             return Err(problem("max_rto", "and initial_rto must be at least 1 ms"));
         }

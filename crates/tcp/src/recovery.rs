@@ -22,7 +22,7 @@ use crate::segment::Ack;
 use crate::sender::{Phase, Sender};
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, CongestionEvent, Signal};
-use parshall_units::parameters::Entry;
+use parshall_units::parameters::{Bounded, Entry};
 use parshall_units::Instant;
 use serde::Deserialize;
 
@@ -41,6 +41,8 @@ pub enum Recovery {
     /// Selective acknowledgements, losses found by time, probes at the tail.
     Rack,
 }
+
+impl Bounded for Recovery {}
 
 /// Every loss recovery.
 pub const CATALOG: &[Entry] = &[

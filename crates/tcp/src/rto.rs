@@ -8,6 +8,7 @@
 //! | G | `TcpConfig::rto_granularity` | ps |
 
 use crate::TcpConfig;
+use parshall_units::parameters::Bounded;
 use parshall_units::Duration;
 use serde::Deserialize;
 
@@ -20,6 +21,8 @@ pub enum RtoFloor {
     /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is at least SRTT + `min_rto`.
     Variation,
 }
+
+impl Bounded for RtoFloor {}
 
 /// Smoothed RTT, its variation, and the timeout they give.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@
 //! begins. Since 5.6 it is off unless the setting `tcp_no_ssthresh_metrics_save` is 0; it always was where
 //! `tcp_no_metrics_save` is 1. Deviations: windows may be fractional here, and the metric does not expire.
 
+use parshall_units::parameters::Bounded;
 use serde::Deserialize;
 
 /// What is kept when a connection ends.
@@ -25,6 +26,8 @@ pub enum SsthreshCache {
     /// What Linux keeps, which depends on the state in which the connection ends.
     Linux,
 }
+
+impl Bounded for SsthreshCache {}
 
 /// The state in which a connection ends.
 #[derive(Clone, Copy, Debug)]

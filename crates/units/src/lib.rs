@@ -17,6 +17,6 @@ pub mod parameters;
 mod parse;
 mod quantity;
 
-pub use config_error::{in_range, one_of, ConfigError};
+pub use config_error::ConfigError;
 pub use parse::{parse_bytes, parse_duration, parse_packets, parse_rate, ParseQuantityError};
 pub use quantity::{Bytes, Duration, Instant, Packets, Rate};

@@ -4,7 +4,9 @@
 //! fields Rust reads (no defaults: the scenario resolves them), and the [`Parameter`] list from which the
 //! Python schema, `parshall list` and the docs tables are made.
 
+use crate::{ConfigError, Duration};
 use serde::Serialize;
+use std::num::NonZeroU64;
 
 /// How a parameter is written in a scenario and stored in a resolved one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -70,6 +72,65 @@ pub struct Parameter {
     pub description: &'static str,
 }
 
+impl Kind {
+    /// What stands before a range of it.
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Duration => "a duration from",
+            Self::Rate => "a rate from",
+            Self::Bytes | Self::Size => "a size from",
+            _ => "a number from",
+        }
+    }
+}
+
+impl Parameter {
+    /// Refuses a number outside the declared range; NaN is outside every range.
+    pub(crate) fn check_number(&self, value: f64) -> Result<(), ConfigError> {
+        let (min, max) = (self.min.unwrap_or(f64::MIN), self.max.unwrap_or(f64::MAX));
+        if (min..=max).contains(&value) {
+            return Ok(());
+        }
+        let described = self.description.trim_end_matches('.');
+        let shown = |bound: Option<f64>| bound.map(|bound| self.shown(bound));
+        let accepted = match (shown(self.min), shown(self.max)) {
+            (Some(min), Some(max)) => format!("{} {min} to {max} ({described})", self.kind.noun()),
+            (Some(min), None) => format!("{min} or more ({described})"),
+            (None, Some(max)) => format!("{max} or less ({described})"),
+            (None, None) => format!("a finite number ({described})"),
+        };
+        Err(ConfigError::new(self.name, self.shown(value), accepted))
+    }
+
+    /// Refuses a name that is none of the choices, if there are any.
+    pub(crate) fn check_choice(&self, name: &str) -> Result<(), ConfigError> {
+        if self.choices.is_empty() || self.choices.contains(&name) {
+            return Ok(());
+        }
+        Err(ConfigError::new(self.name, name, format!("one of {}", self.choices.join(", "))))
+    }
+
+    /// A number as a scenario would write it.
+    fn shown(&self, number: f64) -> String {
+        match self.kind {
+            Kind::Duration => Duration::from_ps(number as u64).to_string(),
+            Kind::Packets => format!("{} packets", short(number)),
+            Kind::Bytes => format!("{} B", short(number)),
+            Kind::Rate => format!("{} bit/s", short(number)),
+            _ => short(number),
+        }
+    }
+}
+
+/// The number without a row of zeros.
+fn short(number: f64) -> String {
+    if number == 0.0 || (1e-4..1e6).contains(&number.abs()) {
+        number.to_string()
+    } else {
+        format!("{number:e}")
+    }
+}
+
 /// One entry of a family's catalog.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Entry {
@@ -105,6 +166,61 @@ impl Variable {
     }
 }
 
+/// A value whose parameter declares what is accepted.
+pub trait Bounded {
+    /// Refuses a value that the parameter does not accept. Types that hold nothing else need no check.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: the parameter's name, what was found, what is accepted.
+    fn check_range(&self, _parameter: &Parameter) -> Result<(), ConfigError> {
+        Ok(())
+    }
+}
+
+impl Bounded for f64 {
+    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
+        parameter.check_number(*self)
+    }
+}
+
+impl Bounded for u64 {
+    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
+        parameter.check_number(*self as f64)
+    }
+}
+
+impl Bounded for u32 {
+    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
+        parameter.check_number(f64::from(*self))
+    }
+}
+
+impl Bounded for NonZeroU64 {
+    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
+        parameter.check_number(self.get() as f64)
+    }
+}
+
+impl<T: Bounded> Bounded for Option<T> {
+    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
+        self.as_ref().map_or(Ok(()), |value| value.check_range(parameter))
+    }
+}
+
+impl Bounded for String {
+    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
+        parameter.check_choice(self)
+    }
+}
+
+impl Bounded for bool {}
+
+/// Lists have rules of their own, which who takes them checks.
+impl<T> Bounded for Vec<T> {}
+
+/// What is behind it checks itself.
+impl<T> Bounded for Box<T> {}
+
 /// Is told the values of inner variables, by their names.
 pub type Reader<'a> = dyn FnMut(&'static str, f64) + 'a;
 
@@ -126,6 +242,9 @@ pub type Reader<'a> = dyn FnMut(&'static str, f64) + 'a;
 /// assert_eq!(AimdConfig::PARAMETERS[2].choices, ["packets", "bytes"]);
 /// let config: AimdConfig = serde_json::from_str(r#"{"increase": 1.0, "keep": 0.5, "counts": "bytes"}"#).unwrap();
 /// assert_eq!(config.increase, 1.0);
+/// assert!(config.check_ranges().is_ok());
+/// let error = AimdConfig { keep: f64::NAN, ..config }.check_ranges().unwrap_err();
+/// assert_eq!(error.to_string(), "keep: found NaN; write a number from 0 to 1 (Factor the window keeps at a loss)");
 /// ```
 #[macro_export]
 macro_rules! configuration {
@@ -159,6 +278,20 @@ macro_rules! configuration {
                     description: $doc.trim_ascii(),
                 },)*
             ];
+
+            /// Refuses values that are outside the declared ranges, or none of the declared choices.
+            ///
+            /// # Errors
+            /// [`ConfigError`]($crate::ConfigError): the first key, what was found, what is accepted.
+            #[allow(unused_mut, unused_variables)] // of a struct without fields
+            pub fn check_ranges(&self) -> Result<(), $crate::ConfigError> {
+                let mut parameters = Self::PARAMETERS.iter();
+                $($crate::parameters::Bounded::check_range(
+                    &self.$field,
+                    parameters.next().expect(concat!("the parameter ", stringify!($field))),
+                )?;)*
+                Ok(())
+            }
         }
     };
 }

@@ -34,9 +34,8 @@ pub(crate) use poisson::Poisson;
 pub(crate) use transfer::TransferList;
 
 use crate::distributions::{Distribution, DistributionConfig};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 use crate::sources::Source;
-use parshall_units::parameters::Parameter;
 use parshall_units::Rate;
 use std::num::NonZeroU32;
 
@@ -62,8 +61,7 @@ fn build(key: &str, config: &DistributionConfig) -> Result<Distribution, ConfigE
 }
 
 /// The rate under the key `rate`.
-fn rate(parameters: &[Parameter], bps: u64) -> Result<Rate, ConfigError> {
-    in_range(parameters, "rate", bps as f64)?;
+fn rate(bps: u64) -> Result<Rate, ConfigError> {
     Rate::from_bps(bps).ok_or_else(|| ConfigError::new("rate", "0 bit/s", "a rate above zero"))
 }
 

@@ -56,7 +56,7 @@ use large_time_scale::LargeTimeScale;
 use level::Level;
 use oracle::Oracle;
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::{in_range, one_of, ConfigError, Duration, Instant};
+use parshall_units::{ConfigError, Duration, Instant};
 
 parshall_units::configuration! {
     /// Parameters of [`MultipleTimeScale`].
@@ -110,9 +110,8 @@ impl MultipleTimeScaleConfig {
         &self.control
     }
 
-    /// Refuses what contradicts itself, and an interval below the RTT of the path.
+    /// Refuses values within their ranges that contradict each other, and an interval below the RTT of the path.
     pub(crate) fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
-        self.check_values()?;
         let wrapped = Self::PARAMETERS[0].choices;
         if !wrapped.contains(&self.control.name()) {
             let accepted = format!(
@@ -165,32 +164,6 @@ impl MultipleTimeScaleConfig {
         if self.metacontrol {
             let accepted = "false: the coupling \"level\" has no A to find";
             return Err(ConfigError::new("metacontrol", true, accepted));
-        }
-        Ok(())
-    }
-
-    fn check_values(&self) -> Result<(), ConfigError> {
-        for (key, value) in [
-            ("interval", self.interval as f64),
-            ("levels", self.levels as f64),
-            ("peak", self.peak),
-            ("memory", self.memory as f64),
-            ("aggressiveness", self.aggressiveness),
-            ("conservativeness", self.conservativeness),
-            ("threshold", self.threshold),
-            ("adjustment", self.adjustment),
-            ("shift", self.shift),
-        ] {
-            in_range(Self::PARAMETERS, key, value)?;
-        }
-        for (key, name) in [
-            ("quantiser", &self.quantiser),
-            ("schedule", &self.schedule),
-            ("coupling", &self.coupling),
-            ("shared", &self.shared),
-            ("block", &self.block),
-        ] {
-            one_of(Self::PARAMETERS, key, name)?;
         }
         Ok(())
     }

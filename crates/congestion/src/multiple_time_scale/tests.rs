@@ -11,8 +11,13 @@ use crate::{
     AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, DctcpConfig, RateBasedConfig,
     RenoConfig, Signal, Start, VegasConfig,
 };
-use parshall_units::{Duration, Instant};
+use parshall_units::{ConfigError, Duration, Instant};
 use proptest::prelude::*;
+
+/// As of a scenario.
+fn checked(config: &MultipleTimeScaleConfig, rtt: Duration) -> Result<(), ConfigError> {
+    ControlConfig::MultipleTimeScale(config.clone()).check(rtt)
+}
 
 pub(super) fn config() -> MultipleTimeScaleConfig {
     MultipleTimeScaleConfig {
@@ -221,7 +226,7 @@ proptest! {
         let config = MultipleTimeScaleConfig {
             schedule: schedule.into(), slopes, aggressiveness: largest, conservativeness: smallest, ..config()
         };
-        prop_assert_eq!(config.check(Duration::ZERO), Ok(()));
+        prop_assert_eq!(checked(&config, Duration::ZERO), Ok(()));
         let schedule = Schedule::new(&config);
         let (low, high) = (schedule.slope(a.min(b)), schedule.slope(a.max(b)));
         prop_assert!(low >= high * (1.0 - 1e-12), "{low} at {}, {high} at {}", a.min(b), a.max(b));
@@ -500,7 +505,7 @@ fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
 #[test]
 fn what_contradicts_itself_is_refused() {
     let rtt = Duration::from_millis(100);
-    assert_eq!(config().check(rtt), Ok(()));
+    assert_eq!(checked(&config(), rtt), Ok(()));
     let refused: [(&str, MultipleTimeScaleConfig); 20] = [
         ("oracle", MultipleTimeScaleConfig { oracle: vec![9.0], ..config() }),
         ("oracle", MultipleTimeScaleConfig { oracle: vec![1.0], metacontrol: true, ..config() }),
@@ -552,7 +557,7 @@ fn what_contradicts_itself_is_refused() {
         ),
     ];
     for (key, config) in refused {
-        let error = config.check(rtt).expect_err(key);
+        let error = checked(&config, rtt).expect_err(key);
         assert_eq!(error.key, key);
         assert!(!error.accepted.is_empty());
     }
@@ -579,6 +584,6 @@ fn a_misspelt_choice_is_refused() {
             _ => &mut misspelt.shared,
         };
         *value = "fix".into();
-        assert_eq!(misspelt.check(Duration::ZERO).unwrap_err().key, key);
+        assert_eq!(checked(&misspelt, Duration::ZERO).unwrap_err().key, key);
     }
 }

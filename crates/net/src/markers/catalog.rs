@@ -39,7 +39,9 @@ macro_rules! markers {
             pub fn check(&self, edge: Edge) -> Result<(), ConfigError> {
                 match self {
                     Self::None(_) => Ok(()),
-                    $(Self::$marker(config) => $marker::check(config, edge),)*
+                    $(Self::$marker(config) => {
+                        config.check_ranges().and_then(|()| $marker::check(config, edge))
+                    })*
                 }
             }
 

@@ -72,11 +72,15 @@ macro_rules! queues {
                 }
             }
 
-            /// Refuses a configuration that contradicts itself.
+            /// Refuses a configuration with values outside the declared ranges, or that contradicts itself.
             ///
             /// # Errors
             /// [`ConfigError`]: which key, what was found, what is accepted.
             pub fn check(&self) -> Result<(), ConfigError> {
+                match self {
+                    $(Self::$queue(config) => config.check_ranges(),)*
+                    $(Self::$late(config) => config.check_ranges(),)*
+                }?;
                 match self.build() {
                     Discipline::AtArrival(queue) => queue.check(),
                     Discipline::AtDeparture(queue) => queue.check(),

@@ -26,7 +26,7 @@ pub use rio::{CoinKind, Length, Rio, RioConfig};
 pub use step::{Step, StepConfig};
 
 use crate::markers::Class;
-use parshall_units::parameters::{Reader, Variable};
+use parshall_units::parameters::{Bounded, Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -111,6 +111,8 @@ pub enum Limit {
     /// So many bytes.
     Bytes(u64),
 }
+
+impl Bounded for Limit {}
 
 impl Limit {
     /// Whether a packet of `bytes` fits beside what is held.

@@ -22,7 +22,7 @@
 
 use super::early_drop::{Average, Coin, Curve};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
-use parshall_units::parameters::{Reader, Variable};
+use parshall_units::parameters::{Bounded, Reader, Variable};
 use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -36,6 +36,8 @@ pub enum RedRule {
     /// It does not count, and nothing is hit while at most one packet waits.
     Ns2,
 }
+
+impl Bounded for RedRule {}
 
 parshall_units::configuration! {
     /// Parameters of [`Red`].

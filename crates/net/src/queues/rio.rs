@@ -22,7 +22,8 @@
 use super::early_drop::{Average, Coin, Curve};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::Class;
-use parshall_units::{in_range, ConfigError, Packets};
+use parshall_units::parameters::Bounded;
+use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
 use serde::Deserialize;
 
@@ -36,6 +37,8 @@ pub enum Length {
     Total,
 }
 
+impl Bounded for Length {}
+
 /// How a probability becomes a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -45,6 +48,8 @@ pub enum CoinKind {
     /// RED's: the gaps between drops of a class are uniform.
     Spaced,
 }
+
+impl Bounded for CoinKind {}
 
 parshall_units::configuration! {
     /// Parameters of [`Rio`].
@@ -156,12 +161,6 @@ impl QueueDiscipline for Rio {
 
     fn check(&self) -> Result<(), ConfigError> {
         let config = &self.0.config;
-        for (key, value) in
-            [("in_probability", config.in_probability), ("out_probability", config.out_probability)]
-        {
-            in_range(RioConfig::PARAMETERS, key, value)?;
-        }
-        in_range(RioConfig::PARAMETERS, "averaging", config.averaging)?;
         let order = |low: (&str, u64), high: (&str, u64), why: &str| {
             if low.1 <= high.1 {
                 return Ok(());
@@ -194,6 +193,7 @@ impl QueueDiscipline for Rio {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queues::QueueConfig;
     use parshall_units::{Duration, Instant};
     use proptest::prelude::*;
     use rand_core::SeedableRng;
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn contradictions_are_refused() {
-        let refused = |config: RioConfig| Rio::new(&config).check().unwrap_err().to_string();
+        let refused = |config: RioConfig| QueueConfig::Rio(config).check().unwrap_err().to_string();
         assert_eq!(
             refused(RioConfig { in_min: 101, ..config() }),
             "in_min: found 101 packets; write in_max, 100 packets, or less"

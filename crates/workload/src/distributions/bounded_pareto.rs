@@ -9,7 +9,7 @@
 //! P(X > x) = ((L/x)^α - (L/H)^α) / (1 - (L/H)^α) for L <= x <= H. All moments exist, so any α > 0 will do.
 
 use super::{Law, LawConfig};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 
 parshall_units::configuration! {
     /// A power law cut at both ends.
@@ -39,11 +39,6 @@ impl LawConfig for BoundedParetoConfig {
         "Harchol-Balter, Performance Modeling and Design of Computer Systems (2013), ch. 20";
 
     fn build(&self) -> Result<BoundedPareto, ConfigError> {
-        for (key, value) in
-            [("minimum", self.minimum), ("maximum", self.maximum), ("tail_index", self.tail_index)]
-        {
-            in_range(Self::PARAMETERS, key, value)?;
-        }
         if self.maximum <= self.minimum {
             let accepted = format!("a value above minimum, {}", self.minimum);
             return Err(ConfigError::new("maximum", self.maximum, accepted));

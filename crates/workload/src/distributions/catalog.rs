@@ -14,7 +14,7 @@ use super::uniform::{Uniform, UniformConfig};
 use super::weibull::{Weibull, WeibullConfig};
 use super::{Distribution, Law, LawConfig};
 use crate::error::ConfigError;
-use parshall_units::parameters::Entry;
+use parshall_units::parameters::{Bounded, Entry};
 use serde::Deserialize;
 
 /// Dispatch is a `match`, not a virtual call: a draw stays inlined.
@@ -44,7 +44,7 @@ macro_rules! distributions {
             /// A parameter is out of range, or parameters contradict each other.
             pub fn build(&self) -> Result<Distribution, ConfigError> {
                 match self {
-                    $(Self::$law(config) => config.build().map(Laws::$law),)*
+                    $(Self::$law(config) => config.check_ranges().and_then(|()| config.build()).map(Laws::$law),)*
                 }
                 .map(Distribution)
             }
@@ -91,6 +91,8 @@ macro_rules! distributions {
         ];
     };
 }
+
+impl Bounded for DistributionConfig {}
 
 distributions! {
     "constant" => Constant(ConstantConfig),

@@ -1,7 +1,7 @@
 //! Always the same value.
 
 use super::{Law, LawConfig};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 
 parshall_units::configuration! {
     /// Always the same value.
@@ -21,7 +21,6 @@ impl LawConfig for ConstantConfig {
     const REFERENCE: &'static str = "degenerate distribution";
 
     fn build(&self) -> Result<Constant, ConfigError> {
-        in_range(Self::PARAMETERS, "value", self.value)?;
         Ok(Constant(self.value))
     }
 }

@@ -1,7 +1,7 @@
 //! Exponential: the memoryless law.
 
 use super::{Law, LawConfig};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 
 parshall_units::configuration! {
     /// P(X > x) = exp(-x / mean).
@@ -35,7 +35,6 @@ impl LawConfig for ExponentialConfig {
         "Johnson, Kotz & Balakrishnan, Continuous Univariate Distributions 1, ch. 19";
 
     fn build(&self) -> Result<Exponential, ConfigError> {
-        in_range(Self::PARAMETERS, "mean", self.mean)?;
         Ok(Exponential::with_mean(self.mean))
     }
 }

@@ -15,7 +15,7 @@
 //! by Newton's method).
 
 use super::{Exponential, Law, LawConfig};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 
 parshall_units::configuration! {
     /// A mix of a short and a long exponential that each contribute half of the mean.
@@ -43,8 +43,6 @@ impl LawConfig for HyperexponentialConfig {
     const REFERENCE: &'static str = "Whitt, Operations Research 30(1), 1982: balanced means";
 
     fn build(&self) -> Result<Hyperexponential, ConfigError> {
-        in_range(Self::PARAMETERS, "mean", self.mean)?;
-        in_range(Self::PARAMETERS, "cv2", self.cv2)?;
         let imbalance = libm::sqrt((self.cv2 - 1.0) / (self.cv2 + 1.0));
         let short = 0.5 * (1.0 + imbalance);
         let long = 1.0 / ((self.cv2 + 1.0) * (1.0 + imbalance)); // 1 - short, without cancellation

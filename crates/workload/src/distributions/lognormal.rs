@@ -7,7 +7,7 @@
 
 use super::normal;
 use super::{Law, LawConfig};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 
 parshall_units::configuration! {
     /// ln X is normal.
@@ -34,8 +34,6 @@ impl LawConfig for LognormalConfig {
         "Johnson, Kotz & Balakrishnan, Continuous Univariate Distributions 1, ch. 14";
 
     fn build(&self) -> Result<Lognormal, ConfigError> {
-        in_range(Self::PARAMETERS, "mean", self.mean)?;
-        in_range(Self::PARAMETERS, "sigma", self.sigma)?;
         let mu = libm::log(self.mean) - 0.5 * self.sigma * self.sigma;
         Ok(Lognormal { mean: self.mean, mu, sigma: self.sigma })
     }

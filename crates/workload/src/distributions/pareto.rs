@@ -10,7 +10,7 @@
 //! simulation draws, which is why the range starts a little above 1.
 
 use super::{Law, LawConfig};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 
 parshall_units::configuration! {
     /// P(X > x) = (L / x)^tail_index with L = mean (tail_index - 1) / tail_index.
@@ -36,8 +36,6 @@ impl LawConfig for ParetoConfig {
     const REFERENCE: &'static str = "Goga, Loiseau & Gonçalves 2011, §2";
 
     fn build(&self) -> Result<Pareto, ConfigError> {
-        in_range(Self::PARAMETERS, "mean", self.mean)?;
-        in_range(Self::PARAMETERS, "tail_index", self.tail_index)?;
         Ok(Pareto {
             minimum: self.mean * (self.tail_index - 1.0) / self.tail_index,
             exponent: -1.0 / self.tail_index,

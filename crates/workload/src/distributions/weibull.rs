@@ -5,7 +5,7 @@
 //! of the mean.
 
 use super::{Law, LawConfig};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 
 parshall_units::configuration! {
     /// A stretched exponential.
@@ -32,8 +32,6 @@ impl LawConfig for WeibullConfig {
         "Johnson, Kotz & Balakrishnan, Continuous Univariate Distributions 1, ch. 21";
 
     fn build(&self) -> Result<Weibull, ConfigError> {
-        in_range(Self::PARAMETERS, "mean", self.mean)?;
-        in_range(Self::PARAMETERS, "shape", self.shape)?;
         let exponent = 1.0 / self.shape;
         Ok(Weibull { mean: self.mean, scale: self.mean / libm::tgamma(1.0 + exponent), exponent })
     }

@@ -34,7 +34,7 @@ macro_rules! workloads {
             /// A parameter is out of range, or parameters contradict each other.
             pub fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError> {
                 match self {
-                    $(Self::$workload(config) => config.source(packet_bytes),)*
+                    $(Self::$workload(config) => config.check_ranges().and_then(|()| config.source(packet_bytes)),)*
                 }
             }
 

@@ -22,7 +22,7 @@ impl Application for CbrConfig {
     const DATAGRAMS: bool = true;
 
     fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError> {
-        let spacing = Spacing::new(rate(Self::PARAMETERS, self.rate)?, packet_bytes);
+        let spacing = Spacing::new(rate(self.rate)?, packet_bytes);
         let source = Cbr { spacing: Arc::new(spacing), pace: Pace::default() };
         Ok(Source::Datagrams(DatagramSource(Datagrams::Cbr(source))))
     }

@@ -37,7 +37,7 @@ impl Application for OnOffCbrConfig {
     const DATAGRAMS: bool = true;
 
     fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError> {
-        let spacing = Spacing::new(rate(Self::PARAMETERS, self.rate)?, packet_bytes);
+        let spacing = Spacing::new(rate(self.rate)?, packet_bytes);
         let (on, off) = (build("on", &self.on)?, build("off", &self.off)?);
         let shortest = spacing.as_duration().over(MOST_PERIODS_A_PACKET).max(Duration::from_ps(1));
         if on.mean() < shortest.as_secs_f64() {

@@ -3,7 +3,7 @@
 
 use super::{build, Application};
 use crate::distributions::{Distribution, DistributionConfig, Exponential};
-use crate::error::{in_range, ConfigError};
+use crate::error::ConfigError;
 use crate::random::unit_interval;
 use crate::sources::{transfer_bytes, Arrival, ArrivalSource, Source};
 use parshall_units::Duration;
@@ -41,7 +41,6 @@ impl Application for OpenLoopConfig {
     const REFERENCE: &'static str = "Ben Fredj et al., SIGCOMM 2001: Poisson flow arrivals";
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
-        in_range(Self::PARAMETERS, "arrivals_per_s", self.arrivals_per_s)?;
         let size = build("size", &self.size)?;
         let laws = Arc::new(Laws {
             gap: Exponential::with_mean(1.0 / self.arrivals_per_s),

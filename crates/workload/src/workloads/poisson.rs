@@ -30,7 +30,7 @@ impl Application for PoissonConfig {
     const RANDOM_TIMES: bool = true;
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
-        let rate = rate(Self::PARAMETERS, self.rate)?;
+        let rate = rate(self.rate)?;
         let size = build("size", &self.size)?;
         if size.mean() < 1.0 {
             let found = format!("a mean of {} bytes", size.mean());
