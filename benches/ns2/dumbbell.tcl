@@ -10,12 +10,13 @@
 #
 # `overhead`: each sending waits for a uniform time of up to so many seconds in its host.
 #
-# `headers trimmed` keeps the headers Flags, IP and TCP, the fewest that leave the results as they are with all
-# (without Flags, its bits alias another header's and most packets are lost).
+# `headers trimmed` keeps the fewest headers that leave the results as they are with all (`trim_headers`).
 #
 # Prints one line of `key=value`: what passed the bottleneck after `warm`, and the CPU and wall seconds of the
 # event loop alone (from its first event to its last; building the network is not in them). With `monitor 0` the
 # queue is not observed, which is how it is timed: the same seed forwards the same packets either way.
+
+source [file join [file dirname [info script]] common.tcl]
 
 array set o {
     n 100         rate 48e6     buffer 100     pkt 1000     access 100e6
@@ -24,15 +25,9 @@ array set o {
     seed 1        monitor 1     headers trimmed  sinks own
     overhead 0
 }
-foreach {key value} $argv {
-    if {![info exists o($key)]} { puts stderr "unknown key '$key'; known: [lsort [array names o]]"; exit 2 }
-    set o($key) $value
-}
+read_options
 
-if {$o(headers) == "trimmed"} {
-    remove-all-packet-headers
-    add-packet-header Flags IP TCP
-}
+if {$o(headers) == "trimmed"} { trim_headers }
 
 proc cpu_seconds {} {
     # Fields 14 and 15 of stat count ticks of 10 ms; schedstat, where the kernel keeps it, nanoseconds.
@@ -50,33 +45,18 @@ proc cpu_seconds {} {
 set ns [new Simulator]
 $ns rtproto Manual
 
-Agent/TCP set window_ 1000000
-Agent/TCP set overhead_ $o(overhead)
-$defaultRNG seed $o(seed)
-Agent/TCP set minrto_ 0.2
-Agent/TCP set packetSize_ [expr {$o(pkt) - 40}]
+set_tcp $o(pkt) $o(overhead) $o(seed)
 # SACK blocks ride in the 40 bytes of an ACK, as the other simulators count them.
 Agent/TCPSink set packetSize_ 40
 
 proc edge {host router rate delay} {
-    # A host's own link; only its direction towards the router is slower than 100 Gbit/s.
-    global ns
-    $ns duplex-link $host $router $rate $delay DropTail
-    $ns queue-limit $host $router 100000000
-    $ns queue-limit $router $host 100000000
-    [[$ns link $router $host] link] set bandwidth_ 100e9
-    [$host get-module Manual] add-route-to-adj-node -default $router
-    [$router get-module Manual] add-route-to-adj-node $host
+    # Only the direction of a host's own link towards the router is slower than 100 Gbit/s.
+    attach $host $router $rate $delay
+    fast $router $host
 }
 
-set left [$ns node]
-set right [$ns node]
-$ns duplex-link $left $right $o(rate) 1ms DropTail
-$ns queue-limit $left $right $o(buffer)
-$ns queue-limit $right $left 100000000
-[[$ns link $right $left] link] set bandwidth_ 100e9
-[$left get-module Manual] add-route-to-adj-node -default $right
-[$right get-module Manual] add-route-to-adj-node -default $left
+bottleneck $o(rate) 1ms $o(buffer)
+fast $right $left
 
 set random [new RNG]
 $random seed $o(seed)

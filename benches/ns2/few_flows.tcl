@@ -7,44 +7,21 @@
 #
 # Prints the loss rate of the bottleneck, and the packets of each flow that were acknowledged, both since `warm`.
 
+source [file join [file dirname [info script]] common.tcl]
+
 array set o {
     rtts 40,50,60,70     rate 48e6     buffer 220     overhead 0
     dur 60     warm 10     spread 2.0     seed 1
 }
-foreach {key value} $argv {
-    if {![info exists o($key)]} { puts stderr "unknown key '$key'; known: [lsort [array names o]]"; exit 2 }
-    set o($key) $value
-}
+read_options
 
-remove-all-packet-headers
-add-packet-header Flags IP TCP
-Agent/TCP set window_ 1000000
-Agent/TCP set minrto_ 0.2
-Agent/TCP set packetSize_ 1460
-Agent/TCP set overhead_ $o(overhead)
-$defaultRNG seed $o(seed)
+trim_headers
+set_tcp 1500 $o(overhead) $o(seed)
 
 set ns [new Simulator]
 $ns rtproto Manual
-set left [$ns node]
-set right [$ns node]
-$ns duplex-link $left $right $o(rate) 10ms DropTail
-$ns queue-limit $left $right $o(buffer)
-$ns queue-limit $right $left 100000000
-[[$ns link $right $left] link] set bandwidth_ 100e9
-[$left get-module Manual] add-route-to-adj-node -default $right
-[$right get-module Manual] add-route-to-adj-node -default $left
-
-proc host {router delay} {
-    global ns
-    set host [$ns node]
-    $ns duplex-link $host $router 100e9 $delay DropTail
-    $ns queue-limit $host $router 100000000
-    $ns queue-limit $router $host 100000000
-    [$host get-module Manual] add-route-to-adj-node -default $router
-    [$router get-module Manual] add-route-to-adj-node $host
-    return $host
-}
+bottleneck $o(rate) 10ms $o(buffer)
+fast $right $left
 
 set random [new RNG]
 $random seed $o(seed)
@@ -53,8 +30,8 @@ foreach rtt [split $o(rtts) ,] {
     set delay [expr {($rtt / 2e3 - 0.01) / 2}]
     set tcp [new Agent/TCP/Newreno]
     set sink [new Agent/TCPSink]
-    $ns attach-agent [host $left $delay] $tcp
-    $ns attach-agent [host $right $delay] $sink
+    $ns attach-agent [host $left 100e9 $delay] $tcp
+    $ns attach-agent [host $right 100e9 $delay] $sink
     $ns connect $tcp $sink
     set ftp [new Application/FTP]
     $ftp attach-agent $tcp

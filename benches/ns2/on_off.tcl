@@ -7,49 +7,26 @@
 # connection of its own (SYN and slow start; `cached 1`: it starts from the source's last ssthresh). Minimum RTT 10 ms.
 #
 # With equal RTTs and packets, arrivals keep the rhythm of departures for ever, and who is dropped depends on the
-# rhythm. `perturbed 1` adds 200 datagrams of 40 bytes a second at random times, 64 kbit/s, which break it. So do hosts that take a random time: with `overhead`, seconds, each sending waits for a
-# uniform time of up to that.
+# rhythm. `perturbed 1` adds 200 datagrams of 40 bytes a second at random times, 64 kbit/s, which break it. So do hosts
+# that take a random time: with `overhead`, seconds, each sending waits for a uniform time of up to that.
 #
 # Prints one line of totals since `warm` (throughput: TCP packets, each as 1500 bytes), and one line a size bin: lower
 # end, transfers, mean rate in Mbit/s.
+
+source [file join [file dirname [info script]] common.tcl]
 
 array set o {
     n 45       buf 100     alpha 1.5     cached 0     perturbed 0
     dur 100    warm 20     seed 1        variant Reno  overhead 0
 }
-foreach {key value} $argv {
-    if {![info exists o($key)]} { puts stderr "unknown key '$key'; known: [lsort [array names o]]"; exit 2 }
-    set o($key) $value
-}
+read_options
 
-remove-all-packet-headers
-add-packet-header Flags IP TCP
-Agent/TCP set window_ 1000000
-Agent/TCP set minrto_ 0.2
-Agent/TCP set packetSize_ 1460
-Agent/TCP set overhead_ $o(overhead)
-$defaultRNG seed $o(seed)
+trim_headers
+set_tcp 1500 $o(overhead) $o(seed)
 
 set ns [new Simulator]
 $ns rtproto Manual
-set left [$ns node]
-set right [$ns node]
-$ns duplex-link $left $right 1e9 1ms DropTail
-$ns queue-limit $left $right $o(buf)
-$ns queue-limit $right $left 100000000
-[$left get-module Manual] add-route-to-adj-node -default $right
-[$right get-module Manual] add-route-to-adj-node -default $left
-
-proc host {router rate} {
-    global ns
-    set host [$ns node]
-    $ns duplex-link $host $router $rate 2ms DropTail
-    $ns queue-limit $host $router 100000000
-    $ns queue-limit $router $host 100000000
-    [$host get-module Manual] add-route-to-adj-node -default $router
-    [$router get-module Manual] add-route-to-adj-node $host
-    return $host
-}
+bottleneck 1e9 1ms $o(buf)
 
 set random [new RNG]
 $random seed $o(seed)
@@ -89,8 +66,8 @@ proc finished {i} {
 for {set i 0} {$i < $o(n)} {incr i} {
     set tcp($i) [new Agent/TCP/$o(variant)]
     set sink($i) [new Agent/TCPSink]
-    $ns attach-agent [host $left 1e9] $tcp($i)
-    $ns attach-agent [host $right 1e9] $sink($i)
+    $ns attach-agent [host $left 1e9 2ms] $tcp($i)
+    $ns attach-agent [host $right 1e9 2ms] $sink($i)
     $ns connect $tcp($i) $sink($i)
     $tcp($i) proc done {} "finished $i"
     set ssthresh($i) 0
@@ -100,8 +77,8 @@ for {set i 0} {$i < $o(n)} {incr i} {
 if {$o(perturbed)} {
     set udp [new Agent/UDP]
     set null [new Agent/Null]
-    $ns attach-agent [host $left 100e9] $udp
-    $ns attach-agent [host $right 100e9] $null
+    $ns attach-agent [host $left 100e9 2ms] $udp
+    $ns attach-agent [host $right 100e9 2ms] $null
     $ns connect $udp $null
     set gap_law [new RandomVariable/Exponential]
     $gap_law set avg_ 0.005
