@@ -23,7 +23,7 @@
 //! packets go at the pacing gain of the moment instead of 1, since controls are not told of transmissions.
 
 use crate::path_model::{
-    restarts_from_idle, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax,
+    restarts_from_idle, variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax,
 };
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start};
 use parshall_units::parameters::{Reader, Variable};
@@ -99,11 +99,11 @@ impl Bbr {
     pub(crate) const REFERENCE: &'static str = "Cardwell et al., ACM Queue 14(5), 2016";
     pub(crate) const VARIABLES: &'static [Variable] = &[
         Variable::new("state", "", "0 Startup, 1 Drain, 2 ProbeBW, 3 ProbeRTT"),
-        Variable::new("bandwidth", "packets/s", "largest delivery rate of the last round trips"),
-        Variable::new("min_rtt", "s", "smallest RTT of the last seconds"),
-        Variable::new("pacing_gain", "", "pacing rate over bandwidth"),
-        Variable::new("cwnd_gain", "", "window over bandwidth times min_rtt"),
-        Variable::new("round", "", "round trips so far"),
+        variables::BANDWIDTH,
+        variables::MIN_RTT,
+        variables::PACING_GAIN,
+        variables::CWND_GAIN,
+        variables::ROUND,
     ];
 
     /// A control at the start of a connection.

@@ -25,7 +25,9 @@
 //! draft adds. A window that the application does not use does not grow. After an idle time there is no ProbeRTT, as in the draft, but the
 //! first packets go at the pacing gain of the moment, since controls are not told of transmissions. ECN is not used (as in the draft).
 
-use crate::path_model::{restarts_from_idle, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds};
+use crate::path_model::{
+    restarts_from_idle, variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds,
+};
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
@@ -132,11 +134,11 @@ impl Bbr3 {
     pub(crate) const REFERENCE: &'static str = "draft-ietf-ccwg-bbr-02";
     pub(crate) const VARIABLES: &'static [Variable] = &[
         Variable::new("state", "", "0 Startup, 1 Drain, 2 Down, 3 Cruise, 4 Refill, 5 Up, 6 ProbeRTT"),
-        Variable::new("bandwidth", "packets/s", "largest delivery rate of the last round trips"),
-        Variable::new("min_rtt", "s", "smallest RTT of the last seconds"),
-        Variable::new("pacing_gain", "", "pacing rate over bandwidth"),
-        Variable::new("cwnd_gain", "", "window over bandwidth times min_rtt"),
-        Variable::new("round", "", "round trips so far"),
+        variables::BANDWIDTH,
+        variables::MIN_RTT,
+        variables::PACING_GAIN,
+        variables::CWND_GAIN,
+        variables::ROUND,
         Variable::new(
             "bw_shortterm",
             "packets/s",
@@ -601,7 +603,6 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// Losses act on the model, at ACKs; the window stays. §4.6.4.4
     fn read_variables(&self, reader: &mut Reader<'_>) {
         reader("state", f64::from(self.state as u8));
         reader("bandwidth", self.max_bw[0].max(self.max_bw[1]));
@@ -621,6 +622,7 @@ impl CongestionControl for Bbr3 {
         }
     }
 
+    /// Losses act on the model, at ACKs; the window stays. §4.6.4.4
     fn on_congestion(&mut self, event: &CongestionEvent) {
         if event.signal == Signal::Loss {
             self.prior.before_recovery(self.window, self.state == State::ProbeRtt);

@@ -26,6 +26,7 @@
 //! Read: the abstract of the paper, secondary texts of its algorithm, and Linux' net/ipv4/tcp_bic.c in two versions of 2.6, for its
 //! constants and conditions; the 100 packets are from GEANT's notes on it (2007). Not read: the paper's pseudocode.
 
+use crate::last_maximum::{after_loss, W_MAX};
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::parameters::{Reader, Variable};
@@ -109,14 +110,8 @@ impl WindowRule for BicRule {
 
     const SUMMARY: &'static str = "binary search for the window of the last loss, then probing beyond";
     const REFERENCE: &'static str = "Xu, Harfoush & Rhee, INFOCOM 2004";
-    const VARIABLES: &'static [Variable] = &[
-        Variable::new(
-            "w_max",
-            "packets",
-            "window before the last reduction, lower by fast convergence (max_win)",
-        ),
-        Variable::new("probe_step", "packets", "step of max probing beyond w_max, a round trip"),
-    ];
+    const VARIABLES: &'static [Variable] =
+        &[W_MAX, Variable::new("probe_step", "packets", "step of max probing beyond w_max, a round trip")];
 
     fn new(config: &BicConfig, _: &Start) -> Self {
         Self {
@@ -144,8 +139,7 @@ impl WindowRule for BicRule {
 
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
         let kept = if used < self.low_window { 0.5 } else { self.decrease };
-        let early = self.fast_convergence && used < self.w_max;
-        self.w_max = if early { used * (1.0 + kept) / 2.0 } else { used };
+        self.w_max = after_loss(used, kept, self.w_max, self.fast_convergence);
         self.initial_growth = 0.0;
         self.probe_step = 1.0;
         self.probe_target = 0.0;

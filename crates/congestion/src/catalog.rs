@@ -203,7 +203,12 @@ impl ControlConfig {
 
     /// What its controls need of the endpoint.
     pub fn needs(&self) -> Needs {
-        self.build(Start { window: 1.0, ssthresh: f64::INFINITY, random: 0 }).needs()
+        self.sample().needs()
+    }
+
+    /// A control of this kind, to ask it what is the same for all.
+    pub(crate) fn sample(&self) -> Control {
+        self.build(Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 })
     }
 
     /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not enough.

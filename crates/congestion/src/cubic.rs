@@ -15,6 +15,7 @@
 //! the epoch is moved forward by it. Slow start is standard; HyStart++ can stand before it (`hystart.rs`).
 
 use crate::epoch::Epoch;
+use crate::last_maximum::{after_loss, K, W_MAX};
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::parameters::{Reader, Variable};
@@ -79,15 +80,8 @@ impl WindowRule for CubicRule {
 
     const SUMMARY: &'static str = "window grows as a cubic of the time since the last loss";
     const REFERENCE: &'static str = "RFC 9438";
-    const VARIABLES: &'static [Variable] = &[
-        Variable::new(
-            "w_max",
-            "packets",
-            "window before the last reduction, lower by fast convergence (W_max)",
-        ),
-        Variable::new("k", "s", "time that the cubic takes from the reduction to w_max (K)"),
-        Variable::new("w_est", "packets", "what Reno would have (W_est)"),
-    ];
+    const VARIABLES: &'static [Variable] =
+        &[W_MAX, K, Variable::new("w_est", "packets", "what Reno would have (W_est)")];
 
     fn new(config: &CubicConfig, _: &Start) -> Self {
         Self {
@@ -134,8 +128,7 @@ impl WindowRule for CubicRule {
 
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
         self.prior = used;
-        let early = self.fast_convergence && used < self.w_max;
-        self.w_max = if early { used * (1.0 + self.beta) / 2.0 } else { used }; // §4.7
+        self.w_max = after_loss(used, self.beta, self.w_max, self.fast_convergence);
         self.epoch.end();
         self.timed_out = false; // W_max is that of a loss again, whatever slow start it was found in
         self.beta // §4.6

@@ -33,6 +33,7 @@
 //! K = cbrt(beta W_max/C) the curve would not begin at the window.
 
 use crate::epoch::Epoch;
+use crate::last_maximum::{after_loss, K, W_MAX};
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::parameters::{Reader, Variable};
@@ -104,14 +105,7 @@ impl WindowRule for Cubic2005Rule {
 
     const SUMMARY: &'static str = "CUBIC as first published: keeps 4/5, growth clamped";
     const REFERENCE: &'static str = "Rhee & Xu, PFLDnet 2005";
-    const VARIABLES: &'static [Variable] = &[
-        Variable::new(
-            "w_max",
-            "packets",
-            "window before the last reduction, lower by fast convergence (W_max)",
-        ),
-        Variable::new("k", "s", "time that the cubic takes from the reduction to w_max (K)"),
-    ];
+    const VARIABLES: &'static [Variable] = &[W_MAX, K];
 
     fn new(config: &Cubic2005Config, start: &Start) -> Self {
         Self {
@@ -150,8 +144,7 @@ impl WindowRule for Cubic2005Rule {
     }
 
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
-        let early = self.config.fast_convergence && used < self.w_max;
-        self.w_max = if early { used * (1.0 + self.config.decrease) / 2.0 } else { used };
+        self.w_max = after_loss(used, self.config.decrease, self.w_max, self.config.fast_convergence);
         self.config.initial_growth = 0.0; // the first loss is over
         self.epoch.end();
         self.config.decrease

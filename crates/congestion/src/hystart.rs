@@ -80,7 +80,7 @@ impl ControlConfig {
 
     /// Whether its slow start is the standard one, which another can replace.
     pub fn has_standard_slow_start(&self) -> bool {
-        self.build(Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 }).end_slow_start()
+        self.sample().end_slow_start()
     }
 }
 

@@ -26,6 +26,7 @@ mod fast;
 mod highspeed;
 mod htcp;
 mod hystart;
+mod last_maximum;
 mod multiple_time_scale;
 mod needs;
 mod path_model;

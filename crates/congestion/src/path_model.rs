@@ -4,6 +4,19 @@
 use crate::RateSample;
 use parshall_units::Duration;
 
+/// Inner variables of a control with a model of the path.
+pub(crate) mod variables {
+    use parshall_units::parameters::Variable;
+
+    pub(crate) const BANDWIDTH: Variable =
+        Variable::new("bandwidth", "packets/s", "largest delivery rate of the last round trips");
+    pub(crate) const MIN_RTT: Variable = Variable::new("min_rtt", "s", "smallest RTT of the last seconds");
+    pub(crate) const PACING_GAIN: Variable = Variable::new("pacing_gain", "", "pacing rate over bandwidth");
+    pub(crate) const CWND_GAIN: Variable =
+        Variable::new("cwnd_gain", "", "window over bandwidth times min_rtt");
+    pub(crate) const ROUND: Variable = Variable::new("round", "", "round trips so far");
+}
+
 /// Round trips counted by packets: one ends when a packet is delivered that was sent after the last one ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rounds {

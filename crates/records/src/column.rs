@@ -214,7 +214,7 @@ macro_rules! table {
         }
     ) => {
         $(#[doc = $about])+
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $row {
             $($(#[doc = $doc])+ pub $field: $type,)+
         }

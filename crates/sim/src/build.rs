@@ -172,9 +172,14 @@ fn problem(key: &str, what: impl std::fmt::Display) -> Problem {
     (key.to_owned(), what.to_string())
 }
 
-/// A refusal of a part's own checks, seen from the link or group.
-fn at_key(part: &str, error: &ConfigError) -> Problem {
-    (format!("{part}.{}", error.key), format!("found {}; write {}", error.found, error.accepted))
+/// A refusal of a configuration's own checks.
+fn refused(error: &ConfigError) -> Problem {
+    problem(&error.key, format!("found {}; write {}", error.found, error.accepted))
+}
+
+/// The same of a part, seen from the link or group.
+fn at_key(part: &str, error: ConfigError) -> Problem {
+    refused(&error.within(part))
 }
 
 fn at(index: usize, table: &str, (key, what): Problem) -> SimError {
@@ -190,15 +195,12 @@ fn link(spec: &LinkSpec, streams: Streams, internals: bool) -> Result<LinkState,
             Transmitter::trace(timestamps.clone()).map_err(|error| problem("rate", error))?
         }
     };
-    spec.queue.check().map_err(|error| at_key("queue", &error))?;
-    spec.loss.check().map_err(|error| at_key("loss", &error))?;
+    spec.queue.check().map_err(|error| at_key("queue", error))?;
+    spec.loss.check().map_err(|error| at_key("loss", error))?;
     let link = Link::new(transmitter, Duration::from_ps(spec.delay_ps), &spec.queue, &spec.loss);
     let random = streams.stream(&spec.name, "link", 0);
     Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new(internals)))
 }
-
-/// A timer that expires at once would expire for ever.
-const SHORTEST_RTO_PS: u64 = 1_000_000_000;
 
 struct GroupBuilder<'a> {
     network: &'a mut Network,
@@ -250,7 +252,7 @@ impl<'a> GroupBuilder<'a> {
             (Source::Controlled, None, Some(control)) => {
                 control
                     .check_for_datagrams(self.longest_rtt()?)
-                    .map_err(|error| at_key("congestion_control", &error))?;
+                    .map_err(|error| at_key("congestion_control", error))?;
                 Ok(source)
             }
             (Source::Controlled, None, None) => {
@@ -265,12 +267,7 @@ impl<'a> GroupBuilder<'a> {
     }
 
     fn check_tcp(&self, tcp: &TcpConfig, control: &ControlConfig) -> Result<(), Problem> {
-        tcp.check_ranges().map_err(|error| {
-            problem(&error.key, format!("found {}; write {}", error.found, error.accepted))
-        })?;
-        if tcp.max_rto.min(tcp.initial_rto) < SHORTEST_RTO_PS {
-            return Err(problem("max_rto", "and initial_rto must be at least 1 ms"));
-        }
+        tcp.check_ranges().map_err(|error| refused(&error))?;
         if tcp.slow_start != SlowStart::Standard && !(control.has_standard_slow_start() && tcp.timestamps) {
             let what = "needs timestamps, and a congestion control with the standard slow start";
             return Err(problem("slow_start", what));
@@ -282,7 +279,7 @@ impl<'a> GroupBuilder<'a> {
                 format!("write true: {name} measures each round trip by several RTTs"),
             ));
         }
-        control.check(self.longest_rtt()?).map_err(|error| at_key("congestion_control", &error))
+        control.check(self.longest_rtt()?).map_err(|error| at_key("congestion_control", error))
     }
 
     fn add(&mut self) -> Result<(), Problem> {
@@ -320,7 +317,7 @@ impl<'a> GroupBuilder<'a> {
             packet_bytes: self.spec.packet_bytes,
             access: self.spec.access_bps.and_then(Rate::from_bps),
         };
-        self.spec.marker.check(edge).map_err(|error| at_key("marker", &error))?;
+        self.spec.marker.check(edge).map_err(|error| at_key("marker", error))?;
         if self.spec.marker.build().is_some() {
             for &link in &self.spec.path {
                 self.network.links[link as usize].classed = true;
@@ -448,8 +445,7 @@ impl<'a> GroupBuilder<'a> {
             }
             self.network.datagram_flows.push(flow);
             if let Some(latency) = &mut self.network.core.latency {
-                let measured = latency.of_flow(self.number);
-                latency.datagrams.push(measured);
+                latency.add_datagrams(self.number);
             }
             self.network.flow_count += 1;
         }
@@ -539,8 +535,7 @@ impl<'a> GroupBuilder<'a> {
         flow.begin(&mut network.core, started);
         network.tcp_flows.push(flow);
         if let Some(latency) = &mut network.core.latency {
-            let measured = latency.of_flow(self.number);
-            latency.tcp.push(measured);
+            latency.add_tcp(self.number);
         }
         network.flow_count += 1;
     }

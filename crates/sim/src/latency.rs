@@ -113,8 +113,20 @@ impl Latency {
         Self { groups, histograms, by_flow, tcp: Vec::new(), datagrams: Vec::new() }
     }
 
+    /// The next TCP flow that the scenario declares is of this group.
+    pub(crate) fn add_tcp(&mut self, group: u32) {
+        let measured = self.of_flow(group);
+        self.tcp.push(measured);
+    }
+
+    /// The next flow of datagrams is of this group.
+    pub(crate) fn add_datagrams(&mut self, group: u32) {
+        let measured = self.of_flow(group);
+        self.datagrams.push(measured);
+    }
+
     /// What is measured of a flow that the scenario declares: apart from its group's others, if the flows are few.
-    pub(crate) fn of_flow(&mut self, group: u32) -> FlowLatency {
+    fn of_flow(&mut self, group: u32) -> FlowLatency {
         if !self.by_flow {
             return FlowLatency::of_group(group);
         }
@@ -234,8 +246,7 @@ mod tests {
     fn two_flows(flows: u64) -> Latency {
         let mut latency = Latency::of_groups(["calls"].into_iter(), flows);
         for (flow, delays) in [(0, vec![10, 20, 10, 20]), (1, vec![30, 30])] {
-            let measured = latency.of_flow(0);
-            latency.datagrams.push(measured);
+            latency.add_datagrams(0);
             for delay in delays {
                 latency.datagram_arrived(flow, Duration::from_millis(delay));
             }

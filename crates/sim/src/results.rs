@@ -1,8 +1,8 @@
 //! What is written when a simulation ends: the rows of `flows`, `links` and `delay_histogram`, and a summary.
 
 use crate::datagram_flow::DatagramFlow;
-use crate::edge::{ClassTotals, Edge};
-use crate::latency::{FlowLatency, Latency, Percentiles};
+use crate::edge::Edge;
+use crate::latency::{FlowLatency, Latency};
 use crate::network::{LinkState, Network};
 use crate::tcp_flow::TcpFlow;
 use crate::SimError;
@@ -141,26 +141,29 @@ fn started_s(started: Instant, end: Instant) -> f64 {
     started.min(end).as_secs_f64()
 }
 
-/// What became of a flow's packets by class; nothing without a marker.
-fn by_class(edge: Option<&Edge>) -> (Option<ClassTotals>, Option<ClassTotals>) {
-    (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond))
-}
-
-/// What is written of a flow's delays; nothing if they were not measured.
-#[derive(Default)]
-struct FlowDelays {
-    mean_s: Option<f64>,
-    max_s: Option<f64>,
-    jitter_s: Option<f64>,
-    one_way: Percentiles,
-    round_trip: Percentiles,
-}
-
-impl FlowDelays {
-    fn of(measured: Option<(&Latency, &FlowLatency)>) -> Self {
-        let Some((all, flow)) = measured else { return Self::default() };
-        let (one_way, round_trip) = all.percentiles(flow);
-        Self { mean_s: flow.mean_s(), max_s: flow.max_s(), jitter_s: flow.jitter_s(), one_way, round_trip }
+/// What is written of every flow alike: what became of its packets by class, if it has a marker, and their delays, if they
+/// were measured.
+fn common_row(edge: Option<&Edge>, measured: Option<(&Latency, &FlowLatency)>) -> FlowRow {
+    let (within, beyond) = (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond));
+    let latency = measured.map(|(_, flow)| flow);
+    let (one_way, round_trip) = measured.map(|(all, flow)| all.percentiles(flow)).unwrap_or_default();
+    FlowRow {
+        rtt_p50_s: round_trip[0],
+        rtt_p95_s: round_trip[1],
+        rtt_p99_s: round_trip[2],
+        mean_one_way_delay_s: latency.and_then(FlowLatency::mean_s),
+        one_way_delay_p50_s: one_way[0],
+        one_way_delay_p95_s: one_way[1],
+        one_way_delay_p99_s: one_way[2],
+        max_one_way_delay_s: latency.and_then(FlowLatency::max_s),
+        jitter_s: latency.and_then(FlowLatency::jitter_s),
+        sent_in_packets: within.map(|class| class.sent),
+        sent_out_packets: beyond.map(|class| class.sent),
+        dropped_in_packets: within.map(|class| class.dropped),
+        dropped_out_packets: beyond.map(|class| class.dropped),
+        delivered_in_packets: within.map(|class| class.delivered),
+        delivered_out_packets: beyond.map(|class| class.delivered),
+        ..FlowRow::default()
     }
 }
 
@@ -168,9 +171,7 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
     let group = &network.tcp_groups[flow.group as usize];
     let statistics = &flow.sender.statistics;
     let sent = statistics.packets_sent;
-    let (within, beyond) = by_class(flow.edge.as_deref());
     let latency = network.core.latency.as_deref().map(|all| (all, &all.tcp[flow.index as usize]));
-    let delays = FlowDelays::of(latency);
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
@@ -189,34 +190,17 @@ fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
         mean_cwnd_packets: statistics.mean_window(),
         mean_rtt_s: statistics.mean_rtt_s(),
         min_rtt_s: statistics.min_rtt().map(Duration::as_secs_f64),
-        rtt_p50_s: delays.round_trip[0],
-        rtt_p95_s: delays.round_trip[1],
-        rtt_p99_s: delays.round_trip[2],
-        mean_one_way_delay_s: delays.mean_s,
-        one_way_delay_p50_s: delays.one_way[0],
-        one_way_delay_p95_s: delays.one_way[1],
-        one_way_delay_p99_s: delays.one_way[2],
-        max_one_way_delay_s: delays.max_s,
-        jitter_s: delays.jitter_s,
-        sent_in_packets: within.map(|class| class.sent),
-        sent_out_packets: beyond.map(|class| class.sent),
-        dropped_in_packets: within.map(|class| class.dropped),
-        dropped_out_packets: beyond.map(|class| class.dropped),
-        delivered_in_packets: within.map(|class| class.delivered),
-        delivered_out_packets: beyond.map(|class| class.delivered),
+        ..common_row(flow.edge.as_deref(), latency)
     }
 }
 
 fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> FlowRow {
     let group = &network.datagram_groups[flow.group as usize];
-    let (within, beyond) = by_class(flow.edge.as_deref());
     let heard = flow.feedback().map(|feedback| &feedback.heard);
     let latency = network.core.latency.as_deref().map(|all| (all, &all.datagrams[flow.index as usize]));
-    let delays = FlowDelays::of(latency);
     FlowRow {
         group: group.name.clone(),
         flow: flow.id,
-        congestion_control: "".into(),
         rtt_base_s: Some(flow.rtt.as_secs_f64()),
         start_s: started_s(flow.started, network.core.end),
         goodput_bps: Some(flow.delivered as f64 * 8.0 / measured_s),
@@ -228,26 +212,11 @@ fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> Flow
         loss_events: Some(heard.map_or(0, |heard| heard.with_losses)),
         timeouts: Some(heard.map_or(0, |heard| heard.timeouts)),
         ecn_reductions: Some(0),
-        mean_cwnd_packets: None,
         mean_rtt_s: heard
             .filter(|heard| heard.reports > 0)
             .map(|heard| heard.rtt_sum_s / heard.reports as f64),
         min_rtt_s: heard.and_then(|heard| heard.min_rtt).map(Duration::as_secs_f64),
-        rtt_p50_s: delays.round_trip[0],
-        rtt_p95_s: delays.round_trip[1],
-        rtt_p99_s: delays.round_trip[2],
-        mean_one_way_delay_s: delays.mean_s,
-        one_way_delay_p50_s: delays.one_way[0],
-        one_way_delay_p95_s: delays.one_way[1],
-        one_way_delay_p99_s: delays.one_way[2],
-        max_one_way_delay_s: delays.max_s,
-        jitter_s: delays.jitter_s,
-        sent_in_packets: within.map(|class| class.sent),
-        sent_out_packets: beyond.map(|class| class.sent),
-        dropped_in_packets: within.map(|class| class.dropped),
-        dropped_out_packets: beyond.map(|class| class.dropped),
-        delivered_in_packets: within.map(|class| class.delivered),
-        delivered_out_packets: beyond.map(|class| class.delivered),
+        ..common_row(flow.edge.as_deref(), latency)
     }
 }
 

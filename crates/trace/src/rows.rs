@@ -79,6 +79,9 @@ pub(crate) fn flow(
     let arrived = (counts.wire_bytes as f64 - lost_beyond).max(0.0) as u64;
     let delivered = direction.delivered();
     tables.flows.push(FlowRow {
+        group: group.clone(),
+        flow,
+        start_s: seconds(began),
         goodput_bps: rate(delivered),
         throughput_bps: if direction.seen { rate(arrived) } else { None },
         packets_sent: Some(counts.packets),
@@ -91,7 +94,7 @@ pub(crate) fn flow(
         mean_cwnd_packets: direction.rounds.mean_window(),
         mean_rtt_s: direction.times.mean_s(),
         min_rtt_s: direction.times.least().map(seconds),
-        ..flow_row(&group, flow, seconds(began))
+        ..FlowRow::default()
     })?;
     let vantage = direction.times.vantage();
     let offer = offers[side];
@@ -133,42 +136,4 @@ pub(crate) fn flow(
         max_receive_window_bytes: (direction.largest_window > 0).then_some(direction.largest_window),
         odd_segments: counts.odd,
     })
-}
-
-/// A row of `flows` of which only the name and the beginning are known.
-pub(crate) fn flow_row(name: &str, flow: u32, start_s: f64) -> FlowRow {
-    FlowRow {
-        group: name.into(),
-        flow,
-        congestion_control: "".into(),
-        rtt_base_s: None,
-        start_s,
-        goodput_bps: None,
-        throughput_bps: None,
-        packets_sent: None,
-        retransmissions: None,
-        packets_dropped: None,
-        loss_rate: None,
-        loss_events: None,
-        timeouts: None,
-        ecn_reductions: None,
-        mean_cwnd_packets: None,
-        mean_rtt_s: None,
-        min_rtt_s: None,
-        rtt_p50_s: None,
-        rtt_p95_s: None,
-        rtt_p99_s: None,
-        mean_one_way_delay_s: None,
-        one_way_delay_p50_s: None,
-        one_way_delay_p95_s: None,
-        one_way_delay_p99_s: None,
-        max_one_way_delay_s: None,
-        jitter_s: None,
-        sent_in_packets: None,
-        sent_out_packets: None,
-        dropped_in_packets: None,
-        dropped_out_packets: None,
-        delivered_in_packets: None,
-        delivered_out_packets: None,
-    }
 }

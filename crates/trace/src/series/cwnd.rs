@@ -9,7 +9,6 @@ use super::{file_name, refused, Records, Source};
 use crate::error::TraceError;
 use crate::input::Input;
 use crate::observer::{Monitor, Options, Summary};
-use crate::rows::flow_row;
 use parshall_records::{FlowRow, FlowSampleRow, Tables};
 use std::io;
 use std::path::Path;
@@ -129,10 +128,11 @@ pub(super) fn observe<F: FnOnce() -> io::Result<Input>>(
     say_of_windows(&mut summary);
     (summary.duration_s, summary.flows) = (last, 1);
     tables.flows.push(FlowRow {
+        group: file_name(path).as_str().into(),
         loss_events: Some(window.reductions),
         mean_cwnd_packets: window.mean(0.0),
         mean_rtt_s: rtt_s,
-        ..flow_row(&file_name(path), 0, 0.0)
+        ..FlowRow::default()
     })?;
     Ok(summary)
 }

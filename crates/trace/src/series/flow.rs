@@ -6,7 +6,6 @@
 use super::window::Window;
 use crate::error::TraceError;
 use crate::observer::Summary;
-use crate::rows::flow_row;
 use parshall_records::{FlowRow, FlowSampleRow, Tables};
 
 /// Gaps that decide whether there are windows per round trip, and the share of them that must be short.
@@ -211,6 +210,9 @@ impl Series {
         let whole = |value: Option<f64>| value.map(|value| value as u64);
         let sent = self.end.packets_sent.filter(|packets| *packets > 0.0);
         tables.flows.push(FlowRow {
+            group: self.name.as_str().into(),
+            flow: self.flow,
+            start_s: self.began,
             mean_cwnd_packets: self.value.and_then(|_| mean(self.area)),
             goodput_bps: self.acked.and_then(|(first, last)| mean((last - first).max(0.0) * 8.0)),
             packets_sent: whole(self.end.packets_sent),
@@ -220,7 +222,7 @@ impl Series {
             loss_events: self.window.as_ref().map(|window| window.reductions),
             mean_rtt_s: (self.rtts > 0).then(|| self.rtt_sum / self.rtts as f64).or(self.manner.rtt_s),
             min_rtt_s: self.rtt_least,
-            ..flow_row(&self.name, self.flow, self.began)
+            ..FlowRow::default()
         })?;
         Ok(self.window.is_some())
     }
