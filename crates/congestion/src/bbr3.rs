@@ -28,7 +28,7 @@
 use crate::path_model::{
     restarts_from_idle, variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds,
 };
-use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Phase, RateSample, Signal, Start};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 
@@ -232,7 +232,7 @@ impl Bbr3 {
         matches!(self.state, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    fn update_signals(&mut self, sample: &RateSample) {
+    fn update_signals(&mut self, phase: Phase, sample: &RateSample) {
         if sample.newly_lost > 0 {
             if !self.loss_in_round {
                 self.loss_rounds.restart(sample); // a round trip from the first loss on
@@ -257,7 +257,7 @@ impl Bbr3 {
         }
         if self.loss_rounds.started {
             self.adapt_lower_bounds();
-            self.check_startup_losses(sample);
+            self.check_startup_losses(phase, sample);
             self.loss_in_round = false;
             self.lossy_acks = 0;
         }
@@ -307,9 +307,9 @@ impl Bbr3 {
     // --- Startup and Drain: §4.3.1, §4.3.2 ---
 
     /// After a round trip of recovery, too much of which was lost. §4.3.1.3
-    fn check_startup_losses(&mut self, sample: &RateSample) {
+    fn check_startup_losses(&mut self, phase: Phase, sample: &RateSample) {
         let lossy = self.lossy_acks >= STARTUP_LOSSES && self.is_inflight_too_high(sample);
-        if self.state == State::Startup && sample.recovering && lossy {
+        if self.state == State::Startup && phase != Phase::Open && lossy {
             self.filled = true;
             self.inflight_hi = self.bdp(self.largest_bw()).max(self.inflight_latest);
         }
@@ -589,7 +589,7 @@ impl CongestionControl for Bbr3 {
         let Some(sample) = &ack.sample else { return };
         let unused = sample.app_limited;
         let sample = &self.held_back.read(sample);
-        self.update_signals(sample);
+        self.update_signals(ack.phase, sample);
         self.check_full_bw(sample);
         self.check_drain(ack.now, sample);
         self.update_cycle(ack.now, sample);

@@ -171,18 +171,7 @@ mod tests {
         let mut windows = vec![bic.window()];
         for _ in 0..count {
             for _ in 0..bic.window() as u64 {
-                bic.on_ack(&AckEvent {
-                    now: Instant::ZERO,
-                    acked: 1.0,
-                    rtt: Some(rtt),
-                    srtt: rtt,
-                    min_rtt: rtt,
-                    in_flight: bic.window() as u64,
-                    may_grow: true,
-                    round_ended: false,
-                    ecn_echo: false,
-                    sample: None,
-                });
+                bic.on_ack(&AckEvent::of_one_packet(Instant::ZERO, rtt));
             }
             windows.push(bic.window());
         }

@@ -159,18 +159,7 @@ mod tests {
         let mut now = from;
         while now.since(from).as_secs_f64() < seconds {
             now += Duration::from_secs_f64(0.1 / cubic.window());
-            cubic.on_ack(&AckEvent {
-                now,
-                acked: 1.0,
-                rtt: Some(rtt),
-                srtt: rtt,
-                min_rtt: rtt,
-                in_flight: cubic.window() as u64,
-                may_grow: true,
-                round_ended: false,
-                ecn_echo: false,
-                sample: None,
-            });
+            cubic.on_ack(&AckEvent::of_one_packet(now, rtt));
         }
         now
     }
@@ -229,18 +218,7 @@ mod tests {
         let now = run(&mut cubic, Instant::ZERO, 1.0);
         let before = cubic.window();
         let rtt = Duration::from_millis(100);
-        let mut ack = AckEvent {
-            now,
-            acked: 1.0,
-            rtt: None,
-            srtt: rtt,
-            min_rtt: rtt,
-            in_flight: 1,
-            may_grow: false,
-            round_ended: false,
-            ecn_echo: false,
-            sample: None,
-        };
+        let mut ack = AckEvent { may_grow: false, ..AckEvent::of_one_packet(now, rtt) };
         cubic.on_ack(&ack);
         ack.now = now + Duration::from_secs(100);
         ack.may_grow = true;

@@ -188,18 +188,7 @@ mod tests {
         let mut now = Instant::ZERO;
         while now.as_secs_f64() < seconds {
             now += Duration::from_secs_f64(0.1 / cubic.window());
-            cubic.on_ack(&AckEvent {
-                now,
-                acked: 1.0,
-                rtt: Some(rtt),
-                srtt: rtt,
-                min_rtt: rtt,
-                in_flight: cubic.window() as u64,
-                may_grow: true,
-                round_ended: false,
-                ecn_echo: false,
-                sample: None,
-            });
+            cubic.on_ack(&AckEvent::of_one_packet(now, rtt));
         }
         cubic.window()
     }

@@ -51,9 +51,10 @@ impl WindowRule for DctcpRule {
     }
 
     fn observe(&mut self, _: &Windows, ack: &AckEvent) {
-        self.acked += ack.acked;
+        let acked = ack.acked as f64;
+        self.acked += acked;
         if ack.ecn_echo {
-            self.marked += ack.acked;
+            self.marked += acked;
         }
         if ack.round_ended && self.acked > 0.0 {
             self.alpha += self.gain * (self.marked / self.acked - self.alpha); // RFC 8257 §3.3 step 7
@@ -91,16 +92,10 @@ mod tests {
         for round in 0..200 {
             for i in 0..100 {
                 dctcp.on_ack(&AckEvent {
-                    now: Instant::ZERO,
-                    acked: 1.0,
-                    rtt: Some(rtt),
-                    srtt: rtt,
-                    min_rtt: rtt,
-                    in_flight: 100,
                     may_grow: false,
                     round_ended: i == 99,
                     ecn_echo: i < 20,
-                    sample: None,
+                    ..AckEvent::of_one_packet(Instant::ZERO, rtt)
                 });
             }
             let expected = 0.2 + 0.8 * libm::pow(15.0 / 16.0, f64::from(round + 1));

@@ -13,14 +13,29 @@ pub struct Start {
     pub random: u64,
 }
 
-/// New data was acknowledged.
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// No loss is being repaired.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, until all that was sent before it is acknowledged.
+    Loss,
+}
+
+/// An ACK arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct AckEvent {
-    /// When the ACK arrived.
+    /// When it arrived.
     pub now: Instant,
-    /// Packets to credit: those newly acknowledged (RFC 3465), or 1 an ACK (RFC 5681), as the
-    /// endpoint is configured to count.
-    pub acked: f64,
+    /// Where it leaves the connection. An ACK that ends a fast recovery without SACK is the last one of that recovery.
+    pub phase: Phase,
+    /// Packets that it acknowledges cumulatively for the first time.
+    pub acked: u64,
+    /// Packets by which the window may count it: those acknowledged (RFC 3465), or 1 an ACK (RFC 5681), as the endpoint is
+    /// configured; no more than 1 while it repairs after a timeout (RFC 3465 §2.3).
+    pub credit: f64,
     /// RTT sample of this ACK, if it gave one.
     pub rtt: Option<Duration>,
     /// Smoothed RTT; zero before the first sample.
@@ -29,7 +44,7 @@ pub struct AckEvent {
     pub min_rtt: Duration,
     /// Packets in flight when the ACK arrived, those it acknowledges included.
     pub in_flight: u64,
-    /// Whether the window may grow: not if the application or the receiver limited the sender, because a window that was
+    /// Whether the window may grow: not in fast recovery; not if the application or the receiver limited the sender, because a window that was
     /// not used has not been tested (RFC 7661); nor if the ACK echoes a mark, or belongs to the round trip in which the
     /// window was reduced for one (RFC 3168 §6.1.2; the CWR state of Linux).
     pub may_grow: bool,
@@ -63,8 +78,6 @@ pub struct RateSample {
     pub sent_in_flight: u64,
     /// Whether the sender ran out of data while the packets of the sample were sent.
     pub app_limited: bool,
-    /// Whether losses are being repaired.
-    pub recovering: bool,
 }
 
 /// How congestion was noticed.
@@ -85,4 +98,25 @@ pub struct CongestionEvent {
     pub signal: Signal,
     /// Packets sent and not yet acknowledged (FlightSize), lost ones included.
     pub in_flight: u64,
+}
+
+#[cfg(test)]
+impl AckEvent {
+    /// An ACK of one packet of a window in use, outside recovery.
+    pub(crate) fn of_one_packet(now: Instant, rtt: Duration) -> Self {
+        Self {
+            now,
+            phase: Phase::Open,
+            acked: 1,
+            credit: 1.0,
+            rtt: Some(rtt),
+            srtt: rtt,
+            min_rtt: rtt,
+            in_flight: 100,
+            may_grow: true,
+            round_ended: false,
+            ecn_echo: false,
+            sample: None,
+        }
+    }
 }

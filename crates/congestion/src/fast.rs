@@ -112,13 +112,13 @@ impl WindowRule for FastRule {
 
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
         if windows.in_slow_start() {
-            windows.slow_start(ack.acked);
+            windows.slow_start(ack.credit);
         }
         if ack.round_ended {
             self.end_round(windows, ack, slope);
         }
         if self.step != 0.0 {
-            self.approach(windows, ack.acked);
+            self.approach(windows, ack.credit);
         }
     }
 
@@ -155,16 +155,10 @@ mod tests {
             let rtt = base.as_secs_f64().max(fast.window() / rate);
             for i in 0..(fast.window() as u64).max(1) {
                 fast.on_ack(&AckEvent {
-                    now: Instant::ZERO,
-                    acked: 1.0,
-                    rtt: Some(Duration::from_secs_f64(rtt)),
                     srtt: base,
                     min_rtt: base,
-                    in_flight: fast.window() as u64,
-                    may_grow: true,
                     round_ended: i == 0,
-                    ecn_echo: false,
-                    sample: None,
+                    ..AckEvent::of_one_packet(Instant::ZERO, Duration::from_secs_f64(rtt))
                 });
             }
         }
@@ -180,16 +174,9 @@ mod tests {
         for _ in 0..4 {
             for i in 0..fast.window() as u64 {
                 fast.on_ack(&AckEvent {
-                    now: Instant::ZERO,
-                    acked: 1.0,
-                    rtt: Some(rtt),
-                    srtt: rtt,
                     min_rtt: base,
-                    in_flight: fast.window() as u64,
-                    may_grow: true,
                     round_ended: i == 0,
-                    ecn_echo: false,
-                    sample: None,
+                    ..AckEvent::of_one_packet(Instant::ZERO, rtt)
                 });
             }
             windows.push(fast.window());
@@ -208,16 +195,9 @@ mod tests {
                 Start { window, ssthresh: 1e6, random: 0 },
             );
             let sample = |rtt_ms| AckEvent {
-                now: Instant::ZERO,
-                acked: 1.0,
-                rtt: Some(Duration::from_millis(rtt_ms)),
-                srtt: Duration::from_millis(rtt_ms),
                 min_rtt: Duration::from_millis(50),
-                in_flight: 10,
                 may_grow: false,
-                round_ended: false,
-                ecn_echo: false,
-                sample: None,
+                ..AckEvent::of_one_packet(Instant::ZERO, Duration::from_millis(rtt_ms))
             };
             fast.on_ack(&sample(50));
             fast.on_ack(&sample(150));
@@ -229,18 +209,7 @@ mod tests {
     fn a_larger_slope_goes_all_the_way_to_the_same_window() {
         let config = FastConfig { alpha: 100.0, gamma: 0.5 };
         let (rtt, start) = (Duration::from_millis(50), Start { window: 500.0, ssthresh: 1.0, random: 0 });
-        let ack = |round_ended| AckEvent {
-            now: Instant::ZERO,
-            acked: 1.0,
-            rtt: Some(rtt),
-            srtt: rtt,
-            min_rtt: rtt,
-            in_flight: 500,
-            may_grow: true,
-            round_ended,
-            ecn_echo: false,
-            sample: None,
-        };
+        let ack = |round_ended| AckEvent { round_ended, ..AckEvent::of_one_packet(Instant::ZERO, rtt) };
         // Nothing is queued, so that alpha packets are missing: half of the way, a tenth of it, all of it.
         for (slope, added) in [(1.0, 50.0), (0.2, 10.0), (6.0, 100.0)] {
             let mut fast = Fast::new(&config, start);

@@ -28,7 +28,7 @@
 //! order; a survey with the formula of f. Not read: the draft and the paper themselves.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
-use crate::{AckEvent, CongestionEvent, Start};
+use crate::{AckEvent, CongestionEvent, Phase, Start};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 
@@ -128,6 +128,9 @@ impl WindowRule for HtcpRule {
     }
 
     fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+        if ack.phase == Phase::Recovery {
+            return; // what is repaired says nothing of the throughput; as Linux
+        }
         if self.last_congestion == Instant::MAX {
             self.last_congestion = ack.now;
         }
@@ -135,7 +138,7 @@ impl WindowRule for HtcpRule {
         if let Some(rtt) = ack.rtt {
             self.max_rtt = self.max_rtt.max(rtt);
         }
-        self.round_acked += ack.acked;
+        self.round_acked += ack.acked as f64;
         if ack.round_ended {
             let lasted = ack.now.since(self.round_start).as_secs_f64();
             if lasted > 0.0 {
@@ -180,16 +183,9 @@ mod tests {
 
     fn ack(ms: u64, rtt_ms: u64, min_rtt_ms: u64) -> AckEvent {
         AckEvent {
-            now: at(ms),
-            acked: 1.0,
-            rtt: Some(Duration::from_millis(rtt_ms)),
-            srtt: Duration::from_millis(rtt_ms),
             min_rtt: Duration::from_millis(min_rtt_ms),
-            in_flight: 100,
-            may_grow: true,
             round_ended: true,
-            ecn_echo: false,
-            sample: None,
+            ..AckEvent::of_one_packet(at(ms), Duration::from_millis(rtt_ms))
         }
     }
 

@@ -161,12 +161,12 @@ impl CongestionControl for HyStart {
         if let Some(rtt) = ack.rtt {
             self.on_rtt(rtt);
         }
-        let acked = match self.stage {
-            Stage::SlowStart => ack.acked.min(self.limit),
-            Stage::Conservative { .. } => ack.acked.min(self.limit) / CSS_GROWTH_DIVISOR,
-            Stage::Over => ack.acked,
+        let credit = match self.stage {
+            Stage::SlowStart => ack.credit.min(self.limit),
+            Stage::Conservative { .. } => ack.credit.min(self.limit) / CSS_GROWTH_DIVISOR,
+            Stage::Over => ack.credit,
         };
-        self.control.on_ack(&AckEvent { acked, ..*ack });
+        self.control.on_ack(&AckEvent { credit, ..*ack });
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
@@ -215,20 +215,9 @@ mod tests {
         config.build_with(Start { window, ssthresh: f64::INFINITY, random: 0 }, SlowStart::HyStart, paced)
     }
 
-    fn ack(acked: f64, rtt_ms: u64, round_ended: bool) -> AckEvent {
+    fn ack(credit: f64, rtt_ms: u64, round_ended: bool) -> AckEvent {
         let rtt = Duration::from_millis(rtt_ms);
-        AckEvent {
-            now: Instant::ZERO,
-            acked,
-            rtt: Some(rtt),
-            srtt: rtt,
-            min_rtt: rtt,
-            in_flight: 1000,
-            may_grow: true,
-            round_ended,
-            ecn_echo: false,
-            sample: None,
-        }
+        AckEvent { acked: credit as u64, credit, round_ended, ..AckEvent::of_one_packet(Instant::ZERO, rtt) }
     }
 
     /// A round of so many ACKs of one packet each, all with the same RTT; what the window grew by.

@@ -46,7 +46,7 @@ pub use catalog::{Control, ControlConfig};
 pub use cubic::{Cubic, CubicConfig};
 pub use cubic_2005::{Cubic2005, Cubic2005Config};
 pub use dctcp::{Dctcp, DctcpConfig};
-pub use event::{AckEvent, CongestionEvent, RateSample, Signal, Start};
+pub use event::{AckEvent, CongestionEvent, Phase, RateSample, Signal, Start};
 pub use fast::{Fast, FastConfig};
 pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};
@@ -73,8 +73,8 @@ pub trait CongestionControl {
     /// The slow-start threshold in packets; infinite until the first congestion event.
     fn ssthresh(&self) -> f64;
 
-    /// New data was acknowledged outside loss recovery (after a timeout: also while the lost data is sent again). A control
-    /// that needs [rate samples](Needs::rate_samples) is told of every ACK that reports deliveries, with its sample.
+    /// New data was acknowledged. A control that needs [rate samples](Needs::rate_samples) is told of every ACK that reports
+    /// packets as delivered, those of SACK too, with its sample.
     fn on_ack(&mut self, ack: &AckEvent);
 
     /// A loss was found, or ECN echoed: reduce.

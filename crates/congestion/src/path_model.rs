@@ -248,7 +248,6 @@ pub(crate) mod testing {
 
         /// The next ACK; `edit` changes what its sample says.
         pub(crate) fn ack(&mut self, edit: impl FnOnce(&mut RateSample)) -> AckEvent {
-            let rtt = Duration::from_millis(100);
             self.delivered += 1;
             let mut sample = RateSample {
                 delivered: self.delivered,
@@ -260,21 +259,9 @@ pub(crate) mod testing {
                 in_flight: 100,
                 sent_in_flight: 100,
                 app_limited: false,
-                recovering: false,
             };
             edit(&mut sample);
-            AckEvent {
-                now: self.now,
-                acked: 1.0,
-                rtt: Some(rtt),
-                srtt: rtt,
-                min_rtt: rtt,
-                in_flight: 100,
-                may_grow: true,
-                round_ended: false,
-                ecn_echo: false,
-                sample: Some(sample),
-            }
+            AckEvent { sample: Some(sample), ..AckEvent::of_one_packet(self.now, Duration::from_millis(100)) }
         }
 
         /// The next ACK, 100 ms later, which starts a round.
@@ -302,7 +289,6 @@ mod tests {
             in_flight,
             sent_in_flight: in_flight,
             app_limited: false,
-            recovering: false,
         }
     }
 

@@ -147,7 +147,7 @@ impl CongestionControl for RateBased {
             self.lost |= sample.newly_lost > 0;
             self.unused |= sample.app_limited;
         } else {
-            self.delivered += ack.acked;
+            self.delivered += ack.acked as f64;
             self.unused |= !ack.may_grow;
         }
         if ack.round_ended {
@@ -192,15 +192,9 @@ mod tests {
     fn report(now: Instant, arrived: u64, lost: u64) -> AckEvent {
         let rtt = Duration::from_millis(100);
         AckEvent {
-            now,
-            acked: arrived as f64,
-            rtt: Some(rtt),
-            srtt: rtt,
-            min_rtt: rtt,
-            in_flight: arrived,
-            may_grow: true,
+            acked: arrived,
+            credit: arrived as f64,
             round_ended: true,
-            ecn_echo: false,
             sample: Some(RateSample {
                 delivered: arrived,
                 prior_delivered: 0,
@@ -211,8 +205,8 @@ mod tests {
                 in_flight: arrived,
                 sent_in_flight: arrived,
                 app_limited: false,
-                recovering: false,
             }),
+            ..AckEvent::of_one_packet(now, rtt)
         }
     }
 

@@ -82,7 +82,7 @@ impl WindowRule for TcpRateRule {
     const VARIABLES: &'static [Variable] =
         &[Variable::new("gradient", "", "growth of the RTT by second at the last ACK")];
     const STANDARD_SLOW_START: bool = false;
-    const NEEDS: Needs = Needs::MODEL_OF_THE_PATH;
+    const NEEDS: Needs = Needs { rate_samples: true, pacing: true, ..Needs::NONE };
 
     fn new(config: &TcpRateConfig, _: &Start) -> Self {
         Self {
@@ -101,20 +101,6 @@ impl WindowRule for TcpRateRule {
             self.srtt_s = ack.srtt.as_secs_f64();
         }
         self.gradient = self.gradient_at(ack);
-    }
-
-    fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
-        if ack.sample.as_ref().is_some_and(|sample| sample.recovering) {
-            return;
-        }
-        let mut acked = ack.acked;
-        if windows.in_slow_start() {
-            acked = windows.slow_start(acked); // RFC 5681 eq. (2)
-            if acked == 0.0 {
-                return;
-            }
-        }
-        self.avoid_congestion(windows, ack, acked, slope);
     }
 
     fn avoid_congestion(&mut self, windows: &mut Windows, _: &AckEvent, acked: f64, slope: f64) {
@@ -151,16 +137,12 @@ mod tests {
 
     fn ack(at_ms: f64, rtt_ms: f64) -> AckEvent {
         AckEvent {
-            now: Instant::ZERO + Duration::from_secs_f64(at_ms / 1e3),
-            acked: 1.0,
-            rtt: Some(Duration::from_secs_f64(rtt_ms / 1e3)),
             srtt: Duration::from_millis(100),
             min_rtt: Duration::from_millis(100),
-            in_flight: 50,
-            may_grow: true,
-            round_ended: false,
-            ecn_echo: false,
-            sample: None,
+            ..AckEvent::of_one_packet(
+                Instant::ZERO + Duration::from_secs_f64(at_ms / 1e3),
+                Duration::from_secs_f64(rtt_ms / 1e3),
+            )
         }
     }
 

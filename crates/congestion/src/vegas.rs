@@ -108,7 +108,7 @@ impl WindowRule for VegasRule {
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
         let slow_start = windows.in_slow_start();
         if slow_start && self.doubling {
-            windows.slow_start(ack.acked);
+            windows.slow_start(ack.credit);
         }
         if !ack.round_ended {
             return;

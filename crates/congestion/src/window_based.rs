@@ -3,7 +3,7 @@
 //! A control of this kind is a [`WindowRule`]: how the window grows in congestion avoidance, and which part of it a
 //! congestion event leaves. The rest stands here once.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Phase, Start};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Instant;
 use std::fmt::Debug;
@@ -75,16 +75,16 @@ pub trait WindowRule: Clone + Debug {
     /// The rule at the start of a connection.
     fn new(config: &Self::Config, start: &Start) -> Self;
 
-    /// An ACK arrived, whether the window may grow by it or not.
+    /// An ACK arrived, in whatever [phase](crate::Phase), whether the window may grow by it or not.
     fn observe(&mut self, _windows: &Windows, _ack: &AckEvent) {}
 
-    /// The window may not grow by this ACK.
+    /// The window may not grow by this ACK, for another reason than a fast recovery.
     fn on_unused_window(&mut self, _now: Instant) {}
 
     /// The window may grow. `slope` is a factor of what congestion avoidance adds: 1 but for the large time scale.
     #[inline]
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
-        let mut acked = ack.acked;
+        let mut acked = ack.credit;
         if windows.in_slow_start() {
             acked = windows.slow_start(acked); // RFC 5681 eq. (2)
         }
@@ -167,7 +167,7 @@ impl<R: WindowRule> CongestionControl for WindowBased<R> {
         self.rule.observe(&self.windows, ack);
         if ack.may_grow {
             self.rule.grow(&mut self.windows, ack, self.slope);
-        } else {
+        } else if ack.phase != Phase::Recovery {
             self.rule.on_unused_window(ack.now);
         }
     }

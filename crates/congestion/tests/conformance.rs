@@ -8,8 +8,8 @@ use any_config::any_config;
 use common::{default_config, default_object};
 use parshall_congestion::catalog::CATALOG;
 use parshall_congestion::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, RateSample, Signal, SlowStart,
-    Start,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Phase, RateSample, Signal,
+    SlowStart, Start,
 };
 use parshall_units::parameters::Entry;
 use parshall_units::{Duration, Instant};
@@ -60,14 +60,18 @@ fn apply(control: &mut Control, clock: &mut Clock, what: Happening) {
             clock.delivered += u64::from(acked);
             let prior_delivered = clock.delivered.saturating_sub(u64::from(in_flight).max(u64::from(acked)));
             let lost = u64::from(gap_us % 5 == 0);
+            let phase =
+                [Phase::Recovery, Phase::Loss].get(gap_us as usize % 11).map_or(Phase::Open, |&phase| phase);
             control.on_ack(&AckEvent {
                 now: clock.now,
-                acked: f64::from(acked),
+                phase,
+                acked: u64::from(acked),
+                credit: f64::from(acked),
                 rtt: Some(rtt),
                 srtt: rtt,
                 min_rtt: clock.min_rtt,
                 in_flight: u64::from(in_flight),
-                may_grow: limited,
+                may_grow: limited && phase != Phase::Recovery,
                 round_ended: round,
                 ecn_echo: gap_us % 3 == 0,
                 sample: Some(RateSample {
@@ -80,7 +84,6 @@ fn apply(control: &mut Control, clock: &mut Clock, what: Happening) {
                     in_flight: u64::from(in_flight),
                     sent_in_flight: u64::from(in_flight) / 2 + 1,
                     app_limited: !limited,
-                    recovering: gap_us % 11 == 0,
                 }),
             });
         }
@@ -316,7 +319,9 @@ fn round_trips(control: &mut Control, clock: &mut Clock, rounds: u32) {
             clock.delivered += 1;
             control.on_ack(&AckEvent {
                 now: clock.now,
-                acked: 1.0,
+                phase: Phase::Open,
+                acked: 1,
+                credit: 1.0,
                 rtt: Some(rtt),
                 srtt: rtt,
                 min_rtt: rtt,
@@ -334,7 +339,6 @@ fn round_trips(control: &mut Control, clock: &mut Clock, rounds: u32) {
                     in_flight: packets - i - 1,
                     sent_in_flight: packets,
                     app_limited: false,
-                    recovering: false,
                 }),
             });
         }

@@ -6,7 +6,7 @@ mod common;
 
 use common::default_config;
 use parshall_congestion::catalog::CATALOG;
-use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, Signal, Start};
+use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, Phase, Signal, Start};
 use parshall_units::{Duration, Instant};
 
 struct Factors {
@@ -64,7 +64,9 @@ fn round_trip(control: &mut Control, now: &mut Instant) {
         *now += RTT.over(packets);
         control.on_ack(&AckEvent {
             now: *now,
-            acked: control.window() / packets as f64,
+            phase: Phase::Open,
+            acked: 1,
+            credit: control.window() / packets as f64,
             rtt: Some(RTT),
             srtt: RTT,
             min_rtt: RTT,

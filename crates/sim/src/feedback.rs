@@ -11,7 +11,9 @@
 //! everything that arrived in the report's interval has passed its last link.
 
 use crate::random::Stream;
-use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, RateSample, Signal, Start};
+use parshall_congestion::{
+    AckEvent, CongestionControl, CongestionEvent, Control, Phase, RateSample, Signal, Start,
+};
 use parshall_units::{Duration, Instant};
 use parshall_workload::{Datagram, DatagramSource};
 use std::collections::VecDeque;
@@ -213,7 +215,9 @@ impl Feedback {
         let in_flight = self.in_flight();
         self.control.on_ack(&AckEvent {
             now,
-            acked: interval.received as f64,
+            phase: Phase::Open,
+            acked: interval.received,
+            credit: interval.received as f64,
             rtt: Some(rtt),
             srtt: self.srtt,
             min_rtt: self.min_rtt,
@@ -231,7 +235,6 @@ impl Feedback {
                 in_flight,
                 sent_in_flight,
                 app_limited: false,
-                recovering: false,
             }),
         });
     }

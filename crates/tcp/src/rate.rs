@@ -61,7 +61,6 @@ pub(crate) struct Progress {
     /// Packets in the network now.
     pub(crate) in_flight: u64,
     pub(crate) min_rtt: Duration,
-    pub(crate) recovering: bool,
 }
 
 impl RateSampler {
@@ -168,7 +167,6 @@ impl RateSampler {
             in_flight: progress.in_flight,
             sent_in_flight: sent.in_flight,
             app_limited: sent.app_limited,
-            recovering: progress.recovering,
         };
         Some((sample, (!sent.retransmission).then(|| now.since(sent.at))))
     }
@@ -185,7 +183,7 @@ mod tests {
     }
 
     fn progress(una: u64, sacked: u64) -> Progress {
-        Progress { una, sacked, in_flight: 10, min_rtt: Duration::from_millis(1), recovering: true }
+        Progress { una, sacked, in_flight: 10, min_rtt: Duration::from_millis(1) }
     }
 
     fn packet(number: u64) -> Range {

@@ -36,6 +36,18 @@ pub enum Phase {
     Loss,
 }
 
+impl Phase {
+    /// What a control hears of it.
+    #[inline]
+    fn heard(self) -> parshall_congestion::Phase {
+        match self {
+            Self::Connecting | Self::Open => parshall_congestion::Phase::Open,
+            Self::Recovery => parshall_congestion::Phase::Recovery,
+            Self::Loss => parshall_congestion::Phase::Loss,
+        }
+    }
+}
+
 /// The sending end of a connection.
 ///
 /// The order of the fields is the order of memory: what every ACK needs comes first, so that a packet touches as few
@@ -290,17 +302,11 @@ impl Sender {
         if ack.congestion_echo {
             self.on_congestion_echo(now, ack);
         }
-        let before = self.una;
-        let round_ended = if ack.cumulative > self.una {
-            self.on_new_data(config, now, ack)
-        } else {
-            self.on_old_data(config, now, ack);
-            false
-        };
-        if self.sampler.is_some() {
-            self.on_ack_sampled(config, now, ack, (before, round_ended));
+        if ack.cumulative > self.una {
+            return self.on_new_data(config, now, ack);
         }
-        round_ended
+        self.on_old_data(config, now, ack);
+        false
     }
 
     /// An ACK that acknowledges nothing new cumulatively.
@@ -316,6 +322,9 @@ impl Sender {
                 }
                 _ => self.on_duplicate(config, now),
             }
+        }
+        if self.sampler.is_some() {
+            self.tell_with_sample(config, self.event(now, ack, self.phase));
         }
     }
 
@@ -337,7 +346,7 @@ impl Sender {
             self.round_end = self.nxt;
         }
 
-        let told = if config.recovery == Recovery::Sack {
+        let may_count = if config.recovery == Recovery::Sack {
             self.arm_timer(config, now);
             self.on_sack(config, now, ack)
         } else if config.recovery == Recovery::Rack {
@@ -355,59 +364,53 @@ impl Sender {
         if self.phase == Phase::Loss && self.una >= self.recover {
             self.end_recovery();
         }
-        if told {
+        let phase = if may_count { self.phase } else { Phase::Recovery };
+        if may_count {
             self.dupacks = 0;
-            if self.sampler.is_some() {
-                return round_ended; // told of every ACK, with its sample
-            }
-            // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
-            let counted = if config.byte_counting && was_open { acked as f64 } else { 1.0 };
-            self.control.on_ack(&AckEvent {
-                now,
-                acked: counted,
-                rtt,
-                srtt: self.rtt.srtt(),
-                min_rtt: self.rtt.min(),
-                in_flight,
-                may_grow: self.may_grow(ack),
-                round_ended,
-                ecn_echo: ack.congestion_echo,
-                sample: None,
-            });
+        }
+        // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
+        let credit = if config.byte_counting && was_open { acked as f64 } else { 1.0 };
+        let event = AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(now, ack, phase) };
+        if self.sampler.is_some() {
+            self.tell_with_sample(config, event);
+        } else {
+            self.control.on_ack(&event);
         }
         round_ended
     }
 
-    /// An ACK for a control that models the path: it is told of every one, in loss recovery too.
-    fn on_ack_sampled(
-        &mut self,
-        config: &TcpConfig,
-        now: Instant,
-        ack: &Ack,
-        (before, round_ended): (u64, bool),
-    ) {
+    /// An ACK that leaves the connection in `phase`: what is the same whether it acknowledges new data or not.
+    #[inline]
+    fn event(&self, now: Instant, ack: &Ack, phase: Phase) -> AckEvent {
+        AckEvent {
+            now,
+            phase: phase.heard(),
+            acked: 0,
+            credit: 0.0,
+            rtt: None,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            in_flight: self.flight(),
+            may_grow: phase != Phase::Recovery && self.may_grow(ack),
+            round_ended: false,
+            ecn_echo: ack.congestion_echo,
+            sample: None,
+        }
+    }
+
+    /// For a control that needs rate samples: told of the ACK if it reports packets as delivered, in SACK blocks too. The
+    /// sample's RTT is that of the packet sent last, with or without timestamps.
+    #[inline(never)]
+    fn tell_with_sample(&mut self, config: &TcpConfig, event: AckEvent) {
         let progress = Progress {
             una: self.una,
             sacked: self.sack.as_ref().map_or(0, |state| state.sacked_count()),
             in_flight: self.in_network(config),
             min_rtt: self.rtt.min(),
-            recovering: self.phase != Phase::Open,
         };
-        let may_grow = self.may_grow(ack);
         let Some(sampler) = &mut self.sampler else { return };
-        let Some((sample, rtt)) = sampler.on_ack(now, &progress) else { return };
-        self.control.on_ack(&AckEvent {
-            now,
-            acked: (self.una - before) as f64,
-            rtt,
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
-            in_flight: progress.in_flight,
-            may_grow,
-            round_ended,
-            ecn_echo: ack.congestion_echo,
-            sample: Some(sample),
-        });
+        let Some((sample, rtt)) = sampler.on_ack(event.now, &progress) else { return };
+        self.control.on_ack(&AckEvent { rtt, sample: Some(sample), ..event });
     }
 
     /// Packets in the network, as far as the sender knows.

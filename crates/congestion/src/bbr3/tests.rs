@@ -69,22 +69,27 @@ fn startup_ends_when_the_rate_grows_no_more_and_drain_when_the_queue_is_gone() {
 
 #[test]
 fn startup_ends_on_six_lossy_acks_and_two_percent_after_a_round_of_recovery() {
-    for (acks, lost, recovering, ends) in
-        [(6, 7, true, true), (5, 7, true, false), (6, 6, true, false), (6, 7, false, false)]
-    {
+    let repairing = Phase::Recovery;
+    for (acks, lost, phase, ends) in [
+        (6, 7, repairing, true),
+        (5, 7, repairing, false),
+        (6, 6, repairing, false),
+        (6, 7, Phase::Open, false),
+    ] {
         let (mut bbr, mut feed) = (bbr3(), Feed::new());
         bbr.on_ack(&feed.round(|sample| sample.in_flight = 300));
         for _ in 0..acks {
             bbr.on_ack(&feed.ack(|sample| (sample.newly_lost, sample.in_flight) = (1, 300)));
             assert_eq!(bbr.state, State::Startup);
         }
-        bbr.on_ack(&feed.round(|sample| {
+        let last = feed.round(|sample| {
             sample.rate = Some(1300.0); // not the plateau
             (sample.lost, sample.in_flight, sample.sent_in_flight) = (lost, 300, 300);
-            (sample.recovering, sample.prior_delivered) = (recovering, sample.delivered - 1);
+            sample.prior_delivered = sample.delivered - 1;
             sample.delivered += 179;
-        }));
-        assert_eq!(bbr.state == State::Drain, ends, "{acks} ACKs, {lost} lost, recovering: {recovering}");
+        });
+        bbr.on_ack(&AckEvent { phase, ..last });
+        assert_eq!(bbr.state == State::Drain, ends, "{acks} ACKs, {lost} lost, {phase:?}");
         if ends {
             assert_eq!(bbr.inflight_hi, 180.0); // delivered in the round; the BDP is 130
         }

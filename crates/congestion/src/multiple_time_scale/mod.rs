@@ -47,8 +47,7 @@ mod schedule;
 mod tests;
 
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Signal, Start, Windows,
-    MIN_SSTHRESH,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start, Windows, MIN_SSTHRESH,
 };
 use coupling::Coupling;
 pub use knowledge::Knowledge;
@@ -237,7 +236,7 @@ pub struct MultipleTimeScale {
     /// ACKs before this are only counted and passed on: the end of the interval, or never for controls that set a rate.
     plain_until: Instant,
     /// Packets delivered since the interval began.
-    delivered: f64,
+    delivered: u64,
     /// What the wrapped control says, at hand: a call would have to find out which one it is, several times a packet.
     windows: Windows,
     wrapped: Control,
@@ -246,8 +245,6 @@ pub struct MultipleTimeScale {
     slope: f64,
     /// When the interval ends; zero before the first ACK.
     end: Instant,
-    /// In flight when the loss was found that is being recovered.
-    recovering: f64,
     interval: Duration,
     /// Whether the flow's next connection inherits all that is here.
     shared: bool,
@@ -273,12 +270,11 @@ impl MultipleTimeScale {
         let wrapped = config.control.build(start);
         Self {
             plain_until: Instant::ZERO,
-            delivered: 0.0,
+            delivered: 0,
             windows: Windows::of(&wrapped),
             pacing_rate: wrapped.pacing_rate(),
             wrapped,
             slope: 1.0,
-            recovering: 0.0,
             end: Instant::ZERO,
             interval: Duration::from_ps(config.interval),
             shared: config.shared == "flow",
@@ -336,7 +332,7 @@ impl MultipleTimeScale {
             None
         } else {
             self.end_at(self.end + self.interval);
-            self.module.on_interval(now, self.delivered)
+            self.module.on_interval(now, self.delivered as f64)
         };
         let slope =
             predicted.filter(|_| self.coupling.avoidance).map_or(1.0, |level| self.module.slope(level));
@@ -344,7 +340,7 @@ impl MultipleTimeScale {
         if let Some(level) = &mut self.level {
             level.set(predicted);
         }
-        self.delivered = 0.0;
+        self.delivered = 0;
     }
 
     /// Reads what the wrapped control says now.
@@ -361,10 +357,7 @@ impl MultipleTimeScale {
         if ack.now >= self.end {
             self.end_interval(ack.now);
         }
-        self.delivered += match &ack.sample {
-            Some(sample) => sample.newly_delivered as f64, // told in loss recovery too
-            None => ack.acked,
-        };
+        self.delivered += ack.sample.map_or(ack.acked, |sample| sample.newly_delivered);
         self.wrapped.on_ack_then_read(ack, &mut self.windows);
         if self.pacing_rate.is_some() {
             self.read_rate();
@@ -409,7 +402,6 @@ impl CongestionControl for MultipleTimeScale {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.recovering = if event.signal == Signal::Loss { event.in_flight as f64 } else { 0.0 };
         let before = self.windows.window;
         self.wrapped.on_congestion(event);
         self.read();
@@ -418,7 +410,6 @@ impl CongestionControl for MultipleTimeScale {
     }
 
     fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.recovering = 0.0; // what is sent again is acknowledged outside recovery
         let window = self.wrapped.window();
         self.wrapped.on_timeout(event);
         let found = self.coupling.on_timeout(window, self.module.level(), self.module.predicted());
@@ -434,10 +425,6 @@ impl CongestionControl for MultipleTimeScale {
     }
 
     fn on_recovered(&mut self) {
-        if self.pacing_rate.is_none() {
-            self.delivered += self.recovering;
-        }
-        self.recovering = 0.0;
         self.wrapped.on_recovered();
         self.read();
     }

@@ -8,8 +8,8 @@ use super::quantiser::Quantiser;
 use super::schedule::Schedule;
 use super::{MultipleTimeScale, MultipleTimeScaleConfig};
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, DctcpConfig, RateBasedConfig,
-    RenoConfig, Signal, Start, VegasConfig,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, DctcpConfig, Phase,
+    RateBasedConfig, RenoConfig, Signal, Start, VegasConfig,
 };
 use parshall_units::{ConfigError, Duration, Instant};
 use proptest::prelude::*;
@@ -298,7 +298,7 @@ fn an_oracle_sets_the_slope_of_every_interval_of_the_simulated_time() {
     let config = MultipleTimeScaleConfig { oracle: vec![8.0, 1.0, 8.0, 4.5], ..config() };
     let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, random: 0 });
     let mut slope_at = |seconds: f64| {
-        control.on_ack(&ack(Instant::ZERO + Duration::from_secs_f64(seconds), 50.0));
+        control.on_ack(&ack(Instant::ZERO + Duration::from_secs_f64(seconds)));
         control.slope
     };
     assert_eq!(slope_at(1.5), 1.0, "the first interval ends at 2 s, not an interval after the first ACK");
@@ -306,20 +306,8 @@ fn an_oracle_sets_the_slope_of_every_interval_of_the_simulated_time() {
     assert_eq!((slope_at(6.0), slope_at(60.0)), (3.5, 3.5), "after a pause too; the last one stays");
 }
 
-fn ack(now: Instant, window: f64) -> AckEvent {
-    let rtt = Duration::from_millis(100);
-    AckEvent {
-        now,
-        acked: 1.0,
-        rtt: Some(rtt),
-        srtt: rtt,
-        min_rtt: rtt,
-        in_flight: window as u64,
-        may_grow: true,
-        round_ended: false,
-        ecn_echo: false,
-        sample: None,
-    }
+fn ack(now: Instant) -> AckEvent {
+    AckEvent::of_one_packet(now, Duration::from_millis(100))
 }
 
 /// Packets added by round trip in the tenth second; throughput that only grows is the lowest contention there is.
@@ -331,7 +319,7 @@ fn growth_in_a_round_trip(config: &MultipleTimeScaleConfig) -> f64 {
         let packets = control.window() as u64;
         for i in 0..packets {
             now += Duration::from_secs_f64(0.1 / packets as f64);
-            control.on_ack(&AckEvent { round_ended: i == 0, ..ack(now, control.window()) });
+            control.on_ack(&AckEvent { round_ended: i == 0, ..ack(now) });
         }
         rounds += 1.0;
         if at_nine == 0.0 && now >= Instant::from_ps(9_000_000_000_000) {
@@ -362,23 +350,22 @@ fn growing_throughput_is_met_with_the_largest_slope() {
 }
 
 #[test]
-fn a_recovery_delivers_its_flight_and_silence_begins_anew() {
+fn what_a_recovery_delivers_counts_and_silence_begins_anew() {
     let mut control = MultipleTimeScale::new(&config(), Start { window: 50.0, ssthresh: 10.0, random: 0 });
-    control.on_ack(&ack(Instant::from_ps(1), 50.0));
-    assert_eq!(control.delivered, 1.0);
+    control.on_ack(&ack(Instant::from_ps(1)));
+    assert_eq!(control.delivered, 1);
     control.on_congestion(&CongestionEvent { now: Instant::from_ps(2), signal: Signal::Loss, in_flight: 40 });
-    control.on_recovered();
-    assert_eq!(control.delivered, 41.0);
-    control.on_timeout(&CongestionEvent { now: Instant::from_ps(3), signal: Signal::Loss, in_flight: 40 });
-    control.on_recovered();
-    assert_eq!(control.delivered, 41.0, "after a timeout, what is sent again is acknowledged by the packet");
-    control.on_ack(&ack(Instant::from_ps(2_500_000_000_000), 50.0));
+    let window = control.window();
+    let phase = Phase::Recovery;
+    control.on_ack(&AckEvent { phase, acked: 40, may_grow: false, ..ack(Instant::from_ps(3)) });
+    assert_eq!((control.delivered, control.window()), (41, window));
+    control.on_ack(&ack(Instant::from_ps(2_500_000_000_000)));
     assert_eq!(
         (control.delivered, control.module.level()),
-        (1.0, Some(4)),
+        (1, Some(4)),
         "the first value has the middle rank"
     );
-    control.on_ack(&ack(Instant::from_ps(9_000_000_000_000), 50.0));
+    control.on_ack(&ack(Instant::from_ps(9_000_000_000_000)));
     assert_eq!((control.module.level(), control.slope), (None, 1.0));
 }
 
@@ -396,10 +383,10 @@ fn rates(controls: [&mut MultipleTimeScale; 2]) -> Vec<[f64; 2]> {
     let mut now = Instant::ZERO;
     let mut found = Vec::new();
     let [one, two] = controls;
-    for round in 0..160_i32 {
+    for round in 0..160_u64 {
         now += Duration::from_millis(100);
-        let acked = f64::from(if round < 80 { 100 - round } else { round });
-        let report = AckEvent { acked, round_ended: true, ..ack(now, 50.0) };
+        let acked = if round < 80 { 100 - round } else { round };
+        let report = AckEvent { acked, credit: acked as f64, round_ended: true, ..ack(now) };
         one.on_ack(&report);
         two.on_ack(&report);
         found.push([one.pacing_rate().unwrap(), two.pacing_rate().unwrap()]);
@@ -449,7 +436,7 @@ fn connection(control: &mut Control, now: &mut Instant, intervals: &[u32]) -> Ve
     for &packets in intervals {
         for _ in 0..packets {
             *now += Duration::from_secs_f64(2.0 / f64::from(packets));
-            control.on_ack(&ack(*now, 50.0));
+            control.on_ack(&ack(*now));
         }
         let Control::MultipleTimeScale(control) = &*control else { unreachable!() };
         slopes.push(control.slope);
@@ -495,8 +482,8 @@ fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
     let event = CongestionEvent { now: Instant::from_ps(3), signal: Signal::Loss, in_flight: 50 };
     control.on_timeout(&event);
     assert_eq!(control.ssthresh(), 25.0, "no level yet: the control's own");
-    control.on_ack(&ack(Instant::from_ps(1_000_000_000_000), 1.0));
-    control.on_ack(&ack(Instant::from_ps(3_500_000_000_000), 1.0));
+    control.on_ack(&ack(Instant::from_ps(1_000_000_000_000)));
+    control.on_ack(&ack(Instant::from_ps(3_500_000_000_000)));
     let window = control.window();
     control.on_timeout(&event);
     assert_eq!(control.ssthresh(), window.max(2.0), "not half of it");
