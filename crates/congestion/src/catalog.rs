@@ -15,7 +15,7 @@ use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration};
 use serde::Deserialize;
 
-/// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for small ones.
+/// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for the smallest.
 macro_rules! kept {
     ($control:ident) => { Box<$control> };
     ($control:ident inline) => { $control };
@@ -149,7 +149,7 @@ controls! {
     "cubic_2005" => Cubic2005(Cubic2005Config),
     "bic" => Bic(BicConfig),
     "highspeed" => HighSpeed(HighSpeedConfig),
-    "scalable" => Scalable(ScalableConfig) inline,
+    "scalable" => Scalable(ScalableConfig),
     "htcp" => Htcp(HtcpConfig),
     "vegas" => Vegas(VegasConfig),
     "fast" => Fast(FastConfig),

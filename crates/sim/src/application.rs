@@ -3,6 +3,7 @@
 use crate::random::Stream;
 use parshall_units::Instant;
 use parshall_workload::{Transfer, TransferSource};
+use std::mem::offset_of;
 
 /// The application of a flow. What every packet looks at comes first (`parshall_tcp::Sender` says why).
 #[derive(Debug)]
@@ -32,6 +33,9 @@ pub(crate) struct Application {
 pub(crate) const ENDLESS_BYTES: u64 = u64::MAX;
 
 impl Application {
+    /// Bytes from the beginning that every packet may touch.
+    pub(crate) const HOT_BYTES: usize = offset_of!(Self, begun);
+
     pub(crate) fn new(
         source: Option<TransferSource>,
         random: Option<Box<Stream>>,

@@ -7,14 +7,21 @@
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 const LINE_BYTES: usize = 64;
 
 /// Asks for all cache lines of `place`; where the processor has no word for it, nothing happens.
 #[inline]
 pub(crate) fn prefetch<T>(place: &T) {
+    prefetch_bytes(place, 0..size_of::<T>());
+}
+
+/// Asks for the cache lines of these bytes of `place`, which begins a cache line.
+#[inline]
+pub(crate) fn prefetch_bytes<T>(place: &T, bytes: Range<usize>) {
     let start = std::ptr::from_ref(place).cast::<u8>();
-    for offset in (0..size_of::<T>()).step_by(LINE_BYTES) {
+    for offset in (bytes.start / LINE_BYTES * LINE_BYTES..bytes.end).step_by(LINE_BYTES) {
         prefetch_line(start.wrapping_add(offset));
     }
 }

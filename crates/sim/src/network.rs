@@ -3,7 +3,6 @@
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
 use crate::latency::FlowLatency;
-use crate::memory::prefetch;
 use crate::packet::{Entity, Owner, Packet, Transit, MAX_INDEX};
 use crate::probe::LinkProbe;
 use crate::random::{SmallStream, Stream};
@@ -179,13 +178,13 @@ impl Network {
         let Some(calendar) = self.core.queue.calendar() else { return };
         for _ in 0..2 {
             if let Some(Entity::Data(index) | Entity::SlowTimer(index)) = calendar.look_ahead() {
-                prefetch(&self.tcp_flows[index as usize]);
+                self.tcp_flows[index as usize].prefetch();
             }
         }
         let Some(begun) = self.core.queue.begun() else { return };
         for entity in begun {
             if let Entity::Data(index) | Entity::SlowTimer(index) = entity {
-                self.tcp_flows[index as usize].prefetch();
+                self.tcp_flows[index as usize].prefetch_beyond();
             }
         }
     }

@@ -10,7 +10,7 @@ mod transfers;
 
 use crate::application::Application;
 use crate::edge::Edge;
-use crate::memory::{prefetch, prefetch_ahead};
+use crate::memory::{prefetch, prefetch_ahead, prefetch_bytes};
 use crate::packet::{Entity, Flags, Packet, Waiting};
 use crate::probe::FlowProbe;
 use crate::random::SmallStream;
@@ -23,11 +23,12 @@ use parshall_tcp::sender::Phase;
 use parshall_tcp::{Ack, Receiver, Segment, Sender};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
 /// A TCP flow.
 ///
-/// What every packet touches stands together, in whole cache lines (`parshall_tcp::Sender` says why); what follows
-/// `receiver` is looked at when something special happens.
+/// What every packet touches stands together (`parshall_tcp::Sender` says why): all up to the first part of `sender`, and the
+/// beginning of `application`. The rest is looked at when something special happens.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct TcpFlow {
@@ -50,14 +51,14 @@ pub(crate) struct TcpFlow {
     /// All that arrived, bytes on the wire, since the warm-up.
     pub(crate) received: u64,
     // A second one.
-    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
     /// When the packet before left the host: what is sent later does not overtake it.
     left: Instant,
     processing: SmallStream,
     pub(crate) probe: Option<Box<FlowProbe>>,
     pub(crate) edge: Option<Box<Edge>>,
+    pub(crate) sender: Sender,
     pub(crate) application: Application,
-    pub(crate) receiver: Receiver,
     /// ACKs on their way to the first contended link of the way back.
     /// The second number says where the SACK blocks are kept.
     pub(crate) acks: VecDeque<(Packet, u32)>,
@@ -114,9 +115,17 @@ impl TcpFlow {
         self.arm(core);
     }
 
-    /// Asks for the memory that the flow points to.
+    /// Asks for the memory that a packet of the flow needs.
     #[inline]
     pub(crate) fn prefetch(&self) {
+        prefetch_bytes(self, 0..offset_of!(Self, sender) + Sender::HOT_BYTES);
+        let application = offset_of!(Self, application);
+        prefetch_bytes(self, application..application + Application::HOT_BYTES);
+    }
+
+    /// Asks for the memory that the flow points to.
+    #[inline]
+    pub(crate) fn prefetch_beyond(&self) {
         if let Some(first) = self.line.front() {
             prefetch(first);
         }

@@ -19,6 +19,8 @@ use crate::statistics::Statistics;
 use crate::TcpConfig;
 use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Control, Signal};
 use parshall_units::{Duration, Instant};
+use std::mem::offset_of;
+use std::num::NonZeroU64;
 
 /// Endless data.
 pub const ENDLESS: u64 = u64::MAX;
@@ -51,7 +53,8 @@ impl Phase {
 /// The sending end of a connection.
 ///
 /// The order of the fields is the order of memory: what every ACK needs comes first, so that a packet touches as few
-/// cache lines of its flow as can be. With hundreds of flows that is most of what a packet costs.
+/// cache lines of its flow as can be. With hundreds of flows that is most of what a packet costs. What follows
+/// [`HOT_BYTES`](Self::HOT_BYTES) is for special events.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
@@ -80,8 +83,6 @@ pub struct Sender {
     paced: bool,
     /// Whether packets are paced at all.
     paces: bool,
-    /// Whether loss recovery sends by proportional rate reduction.
-    pub(crate) proportional: bool,
     /// Whether each transmission is noted: for pacing, rate samples or RACK.
     noted: bool,
     send_syn: bool,
@@ -93,6 +94,8 @@ pub struct Sender {
     pub(crate) sampler: Option<Box<RateSampler>>,
     pub(crate) control: Control,
     pub(crate) rtt: RttEstimate,
+    /// Without timestamps: the packet being timed (none is number 0), and when it was sent.
+    pub(crate) timed: Option<(NonZeroU64, Instant)>,
     /// What happened so far.
     pub statistics: Statistics,
     pub(crate) recover: u64,
@@ -102,11 +105,14 @@ pub struct Sender {
     pub(crate) reduced_until: u64,
     /// Pacing: no packet before this.
     next_send: Instant,
-    /// Without timestamps: the packet being timed, and when it was sent.
-    pub(crate) timed: Option<(u64, Instant)>,
+    /// Whether loss recovery sends by proportional rate reduction.
+    pub(crate) proportional: bool,
 }
 
 impl Sender {
+    /// Bytes from the beginning that every ACK may touch.
+    pub const HOT_BYTES: usize = offset_of!(Self, statistics) + Statistics::HOT_BYTES;
+
     /// A connection whose packets are numbered from `base` (at least 1), with no data yet.
     pub fn new(config: &TcpConfig, control: Control, base: u64, now: Instant) -> Self {
         debug_assert!(base >= 1, "packet 0 is never data: recover = base - 1 must exist");
@@ -298,7 +304,9 @@ impl Sender {
             return false;
         }
         self.settle(now);
-        self.reduced &= ack.cumulative <= self.reduced_until;
+        if self.reduced {
+            self.reduced = ack.cumulative <= self.reduced_until;
+        }
         if ack.congestion_echo {
             self.on_congestion_echo(now, ack);
         }
@@ -432,7 +440,7 @@ impl Sender {
             return Some(now.since(ack.echo));
         }
         let (packet, sent) = self.timed?;
-        if ack.cumulative <= packet {
+        if ack.cumulative <= packet.get() {
             return None;
         }
         self.timed = None;
@@ -569,11 +577,11 @@ impl Sender {
         if retransmission {
             self.statistics.retransmissions += 1;
             // Karn: the ACK of the packet timed would not say which copy arrived, or would wait for this one.
-            self.timed = self.timed.filter(|&(timed, _)| timed < packet);
+            self.timed = self.timed.filter(|&(timed, _)| timed.get() < packet);
         } else {
             self.max = packet + 1;
             if !config.timestamps && self.timed.is_none() {
-                self.timed = Some((packet, now));
+                self.timed = NonZeroU64::new(packet).map(|packet| (packet, now));
             }
         }
         if self.rto_deadline == Instant::MAX {

@@ -1,6 +1,7 @@
 //! What a sender counts about itself.
 
 use parshall_units::{Duration, Instant};
+use std::mem::offset_of;
 
 /// Counts since [`Statistics::restart`]. What every ACK changes comes first (`Sender` says why).
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,9 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// Bytes from the beginning that every ACK may touch.
+    pub(crate) const HOT_BYTES: usize = offset_of!(Self, retransmissions);
+
     /// Forgets everything; measurement starts at `now`.
     pub fn restart(&mut self, now: Instant) {
         *self = Self { updated: now, ..Self::default() };
