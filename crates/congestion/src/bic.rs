@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn searches_additively_then_binary_then_probes() {
         let config = paper();
-        let mut bic = Bic::new(&config, Start { window: 2000.0, ssthresh: 1.0, random: 0 });
+        let mut bic = Bic::new(&config, Start { window: 2000.0, ssthresh: 1.0, ..Start::NEW });
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 2000 });
         let windows = rounds(&mut bic, 40);
         assert_eq!(windows[0], 1750.0);
@@ -206,14 +206,14 @@ mod tests {
     #[test]
     fn below_14_packets_it_is_reno() {
         let config = paper();
-        let mut bic = Bic::new(&config, Start { window: 13.0, ssthresh: 1.0, random: 0 });
+        let mut bic = Bic::new(&config, Start { window: 13.0, ssthresh: 1.0, ..Start::NEW });
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 13 });
         assert_eq!(bic.window(), 6.5);
         for step in rounds(&mut bic, 5).windows(2).map(|pair| pair[1] - pair[0]) {
             assert!((0.85..=1.0).contains(&step), "{step}");
         }
         // From 14 on it keeps 7/8.
-        let mut bic = Bic::new(&config, Start { window: 14.0, ssthresh: 1.0, random: 0 });
+        let mut bic = Bic::new(&config, Start { window: 14.0, ssthresh: 1.0, ..Start::NEW });
         bic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 14 });
         assert_eq!(bic.window(), 12.25);
     }
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn the_search_ends_at_the_maximum_once_steps_are_below_s_min() {
         let config = BicConfig { s_min: 0.5, ..paper() };
-        let mut bic = Bic::new(&config, Start { window: 400.0, ssthresh: 1.0, random: 0 });
+        let mut bic = Bic::new(&config, Start { window: 400.0, ssthresh: 1.0, ..Start::NEW });
         bic.rule.w_max = 401.1;
         bic.rule.step(&mut bic.windows.window, 1.0);
         assert!(bic.window() < 401.0); // half of 1.1 is more than 0.5
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn an_early_loss_lowers_the_aim() {
         let config = paper();
-        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 1.0, random: 0 });
+        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 1.0, ..Start::NEW });
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         bic.on_congestion(&loss(1000));
         bic.on_congestion(&loss(875));
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn linux_grows_by_a_twentieth_until_the_first_loss_and_goes_a_quarter_of_the_way() {
         let config = BicConfig { s_max: 16.0, decrease: 0.8, divisor: 4.0, initial_growth: 0.05, ..paper() };
-        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 100.0, random: 0 });
+        let mut bic = Bic::new(&config, Start { window: 1000.0, ssthresh: 100.0, ..Start::NEW });
         let windows = rounds(&mut bic, 3);
         for pair in windows.windows(2) {
             assert!((pair[1] / pair[0] - 1.05).abs() < 1e-3, "{windows:?}");

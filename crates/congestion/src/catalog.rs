@@ -4,6 +4,7 @@
 //! parameters, dispatch, docs and conformance tests follow from that line. Braces give what else of a flow has another
 //! default with it.
 
+use crate::external::{ExternalConfig, ExternalControl};
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
     Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
@@ -22,6 +23,16 @@ macro_rules! kept {
 }
 
 /// Dispatch is a `match`, not a virtual call: the hot path stays inlined.
+macro_rules! each_kind {
+    ($self:ident, $control:ident => $call:expr; $($kind:ident)*) => {
+        match $self {
+            $(Self::$kind($control) => $call,)*
+            Self::HyStart($control) => $call,
+            Self::External($control) => $call,
+        }
+    };
+}
+
 macro_rules! controls {
     (
         $($name:literal => $control:ident($config:ident) $($inline:ident)?
@@ -37,10 +48,13 @@ macro_rules! controls {
                 #[serde(rename = $name)]
                 $control($config),
             )*
+            /// One from outside, which a scenario names as any other.
+            #[serde(rename = "external")]
+            External(ExternalConfig),
         }
 
         /// A congestion control of any kind.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub enum Control {
             $(
                 #[doc = concat!("`", $name, "`")]
@@ -48,6 +62,8 @@ macro_rules! controls {
             )*
             /// One of these, with another slow start.
             HyStart(Box<HyStart>),
+            /// One from outside.
+            External(Box<ExternalControl>),
         }
 
         impl ControlConfig {
@@ -55,19 +71,22 @@ macro_rules! controls {
             pub fn build(&self, start: Start) -> Control {
                 match self {
                     $(Self::$control(config) => Control::$control($control::new(config, start).into()),)*
+                    Self::External(config) => Control::External(Box::new(ExternalControl::new(config, start))),
                 }
             }
 
             fn check_ranges(&self) -> Result<(), ConfigError> {
                 match self {
                     $(Self::$control(config) => config.check_ranges(),)*
+                    Self::External(_) => Ok(()),
                 }
             }
 
             /// The name that scenarios use.
-            pub fn name(&self) -> &'static str {
+            pub fn name(&self) -> &str {
                 match self {
                     $(Self::$control(_) => $name,)*
+                    Self::External(config) => config.name(),
                 }
             }
         }
@@ -76,56 +95,53 @@ macro_rules! controls {
             /// [`on_ack`](CongestionControl::on_ack), and then window and ssthresh: who keeps these finds out once which control it is.
             #[inline]
             pub(crate) fn on_ack_then_read(&mut self, ack: &AckEvent, windows: &mut Windows) {
-                match self {
-                    $(Self::$control(c) => on_ack_then_read::<$control>(c, ack, windows),)*
-                    Self::HyStart(c) => on_ack_then_read::<HyStart>(c, ack, windows),
-                }
+                each_kind!(self, c => c.on_ack_then_read(ack, windows); $($control)*)
             }
         }
 
         impl CongestionControl for Control {
             fn needs(&self) -> Needs {
-                match self { $(Self::$control(c) => c.needs(),)* Self::HyStart(c) => c.needs() }
+                each_kind!(self, c => c.needs(); $($control)*)
             }
             #[inline]
             fn window(&self) -> f64 {
-                match self { $(Self::$control(c) => c.window(),)* Self::HyStart(c) => c.window() }
+                each_kind!(self, c => c.window(); $($control)*)
             }
             #[inline]
             fn ssthresh(&self) -> f64 {
-                match self { $(Self::$control(c) => c.ssthresh(),)* Self::HyStart(c) => c.ssthresh() }
+                each_kind!(self, c => c.ssthresh(); $($control)*)
             }
             #[inline]
             fn on_ack(&mut self, ack: &AckEvent) {
-                match self { $(Self::$control(c) => c.on_ack(ack),)* Self::HyStart(c) => c.on_ack(ack) }
+                each_kind!(self, c => c.on_ack(ack); $($control)*)
             }
             fn on_congestion(&mut self, event: &CongestionEvent) {
-                match self { $(Self::$control(c) => c.on_congestion(event),)* Self::HyStart(c) => c.on_congestion(event) }
+                each_kind!(self, c => c.on_congestion(event); $($control)*)
             }
             fn on_timeout(&mut self, event: &CongestionEvent) {
-                match self { $(Self::$control(c) => c.on_timeout(event),)* Self::HyStart(c) => c.on_timeout(event) }
+                each_kind!(self, c => c.on_timeout(event); $($control)*)
             }
             fn on_idle_restart(&mut self, window: f64) {
-                match self { $(Self::$control(c) => c.on_idle_restart(window),)* Self::HyStart(c) => c.on_idle_restart(window) }
+                each_kind!(self, c => c.on_idle_restart(window); $($control)*)
             }
             fn on_recovered(&mut self) {
-                match self { $(Self::$control(c) => c.on_recovered(),)* Self::HyStart(c) => c.on_recovered() }
+                each_kind!(self, c => c.on_recovered(); $($control)*)
             }
             #[inline]
             fn pacing_rate(&self) -> Option<f64> {
-                match self { $(Self::$control(c) => c.pacing_rate(),)* Self::HyStart(c) => c.pacing_rate() }
+                each_kind!(self, c => c.pacing_rate(); $($control)*)
             }
             fn read_variables(&self, reader: &mut Reader<'_>) {
-                match self { $(Self::$control(c) => c.read_variables(reader),)* Self::HyStart(c) => c.read_variables(reader) }
+                each_kind!(self, c => c.read_variables(reader); $($control)*)
             }
             fn set_slope(&mut self, slope: f64) {
-                match self { $(Self::$control(c) => c.set_slope(slope),)* Self::HyStart(c) => c.set_slope(slope) }
+                each_kind!(self, c => c.set_slope(slope); $($control)*)
             }
             fn set_ssthresh(&mut self, ssthresh: f64) {
-                match self { $(Self::$control(c) => c.set_ssthresh(ssthresh),)* Self::HyStart(c) => c.set_ssthresh(ssthresh) }
+                each_kind!(self, c => c.set_ssthresh(ssthresh); $($control)*)
             }
             fn end_slow_start(&mut self) -> bool {
-                match self { $(Self::$control(c) => c.end_slow_start(),)* Self::HyStart(c) => c.end_slow_start() }
+                each_kind!(self, c => c.end_slow_start(); $($control)*)
             }
         }
 
@@ -161,12 +177,17 @@ controls! {
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
-// One function a control, each of which is jumped to: were they parts of one, all would save the registers that the largest needs.
-#[inline(never)]
-fn on_ack_then_read<C: CongestionControl>(control: &mut C, ack: &AckEvent, windows: &mut Windows) {
-    control.on_ack(ack);
-    *windows = Windows::of(control);
+/// [`Control::on_ack_then_read`] of one control.
+trait OnAckThenRead: CongestionControl + Sized {
+    // One function a control, each of which is jumped to: were they parts of one, all would save the registers that the largest needs.
+    #[inline(never)]
+    fn on_ack_then_read(&mut self, ack: &AckEvent, windows: &mut Windows) {
+        self.on_ack(ack);
+        *windows = Windows::of(self);
+    }
 }
+
+impl<C: CongestionControl> OnAckThenRead for C {}
 
 impl ControlConfig {
     /// Refuses a configuration with values outside the declared ranges, or that contradicts itself or the path: `rtt` is the
@@ -203,12 +224,15 @@ impl ControlConfig {
 
     /// What its controls need of the endpoint.
     pub fn needs(&self) -> Needs {
-        self.sample().needs()
+        match self {
+            Self::External(config) => config.needs(), // known without making one
+            control => control.sample().needs(),
+        }
     }
 
     /// A control of this kind, to ask it what is the same for all.
     pub(crate) fn sample(&self) -> Control {
-        self.build(Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 })
+        self.build(Start::NEW)
     }
 
     /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not enough.

@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn comes_back_to_its_maximum_after_k_seconds() {
-        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
+        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, ..Start::NEW });
         let loss = CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 1000 };
         cubic.on_congestion(&loss);
         assert_eq!(cubic.window(), 700.0);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_loss_in_the_slow_start_after_a_timeout_sets_the_next_plateau() {
-        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
+        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, ..Start::NEW });
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         cubic.on_timeout(&loss(1000));
         cubic.windows.window = 600.0; // slow start since
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_idle_restart_keeps_the_plateau() {
-        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
+        let mut cubic = Cubic::new(&config(), Start { window: 1000.0, ssthresh: 1000.0, ..Start::NEW });
         cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 1000 });
         let now = run(&mut cubic, Instant::ZERO, 1.0);
         cubic.on_idle_restart(10.0);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn fast_convergence_lowers_the_plateau() {
-        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0, random: 0 });
+        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0, ..Start::NEW });
         cubic.rule.w_max = 200.0;
         cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 100 });
         assert_eq!(cubic.rule.w_max, 85.0);
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn idle_time_does_not_count() {
-        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0, random: 0 });
+        let mut cubic = Cubic::new(&config(), Start { window: 100.0, ssthresh: 1.0, ..Start::NEW });
         let now = run(&mut cubic, Instant::ZERO, 1.0);
         let before = cubic.window();
         let rtt = Duration::from_millis(100);

@@ -180,7 +180,7 @@ mod tests {
 
     /// The window `seconds` after a loss at `w_max`, RTT 100 ms.
     fn after(config: &Cubic2005Config, w_max: f64, seconds: f64) -> f64 {
-        let mut cubic = Cubic2005::new(config, Start { window: w_max, ssthresh: w_max, random: 0 });
+        let mut cubic = Cubic2005::new(config, Start { window: w_max, ssthresh: w_max, ..Start::NEW });
         let in_flight = w_max as u64;
         cubic.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight });
         assert_eq!(cubic.window(), 0.8 * w_max);
@@ -225,7 +225,8 @@ mod tests {
 
     #[test]
     fn an_early_loss_lowers_the_aim_and_shortens_the_way() {
-        let mut cubic = Cubic2005::new(&config(160.0), Start { window: 1000.0, ssthresh: 1000.0, random: 0 });
+        let mut cubic =
+            Cubic2005::new(&config(160.0), Start { window: 1000.0, ssthresh: 1000.0, ..Start::NEW });
         let loss = |in_flight| CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight };
         cubic.on_congestion(&loss(1000));
         assert!((cubic.rule.k_s - libm::cbrt(200.0 / 0.4)).abs() < 1e-9);

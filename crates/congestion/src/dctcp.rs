@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn alpha_is_the_average_share_and_a_mark_takes_half_of_it() {
-        let start = Start { window: 100.0, ssthresh: 100.0, random: 0 };
+        let start = Start { window: 100.0, ssthresh: 100.0, ..Start::NEW };
         let mut dctcp = Dctcp::new(&DctcpConfig { gain: 0.0625, initial_alpha: 1.0 }, start);
         let rtt = Duration::from_millis(1);
         for round in 0..200 {

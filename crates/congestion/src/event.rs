@@ -11,6 +11,16 @@ pub struct Start {
     pub ssthresh: f64,
     /// What the control's own random choices follow from: another word for each connection, seed and repetition.
     pub random: u64,
+    /// Number of the flow in the records.
+    pub flow: u32,
+    /// When the connection begins.
+    pub at: Instant,
+}
+
+impl Start {
+    /// Ten packets, at the beginning, of flow 0, of which nothing is known.
+    pub const NEW: Self =
+        Self { window: 10.0, ssthresh: f64::INFINITY, random: 0, flow: 0, at: Instant::ZERO };
 }
 
 /// Where a connection stands.

@@ -145,7 +145,7 @@ mod tests {
 
     fn equilibrium(alpha: f64, rate: f64, start: f64) -> f64 {
         let config = FastConfig { alpha, gamma: 0.5 };
-        settled(Fast::new(&config, Start { window: start, ssthresh: 1.0, random: 0 }), rate)
+        settled(Fast::new(&config, Start { window: start, ssthresh: 1.0, ..Start::NEW }), rate)
     }
 
     /// The window after rounds on a link of `rate` packets/s with a deep buffer: the RTT is what the window makes it.
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn the_window_moves_in_one_round_trip_and_rests_in_the_next() {
         let config = FastConfig { alpha: 100.0, gamma: 0.5 };
-        let mut fast = Fast::new(&config, Start { window: 1000.0, ssthresh: 1.0, random: 0 });
+        let mut fast = Fast::new(&config, Start { window: 1000.0, ssthresh: 1.0, ..Start::NEW });
         let (base, rtt) = (Duration::from_millis(50), Duration::from_millis(100));
         let mut windows = vec![fast.window()];
         for _ in 0..4 {
@@ -192,7 +192,7 @@ mod tests {
         for (window, weight) in [(300.0, 0.01), (4.0, 0.25)] {
             let mut fast = Fast::new(
                 &FastConfig { alpha: 100.0, gamma: 0.5 },
-                Start { window, ssthresh: 1e6, random: 0 },
+                Start { window, ssthresh: 1e6, ..Start::NEW },
             );
             let sample = |rtt_ms| AckEvent {
                 min_rtt: Duration::from_millis(50),
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_larger_slope_goes_all_the_way_to_the_same_window() {
         let config = FastConfig { alpha: 100.0, gamma: 0.5 };
-        let (rtt, start) = (Duration::from_millis(50), Start { window: 500.0, ssthresh: 1.0, random: 0 });
+        let (rtt, start) = (Duration::from_millis(50), Start { window: 500.0, ssthresh: 1.0, ..Start::NEW });
         let ack = |round_ended| AckEvent { round_ended, ..AckEvent::of_one_packet(Instant::ZERO, rtt) };
         // Nothing is queued, so that alpha packets are missing: half of the way, a tenth of it, all of it.
         for (slope, added) in [(1.0, 50.0), (0.2, 10.0), (6.0, 100.0)] {

@@ -131,7 +131,7 @@ mod tests {
     fn has_the_values_of_the_rfcs_table() {
         let config =
             HighSpeedConfig { low_window: 38, high_window: 83_000, high_p: 1e-7, high_decrease: 0.1 };
-        let start = Start { window: 10.0, ssthresh: 10.0, random: 0 };
+        let start = Start { window: 10.0, ssthresh: 10.0, ..Start::NEW };
         let rule = HighSpeedRule::new(&config, &start);
         // RFC 3649 appendix B: the windows at which a(w) reaches the next whole number, and b(w) there.
         let table = [

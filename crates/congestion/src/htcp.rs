@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_increase_is_renos_for_a_second_and_quadratic_later() {
-        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, ..Start::NEW });
         htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
         assert_eq!(htcp.rule.beta, 0.5);
         for (ms, expected) in [(500, 1.0), (1000, 1.0), (2000, 11.25), (5000, 45.0), (11_000, 126.0)] {
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn the_increase_is_scaled_by_the_decrease() {
         // 2 (1 - beta) f: a flow that gives back less also takes less, 0.4 of Reno's at beta = 0.8.
-        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, ..Start::NEW });
         htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
         htcp.rule.beta = 0.8;
         for (ms, expected) in [(1000, 0.4), (3000, 0.4 * 22.0)] {
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn it_never_grows_faster_than_slow_start() {
-        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, ..Start::NEW });
         htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
         htcp.on_ack(&ack(11_000, 100, 100)); // 126 packets a round trip for a window of 50
         assert_eq!(htcp.window(), 51.0);
@@ -222,7 +222,7 @@ mod tests {
     fn a_rate_that_changed_by_more_than_a_fifth_halves() {
         // 100 packets in a round trip of 100 ms, then this many.
         for (packets, expected) in [(81, 0.8), (79, 0.5), (119, 0.8), (121, 0.5)] {
-            let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
+            let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, ..Start::NEW });
             let mut loss = |ms: u64, acked: u32| {
                 for _ in 1..acked {
                     htcp.on_ack(&AckEvent { round_ended: false, ..ack(ms, 100, 100) });
@@ -240,7 +240,7 @@ mod tests {
     fn scaled_with_the_rtt_the_increase_is_that_of_100_ms() {
         for (min_rtt_ms, divisor) in [(100, 1.0), (50, 2.0), (5, 10.0), (400, 0.5_f64)] {
             let scaled = HtcpConfig { rtt_scaling: true, ..config() };
-            let mut htcp = Htcp::new(&scaled, Start { window: 100.0, ssthresh: 50.0, random: 0 });
+            let mut htcp = Htcp::new(&scaled, Start { window: 100.0, ssthresh: 50.0, ..Start::NEW });
             htcp.on_ack(&ack(0, min_rtt_ms, min_rtt_ms));
             htcp.on_congestion(&CongestionEvent { now: at(0), signal: Signal::Loss, in_flight: 100 });
             htcp.rule.beta = 0.5;
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_decrease_empties_the_queue_when_the_rate_is_steady() {
-        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, random: 0 });
+        let mut htcp = Htcp::new(&config(), Start { window: 100.0, ssthresh: 50.0, ..Start::NEW });
         let mut now = 0;
         for (max_rtt, expected) in [(20, 0.5), (14, 10.0 / 14.0), (11, 0.8), (40, 0.5)] {
             for _ in 0..10 {

@@ -58,7 +58,7 @@ enum Stage {
 }
 
 /// A control whose initial slow start is HyStart++.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct HyStart {
     control: Control,
     stage: Stage,
@@ -80,7 +80,10 @@ impl ControlConfig {
 
     /// Whether its slow start is the standard one, which another can replace.
     pub fn has_standard_slow_start(&self) -> bool {
-        self.sample().end_slow_start()
+        match self {
+            Self::External(config) => config.has_standard_slow_start(), // known without making one
+            control => control.sample().end_slow_start(),
+        }
     }
 }
 
@@ -212,7 +215,7 @@ mod tests {
 
     fn hystart(window: f64, paced: bool) -> Control {
         let config = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
-        config.build_with(Start { window, ssthresh: f64::INFINITY, random: 0 }, SlowStart::HyStart, paced)
+        config.build_with(Start { window, ssthresh: f64::INFINITY, ..Start::NEW }, SlowStart::HyStart, paced)
     }
 
     fn ack(credit: f64, rtt_ms: u64, round_ended: bool) -> AckEvent {
@@ -251,10 +254,11 @@ mod tests {
     #[test]
     fn the_threshold_is_between_4_and_16_ms() {
         for (base, too_little, enough) in [(10, 13, 14), (400, 415, 416)] {
-            let mut control = hystart(16.0, false);
-            round(&mut control, 16, base);
-            assert_eq!(round(&mut control.clone(), 32, too_little), 32.0);
-            assert_eq!(round(&mut control, 32, enough), 7.0 + 25.0 / 4.0);
+            for (rtt_ms, growth) in [(too_little, 32.0), (enough, 7.0 + 25.0 / 4.0)] {
+                let mut control = hystart(16.0, false);
+                round(&mut control, 16, base);
+                assert_eq!(round(&mut control, 32, rtt_ms), growth);
+            }
         }
     }
 

@@ -22,6 +22,7 @@ mod cubic_2005;
 mod dctcp;
 mod epoch;
 mod event;
+pub mod external;
 mod fast;
 mod highspeed;
 mod htcp;

@@ -1,7 +1,10 @@
 //! What a control asks of the endpoint.
 
+use serde::Deserialize;
+
 /// What a control needs; nothing by default. Who sends with it looks here, and never at which control it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Needs {
     /// Told of every ACK that reports packets as delivered, in loss recovery too, with a [`RateSample`](crate::RateSample).
     pub rate_samples: bool,

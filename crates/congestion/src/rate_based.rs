@@ -212,7 +212,8 @@ mod tests {
 
     /// Rates after round trips through a path of `capacity` packets/s without a queue.
     fn rates(config: &RateBasedConfig, capacity: f64, rounds: u32) -> Vec<f64> {
-        let mut control = RateBased::new(config, Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
+        let mut control =
+            RateBased::new(config, Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW });
         let (mut now, mut sent) = (Instant::ZERO + Duration::from_millis(100), 100.0_f64);
         let mut found = Vec::new();
         for _ in 0..rounds {
@@ -254,7 +255,7 @@ mod tests {
         let found = rates(&gradient, 1e9, 50);
         assert!(found.windows(2).skip(1).all(|pair| pair[1] > pair[0]));
         let mut control =
-            RateBased::new(&gradient, Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
+            RateBased::new(&gradient, Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW });
         let mut now = Instant::ZERO + Duration::from_millis(100);
         let mut rate = 0.0;
         for arrived in [100, 100, 100, 90, 80] {

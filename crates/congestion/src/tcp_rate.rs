@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn follows_the_gradient_of_the_rtt() {
         let config = config("round_trip");
-        let mut rate = TcpRate::new(&config, Start { window: 50.0, ssthresh: 10.0, random: 0 });
+        let mut rate = TcpRate::new(&config, Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
         rate.on_ack(&ack(1.0, 110.0));
         rate.on_ack(&ack(2.0, 109.0));
         let grown = 50.0 + 1.0 / 50.0;
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_whole_decrease_may_be_taken_by_each_ack() {
-        let mut rate = TcpRate::new(&config("ack"), Start { window: 50.0, ssthresh: 10.0, random: 0 });
+        let mut rate = TcpRate::new(&config("ack"), Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
         rate.on_ack(&ack(1.0, 110.0));
         let before = rate.window();
         rate.on_ack(&ack(3.0, 110.5)); // 0.5 ms in 2 ms
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn settles_where_the_path_is_full() {
         let config = config("round_trip");
-        let mut rate = TcpRate::new(&config, Start { window: 5.0, ssthresh: 1.0, random: 0 });
+        let mut rate = TcpRate::new(&config, Start { window: 5.0, ssthresh: 1.0, ..Start::NEW });
         let (capacity, base_s) = (1000.0, 0.1);
         let (mut now, mut queue) = (0.0, 0.0_f64);
         for _ in 0..200_000 {

@@ -132,7 +132,7 @@ fn stays_sane(
     events: &[Happening],
     start: f64,
 ) -> Result<(), TestCaseError> {
-    let begin = Start { window: start, ssthresh: f64::INFINITY, random: 0 };
+    let begin = Start { window: start, ssthresh: f64::INFINITY, ..Start::NEW };
     let (mut one, mut two) = (config.build(begin), config.build(begin));
     let mut clock = Clock::new();
     let mut again = Clock::new();
@@ -165,7 +165,7 @@ proptest! {
     ) {
         let configs = CATALOG.iter().map(|entry| (entry, default_config(entry)));
         for (entry, config) in configs.filter(|(_, config)| config.has_standard_slow_start()) {
-            let begin = Start { window: start, ssthresh: f64::INFINITY, random: 0 };
+            let begin = Start { window: start, ssthresh: f64::INFINITY, ..Start::NEW };
             let (mut plain, mut clock) = (config.build(begin), Clock::new());
             let (mut wrapped, mut again) = (config.build_with(begin, SlowStart::HyStart, paced), Clock::new());
             for &event in &events {
@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn inner_variables_are_those_of_the_catalog(events in prop::collection::vec(happening(), 50..200)) {
         for entry in CATALOG {
-            let mut control = default_config(entry).build(Start { window: 4.0, ssthresh: f64::INFINITY, random: 0 });
+            let mut control = default_config(entry).build(Start { window: 4.0, ssthresh: f64::INFINITY, ..Start::NEW });
             let mut clock = Clock::new();
             let listed: BTreeSet<&str> = entry.variables.iter().map(|variable| variable.name).collect();
             for &event in &events {
@@ -249,7 +249,7 @@ proptest! {
         quantiser in prop_oneof![Just("quantile"), Just("running_range"), Just("fixed_range")],
         schedule in prop_oneof![Just("inverse_linear"), Just("threshold")],
     ) {
-        let begin = Start { window: 4.0, ssthresh: f64::INFINITY, random: 0 };
+        let begin = Start { window: 4.0, ssthresh: f64::INFINITY, ..Start::NEW };
         let none = json!({"aggressiveness": 1.0, "quantiser": quantiser, "schedule": schedule, "peak": 100.0});
         let never = json!({"aggressiveness": 9.0, "quantiser": quantiser, "interval": 1_000_000_000_000_000_000_u64});
         for entry in steerable() {
@@ -283,12 +283,12 @@ proptest! {
         let parameters = json!({"schedule": schedule, "coupling": coupling, "metacontrol": metacontrol,
             "conservativeness": 0.5, "adjustment": 5.0, "shift": if level { shift } else { 0.0 }});
         let sets_a_rate = |entry: &&Entry| {
-            default_config(entry).build(Start { window: 4.0, ssthresh: f64::INFINITY, random: 0 }).pacing_rate().is_some()
+            default_config(entry).build(Start { window: 4.0, ssthresh: f64::INFINITY, ..Start::NEW }).pacing_rate().is_some()
         };
         for entry in steerable().filter(|entry| !level || sets_a_rate(entry)) {
             let config = steered(entry, &parameters);
             prop_assert_eq!(config.check(Duration::ZERO), Ok(()));
-            let mut control = config.build(Start { window: 4.0, ssthresh: f64::INFINITY, random: 0 });
+            let mut control = config.build(Start { window: 4.0, ssthresh: f64::INFINITY, ..Start::NEW });
             let mut clock = Clock::new();
             for &event in &events {
                 let before = control.window();
@@ -349,7 +349,7 @@ fn round_trips(control: &mut Control, clock: &mut Clock, rounds: u32) {
 fn every_control_recovers_after_a_timeout() {
     for entry in CATALOG {
         let mut control =
-            default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
+            default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW });
         let mut clock = Clock::new();
         round_trips(&mut control, &mut clock, 8);
         let in_flight = control.window() as u64;
@@ -363,7 +363,7 @@ fn every_control_recovers_after_a_timeout() {
 #[test]
 fn an_idle_restart_takes_the_window_and_nothing_else() {
     for entry in CATALOG {
-        let begin = Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 };
+        let begin = Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW };
         let mut control = default_config(entry).build(begin);
         let mut clock = Clock::new();
         round_trips(&mut control, &mut clock, 12);
@@ -381,7 +381,7 @@ fn random_choices_are_those_of_the_connection() {
     for name in ["bbr", "bbr3"] {
         let entry = CATALOG.iter().find(|entry| entry.name == name).unwrap();
         let rates = |random| {
-            let begin = Start { window: 10.0, ssthresh: f64::INFINITY, random };
+            let begin = Start { random, ..Start::NEW };
             let (mut control, mut clock) = (default_config(entry).build(begin), Clock::new());
             let mut rates = Vec::new();
             for _ in 0..200 {
@@ -400,7 +400,7 @@ fn random_choices_are_those_of_the_connection() {
 fn an_unused_window_does_not_grow() {
     for entry in CATALOG {
         let mut control =
-            default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 });
+            default_config(entry).build(Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW });
         let mut clock = Clock::new();
         for i in 0..1000 {
             let (gap_us, rtt_us) = (1001, 10_000);

@@ -82,7 +82,7 @@ fn round_trip(control: &mut Control, now: &mut Instant) {
 #[test]
 fn decreases_are_those_of_the_sources() {
     for &Factors { name, window, kept, source, .. } in TABLE {
-        let mut control = build(name, Start { window, ssthresh: window, random: 0 });
+        let mut control = build(name, Start { window, ssthresh: window, ..Start::NEW });
         let event = CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: window as u64 };
         control.on_congestion(&event);
         let ours = control.window() / window;
@@ -93,7 +93,7 @@ fn decreases_are_those_of_the_sources() {
 #[test]
 fn increases_are_those_of_the_sources() {
     for &Factors { name, window, increase, source, .. } in TABLE {
-        let mut control = build(name, Start { window, ssthresh: window, random: 0 });
+        let mut control = build(name, Start { window, ssthresh: window, ..Start::NEW });
         let mut now = Instant::ZERO;
         control.on_congestion(&CongestionEvent { now, signal: Signal::Loss, in_flight: window as u64 });
         let before = control.window();

@@ -22,7 +22,9 @@ mod core {
     #[pymodule_export]
     use super::quantities::{format_quantity, parse_quantity};
     #[pymodule_export]
-    use super::simulation::{check_scenario, records_schema, simulate, Interrupted, PyMonitor};
+    use super::simulation::{
+        check_scenario, records_schema, simulate, ControlFailed, Interrupted, PyMonitor,
+    };
     #[pymodule_export]
     use super::traces::{observe, PyTraceMonitor};
 }

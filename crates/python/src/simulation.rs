@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 pyo3::create_exception!(_core, Interrupted, PyException, "The simulation was stopped by its monitor.");
 
+pyo3::create_exception!(_core, ControlFailed, PyException, "A congestion control from outside failed.");
+
 /// Watches, and stops, a running simulation from another thread.
 #[pyclass(name = "Monitor", frozen)]
 #[derive(Default)]
@@ -112,6 +114,7 @@ fn run(
 fn refused(error: SimError) -> PyErr {
     match error {
         SimError::Invalid { key, problem } => PyValueError::new_err((key, problem)),
+        SimError::Control { .. } => ControlFailed::new_err(error.to_string()),
         SimError::Interrupted { .. } => Interrupted::new_err(error.to_string()),
         SimError::Records(error) => not_written(error),
     }

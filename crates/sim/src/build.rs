@@ -459,6 +459,7 @@ impl<'a> GroupBuilder<'a> {
         tcp: &TcpConfig,
         control: &ControlConfig,
     ) -> Result<(), Problem> {
+        control.check_bound().map_err(|error| at_key("congestion_control", error))?;
         let group = TcpGroup {
             name: self.name.clone(),
             number: self.number,

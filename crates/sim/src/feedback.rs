@@ -19,7 +19,7 @@ use parshall_workload::{Datagram, DatagramSource};
 use std::collections::VecDeque;
 
 /// Packets that the sender begins with, a round trip.
-pub(crate) const FRESH_START: Start = Start { window: 2.0, ssthresh: f64::INFINITY, random: 0 };
+pub(crate) const FRESH_START: Start = Start { window: 2.0, ssthresh: f64::INFINITY, ..Start::NEW };
 
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 

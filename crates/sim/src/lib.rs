@@ -64,6 +64,7 @@ pub use build::Estimate;
 pub use results::{LinkTotals, Summary};
 pub use scenario::Scenario;
 
+use parshall_congestion::external::Fault;
 use parshall_records::{RecordsError, Tables};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use thiserror::Error;
@@ -78,6 +79,14 @@ pub enum SimError {
         key: String,
         /// What is wrong there, and what is accepted.
         problem: String,
+    },
+    /// A congestion control from outside failed.
+    #[error("control {}, flow {} of group {group}, {:.6} s: {}", fault.control, fault.flow, fault.at.as_secs_f64(), fault.what)]
+    Control {
+        /// The flow's group.
+        group: String,
+        /// What it did.
+        fault: Fault,
     },
     /// [`Monitor::cancel`] was set.
     #[error("interrupted at {simulated_s:.3} s of simulated time")]

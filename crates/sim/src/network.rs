@@ -193,6 +193,11 @@ impl Network {
         monitor.simulated_ps.store(now.as_ps(), Ordering::Relaxed);
         monitor.packets.store(self.events, Ordering::Relaxed);
         self.core.take_error()?;
+        for group in &self.tcp_groups {
+            if let Some(fault) = group.control.fault() {
+                return Err(SimError::Control { group: group.name.to_string(), fault });
+            }
+        }
         if self.core.stuck {
             let problem = "transfers of no bytes follow each other without a pause: time would stand still";
             return Err(SimError::invalid("flows.workload", problem));

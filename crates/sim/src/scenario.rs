@@ -4,6 +4,7 @@
 //! validation is `python/parshall/scenario.py`, and a test holds the two together. Quantities are integers
 //! in the unit their name ends in; distributions are in bytes or seconds.
 
+use parshall_congestion::external::Makers;
 use parshall_congestion::ControlConfig;
 use parshall_net::loss::LossConfig;
 use parshall_net::markers::MarkerConfig;
@@ -58,6 +59,15 @@ pub enum RateSpec {
     /// Packet-delivery opportunities: milliseconds from the start, non-decreasing, each for one
     /// 1500-byte packet; repeated from the beginning after the last.
     Trace(Vec<u64>),
+}
+
+impl Scenario {
+    /// Says who makes the controls from outside that its groups name.
+    pub fn bind(&mut self, makers: &Makers) {
+        for control in self.flows.iter_mut().filter_map(|group| group.congestion_control.as_mut()) {
+            control.bind(makers);
+        }
+    }
 }
 
 /// Flows that differ in RTT and start only.

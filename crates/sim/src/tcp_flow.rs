@@ -77,7 +77,7 @@ pub(crate) struct TcpFlow {
 
 impl TcpFlow {
     pub(crate) fn new(group: &TcpGroup, place: Place, legs: Legs, application: Application) -> Self {
-        let control = group.new_control(group.fresh_start(place.random));
+        let control = group.new_control(group.fresh_start(place.id, Instant::ZERO, place.random));
         Self {
             line: VecDeque::new(),
             first_at: Instant::MAX,
@@ -321,7 +321,7 @@ impl TcpFlow {
         }
         if self.sender.rto_deadline() <= now {
             if self.sender.phase() == Phase::Connecting {
-                let start = Start { window: 1.0, ..self.start(group) }; // RFC 5681 §3.1: the SYN was lost
+                let start = Start { window: 1.0, ..self.start(group, now) }; // RFC 5681 §3.1: the SYN was lost
                 self.sender.replace_control(now, group.new_control(start));
             }
             self.sender.on_timer(&group.tcp, now);

@@ -5,7 +5,7 @@ use crate::random::SmallStream;
 use parshall_congestion::{Control, ControlConfig, Knowledge, Start};
 use parshall_net::markers::MarkerConfig;
 use parshall_tcp::TcpConfig;
-use parshall_units::Duration;
+use parshall_units::{Duration, Instant};
 use std::sync::Arc;
 
 /// What the flows of a group have in common.
@@ -45,10 +45,10 @@ impl TcpGroup {
         self.header_bytes + if rest == 0 { payload } else { rest } as u32
     }
 
-    /// What a connection starts from that knows nothing.
-    pub(crate) fn fresh_start(&self, random: u64) -> Start {
+    /// What a connection of a flow starts from that knows nothing.
+    pub(crate) fn fresh_start(&self, flow: u32, at: Instant, random: u64) -> Start {
         let ssthresh = self.tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
-        Start { window: self.tcp.initial_window as f64, ssthresh, random }
+        Start { window: self.tcp.initial_window as f64, ssthresh, random, flow, at }
     }
 
     /// A congestion control at the start of a connection.

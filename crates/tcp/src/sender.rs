@@ -55,7 +55,7 @@ impl Phase {
 /// The order of the fields is the order of memory: what every ACK needs comes first, so that a packet touches as few
 /// cache lines of its flow as can be. With hundreds of flows that is most of what a packet costs. What follows
 /// [`HOT_BYTES`](Self::HOT_BYTES) is for special events.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct Sender {
     pub(crate) una: u64,

@@ -41,7 +41,7 @@ fn config(recovery: Recovery) -> TcpConfig {
 fn sender(config: &TcpConfig) -> Sender {
     let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
     let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
-    let start = Start { window: config.initial_window as f64, ssthresh, random: 0 };
+    let start = Start { window: config.initial_window as f64, ssthresh, ..Start::NEW };
     Sender::new(config, control.build(start), 1, Instant::ZERO)
 }
 
@@ -390,7 +390,7 @@ fn the_window_does_not_grow_in_the_round_trip_of_an_ecn_reduction() {
 fn an_idle_restart_keeps_what_the_control_has_learnt() {
     let config = TcpConfig { ecn: true, accurate_ecn: true, initial_window: 10, ..config(Recovery::Sack) };
     let dctcp = ControlConfig::Dctcp(DctcpConfig { gain: 0.0625, initial_alpha: 1.0 });
-    let start = Start { window: 20.0, ssthresh: 20.0, random: 0 };
+    let start = Start { window: 20.0, ssthresh: 20.0, ..Start::NEW };
     let mut path = Path::new(config.clone(), 2000);
     path.sender = Sender::new(&config, dctcp.build(start), 1, Instant::ZERO);
     path.sender.supply(2000);

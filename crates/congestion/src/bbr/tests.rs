@@ -12,7 +12,7 @@ fn bbr() -> Bbr {
         probe_rtt_interval: Duration::from_secs(10).as_ps(),
         probe_rtt_duration: Duration::from_millis(200).as_ps(),
     };
-    Bbr::new(&config, Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 })
+    Bbr::new(&config, Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW })
 }
 
 /// In ProbeBW, with the pipe's measures known.

@@ -13,7 +13,7 @@ fn bbr3() -> Bbr3 {
         probe_rtt_interval: Duration::from_secs(5).as_ps(),
         probe_rtt_duration: Duration::from_millis(200).as_ps(),
     };
-    Bbr3::new(&config, Start { window: 10.0, ssthresh: f64::INFINITY, random: 0 })
+    Bbr3::new(&config, Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW })
 }
 
 /// In Cruise, with a window of two BDP. The smallest RTT is just measured again.

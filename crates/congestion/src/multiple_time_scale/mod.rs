@@ -230,7 +230,7 @@ impl MultipleTimeScaleConfig {
 /// A control with a slope that follows the predicted contention.
 ///
 /// What every ACK needs comes first, in the order of memory: see [`MultipleTimeScale::on_ack`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct MultipleTimeScale {
     /// ACKs before this are only counted and passed on: the end of the interval, or never for controls that set a rate.

@@ -296,7 +296,7 @@ fn intervals_are_compared_by_the_level_before_them_or_by_their_own() {
 #[test]
 fn an_oracle_sets_the_slope_of_every_interval_of_the_simulated_time() {
     let config = MultipleTimeScaleConfig { oracle: vec![8.0, 1.0, 8.0, 4.5], ..config() };
-    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, random: 0 });
+    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
     let mut slope_at = |seconds: f64| {
         control.on_ack(&ack(Instant::ZERO + Duration::from_secs_f64(seconds)));
         control.slope
@@ -312,7 +312,7 @@ fn ack(now: Instant) -> AckEvent {
 
 /// Packets added by round trip in the tenth second; throughput that only grows is the lowest contention there is.
 fn growth_in_a_round_trip(config: &MultipleTimeScaleConfig) -> f64 {
-    let mut control = MultipleTimeScale::new(config, Start { window: 10.0, ssthresh: 10.0, random: 0 });
+    let mut control = MultipleTimeScale::new(config, Start { window: 10.0, ssthresh: 10.0, ..Start::NEW });
     let mut now = Instant::ZERO;
     let (mut at_nine, mut rounds) = (0.0, 0.0);
     while now < Instant::from_ps(10_000_000_000_000) {
@@ -351,7 +351,7 @@ fn growing_throughput_is_met_with_the_largest_slope() {
 
 #[test]
 fn what_a_recovery_delivers_counts_and_silence_begins_anew() {
-    let mut control = MultipleTimeScale::new(&config(), Start { window: 50.0, ssthresh: 10.0, random: 0 });
+    let mut control = MultipleTimeScale::new(&config(), Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
     control.on_ack(&ack(Instant::from_ps(1)));
     assert_eq!(control.delivered, 1);
     control.on_congestion(&CongestionEvent { now: Instant::from_ps(2), signal: Signal::Loss, in_flight: 40 });
@@ -396,7 +396,7 @@ fn rates(controls: [&mut MultipleTimeScale; 2]) -> Vec<[f64; 2]> {
 
 #[test]
 fn level_control_shifts_the_rate_by_predicted_contention_and_leaves_the_slope() {
-    let begin = Start { window: 200.0, ssthresh: 10.0, random: 0 };
+    let begin = Start { window: 200.0, ssthresh: 10.0, ..Start::NEW };
     let shifted =
         MultipleTimeScaleConfig { control: rate_based(), coupling: "level".into(), shift: 70.0, ..config() };
     let plain = MultipleTimeScaleConfig { aggressiveness: 1.0, control: rate_based(), ..config() };
@@ -447,7 +447,7 @@ fn connection(control: &mut Control, now: &mut Instant, intervals: &[u32]) -> Ve
 /// Two connections of some intervals each, a minute apart.
 #[test]
 fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
-    let begin = Start { window: 50.0, ssthresh: 10.0, random: 0 };
+    let begin = Start { window: 50.0, ssthresh: 10.0, ..Start::NEW };
     let build = |shared| {
         let config = MultipleTimeScaleConfig {
             quantiser: "fixed_range".into(),
@@ -478,7 +478,7 @@ fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
 #[test]
 fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
     let config = MultipleTimeScaleConfig { coupling: "slow_start".into(), ..config() };
-    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, random: 0 });
+    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
     let event = CongestionEvent { now: Instant::from_ps(3), signal: Signal::Loss, in_flight: 50 };
     control.on_timeout(&event);
     assert_eq!(control.ssthresh(), 25.0, "no level yet: the control's own");

@@ -66,7 +66,7 @@ impl TcpFlow {
 
     /// A transfer with a connection of its own.
     fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
-        let start = self.start(group);
+        let start = self.start(group, now);
         let base = self.sender.reopen(&group.tcp, group.new_control(start), now);
         self.receiver.reopen(base);
         self.base = base;
@@ -76,9 +76,9 @@ impl TcpFlow {
     }
 
     /// What a connection starts from: an ssthresh of earlier ones, if one is kept, and random choices of its own.
-    pub(super) fn start(&mut self, group: &TcpGroup) -> Start {
+    pub(super) fn start(&mut self, group: &TcpGroup, now: Instant) -> Start {
         self.random = mix(self.random);
-        let mut start = group.fresh_start(self.random);
+        let mut start = group.fresh_start(self.id, now, self.random);
         if self.ssthresh.is_finite() {
             start.ssthresh = self.ssthresh;
         }

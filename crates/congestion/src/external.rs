@@ -1,0 +1,259 @@
+//! Controls from outside: a Python class or a shared library, of which this crate knows only the contract.
+//!
+//! A scenario says what such a control is called, its parameters and its needs, but not what makes it: who runs the scenario hands
+//! that over ([`ControlConfig::bind`]), so that a scenario file alone runs no code. What it says is checked at every call; the
+//! first window that is no window, or the first error, is the [`Fault`] that ends the run.
+
+use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, Start};
+use parshall_units::parameters::Reader;
+use parshall_units::{ConfigError, Instant};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A control that is made elsewhere. After each call it is asked whether that failed.
+pub trait External: CongestionControl + Debug + Send {
+    /// What went wrong in the last call, if anything did.
+    fn take_error(&mut self) -> Option<String>;
+}
+
+/// Makes the controls of one name.
+pub trait Maker: Debug + Send + Sync {
+    /// A control at the start of a connection; `parameters` are those of the scenario, as JSON.
+    ///
+    /// # Errors
+    /// What went wrong.
+    fn make(&self, parameters: &str, start: Start) -> Result<Box<dyn External>, String>;
+}
+
+/// Who makes the controls from outside, by the names that scenarios use.
+pub type Makers = BTreeMap<String, Arc<dyn Maker>>;
+
+/// A control from outside, as a resolved scenario has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExternalConfig {
+    control: String,
+    parameters: String,
+    needs: Needs,
+    standard_slow_start: bool,
+    #[serde(skip)]
+    bound: Option<Bound>,
+}
+
+/// What makes the controls of a run, and what went wrong first in any of them.
+#[derive(Clone, Debug)]
+struct Bound {
+    maker: Arc<dyn Maker>,
+    fault: Arc<Mutex<Option<Fault>>>,
+}
+
+/// A control from outside did what no control may do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// The control's name.
+    pub control: String,
+    /// Number of its flow in the records.
+    pub flow: u32,
+    /// When, in simulated time.
+    pub at: Instant,
+    /// What it did.
+    pub what: String,
+}
+
+impl PartialEq for ExternalConfig {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.control, &self.parameters) == (&other.control, &other.parameters)
+    }
+}
+
+impl ControlConfig {
+    /// Says who makes the controls from outside. Faults of a run before are forgotten.
+    pub fn bind(&mut self, makers: &Makers) {
+        if let Self::External(config) = self {
+            let bound = |maker| Bound { maker: Arc::clone(maker), fault: Arc::default() };
+            config.bound = makers.get(&config.control).map(bound);
+        }
+    }
+
+    /// Refuses a control from outside that nobody makes.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: what is accepted.
+    pub fn check_bound(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::External(config) if config.bound.is_none() => Err(config.unbound()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What went wrong first in a control from outside, if anything did.
+    pub fn fault(&self) -> Option<Fault> {
+        let Self::External(ExternalConfig { bound: Some(bound), .. }) = self else { return None };
+        bound.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl ExternalConfig {
+    pub(crate) fn name(&self) -> &str {
+        &self.control
+    }
+
+    pub(crate) fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    pub(crate) fn has_standard_slow_start(&self) -> bool {
+        self.standard_slow_start
+    }
+
+    fn unbound(&self) -> ConfigError {
+        let accepted = "a control of the catalog, or say what makes this one: --control NAME=FILE:CLASS, \
+                        or controls={...} in Python";
+        ConfigError::new("name", &self.control, accepted)
+    }
+}
+
+/// A control from outside, and what it said last.
+#[derive(Debug)]
+pub struct ExternalControl {
+    name: String,
+    flow: u32,
+    /// Of the last event that it heard of.
+    now: Instant,
+    needs: Needs,
+    fault: Arc<Mutex<Option<Fault>>>,
+    /// `None` from its fault on.
+    control: Option<Box<dyn External>>,
+    window: f64,
+    ssthresh: f64,
+    pacing_rate: Option<f64>,
+}
+
+impl ExternalControl {
+    /// A control at the start of a connection. Without a maker, or if that fails, its window stays the initial one: see
+    /// [`ControlConfig::fault`].
+    pub fn new(config: &ExternalConfig, start: Start) -> Self {
+        let mut made = Self {
+            name: config.control.clone(),
+            flow: start.flow,
+            now: start.at,
+            needs: config.needs,
+            fault: config.bound.as_ref().map(|bound| Arc::clone(&bound.fault)).unwrap_or_default(),
+            control: None,
+            window: start.window,
+            ssthresh: start.ssthresh,
+            pacing_rate: None,
+        };
+        if let Some(bound) = &config.bound {
+            match bound.maker.make(&config.parameters, start) {
+                Ok(control) => {
+                    made.control = Some(control);
+                    made.read();
+                }
+                Err(error) => made.fail(error),
+            }
+        }
+        made
+    }
+
+    fn fail(&mut self, what: String) {
+        self.control = None;
+        let fault = Fault { control: self.name.clone(), flow: self.flow, at: self.now, what };
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
+    }
+
+    /// Calls the control, and reads what it says then.
+    #[inline]
+    fn call(&mut self, call: impl FnOnce(&mut dyn External)) {
+        if let Some(control) = &mut self.control {
+            call(&mut **control);
+            self.read();
+        }
+    }
+
+    fn read(&mut self) {
+        let Some(control) = &mut self.control else { return };
+        let error = control.take_error();
+        let (window, ssthresh, pacing_rate) = (control.window(), control.ssthresh(), control.pacing_rate());
+        if let Some(what) = error.or_else(|| problem(window, ssthresh, pacing_rate)) {
+            return self.fail(what);
+        }
+        (self.window, self.ssthresh, self.pacing_rate) = (window.max(1.0), ssthresh, pacing_rate);
+    }
+}
+
+/// What is wrong with what a control says.
+fn problem(window: f64, ssthresh: f64, pacing_rate: Option<f64>) -> Option<String> {
+    if !(0.0..=LARGEST_WINDOW).contains(&window) {
+        Some(format!(
+            "its window (cwnd) is {window}; it must be a number of packets from 0 to {LARGEST_WINDOW:e}"
+        ))
+    } else if ssthresh.is_nan() || ssthresh < 0.0 {
+        Some(format!("its ssthresh is {ssthresh}; it must be a number of packets, or infinite"))
+    } else {
+        let rate = pacing_rate.filter(|rate| !(rate.is_finite() && *rate >= SLOWEST_PACE))?;
+        Some(format!(
+            "its pacing_rate is {rate}; it must be a number of packets/s from {SLOWEST_PACE:e}, or None"
+        ))
+    }
+}
+
+/// Packets: more than any path holds, and few enough to be counted.
+const LARGEST_WINDOW: f64 = 1e12;
+/// Packets/s: one in eleven days, so that the time of the next packet can be counted.
+const SLOWEST_PACE: f64 = 1e-6;
+
+impl CongestionControl for ExternalControl {
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        self.now = ack.now;
+        self.call(|control| control.on_ack(ack));
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.now = event.now;
+        self.call(|control| control.on_congestion(event));
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.now = event.now;
+        self.call(|control| control.on_timeout(event));
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.call(|control| control.on_idle_restart(restart_window));
+    }
+
+    fn on_recovered(&mut self) {
+        self.call(|control| control.on_recovered());
+    }
+
+    fn end_slow_start(&mut self) -> bool {
+        let mut ended = false;
+        self.call(|control| ended = control.end_slow_start());
+        ended
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        if let Some(control) = &self.control {
+            control.read_variables(reader);
+        }
+    }
+}
