@@ -36,10 +36,10 @@ from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import NAME, Normalised
 from parshall.studies.multiple_time_scale.claims import beyond, signed
-from parshall.studies.multiple_time_scale.grid import Size
+from parshall.studies.multiple_time_scale.grid import Size, over_mean
 from parshall.studies.multiple_time_scale.measure import Measured, with_series
 from parshall.studies.multiple_time_scale.network import INTERVAL_S, SOURCE, Connections, scenario, steered
-from parshall.studies.multiple_time_scale.prediction import MIDDLE_MBPS, SLOPES, constant
+from parshall.studies.multiple_time_scale.prediction import MIDDLE_MBPS, SLOPES, best, constant
 from parshall.studies.multiple_time_scale.published import THRESHOLD_PEAK
 from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
 from parshall.studies.study import Progress
@@ -165,12 +165,11 @@ class Oracles:
         return self._found.goodput(constant(MIDDLE_MBPS, slope))
 
     def _over(self, values: FloatArray, slope: float) -> FloatArray:
-        without = self._constant(slope)
-        return np.asarray((values - without) / without.mean())
+        return over_mean(values, self._constant(slope))
 
     @property
     def _best(self) -> float:
-        return max(SLOPES, key=lambda slope: float(self._constant(slope).mean()))
+        return best(self._found, MIDDLE_MBPS)
 
     def checks(self) -> Iterator[Check]:
         """What each knows, and gains."""
