@@ -230,9 +230,12 @@ def test_an_oracle_knows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     found = oracle.told(made, scale, following=False)
     levels, last = runs[-1]
     assert found == last
-    wanted = scale.following[scale.levels(np.array(last.others[:30]))[:-1] - 1] <= 4.5
-    assert (np.array(levels[1:]) <= 4.5).tolist() == wanted.tolist()
-    assert 1 < len(runs) <= 31
+    wanted = scale.following[scale.levels(np.array(last.others))[:-1] - 1] <= 4.5
+    assert len(last.others) == 29, "all but the last interval are known"
+    assert (np.array(levels[1:29]) <= 4.5).tolist() == wanted.tolist()
+    assert 1 < len(runs) <= 30 + 30 / oracle.AHEAD
+    monkeypatch.setattr(oracle, "AHEAD", 30)
+    assert oracle.told(made, scale, following=False) == found, "runs that are cut short change nothing"
 
 
 def test_a_table_known_beforehand_is_what_the_module_would_count() -> None:
