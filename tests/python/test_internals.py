@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,16 @@ def test_they_are_what_the_catalog_lists(run: Run) -> None:
         owner: set(rows["variable"]) for (owner,), rows in run.internals.partition_by("owner", as_dict=True).items()
     }
     assert found == listed
+
+
+def test_variables_of_one_name_have_one_unit() -> None:
+    """The figure has one panel for all of a name."""
+    units: dict[str, dict[str, set[str]]] = {}
+    for entry in chain.from_iterable(catalog.families().values()):
+        for each in entry.variables:
+            units.setdefault(each.name, {}).setdefault(each.unit, set()).add(entry.name)
+    assert any(len(owners) > 1 for by_unit in units.values() for owners in by_unit.values()), "some names are shared"
+    assert {name: by_unit for name, by_unit in units.items() if len(by_unit) > 1} == {}
 
 
 def test_they_belong_to_the_samples(run: Run) -> None:

@@ -18,8 +18,9 @@ import pytest
 
 import parshall as ps
 from parshall.report import page_html
+from parshall.report.document import Document, Drawn, Section, Table, document_html
 from parshall.report.figures import CATALOG
-from parshall.report.plot import Plot
+from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.runs import Run
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -74,6 +75,22 @@ def test_the_page_draws_its_figures_and_fits(run: Run, width: int, tmp_path: Pat
     assert found["wide"] == []
     assert found["drawn"] == "drawn"
     assert found["plots"] == sum(isinstance(figure.prepare(run), Plot) for figure in CATALOG)
+
+
+def test_a_study_draws_its_figures_and_fits_a_phone(tmp_path: Path) -> None:
+    row = ("fig1", "mean queueing delay with heavier tails, N = 45, B = 896, without slow start", "1", "", "see §3")
+    table = Table("Not reproduced", ("Artefact", "Quantity", "Published", "95 % interval", "Note"), [row], (2, 3))
+    byline = ("scale quick", "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010")
+    plot = Plot([Panel([Line([0.0, 1.0], [0.0, 1.0])], Axis("x"), Axis("y"))], "")
+    figures = [Drawn("at-0.02", "A name with a point", plot), Drawn("last", "The one after it", plot)]
+    section = Section("Lists", tables=[table], figures=figures)
+    page = document_html(Document("study", "Title", "what it is", byline, [section]))
+    (tmp_path / "page.html").write_text(page.replace("<title>", PROBE + "<title>", 1), encoding="utf-8")
+    found = _found(tmp_path, 375)
+    assert found["errors"] == []
+    assert found["plots"] == len(figures)
+    assert found["scrollWidth"] <= 375, found["wide"]
+    assert found["wide"] == []
 
 
 def test_an_error_would_be_found(tmp_path: Path) -> None:

@@ -91,6 +91,9 @@ def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
         "All checks",
     ):
         assert words in page
+    headings = ["<h2>Published and ours", 'id="figure-fig2"', "<h2>What does not agree", "<h2>All checks"]
+    places = [page.index(words) for words in headings]
+    assert places == sorted(places), "what was found comes before the lists"
     assert json.loads((tmp_path / "out" / "checks.json").read_text(encoding="utf-8"))[0]["quantity"] == "mean, s"
 
 

@@ -196,6 +196,14 @@ def test_claims_are_checked_by_the_part_of_their_figure() -> None:
         ), reading.name
 
 
+def test_several_connections_differ_from_the_reading_by_their_link_alone() -> None:
+    """Also in what no value that is tried changes here: with everybody's RTT the clients' own is not asked."""
+    everybody = replace(BASE, everybodys_rtt=True, network=replace(SOURCE, clients_rtt_ms=90))
+    for reading in (everybody, *readings.READINGS):
+        alike = reading.point("reno", STEERED, count=6)
+        assert contrasts.several(reading, 6) == replace(alike, network=replace(alike.network, rate_mbps=20.0))
+
+
 def test_a_claim_holds_if_it_is_confirmed_on_the_other_half() -> None:
     rng = np.random.default_rng(5)
     high, nothing = 1 + 0.1 * rng.normal(size=10), rng.normal(size=10)
@@ -222,9 +230,12 @@ def test_an_oracle_knows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     found = oracle.told(made, scale, following=False)
     levels, last = runs[-1]
     assert found == last
-    wanted = scale.following[scale.levels(np.array(last.others[:30]))[:-1] - 1] <= 4.5
-    assert (np.array(levels[1:]) <= 4.5).tolist() == wanted.tolist()
-    assert 1 < len(runs) <= 31
+    wanted = scale.following[scale.levels(np.array(last.others))[:-1] - 1] <= 4.5
+    assert len(last.others) == 29, "all but the last interval are known"
+    assert (np.array(levels[1:29]) <= 4.5).tolist() == wanted.tolist()
+    assert 1 < len(runs) <= 30 + 30 / oracle.AHEAD
+    monkeypatch.setattr(oracle, "AHEAD", 30)
+    assert oracle.told(made, scale, following=False) == found, "runs that are cut short change nothing"
 
 
 def test_a_table_known_beforehand_is_what_the_module_would_count() -> None:

@@ -69,6 +69,11 @@ class Recorded:
     """By name."""
 
 
+def is_sampled(resolved: Mapping[str, Any], probe: str) -> bool:
+    """Whether a resolved scenario asks for a table that it need not have."""
+    return resolved["probes"][probe] not in (None, False)
+
+
 def recorded(resolved: Mapping[str, Any], *names: str, repetition: int = 0, source: str | None = None) -> Recorded:
     """Simulate one repetition and read the tables that are named.
 

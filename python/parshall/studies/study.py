@@ -49,7 +49,7 @@ class Findings:
 
 
 def document(title: str, summary: str, reference: str, scale: Scale, findings: Findings) -> Document:
-    """The page of a study: the verdicts first, then its own sections, then every check."""
+    """The page of a study: how many verdicts of which kind, its own sections, what does not agree, every check."""
     checks = findings.checks
     tables = [
         _table(caption, chosen)
@@ -60,12 +60,20 @@ def document(title: str, summary: str, reference: str, scale: Scale, findings: F
         )
         if chosen
     ]
-    verdicts = Section("Published and ours", (headline(checks), *_further(checks), RULE), tables=tables)
+    said = (headline(checks), *_further(checks), *([WHERE] if tables else []), RULE)
+    verdicts = Section("Published and ours", said)
+    apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
     every = Section("All checks", tables=[_table("", checks)])
     byline = (f"scale {scale}", f"Parshall {metadata.version('parshall')}", reference)
-    return Document("study", title, summary, byline, (verdicts, *findings.sections, every))
+    return Document("study", title, summary, byline, (verdicts, *findings.sections, *apart, every))
 
 
+NOT_AGREEING = "What does not agree, or is undecided"
+WHERE = f"Those that are not reproduced or undecided are listed below the findings: “{NOT_AGREEING}”."
+ROWS = (
+    "A row is a value in one reading of what the source leaves open. So there can be more rows here than the first "
+    "sentence of this page counts: a value is not among those if another reading reproduces it."
+)
 RULE = (
     "A value counts as reproduced where our 95 % interval, widened by the tolerance, contains the published one, and "
     "is narrow enough to have excluded another. A published value that is a single run is compared with the interval "

@@ -45,7 +45,7 @@
     const colour = colours();
     const font = getComputedStyle(document.querySelector("figcaption")).fontFamily;
     for (const [name, plot] of Object.entries(plots)) {
-      const drawing = document.querySelector(`#figure-${name} .drawing`);
+      const drawing = document.getElementById(`figure-${name}`).querySelector(".drawing");
       const place = drawing.querySelector(".interactive") ?? document.createElement("div");
       place.className = "interactive";
       drawing.append(place);

@@ -57,8 +57,8 @@ LINUX_CUBIC: dict[str, Any] = {
 "Cubic patch"."""
 
 SCALING_ERROR: dict[str, Any] = {
+    **LINUX_CUBIC,
     "congestion_control": {**LINUX_CUBIC["congestion_control"], "scaling_error": True},
-    "initial_ssthresh": "100 packets",
 }
 """CUBIC of that kernel as it was before the correction of October 2006."""
 

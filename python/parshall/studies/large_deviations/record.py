@@ -141,44 +141,40 @@ def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
         samples[name].to_numpy() for name in ("time_s", "cwnd_packets", "ssthresh_packets", "srtt_s")
     )
     interval = float(time[1] - time[0])
-    climbs = cwnd > ssthresh
-    falls = np.flatnonzero(np.diff(cwnd, prepend=cwnd[0]) < 0)
-    climbing = np.flatnonzero(climbs)
-    slow = np.flatnonzero(cwnd < ssthresh)
+    falls, climbing, slow = (
+        np.flatnonzero(where).tolist()
+        for where in (np.diff(cwnd, prepend=cwnd[0]) < 0, cwnd > ssthresh, cwnd < ssthresh)
+    )
     rows: list[tuple[float, float, bool, bool, float, int, float]] = []
-    falls_, climbing_, slow_ = falls.tolist(), climbing.tolist(), slow.tolist()
-    at = climbing_[0]
-    start = float(time[at])
+    start = float(time[climbing[0]])
     while True:
-        at = int(
-            (start - time[0]) / interval + 1e-6
-        )  # the last sample before the round trip, so that no fall is missed
+        # The last sample before the round trip, so that no fall is missed.
+        at = int((start - time[0]) / interval + 1e-6)
         end = start + srtt[at]
         if end > time[-1]:
             break
-        next_fall = bisect_right(falls_, at)
-        found = falls_[next_fall] if next_fall < len(falls_) else time.size
-        if found == time.size or time[found] > end:
+        next_fall = bisect_right(falls, at)
+        fall = falls[next_fall] if next_fall < len(falls) else time.size
+        if fall == time.size or time[fall] > end:
             rows.append((start, cwnd[at], False, False, 1.0, 0, 0.0))
             start = end
             continue
-        place = bisect_right(climbing_, found - 1)
-        if place == len(climbing_):
+        next_climb = bisect_right(climbing, fall - 1)
+        if next_climb == len(climbing):
             break
-        over = climbing_[place]
-        if bisect_right(slow_, over) > bisect_right(slow_, found - 1):
+        over = climbing[next_climb]
+        if bisect_right(slow, over) > bisect_right(slow, fall - 1):
             kind = TIMEOUT
         else:
-            kind = SEVERAL if bisect_right(falls_, over) - next_fall > 1 else ONCE
-        rows.append((start, cwnd[at], True, False, (time[found] - start) / srtt[at], 0, 0.0))
-        rows.append(
-            (time[found], cwnd[found], True, True, (time[over] - time[found]) / srtt[at], kind, cwnd[found - 1])
-        )
+            kind = SEVERAL if bisect_right(falls, over) - next_fall > 1 else ONCE
+        rows.append((start, cwnd[at], True, False, (time[fall] - start) / srtt[at], 0, 0.0))
+        repair = (time[over] - time[fall]) / srtt[at]
+        rows.append((time[fall], cwnd[fall], True, True, repair, kind, cwnd[fall - 1]))
         start = float(time[over])
-    begun, window, lost, repairing, rtts, kind_, before = (np.array(column) for column in zip(*rows, strict=True))
-    edges = np.append(begun, start)
+    begins_s, window, lost, repairing, rtts, kinds, found = (np.array(column) for column in zip(*rows, strict=True))
     lengths = rounds["length_s"].to_numpy()
     began = rounds["start_s"].to_numpy()
     known = np.append(began, began[-1] + lengths[-1])
-    sent = np.interp(edges, known, np.concatenate([[0.0], np.cumsum(rounds["window_packets"].to_numpy(), dtype=float)]))
-    return Record(begun, window, lost, repairing, rtts, np.diff(sent), kind_, before)
+    total = np.concatenate([[0.0], np.cumsum(rounds["window_packets"].to_numpy(), dtype=float)])
+    sent = np.diff(np.interp(np.append(begins_s, start), known, total))
+    return Record(begins_s, window, lost, repairing, rtts, sent, kinds, found)

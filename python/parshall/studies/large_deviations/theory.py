@@ -48,8 +48,11 @@ def figure_1(scale: Scale = "paper", seed: int = 1) -> tuple[list[Check], Sectio
     ]
     (part,) = theory.linear_parts
     text = (
-        f"The mean is {theory.mean:.5f} packets per RTT. Beyond {part.low:.1f} packets f is straight, with slope "
-        f"{-part.q:.5f}: {part.why} is then the cheapest way to a larger mean.",
+        "How often does a flow have a mean of x packets per RTT over n round trips? In about exp(n f(x)) of them, says "
+        f"the theory. f, the spectrum, is 0 at the long-run mean, {theory.mean:.2f} packets, and below 0 elsewhere. "
+        "What a flow shows at every n is to lie on this one curve.",
+        f"Beyond {part.low:.1f} packets f is straight, with slope {-part.q:.5f}: {part.why} is then the cheapest way "
+        "to a larger mean.",
         "The prediction of the largest mean is biased at small scales, as in the source: factors that do not grow "
         "exponentially with the scale are left out.",
     )

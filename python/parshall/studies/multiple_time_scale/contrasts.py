@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, Network
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
 from parshall.studies.multiple_time_scale.published import (
     ADJUSTMENTS,
     BEST_AGGRESSIVENESS,
@@ -25,7 +25,7 @@ from parshall.studies.multiple_time_scale.published import (
     THRESHOLD_PEAK,
     TOTAL_PEAK,
 )
-from parshall.studies.multiple_time_scale.readings import BASE, LEVELS, Reading
+from parshall.studies.multiple_time_scale.readings import BASE, LEVELS, Parameters, Reading
 
 FloatArray = NDArray[np.float64]
 Of = Literal["throughput", "gain", "tracking", "oscillation"]
@@ -57,6 +57,9 @@ class Term:
 
 
 Terms = tuple[Term, ...]
+TermsOf = Callable[[Reading, Size], Terms]
+At = Callable[[Reading, int], Point]
+"""A point in a reading at an RTT in ms."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Contrast:
     figure: str
     quantity: str
     published: int
-    terms: Callable[[Reading, Size], Terms]
+    terms: TermsOf
     depends: tuple[str, ...]
 
     def points(self, reading: Reading, size: Size) -> Iterator[Point]:
@@ -132,7 +135,7 @@ def _thresholds() -> Iterator[Contrast]:
                 yield Contrast(artefact, f"Fig. {artefact[-1]} {shape}", name, published, terms, depends)
 
 
-def _pair_of_thresholds(control: str, load_mbps: float, more: int, less: int) -> Callable[[Reading, Size], Terms]:
+def _pair_of_thresholds(control: str, load_mbps: float, more: int, less: int) -> TermsOf:
     def terms(reading: Reading, size: Size) -> Terms:  # noqa: ARG001 - as others
         first, second = (reading.point(control, reading.threshold(each), load_mbps=load_mbps) for each in (more, less))
         return _less("throughput", first, second)
@@ -167,76 +170,65 @@ def _higher_and_more_curved() -> Iterator[Contrast]:
     yield Contrast("fig7", figure, name, 1, curved, depends)
 
 
+def _at_rtt(control: str, parameters: Parameters | None = None) -> At:
+    def at(reading: Reading, rtt_ms: int) -> Point:
+        return reading.point(control, parameters, rtt_ms=rtt_ms)
+
+    return at
+
+
+def _mean_over_rtts(of: Of, more: At, less: At | None = None) -> TermsOf:
+    """A point's mean over RTTs, less that of another."""
+    signed = [(1.0, more), *([] if less is None else [(-1.0, less)])]
+
+    def terms(reading: Reading, size: Size) -> Terms:
+        share = 1.0 / len(size.rtts_ms)
+        return tuple(Term(sign * share, of, at(reading, rtt)) for rtt in size.rtts_ms for sign, at in signed)
+
+    return terms
+
+
+def _with_rtt(of: Of, at: At) -> TermsOf:
+    """A point at the longest RTT less that at the shortest."""
+
+    def terms(reading: Reading, size: Size) -> Terms:  # noqa: ARG001 - as others
+        return _less(of, at(reading, HIGH_MS), at(reading, LOW_MS))
+
+    return terms
+
+
 def _tracking() -> Iterator[Contrast]:
     """Fig. 8."""
     depends = (*NETWORK, "RTT")
-
-    def plain(reading: Reading, control: str, rtt_ms: int) -> Point:
-        return reading.point(control, rtt_ms=rtt_ms)
-
     for worse, better in pairwise(CONTROLS):
-
-        def order(reading: Reading, size: Size, worse: str = worse, better: str = better) -> Terms:
-            share = 1.0 / len(size.rtts_ms)
-            return tuple(
-                Term(sign * share, "tracking", plain(reading, control, rtt))
-                for rtt in size.rtts_ms
-                for control, sign in ((better, 1.0), (worse, -1.0))
-            )
-
         name = f"correlation of {NAMES[better]} less that of {NAMES[worse]}, mean over RTTs"
+        order = _mean_over_rtts("tracking", _at_rtt(better), _at_rtt(worse))
         yield Contrast("fig8a", "Fig. 8 (a): TCP Rate tracks best, then Vegas", name, -1, order, _rate(depends, better))
     for control in CONTROLS:
-
-        def longer(reading: Reading, size: Size, control: str = control) -> Terms:  # noqa: ARG001 - as others
-            return _less("tracking", plain(reading, control, HIGH_MS), plain(reading, control, LOW_MS))
-
-        def steered(reading: Reading, size: Size, control: str = control) -> Terms:
-            share = 1.0 / len(size.rtts_ms)
-            return tuple(
-                Term(sign * share, "tracking", reading.point(control, parameters, rtt_ms=rtt))
-                for rtt in size.rtts_ms
-                for parameters, sign in ((STEERED, 1.0), (None, -1.0))
-            )
-
+        plain, steered = _at_rtt(control), _at_rtt(control, STEERED)
         name = f"correlation of {NAMES[control]} at {HIGH_MS} ms less that at {LOW_MS} ms"
+        longer = _with_rtt("tracking", plain)
         yield Contrast("fig8a", "Fig. 8 (a): worse at longer RTTs", name, 1, longer, _rate(depends, control))
         name = f"correlation of {NAMES[control]}, steered less plain, mean over RTTs"
+        change = _mean_over_rtts("tracking", steered, plain)
         figure = "Fig. 8 (b): better when steered"
-        yield Contrast("fig8b", figure, name, -1, steered, _rate((*depends, "quantiser"), control))
+        yield Contrast("fig8b", figure, name, -1, change, _rate((*depends, "quantiser"), control))
 
 
 def _gains() -> Iterator[Contrast]:
     """Fig. 9."""
     depends = (*MODULE, "RTT")
-
-    def gain(reading: Reading, control: str, rtt_ms: int) -> Point:
-        return reading.point(control, STEERED, rtt_ms=rtt_ms)
-
     for control in CONTROLS:
-
-        def mean(reading: Reading, size: Size, control: str = control) -> Terms:
-            share = 1.0 / len(size.rtts_ms)
-            return tuple(Term(share, "gain", gain(reading, control, rtt)) for rtt in size.rtts_ms)
-
-        def grows(reading: Reading, size: Size, control: str = control) -> Terms:  # noqa: ARG001 - as others
-            return _less("gain", gain(reading, control, HIGH_MS), gain(reading, control, LOW_MS))
-
+        steered = _at_rtt(control, STEERED)
         name = f"gain of {NAMES[control]}, mean over RTTs"
+        mean = _mean_over_rtts("gain", steered)
         yield Contrast("fig9", "Fig. 9: gains are positive", name, 1, mean, _rate(depends, control))
         name = f"gain of {NAMES[control]} at {HIGH_MS} ms less that at {LOW_MS} ms"
+        grows = _with_rtt("gain", steered)
         yield Contrast("fig9", "Fig. 9: gains grow with the RTT", name, 1, grows, _rate(depends, control))
     for less, more in pairwise(CONTROLS):
-
-        def order(reading: Reading, size: Size, less: str = less, more: str = more) -> Terms:
-            share = 1.0 / len(size.rtts_ms)
-            return tuple(
-                Term(sign * share, "gain", gain(reading, control, rtt))
-                for rtt in size.rtts_ms
-                for control, sign in ((more, 1.0), (less, -1.0))
-            )
-
         name = f"gain of {NAMES[more]} less that of {NAMES[less]}, mean over RTTs"
+        order = _mean_over_rtts("gain", _at_rtt(more, STEERED), _at_rtt(less, STEERED))
         yield Contrast("fig9", "Fig. 9: TCP Rate gains most, then Vegas", name, 1, order, _rate(depends, more))
 
 
@@ -309,13 +301,8 @@ def fixed(reading: Reading, largest: int) -> Point:
 
 def several(reading: Reading, count: int) -> Point:
     """So many connections of Reno on 20 Mbit/s (§5.7)."""
-    wider = Reading(reading.parameter, reading.value, _wider(reading.network), reading.module, rounded=reading.rounded)
+    wider = replace(reading, network=replace(reading.network, rate_mbps=20.0))
     return wider.point("reno", STEERED, count=count)
-
-
-def _wider(network: Network) -> Network:
-    fields = {**network.__dict__, "rate_mbps": 20.0}
-    return Network(**fields)
 
 
 def _totals() -> Iterator[Contrast]:

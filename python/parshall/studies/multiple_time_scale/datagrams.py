@@ -19,7 +19,7 @@ from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.rtt import BLIND
+from parshall.studies.multiple_time_scale.readings import BLIND
 
 SHIFT = 150.0
 """Packets/s."""

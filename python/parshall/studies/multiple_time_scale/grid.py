@@ -77,14 +77,14 @@ SIZES: dict[Scale, Size] = {
         12,
         (30, 450),
         (1.05, 1.95),
-        (1, 2, 4, 6, 8),
+        (1, 4, 8),
         (2, 4, 6, 8, 10),
         (2, 6, 18),
         keep=False,
-        fast_duration_s=40.0,
+        fast_duration_s=24.0,
         fast_seeds=4,
         reading_seeds=8,
-        readings=("window limit: 20 packets", "window limit: none", "buffer: 12 packets", "buffer: 64 packets"),
+        readings=("window limit: 20 packets", "window limit: none", "buffer: 64 packets"),
         claimed=("fig6",),
     ),
     "paper": Size(
@@ -152,6 +152,14 @@ class Point:
         return Connections(control, self.rtt_ms, self.count, self.tcp, self.datagrams, self.transfers, self.competing)
 
 
+def over_mean(values: FloatArray, others: FloatArray) -> FloatArray:
+    """Difference seed by seed, over the mean of the others.
+
+    And not over each seed's own: one run in which a connection is locked out of a full queue would decide.
+    """
+    return np.asarray((values - others) / others.mean(), dtype=np.float64)
+
+
 class Results:
     """What was measured, by point: one value a seed."""
 
@@ -171,12 +179,8 @@ class Results:
         return np.asarray((self.goodput(point) - plain) / plain, dtype=np.float64)
 
     def over(self, point: Point, other: Point) -> FloatArray:
-        """Difference to another point, seed by seed, over the mean of the other.
-
-        And not over each seed's own: one run in which a connection is locked out of a full queue would decide.
-        """
-        without = self.goodput(other)
-        return np.asarray((self.goodput(point) - without) / without.mean(), dtype=np.float64)
+        """Difference to another point, as `over_mean`."""
+        return over_mean(self.goodput(point), self.goodput(other))
 
     def change(self, point: Point, of: Callable[[Measured], float]) -> FloatArray:
         """What steering changes for others: relative difference of a quantity to the run with the plain control."""

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from parshall.runs.single import Recorded, recorded
+from parshall.runs.single import Recorded, is_sampled, recorded
 from parshall.scenario import Scenario
 from parshall.studies.multiple_time_scale.network import BOTTLENECK, CLIENTS, COMPETING, INTERVAL_S, MEASURED
 
@@ -58,7 +57,7 @@ def with_series(scenario: Scenario) -> Measured:
 def measured(scenario: Scenario, *, series: bool = False) -> Measured:
     """Run one repetition and measure."""
     resolved = scenario.resolve()
-    wanted = [*_TABLES, *(name for name in _OPTIONAL if _is_on(resolved, name))]
+    wanted = [*_TABLES, *(name for name in _OPTIONAL if is_sampled(resolved, name))]
     run = recorded(resolved, *wanted, source=scenario.source)
     packet_bytes, header_bytes = (resolved["flows"][0][key] for key in ("packet_bytes", "header_bytes"))
     flows = run.tables["flows"]
@@ -68,7 +67,7 @@ def measured(scenario: Scenario, *, series: bool = False) -> Measured:
     forwarded = _forwarded(run)
     own = None
     if "flow_samples" in run.tables:
-        own = _own(run, forwarded.size, packet_bytes / (packet_bytes - header_bytes))
+        own = _own(run, packet_bytes / (packet_bytes - header_bytes))
     each = tuple(float(value) / 1e6 for value in mine["goodput_bps"])
     return Measured(
         goodput_mbps=sum(each),
@@ -92,7 +91,7 @@ def _series(run: Recorded, own: np.ndarray | None, forwarded: np.ndarray) -> dic
     """By sample, a T_L apart; a connection has none before it starts."""
     samples = _samples(run)
     return {
-        "others": () if own is None else tuple((forwarded - own).tolist()),
+        "others": () if own is None else tuple(_others(own, forwarded).tolist()),
         "delivered": tuple(samples["delivered_bytes"].to_list()),
         "slopes": tuple(samples["largest_slope"].drop_nulls().to_list()),
     }
@@ -109,10 +108,6 @@ def _forwarded(run: Recorded) -> np.ndarray:
     return samples["forwarded_bytes"].to_numpy().astype(np.float64)
 
 
-def _is_on(resolved: Mapping[str, Any], probe: str) -> bool:
-    return resolved["probes"][probe] not in (None, False)
-
-
 def _completion(run: Recorded) -> float | None:
     """Mean time that the measured connections' transfers took, of those that began after the warm-up and ended, s."""
     if "transfers" not in run.tables:
@@ -121,17 +116,22 @@ def _completion(run: Recorded) -> float | None:
     return float(mine.to_numpy().mean()) if mine.len() else None
 
 
-def _own(run: Recorded, bins: int, on_the_link: float) -> np.ndarray:
-    """What the measured connection delivers by bin of T_L, in bytes on the link.
+def _own(run: Recorded, on_the_link: float) -> np.ndarray:
+    """What the measured connection delivers by bin of T_L, in bytes on the link, up to the last sample.
 
-    `on_the_link`: bytes there for a byte of payload; every packet is full.
+    A run's end is no sample: its last bin is left out. `on_the_link`: bytes there for a byte of payload; every packet
+    is full.
     """
     samples = _samples(run)
     ends = np.rint(samples["time_s"].to_numpy() / INTERVAL_S).astype(np.int64)
-    delivered = np.zeros(bins + 1)
-    known = ends <= bins
-    delivered[ends[known]] = samples["delivered_bytes"].to_numpy()[known] * on_the_link
+    delivered = np.zeros(ends.max(initial=0) + 1)
+    delivered[ends] = samples["delivered_bytes"].to_numpy() * on_the_link
     return np.asarray(np.diff(np.maximum.accumulate(delivered)))
+
+
+def _others(own: np.ndarray, forwarded: np.ndarray) -> np.ndarray:
+    """The background by bin of T_L, where what the connection delivers is known."""
+    return np.asarray(forwarded[: own.size] - own)
 
 
 def _tracking(own: np.ndarray | None, forwarded: np.ndarray) -> float | None:
@@ -139,7 +139,7 @@ def _tracking(own: np.ndarray | None, forwarded: np.ndarray) -> float | None:
     if own is None:
         return None
     start = forwarded.size // 10
-    own, others = own[start:], (forwarded - own)[start:]
+    own, others = own[start:], _others(own, forwarded)[start:]
     if own.size < 3 or own.std() == 0 or others.std() == 0:
         return None
     return float(np.corrcoef(own, others)[0, 1])

@@ -12,7 +12,8 @@ little in common with the same seed's run without the connection (correlations o
 oracle is asked again and again, in the run itself: a run tells the background up to the first interval in which the
 schedule wants another slope than that run had; with this slope from there on the seed is run again. A run up to an
 interval depends on slopes up to it only, so that every pass is exact one interval further, and the last one everywhere.
-There are as many passes as changes of the slope.
+There are as many passes as changes of the slope, and each is `AHEAD` intervals
+longer than what is exact: what comes later is not needed yet.
 
 Levels are ranks among the background's intervals beside a plain connection, from 1 (little) to h.
 """
@@ -36,14 +37,15 @@ from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import NAME, Normalised
 from parshall.studies.multiple_time_scale.claims import beyond, signed
-from parshall.studies.multiple_time_scale.grid import Size
+from parshall.studies.multiple_time_scale.grid import Size, over_mean
 from parshall.studies.multiple_time_scale.measure import Measured, with_series
 from parshall.studies.multiple_time_scale.network import INTERVAL_S, SOURCE, Connections, scenario, steered
-from parshall.studies.multiple_time_scale.prediction import MIDDLE_MBPS, SLOPES, constant
+from parshall.studies.multiple_time_scale.prediction import MIDDLE_MBPS, SLOPES, best, constant
 from parshall.studies.multiple_time_scale.published import THRESHOLD_PEAK
 from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
 from parshall.studies.study import Progress
 
+AHEAD = 10
 NEXT, LAST = "the next interval's background", "the last interval's background"
 FloatArray = NDArray[np.float64]
 
@@ -100,14 +102,20 @@ def told(made: Scenario, scale: Scale, *, following: bool) -> Measured:
     levels = np.full(intervals, float(LEVELS))
     exact = 0
     while True:
+        end = max(exact, intervals // 10) + AHEAD  # beyond the warm-up, a tenth
+        shorter = end < intervals - 1
+        lasts = {"duration": f"{(end + 1) * INTERVAL_S:g} s"} if shorter else {}  # its last interval is not known
         steering["oracle"] = levels.tolist()
-        run = with_series(Scenario.from_document(document))
-        found = scale.levels(np.array(run.others[:intervals]))
+        run = with_series(Scenario.from_document({**document, **lasts}))
+        found = scale.levels(np.array(run.others))
         wanted = found.astype(np.float64) if following else np.concatenate([[LEVELS], scale.following[found[:-1] - 1]])
         aggressive = wanted <= steering["threshold"]
-        wrong = np.flatnonzero(aggressive[exact:] != (levels[exact:] <= steering["threshold"]))
+        wrong = np.flatnonzero(aggressive[exact:] != (levels[exact : found.size] <= steering["threshold"]))
         if wrong.size == 0:
-            return run
+            if not shorter:
+                return run
+            exact = found.size
+            continue
         exact += int(wrong[0]) + 1
         levels[exact - 1 :] = 1.0 if aggressive[exact - 1] else LEVELS
 
@@ -165,12 +173,11 @@ class Oracles:
         return self._found.goodput(constant(MIDDLE_MBPS, slope))
 
     def _over(self, values: FloatArray, slope: float) -> FloatArray:
-        without = self._constant(slope)
-        return np.asarray((values - without) / without.mean())
+        return over_mean(values, self._constant(slope))
 
     @property
     def _best(self) -> float:
-        return max(SLOPES, key=lambda slope: float(self._constant(slope).mean()))
+        return best(self._found, MIDDLE_MBPS)
 
     def checks(self) -> Iterator[Check]:
         """What each knows, and gains."""

@@ -21,12 +21,10 @@ from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, 
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
 from parshall.studies.multiple_time_scale.published import LOADS_MBPS, THRESHOLD_PEAK
-from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
+from parshall.studies.multiple_time_scale.readings import BASE, MEAN_SLOPE, always
 
-SLOPES = (1.0, 2.0, 3.5, 5.0, 6.0)
+SLOPES = (1.0, 2.0, MEAN_SLOPE, 5.0, 6.0)
 """1: the plain control; 6: always aggressive."""
-MEAN_SLOPE = 3.5
-"""Of the inverse linear schedule, (A + a)/2."""
 MIDDLE_MBPS = 5.0
 SCHEDULES = {f"threshold, θ = {THRESHOLD_PEAK}": BASE.threshold(THRESHOLD_PEAK), "inverse linear": STEERED}
 THRESHOLD = next(iter(SCHEDULES))
@@ -34,8 +32,7 @@ THRESHOLD = next(iter(SCHEDULES))
 
 def constant(load_mbps: float, slope: float) -> Point:
     """Reno with a slope that is always the same."""
-    parameters = (("schedule", "threshold"), ("threshold", float(LEVELS)), ("aggressiveness", slope))
-    return BASE.point("reno", None if slope == 1.0 else parameters, load_mbps=load_mbps)
+    return BASE.point("reno", None if slope == 1.0 else always(slope), load_mbps=load_mbps)
 
 
 def scheduled(load_mbps: float, schedule: str) -> Point:
@@ -76,14 +73,19 @@ def section(found: Results, size: Size) -> Section:  # noqa: ARG001 - as the oth
     """The answer, the table and a picture."""
     rows: list[tuple[str, ...]] = []
     for load in LOADS_MBPS:
-        plain = found.goodput(constant(load, 1.0))
         for slope in SLOPES[1:]:
-            gain = (found.goodput(constant(load, slope)) - plain) / plain.mean()
+            gain = found.over(constant(load, slope), constant(load, 1.0))
             rows.append((f"{load:g}", f"always {slope:g}", signed(mean_interval(gain), "%"), "", ""))
         for schedule in SCHEDULES:
             said = (over(found, load, schedule, slope) for slope in (1.0, MEAN_SLOPE, best(found, load)))
             rows.append((f"{load:g}", schedule, *(signed(mean_interval(each), "%") for each in said)))
-    header = ("load (Mbit/s)", "slope", "over the plain control", "over always 3.5", "over the best constant slope")
+    header = (
+        "load (Mbit/s)",
+        "slope",
+        "over the plain control",
+        f"over always {MEAN_SLOPE:g}",
+        "over the best constant slope",
+    )
     marks: list[Mark] = [
         *curve(SLOPES, [found.goodput(constant(MIDDLE_MBPS, slope)) for slope in SLOPES], "constant slope", 0)
     ]

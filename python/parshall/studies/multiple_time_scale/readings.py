@@ -26,6 +26,16 @@ LEVELS = 8
 """h."""
 
 
+def always(slope: float) -> Parameters:
+    """A schedule whose slope is the same whatever is predicted."""
+    return (("schedule", "threshold"), ("threshold", float(LEVELS)), ("aggressiveness", slope))
+
+
+MEAN_SLOPE = 3.5
+"""Of the inverse linear schedule with A = 6, (A + a)/2."""
+BLIND = always(MEAN_SLOPE)
+
+
 @dataclass(frozen=True)
 class Reading:
     """A reading of the source: the value of a parameter that it does not state."""

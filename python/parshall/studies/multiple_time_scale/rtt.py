@@ -15,10 +15,7 @@ from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.published import LARGEST_GAIN
-from parshall.studies.multiple_time_scale.readings import BASE
-
-BLIND = (("schedule", "threshold"), ("threshold", 8.0), ("aggressiveness", 3.5))
-"""Always the mean slope of the inverse linear schedule, (A + a)/2, whatever is predicted."""
+from parshall.studies.multiple_time_scale.readings import BASE, BLIND, MEAN_SLOPE
 
 
 def steered(control: str, rtt_ms: int) -> Point:
@@ -85,7 +82,7 @@ def section(found: Results, size: Size) -> Section:
         (
             "One endless connection beside the 32 clients (tail index 1.05, normalised to 5 Mbit/s); A = 6, inverse "
             "linear schedule. Every difference is between runs of the same seed. The gain over the mean slope is that "
-            "over a connection whose slope is always 3.5: what it gains over it, prediction gives.",
+            f"over a connection whose slope is always {MEAN_SLOPE:g}: what it gains over it, prediction gives.",
         ),
         [_table(found, size)],
         [

@@ -40,11 +40,9 @@ from parshall.studies.multiple_time_scale.network import (
     PACKET_BYTES,
 )
 from parshall.studies.multiple_time_scale.published import LEARNING_S, SHORT_GAINS
-from parshall.studies.multiple_time_scale.readings import BASE
-from parshall.studies.multiple_time_scale.rtt import BLIND
+from parshall.studies.multiple_time_scale.readings import BASE, BLIND, LEVELS
 from parshall.studies.study import Progress
 
-LEVELS = 8
 START_S = 30.0
 """When the connections start: the clients are in full swing."""
 TRANSFERS = (400.0, 4.0)

@@ -28,8 +28,11 @@ from parshall.studies.tail_index import (
     signs,
 )
 from parshall.studies.tail_index.running import Runner, cost
+from parshall.studies.tail_index.settings import FIG1
 from parshall.studies.tail_index.trends import checks
 
+SCREENED: dict[Scale, tuple[int, int]] = {"quick": (6, 2), "paper": (20, 3)}
+"""Trajectories of Morris' analysis, and repetitions of each of its points."""
 _ASKED, _EQUAL = "mean as asked", "equal loads"
 
 
@@ -50,9 +53,9 @@ def found(scale: Scale, size: grid.Size, runner: Runner, hurst: hurst_panel.Size
     own = hurst_own.simulated(hurst, runner)
     panel = hurst_panel.simulated(hurst, runner)
     variants = beyond.compared(short, runner)
-    effects = sensitivity.influences(short, runner, trajectories=6 if scale == "quick" else 20)
+    effects = sensitivity.influences(short, runner, *SCREENED[scale])
     trends = page.trends(size.tail_indices, rows)
-    level = matched.trends(short.tail_indices, equal)
+    level = matched.trends(short, equal)
     return Findings(
         checks=[
             *checks(trends, _ASKED),
@@ -69,9 +72,9 @@ def found(scale: Scale, size: grid.Size, runner: Runner, hurst: hurst_panel.Size
             claims.section(size.tail_indices, rows),
             page.load_section(size.tail_indices, rows),
             matched.section(
-                short.tail_indices,
+                short,
                 equal,
-                page.fig1(short.tail_indices, matched.by_point(short.tail_indices, equal), _EQUAL),
+                page.fig1(matched.at(FIG1[0], short), matched.by_point(short, equal), _EQUAL),
             ),
             hurst_own.section(own, hurst.duration_s),
             hurst_page.section(panel, hurst.duration_s),

@@ -36,6 +36,8 @@ class Size:
         By how much runs with a cached ssthresh are longer, to begin with: as long as it may settle.
     slower_s
         Of a run of Fig. 2, whose sources share the link among so many that a transfer takes ten times as long.
+    level
+        The tail indices at which Fig. 1's network has equal loads (`matched`); None: all.
     """
 
     tail_indices: tuple[float, ...]
@@ -43,6 +45,7 @@ class Size:
     repetitions: int
     settling_s: float
     slower_s: float
+    level: tuple[float, ...] | None = None
 
     def times(self, setting: Setting) -> tuple[float, float]:
         """How long a run of a setting is, and its part that is not measured, in s."""
@@ -52,7 +55,7 @@ class Size:
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3, 40.0, 60.0),
+    "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3, 40.0, 50.0, level=(1.1, 1.5, 4.0)),
     "paper": Size(TAIL_INDICES, 3600.0, 3, 600.0, 3600.0),
 }
 Key = tuple[Setting, float, int]

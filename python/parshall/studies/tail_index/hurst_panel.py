@@ -81,7 +81,7 @@ class Size:
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size(H_TAIL_INDICES[::3], 10_000.0, 4, 2, 3),
+    "quick": Size(H_TAIL_INDICES[::3], 10_000.0, 4, 1, 3),
     "paper": Size(H_TAIL_INDICES, 10_000.0, 20, 10, 10),
 }
 

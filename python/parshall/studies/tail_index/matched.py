@@ -73,7 +73,7 @@ def simulated(size: Size, runner: Runner, asked: dict[Key, Measured]) -> dict[Ke
     keys = [
         (setting, alpha, repetition)
         for setting in SETTINGS
-        for alpha in _from(setting, size.tail_indices)
+        for alpha in at(setting, size)
         for repetition in range(size.repetitions)
     ]
     known = {key: {MEAN_PACKETS: asked[key]} if key in asked else {} for key in keys}
@@ -95,9 +95,11 @@ def simulated(size: Size, runner: Runner, asked: dict[Key, Measured]) -> dict[Ke
     return answers
 
 
-def _from(setting: Setting, tail_indices: Sequence[float]) -> tuple[float, ...]:
-    """The tail indices of a setting: all, or with N = 500 those of which the source speaks."""
-    return tuple(alpha for alpha in tail_indices if setting.figure == "fig1" or alpha >= HEAVIEST)
+def at(setting: Setting, size: Size) -> tuple[float, ...]:
+    """The tail indices of a setting: with N = 500 those of which the source speaks."""
+    if setting.figure == "fig1":
+        return size.level or size.tail_indices
+    return tuple(alpha for alpha in size.tail_indices if alpha >= HEAVIEST)
 
 
 def _adjusted(points: dict[float, Measured], steps: int) -> Normalised:
@@ -118,12 +120,12 @@ def _following(points: dict[float, Measured]) -> float | None:
     return None
 
 
-def trends(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Trends:
+def trends(size: Size, found: dict[Key, Equal]) -> Trends:
     """The change of every metric, from the lightest tail to the heaviest at which loads are equal."""
     repetitions = _repetitions(found)
     answers = {}
     for setting in SETTINGS:
-        alphas = _from(setting, tail_indices)
+        alphas = at(setting, size)
         for metric in METRICS:
             values = [
                 [float(found[setting, alpha, rep].point.values(metric)[0]) for rep in range(repetitions)]
@@ -137,23 +139,23 @@ def _repetitions(found: dict[Key, Equal]) -> int:
     return 1 + max(repetition for _, _, repetition in found)
 
 
-def by_point(tail_indices: Sequence[float], found: dict[Key, Equal]) -> Rows:
+def by_point(size: Size, found: dict[Key, Equal]) -> Rows:
     """The runs of each point of Fig. 1 together."""
     return {
         setting: tuple(
             joined([found[setting, alpha, repetition].point for repetition in range(_repetitions(found))])
-            for alpha in tail_indices
+            for alpha in at(setting, size)
         )
         for setting in FIG1
     }
 
 
-def section(tail_indices: Sequence[float], found: dict[Key, Equal], figures: Sequence[Drawn]) -> Section:
+def section(size: Size, found: dict[Key, Equal], figures: Sequence[Drawn]) -> Section:
     """What was adjusted, and what came of it."""
     repetitions = _repetitions(found)
     rows = []
     for setting in SETTINGS:
-        for alpha in _from(setting, tail_indices):
+        for alpha in at(setting, size):
             runs = [found[setting, alpha, repetition] for repetition in range(repetitions)]
             rows.append(
                 (

@@ -24,6 +24,7 @@ from parshall.campaign.snapshot import Snapshot, reading
 from parshall.report.numbers import counted
 from parshall.runs import about
 from parshall.runs import run as simulate
+from parshall.runs.single import is_sampled, recorded
 from parshall.scenario import Scenario
 from parshall.studies import keeping
 from parshall.studies.study import Execution, Progress, Scale
@@ -158,10 +159,15 @@ def _packets(scenario: Scenario) -> float:
 
 
 def _simulated(scenario: Scenario) -> Tables:
-    made = simulate(scenario, workers=1)
-    optional = (made.transfers, made.link_samples, made.flow_samples)
+    resolved = scenario.resolve()
+    names = [name for name in _TABLES if name not in resolved["probes"] or is_sampled(resolved, name)]
+    made = [
+        recorded(resolved, *names, repetition=repetition, source=scenario.source).tables
+        for repetition in range(scenario.repetitions)
+    ]
     return Tables(
-        _warm_up_s(scenario), made.links, made.flows, *(pl.DataFrame() if each is None else each for each in optional)
+        _warm_up_s(scenario),
+        *(pl.concat([each[name] for each in made]) if name in names else pl.DataFrame() for name in _TABLES),
     )
 
 

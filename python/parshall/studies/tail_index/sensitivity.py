@@ -11,7 +11,7 @@ Iwanaga, W. Usher, J. Herman, Toward SALib 2.0, Socio-Environmental Systems Mode
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from SALib.analyze import morris as morris_analysis
@@ -47,8 +47,9 @@ class Influence:
         return f"{FACTORS[first]} (with the {FACTORS[second]} not told apart from it)" if near else FACTORS[first]
 
 
-def influences(size: Size, runner: Runner, trajectories: int) -> list[Influence]:
+def influences(size: Size, runner: Runner, trajectories: int, repetitions: int) -> list[Influence]:
     """Morris' analysis of the distribution's properties."""
+    size = replace(size, repetitions=repetitions)
     problem = {"num_vars": len(FACTORS), "names": list(FACTORS), "bounds": [list(each) for each in _BOUNDS]}
     points = morris_sample.sample(problem, trajectories, num_levels=_LEVELS, seed=1)
     different, at = np.unique(points, axis=0, return_inverse=True)
