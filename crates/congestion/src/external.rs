@@ -35,7 +35,11 @@ pub type Makers = BTreeMap<String, Arc<dyn Maker>>;
 #[serde(deny_unknown_fields)]
 pub struct ExternalConfig {
     control: String,
+    /// As JSON.
     parameters: String,
+    /// A digest of what makes it, which tells runs apart.
+    #[allow(dead_code)] // the schema is exact
+    code: String,
     needs: Needs,
     standard_slow_start: bool,
     #[serde(skip)]

@@ -13,6 +13,7 @@ import polars as pl
 from parshall.errors import RunNotFoundError
 from parshall.runs import storage
 from parshall.scenario import Scenario
+from parshall.schema import external
 
 
 class Run:
@@ -49,6 +50,7 @@ class Run:
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario, every default filled in."""
+        external.remember(self.metadata.get("controls", ()))
         scenario = Scenario(**self.metadata["scenario"])
         return scenario.placed(self.metadata["folder"], self.metadata["scenario_file"])
 
