@@ -10,6 +10,7 @@
 //! cwnd and ssthresh belong to the congestion control; what a recovery adds to the window (`inflation`) is kept
 //! apart from it. How losses are found and repaired is in [`crate::recovery`].
 
+use crate::ranges::Range;
 use crate::rate::{Progress, RateSampler};
 use crate::recovery::{Recovery, SackState};
 use crate::rto::RttEstimate;
@@ -283,6 +284,7 @@ impl Sender {
             return false;
         }
         if ack.cumulative < self.una {
+            self.on_overtaken(config, now, ack);
             return false;
         }
         self.settle(now);
@@ -301,6 +303,19 @@ impl Sender {
             self.on_ack_sampled(config, now, ack, (before, round_ended));
         }
         round_ended
+    }
+
+    /// An ACK that a later one has overtaken: what it SACKs above may be news all the same, as in Linux. RFC 2018 §4 has ACKs repeat
+    /// blocks so that none is needed twice, but not all of them.
+    #[cold]
+    fn on_overtaken(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
+        let una = self.una;
+        let mut sack = ack.sack.map(|block| if block.end > una { block } else { Range::default() });
+        sack.sort_by_key(|block| block.is_empty());
+        if !sack[0].is_empty() {
+            self.settle(now);
+            self.on_old_data(config, now, &Ack { cumulative: una, sack, ..*ack });
+        }
     }
 
     /// An ACK that acknowledges nothing new cumulatively.

@@ -35,6 +35,9 @@ pub fn check(script: &Script, settings: &mut Settings) -> Result<SetUp, String> 
             Action::Call(call) => {
                 check_call(call)?;
                 opened += u32::from(call.name == "connect" && call.result.integer() == Some(0));
+                if call.name == "getsockopt" {
+                    check_question(call)?;
+                }
                 written |= call.name.starts_with("write") || call.name.starts_with("send");
                 if call.name == "setsockopt" {
                     check_option(call, settings, &mut set_up, written)?;
@@ -148,11 +151,13 @@ const SOCKET_OPTIONS: &[&str] = &[
     "SO_MARK",
     "SO_PRIORITY",
     "SO_RCVBUF",
+    "SO_RCVBUFFORCE",
     "SO_RCVLOWAT",
     "SO_RCVTIMEO",
     "SO_REUSEADDR",
     "SO_REUSEPORT",
     "SO_SNDBUF",
+    "SO_SNDBUFFORCE",
     "SO_SNDTIMEO",
     "TCP_INFO",
     "TCP_LINGER2",
@@ -160,6 +165,15 @@ const SOCKET_OPTIONS: &[&str] = &[
     "TCP_NOTSENT_LOWAT",
     "TCP_SYNCNT",
 ];
+
+/// Values of the socket that scripts ask for: those that say how the connection is are asked for by code as well.
+fn check_question(call: &Call) -> Result<(), String> {
+    let name = call.arguments.get(2).and_then(Expression::text).unwrap_or("of a number");
+    match name {
+        "SO_ERROR" | "TCP_CC_INFO" | "TCP_INFO" => Ok(()),
+        _ => Err(format!("asks for the socket option {name}")),
+    }
+}
 
 fn check_option(
     call: &Call,

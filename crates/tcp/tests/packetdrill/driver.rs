@@ -175,10 +175,6 @@ impl Driver {
             "close" | "shutdown" if self.endpoint.state == State::Established => {
                 self.endpoint.close(self.now);
             }
-            "getsockopt" => {
-                let name = argument(2).and_then(Expression::text).unwrap_or("of a number");
-                self.python.missing.push(format!("getsockopt {name}"));
-            }
             "read" | "recv" | "recvfrom" | "readv" | "recvmsg" => {
                 self.read += count;
                 if call.end.is_none() && self.read > self.endpoint.received() {

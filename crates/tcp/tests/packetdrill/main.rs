@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `lexer`, `parser`, `packets`, `expressions` | the language; `script` is what it says |
 //! | `settings`, `applicability` | shell commands and options of sockets, and what of a script does not apply |
+//! | `linux` | our endpoint as Linux has it |
 //! | `bytes`, `endpoint` | bytes, flags and windows of scripts to packets of our sender and receiver, and back |
 //! | `driver` | a script on a clock of its own |
 //! | `python`, `information` | assertions, and the values that they ask for |
@@ -20,6 +21,7 @@ mod expressions;
 mod information;
 mod language;
 mod lexer;
+mod linux;
 mod packets;
 mod parser;
 mod python;

@@ -9,6 +9,7 @@ mod endpoint;
 mod expressions;
 mod information;
 mod lexer;
+mod linux;
 mod packets;
 mod parser;
 mod python;
