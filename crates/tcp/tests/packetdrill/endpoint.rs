@@ -54,6 +54,7 @@ pub enum State {
     Established,
 }
 
+/// One end of the connection of a script.
 pub struct Endpoint {
     pub settings: Settings,
     pub state: State,
@@ -69,7 +70,7 @@ pub struct Endpoint {
     receiver: Receiver,
     arriving: Stream,
     /// Our largest MSS, by the MTU and the socket's options.
-    pub largest_mss: u64,
+    largest_mss: u64,
     scale: u8,
     last_window: Option<u64>,
     /// Values of our timestamps in the script, and when they were sent.
@@ -129,7 +130,7 @@ impl Endpoint {
     // --- system calls ---
 
     pub fn connect(&mut self, now: Instant) {
-        self.config.ecn = self.settings.asks_for_ecn;
+        self.config.ecn = self.settings.asks_for_ecn || self.config.accurate_ecn;
         self.open(now, State::Active);
     }
 

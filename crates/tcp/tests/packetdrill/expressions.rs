@@ -32,14 +32,6 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Result<Expression, Problem> {
         let Some(token) = self.peek() else { return self.error("a value") };
-        if let Some((kind, text)) = self.definition(&token) {
-            self.advance();
-            return Ok(match kind {
-                Kind::Integer => Expression::Integer(text.parse().unwrap_or_default()),
-                Kind::Word => Expression::Word(text),
-                _ => Expression::Text(text),
-            });
-        }
         match token.kind {
             Kind::Ellipsis => {
                 self.advance();

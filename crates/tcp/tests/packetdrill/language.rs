@@ -30,7 +30,7 @@ fn a_script_has_options_commands_and_events() {
     );
     let options: Vec<_> =
         script.options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    assert_eq!(options, [("tolerance_usecs", "9000"), ("define", "SIZE=1000"), ("ip_version", "ipv4")]);
+    assert_eq!(options, [("tolerance_usecs", "9000"), ("define", "1000"), ("ip_version", "ipv4")]);
     assert_eq!((script.set_up.as_deref(), script.clean_up.as_deref()), (Some("one\ntwo"), Some("four")));
     let times: Vec<_> = script.events.iter().map(|event| (event.line, event.time)).collect();
     assert_eq!(
@@ -123,8 +123,11 @@ fn calls_have_arguments_of_all_kinds() {
 
 #[test]
 fn definitions_stand_for_their_values() {
-    let text = "--define=N=1000 --define=CC=\"reno\" --define=P=IPPROTO_TCP\n0 f(N, CC, P) = N";
-    let Action::Call(call) = &parsed(text).events[0].action else { panic!("a call") };
+    let text = "--define=N=1000 --define=CC=\"reno\" --define=P=IPPROTO_TCP --define=C=`true`\n\
+                0 f(N, CC, P) = N\n+0 C\n+0 > . 1:1(0) ack N";
+    let script = parsed(text);
+    assert_eq!(script.events[1].action, Action::Shell("true".into()));
+    let Action::Call(call) = &script.events[0].action else { panic!("a call") };
     let [n, cc, p] = call.arguments.as_slice() else { panic!("three") };
     assert_eq!((n.integer(), cc.text(), p.text()), (Some(1000), Some("reno"), Some("IPPROTO_TCP")));
     assert_eq!(call.result.integer(), Some(1000));

@@ -9,9 +9,8 @@ use std::collections::HashMap;
 /// # Errors
 /// The first line that is not of the language, and what was expected there.
 pub fn parse(text: &str) -> Result<Script, Problem> {
-    let mut parser = Parser { tokens: tokens(text)?, next: 0, definitions: HashMap::new(), depth: 0 };
+    let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0 };
     let mut script = Script { options: parser.options()?, ..Script::default() };
-    parser.define(&script.options);
     script.set_up = parser.command();
     while let Some(token) = parser.peek() {
         if token.kind == Kind::Command && !script.events.is_empty() {
@@ -74,8 +73,6 @@ const DEPTH: u32 = 50;
 pub struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     next: usize,
-    /// `--define=NAME=value`: a word stands for the value's token.
-    definitions: HashMap<String, (Kind, String)>,
     depth: u32,
 }
 
@@ -132,18 +129,11 @@ impl<'a> Parser<'a> {
 
     /// A whole number that the target type holds.
     pub fn number<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, Problem> {
-        let token = self.peek();
-        let defined = token.and_then(|token| self.definition(&token));
-        let (kind, text) = match (&defined, &token) {
-            (Some((kind, text)), _) => (*kind, text.as_str()),
-            (None, Some(token)) => (token.kind, token.text),
-            (None, None) => return self.error(what),
-        };
-        let value = match kind {
-            Kind::Integer => text.parse().ok(),
-            Kind::Hexadecimal => i64::from_str_radix(&text[2..], 16).ok(),
+        let value = self.peek().and_then(|token| match token.kind {
+            Kind::Integer => token.text.parse().ok(),
+            Kind::Hexadecimal => i64::from_str_radix(&token.text[2..], 16).ok(),
             _ => None,
-        };
+        });
         match value.and_then(|value: i64| T::try_from(value).ok()) {
             Some(value) => {
                 self.next += 1;
@@ -151,11 +141,6 @@ impl<'a> Parser<'a> {
             }
             None => self.error(what),
         }
-    }
-
-    /// What a word was defined as by an option.
-    pub fn definition(&self, token: &Token<'_>) -> Option<(Kind, String)> {
-        (token.kind == Kind::Word).then(|| self.definitions.get(token.text).cloned()).flatten()
     }
 
     /// Runs a part of the grammar that contains itself.
@@ -169,54 +154,39 @@ impl<'a> Parser<'a> {
         result
     }
 
+    /// Options, whose definitions (`--define=NAME=value`) then hold for all that follows.
     fn options(&mut self) -> Result<Vec<(String, String)>, Problem> {
         let mut options = Vec::new();
-        while let Some(token) = self.peek().filter(|token| token.kind == Kind::Option) {
-            if !OPTIONS.contains(&token.text) {
+        let mut definitions = HashMap::new();
+        while let Some(option) = self.peek().filter(|token| token.kind == Kind::Option) {
+            if !OPTIONS.contains(&option.text) {
                 return self.error("an option of packetdrill");
             }
             self.advance();
-            let value = if self.accepts("=") { self.option_value()? } else { String::new() };
-            options.push((token.text.into(), value));
+            let mut value = None;
+            if self.accepts("=") {
+                let named = self.option_value()?;
+                value = Some(if self.accepts("=") { self.option_value()? } else { named });
+                definitions
+                    .extend(value.filter(|_| option.text == "define").map(|value| (named.text, value)));
+            }
+            options.push((option.text.into(), value.map_or(String::new(), |value| value.text.into())));
+        }
+        for token in self.tokens[self.next..].iter_mut().filter(|token| token.kind == Kind::Word) {
+            if let Some(value) = definitions.get(token.text) {
+                *token = Token { line: token.line, ..*value };
+            }
         }
         Ok(options)
     }
 
-    fn option_value(&mut self) -> Result<String, Problem> {
-        let value = match self.peek() {
-            Some(token)
-                if !matches!(token.kind, Kind::Sign | Kind::Code | Kind::Ellipsis | Kind::Command) =>
-            {
-                token.text.to_string()
+    fn option_value(&mut self) -> Result<Token<'a>, Problem> {
+        match self.peek() {
+            Some(token) if !matches!(token.kind, Kind::Sign | Kind::Code | Kind::Ellipsis) => {
+                self.advance();
+                Ok(token)
             }
-            _ => return self.error("a value"),
-        };
-        self.advance();
-        if !self.accepts("=") {
-            return Ok(value);
-        }
-        let Some(defined) = self.advance() else { return self.error("a value") };
-        let quote = match defined.kind {
-            Kind::Text => "\"",
-            Kind::Command => "`",
-            _ => "",
-        };
-        Ok(format!("{value}={quote}{}{quote}", defined.text))
-    }
-
-    fn define(&mut self, options: &[(String, String)]) {
-        for (_, value) in options.iter().filter(|(name, _)| name == "define") {
-            let Some((name, value)) = value.split_once('=') else { continue };
-            let meaning = if let Some(text) = value.strip_prefix('"') {
-                (Kind::Text, text.trim_end_matches('"').to_string())
-            } else if let Some(text) = value.strip_prefix('`') {
-                (Kind::Command, text.trim_end_matches('`').to_string())
-            } else if value.parse::<i64>().is_ok() {
-                (Kind::Integer, value.to_string())
-            } else {
-                (Kind::Word, value.to_string())
-            };
-            self.definitions.insert(name.into(), meaning);
+            _ => self.error("a value"),
         }
     }
 

@@ -24,7 +24,8 @@ pub enum Stop {
 /// Names that the code has given values to; all pieces of code of a script share them.
 #[derive(Debug, Default)]
 pub struct Python {
-    names: HashMap<String, f64>,
+    /// `None` hangs on something that the sender does not have.
+    names: HashMap<String, Option<f64>>,
     /// Fields of `tcp_info` that assertions asked for in vain.
     pub missing: Vec<String>,
 }
@@ -45,9 +46,7 @@ impl Python {
         let beyond = || Stop::Beyond(format!("the code {statement:?}"));
         let tokens = tokens(statement).ok_or_else(beyond)?;
         match tokens.as_slice() {
-            [Token::Name(word), Token::Sign("("), ..] if word == "print" => Ok(()),
-            [Token::Name(word)] if word == "pass" => Ok(()),
-            [Token::Name(word), ..] if word == "import" => Ok(()),
+            [Token::Name(word), ..] if matches!(word.as_str(), "print" | "import" | "pass") => Ok(()),
             [Token::Name(word), condition @ ..] if word == "assert" => {
                 let found = evaluate(condition, self, lookup).ok_or_else(beyond)?;
                 // Behind a comma there is a message.
@@ -55,26 +54,28 @@ impl Python {
                     return Err(beyond());
                 }
                 if found.value == Some(0.0) {
-                    let condition = statement.trim_start_matches("assert").trim();
-                    return Err(Stop::Failed(format!("{condition} does not hold{}", described(&found.used))));
+                    return Err(Stop::Failed(format!("{statement}{}", described(&found.used))));
                 }
                 Ok(()) // it holds, or asks for what the sender does not have
             }
             [Token::Name(name), Token::Sign(sign @ ("=" | "+=" | "-=" | "*=")), value @ ..] => {
                 let found = evaluate(value, self, lookup).filter(|found| found.rest.is_empty());
-                let value = found.and_then(|found| found.value).ok_or_else(beyond)?;
-                self.assign(name, sign, value).ok_or_else(beyond)
+                self.assign(name, sign, found.ok_or_else(beyond)?.value).ok_or_else(beyond)
             }
             _ => Err(beyond()),
         }
     }
 
-    fn assign(&mut self, name: &str, sign: &str, value: f64) -> Option<()> {
-        let before = self.names.get(name).copied();
+    /// `None`: there is nothing yet that could be changed.
+    fn assign(&mut self, name: &str, sign: &str, value: Option<f64>) -> Option<()> {
+        let changed = |change: fn(f64, f64) -> f64| {
+            let before = self.names.get(name)?;
+            Some(before.zip(value).map(|(before, value)| change(before, value)))
+        };
         let value = match sign {
-            "+=" => before? + value,
-            "-=" => before? - value,
-            "*=" => before? * value,
+            "+=" => changed(|before, value| before + value)?,
+            "-=" => changed(|before, value| before - value)?,
+            "*=" => changed(|before, value| before * value)?,
             _ => value,
         };
         self.names.insert(name.into(), value);
@@ -95,7 +96,7 @@ fn described(used: &[(String, f64)]) -> String {
 fn statements(code: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let (mut nesting, mut quote, mut comment) = (0i32, None, false);
-    for c in code.chars() {
+    for c in code.replace("\\\n", " ").chars() {
         match c {
             '\n' if nesting <= 0 || comment => {
                 comment = false;
@@ -145,7 +146,8 @@ mod tests {
             "cwnd = 2 * 4; cwnd += 2 # ten\nassert tcpi_snd_cwnd == cwnd; print(cwnd)",
             "assert (tcpi_snd_cwnd + 0x6) // 3 == 5 and 17 % 5 == 2 and abs(-2) == max(1, 2)",
             "assert (tcpi_snd_cwnd == 10 or\n  tcpi_snd_cwnd == 11)",
-            "assert TCP_CA_Recovery == 3",
+            "assert TCP_CA_Recovery == 3 and \\\n  tcpi_snd_cwnd",
+            "import sys; print 'cwnd', tcpi_snd_cwnd",
             "",
         ];
         for code in holding {
@@ -160,6 +162,7 @@ mod tests {
         let python = &mut Python::default();
         assert_eq!(run(python, "assert tcpi_reordering == 3"), Ok(()));
         assert_eq!(python.missing, ["tcpi_reordering"]);
+        assert_eq!(run(python, "a = tcpi_reordering + 1; a += 1; assert a == 3"), Ok(()));
         assert!(run(python, "assert tcpi_reordering == 3 and tcpi_snd_cwnd == 11").is_err());
         assert_eq!(run(python, "assert tcpi_reordering == 3 or tcpi_snd_cwnd == 10"), Ok(()));
     }

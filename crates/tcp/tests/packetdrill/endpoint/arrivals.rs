@@ -4,7 +4,8 @@ use super::{Endpoint, Inapplicable, State};
 use crate::bytes::BASE;
 use crate::script::{Flags, TcpOption, TcpPacket};
 use parshall_tcp::ranges::Range;
-use parshall_tcp::{Ack, Recovery, Segment, Sender};
+use parshall_tcp::segment::NO_SACK;
+use parshall_tcp::{Ack, Recovery, SackBlocks, Segment, Sender};
 use parshall_units::{Duration, Instant};
 
 /// What scripts of SYNs say of a connection.
@@ -47,7 +48,8 @@ impl Endpoint {
 
     fn on_syn(&mut self, now: Instant, packet: &TcpPacket) {
         self.agree(packet);
-        self.config.ecn = packet.flags.echo && packet.flags.reduced && self.settings.accepts_ecn;
+        let accepts = self.settings.accepts_ecn || self.config.accurate_ecn;
+        self.config.ecn = packet.flags.echo && packet.flags.reduced && accepts;
         self.open(now, State::Passive);
     }
 
@@ -78,7 +80,7 @@ impl Endpoint {
             echo_retransmission: sender.statistics.syns > 1,
             congestion_echo: false,
             syn: true,
-            sack: Default::default(),
+            sack: NO_SACK,
         };
         sender.on_ack(config, now, &ack);
         self.note_window(packet, if packet.flags.syn { 0 } else { self.scale });
@@ -127,7 +129,6 @@ impl Endpoint {
         let advances = cumulative > una;
         // RFC 5681 §2: what is a duplicate ACK.
         let duplicate = packet.length == 0 && !packet.flags.fin && (window == self.last_window || has_blocks);
-        self.last_window = window;
         let ack = Ack {
             cumulative,
             echo: self.echo(packet).min(now),
@@ -136,8 +137,10 @@ impl Endpoint {
             syn: false,
             sack,
         };
-        if let Some(bytes) = window {
-            self.config.receive_window = Some(self.written.packets_within(cumulative.max(una), bytes));
+        // A packet that was overtaken has an old window: RFC 9293 §3.10.7.4, SND.WL2.
+        if let Some(bytes) = window.filter(|_| cumulative >= una) {
+            self.last_window = window;
+            self.config.receive_window = Some(self.written.packets_within(cumulative, bytes));
         }
         if let Some(sender) = self.sender.as_mut().filter(|_| advances || duplicate || has_blocks) {
             sender.on_ack(&self.config, now, &ack);
@@ -168,13 +171,13 @@ impl Endpoint {
     }
 
     /// SACK blocks as packets: three at most, so those first that say something new. Whether there are any.
-    fn blocks(&mut self, packet: &TcpPacket) -> Result<([Range; 3], bool), Inapplicable> {
+    fn blocks(&mut self, packet: &TcpPacket) -> Result<(SackBlocks, bool), Inapplicable> {
         let given = packet.options.iter().flatten().find_map(|option| match option {
             TcpOption::Sack(blocks) => Some(blocks.clone()),
             _ => None,
         });
         let Some(mut given) = given.filter(|_| self.config.recovery.uses_sack()) else {
-            return Ok((Default::default(), false));
+            return Ok((NO_SACK, false));
         };
         let is_known = |block: &(u32, u32)| self.reported.contains(block);
         if let Some(rest) = given.get_mut(1..) {
@@ -185,7 +188,7 @@ impl Endpoint {
         }
         let offset = |number: u32| u64::from(number.wrapping_sub(self.origins.ours.wrapping_add(1)));
         let max = self.sender.as_ref().map_or(BASE, Sender::max);
-        let mut blocks = [Range::default(); 3];
+        let mut blocks = NO_SACK;
         let whole =
             given.iter().map(|&(left, right)| self.written.stream.within(offset(left), offset(right)));
         for (block, (start, end)) in blocks.iter_mut().zip(whole.filter(|&(start, end)| start < end.min(max)))
@@ -231,7 +234,7 @@ impl Endpoint {
                 echo_retransmission: false,
                 congestion_echo: false,
                 syn: false,
-                sack: Default::default(),
+                sack: NO_SACK,
             });
         }
         Ok(reply)

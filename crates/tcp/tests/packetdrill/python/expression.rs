@@ -232,8 +232,11 @@ impl Parser<'_> {
     }
 
     fn name(&mut self, name: &str) -> Value {
-        if let Some(value) = constant(name).or_else(|| self.python.names.get(name).copied()) {
+        if let Some(value) = constant(name) {
             return Ok(Some(value));
+        }
+        if let Some(value) = self.python.names.get(name) {
+            return Ok(*value);
         }
         if let Some(value) = (self.lookup)(name) {
             self.used.push((name.into(), value));
