@@ -26,6 +26,6 @@ mod packets;
 mod parser;
 mod python;
 mod report;
+mod reports;
 mod script;
 mod settings;
-mod shared;

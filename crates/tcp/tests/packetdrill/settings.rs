@@ -22,7 +22,6 @@ pub struct Settings {
     pub probes: bool,
     /// `tc qdisc ... fq` spaces packets.
     pub paced: bool,
-    pub hystart: bool,
     pub initial_window: u64,
     pub min_rto_ms: u64,
 }
@@ -40,7 +39,6 @@ impl Default for Settings {
             rack: true,
             probes: true,
             paced: false,
-            hystart: true,
             initial_window: 10,
             min_rto_ms: 200,
         }
@@ -141,7 +139,6 @@ impl Settings {
             "tcp_recovery" if value == "0" || value == "1" => self.rack = flag,
             "tcp_early_retrans" => self.probes = value == "3" || value == "4",
             "tcp_rto_min_us" => self.min_rto_ms = number(value, &name)? / 1000,
-            "hystart" => self.hystart = flag,
             // Linux's own values, which ours stand for.
             "hystart_detect" | "tcp_reordering" if value != "3" => return unmet(),
             "tcp_dsack" if !flag => return unmet(),
@@ -161,6 +158,7 @@ impl Settings {
 /// that scripts use only if they say so, and those above with the values that are ours.
 const PASSED_OVER: &[&str] = &[
     "default_qdisc",
+    "hystart",
     "hystart_detect",
     "optmem_max",
     "rmem_default",
@@ -306,7 +304,6 @@ mod tests {
             asks_for_ecn: true,
             probes: false,
             paced: true,
-            hystart: false,
             ..Settings::default()
         };
         assert_eq!(settings, Ok(expected));
