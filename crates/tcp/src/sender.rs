@@ -305,8 +305,8 @@ impl Sender {
         round_ended
     }
 
-    /// An ACK that a later one has overtaken: what it SACKs above may be news all the same, as in Linux. RFC 2018 §4 has ACKs repeat
-    /// blocks so that none is needed twice, but not all of them.
+    /// An ACK that a later one has overtaken. What it SACKs may be news all the same, since an ACK has room for a few blocks only
+    /// (RFC 2018 §3); Linux takes it too.
     #[cold]
     fn on_overtaken(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         let una = self.una;

@@ -92,6 +92,7 @@ fn check_command(command: &str) -> Result<(), String> {
 /// System calls that the connection has, or that do nothing to it.
 const CALLS: &[&str] = &[
     "accept",
+    "accept4",
     "bind",
     "close",
     "connect",

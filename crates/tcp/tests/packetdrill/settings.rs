@@ -99,21 +99,18 @@ impl Settings {
                 }
                 _ => Ok(()),
             },
-            "tc" if has("qdisc") && has("fq") && !has("limit") => {
-                self.paced = true;
-                Ok(())
-            }
-            "tc" if has("qdisc") && (has("del") || has("pfifo") || has("pfifo_fast")) && !has("limit") => {
-                self.paced = false;
+            // A queue with parameters may lose packets, or space them in another way.
+            "tc" if has("qdisc") && QUEUES.contains(&words.last().map_or("", String::as_str)) => {
+                self.paced = words.last().is_some_and(|queue| queue == "fq");
                 Ok(())
             }
             "ip" if has("tcp_metrics") => Ok(()),
-            "ip" if has("initcwnd") => {
-                let at = words.iter().position(|word| word == "initcwnd").unwrap_or(0) + 1;
-                self.initial_window = number(words.get(at).map_or("", String::as_str), command)?;
+            "ip" if has("initcwnd") && !ROUTE_METRICS.iter().any(|metric| has(metric)) => {
+                let value = words.iter().skip_while(|word| *word != "initcwnd").nth(1);
+                self.initial_window = number(value.map_or("", String::as_str), command)?;
                 Ok(())
             }
-            "cat" | "ss" | "nstat" | "true" | ":" | "date" | "sync" | "rm" | "exit" | "set" => Ok(()),
+            _ if HARMLESS.contains(&name) => Ok(()),
             _ => Err(format!("needs the command {command:?}")),
         }
     }
@@ -153,6 +150,17 @@ impl Settings {
         Ok(())
     }
 }
+
+/// Queues of an interface that lose nothing here.
+const QUEUES: &[&str] = &["fq", "noqueue", "pfifo", "pfifo_fast", "root"];
+
+/// Metrics of routes that would change what is sent.
+const ROUTE_METRICS: &[&str] =
+    &["advmss", "congctl", "cwnd", "features", "mtu", "quickack", "rto_min", "ssthresh"];
+
+/// Commands that change nothing of what is sent here.
+const HARMLESS: &[&str] =
+    &[":", "cat", "date", "ethtool", "exit", "modprobe", "nstat", "rm", "set", "sleep", "ss", "sync", "true"];
 
 /// Settings that say nothing of what the sender sends here: sizes of buffers and of offloaded bursts, limits of retries, set-up options
 /// that scripts use only if they say so, and those above with the values that are ours.
@@ -296,6 +304,7 @@ mod tests {
             "sysctl -q net.ipv4.tcp_congestion_control=reno net.ipv4.tcp_sack=0  # both\n\
              ../common/set_sysctls.py /proc/sys/net/ipv4/tcp_ecn=1 \\\n  /proc/sys/net/ipv4/tcp_early_retrans=0\n\
              sysctl -q net.ipv4.tcp_rmem=\"4096 5400 6000\" > /dev/null 2>&1\n\
+             ip route change 192.0.2.0/24 dev tun0 initcwnd 20\n\
              tc qdisc replace dev tun0 root fq; echo 0 > /sys/module/tcp_cubic/parameters/hystart",
         );
         let expected = Settings {
@@ -304,6 +313,7 @@ mod tests {
             asks_for_ecn: true,
             probes: false,
             paced: true,
+            initial_window: 20,
             ..Settings::default()
         };
         assert_eq!(settings, Ok(expected));
@@ -316,6 +326,7 @@ mod tests {
             ("sysctl net.ipv4.tcp_congestion_control=cdg", "cdg"),
             ("sysctl net.ipv4.tcp_never_heard_of=3", "tcp_never_heard_of=3"),
             ("iptables -A INPUT", "iptables"),
+            ("ip route change 192.0.2.0/24 dev tun0 initcwnd 20 congctl reno", "congctl"),
             ("tc qdisc replace dev tun0 root pfifo limit 0", "limit 0"),
             ("./own.sh", "./own.sh"),
         ] {

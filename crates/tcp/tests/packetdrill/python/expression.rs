@@ -279,7 +279,16 @@ fn constant(name: &str) -> Option<f64> {
         "TCP_CLOSING",
     ];
     let place = |list: &[&str]| list.iter().position(|entry| *entry == name);
-    let options = ["TCPI_OPT_TIMESTAMPS", "TCPI_OPT_SACK", "TCPI_OPT_WSCALE", "TCPI_OPT_ECN"];
+    let options = [
+        "TCPI_OPT_TIMESTAMPS",
+        "TCPI_OPT_SACK",
+        "TCPI_OPT_WSCALE",
+        "TCPI_OPT_ECN",
+        "TCPI_OPT_ECN_SEEN",
+        "TCPI_OPT_SYN_DATA",
+        "TCPI_OPT_USEC_TS",
+        "TCPI_OPT_TFO_CHILD",
+    ];
     lists
         .into_iter()
         .find_map(place)
