@@ -195,10 +195,11 @@ fn what_is_not_compared_is_named() {
 fn event() -> impl Strategy<Value = String> {
     let delay = prop::sample::select(&["+0", "+.001", "+.05", "+.3", "+2"][..]);
     let (a, b, c) = (0u64..30, 0u64..30, 1u64..10);
-    (delay, 0u8..9, a, b, c).prop_map(|(delay, kind, a, b, c)| {
+    (delay, 0u8..10, a, b, c).prop_map(|(delay, kind, a, b, c)| {
         let (from, to) = (1 + 1000 * a.min(b), 1 + 1000 * (a.max(b) + 1));
         let what = match kind {
-            0 | 1 => format!("write(4, ..., {0}) = {0}", 700 * c),
+            0 | 1 => format!("write(4, ..., {0}) = {0}", 1000 * c),
+            9 if c == 1 => "write(4, ..., 700) = 700".into(),
             2 => format!("< . 701:701(0) ack {} win 500", 1 + 1000 * b),
             3 => format!("< . 701:701(0) ack {} win 500 <sack {from}:{to}>", 1 + 1000 * a),
             4 => format!("< . 701:701(0) ack 1 win {c} <sack {from}:{to} {}:{}>", to + 1000, to + 5000),
