@@ -28,7 +28,6 @@ class Monitor:
     def packets(self) -> int: ...
 
 class Interrupted(Exception): ...  # noqa: N818 - an answer to `Monitor.cancel`
-
 class ControlFailed(Exception): ...  # noqa: N818 - what `parshall.errors.ControlError` says to users
 
 def simulate(

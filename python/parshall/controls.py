@@ -41,6 +41,7 @@ import importlib.util
 import inspect
 import keyword
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ from parshall.schema import external
 from parshall.schema.catalog import family
 from parshall.schema.external import NEEDS, External
 
-__all__ = ["declare", "read"]
+__all__ = ["declare", "declare_once", "read"]
 
 METHODS = ("on_ack", "on_loss", "on_timeout")
 """What every class must have."""
@@ -76,6 +77,12 @@ def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
     external.declare([read(name, code) for name, code in given.items()])
 
 
+@cache
+def declare_once(assignments: tuple[str, ...]) -> None:
+    """`declare`, in a process that does many runs for another."""
+    declare(assignments)
+
+
 def read(name: str, code: Any) -> External:
     """The control of a name: of a class, or of the place of its code.
 
@@ -90,7 +97,8 @@ def read(name: str, code: Any) -> External:
         raise InputError(f'control "{name}": this is the name of one of the catalog; choose another')
     if isinstance(code, str | Path):
         return _of_file(name, str(code))
-    return _of_class(name, code, f"class {getattr(code, '__qualname__', code)}", _digest_of_class(code))
+    title = f"class {getattr(code, '__qualname__', code)}"
+    return _of_class(name, code, title, _digest_of_class(code), _place_of_class(code))
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -110,7 +118,8 @@ def _of_file(name: str, code: str) -> External:
     module = _imported(name, path)
     if not hasattr(module, attribute):
         raise InputError(f'control "{name}": {path} has no class {attribute}')
-    return _of_class(name, getattr(module, attribute), code, hashlib.sha256(path.read_bytes()).hexdigest())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return _of_class(name, getattr(module, attribute), code, digest, f"{path.absolute()}:{attribute}")
 
 
 def _imported(name: str, path: Path) -> Any:
@@ -132,10 +141,11 @@ def _of_library(name: str, path: Path) -> External:
         library = _core.ControlLibrary(path.absolute())
     except (OSError, ValueError) as error:
         raise InputError(f'control "{name}": {path}: {error}') from None
-    return External(name, str(path), code, tuple(library.needs), library.standard_slow_start, library)
+    place = str(path.absolute())
+    return External(name, str(path), code, place, tuple(library.needs), library.standard_slow_start, library)
 
 
-def _of_class(name: str, made_by: Any, source: str, code: str) -> External:
+def _of_class(name: str, made_by: Any, source: str, code: str, place: str | None) -> External:
     if not callable(made_by):
         raise InputError(f'control "{name}": {source} is no class')
     missing = [method for method in METHODS if not callable(getattr(made_by, method, None))]
@@ -146,7 +156,14 @@ def _of_class(name: str, made_by: Any, source: str, code: str) -> External:
     if unknown:
         raise InputError(f'control "{name}": {source} needs {unknown[0]!r}; accepted: {", ".join(NEEDS)}')
     standard = bool(getattr(made_by, "standard_slow_start", False))
-    return External(name, source, code, needs, standard, made_by)
+    return External(name, source, code, place, needs, standard, made_by)
+
+
+def _place_of_class(made_by: Any) -> str | None:
+    """The file of a class at the top of a module; a script that is running is not run again for it."""
+    module, qualified = getattr(made_by, "__module__", "__main__"), getattr(made_by, "__qualname__", "")
+    file = None if module == "__main__" or not qualified.isidentifier() else inspect.getsourcefile(made_by)
+    return None if file is None else f"{Path(file).absolute()}:{qualified}"
 
 
 def _digest_of_class(made_by: Any) -> str:

@@ -1,18 +1,20 @@
-//! Congestion controls that are Python classes.
+//! Congestion controls from outside: Python classes, and shared libraries that Python names.
 //!
-//! Each event calls a method, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate` if it has them. The
+//! Each event calls a method of the class's object, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate` if it has them. The
 //! simulation runs without the GIL, which is taken for each call. `python/parshall/controls.py` says what such a class looks like.
 
-use parshall_congestion::external::{External, Maker, Makers};
+use parshall_congestion::external::{kept, External, Maker, Makers};
 use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Phase, Signal, Start};
+use parshall_library::Library;
 use parshall_units::parameters::Reader;
 use parshall_units::Duration;
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How a connection begins.
 #[pyclass(name = "Start", frozen, get_all, module = "parshall.controls")]
@@ -98,11 +100,48 @@ impl From<&CongestionEvent> for PyCongestion {
 /// What makes the controls that Python names.
 pub(crate) fn makers(controls: Option<&Bound<'_, PyDict>>) -> PyResult<Makers> {
     let mut makers = Makers::new();
-    for (name, class) in controls.into_iter().flatten() {
-        let maker: Arc<dyn Maker> = Arc::new(PyMaker { class: class.unbind() });
+    for (name, made_by) in controls.into_iter().flatten() {
+        let maker: Arc<dyn Maker> = match made_by.cast::<PyControlLibrary>() {
+            Ok(library) => Arc::new(library.get().0.clone()),
+            Err(_) => Arc::new(PyMaker { class: made_by.unbind() }),
+        };
         makers.insert(name.extract()?, maker);
     }
     Ok(makers)
+}
+
+/// A shared library with a control.
+#[pyclass(name = "ControlLibrary", frozen)]
+pub struct PyControlLibrary(Library);
+
+#[pymethods]
+impl PyControlLibrary {
+    /// A `ValueError` says why the library cannot be used.
+    #[new]
+    #[allow(clippy::needless_pass_by_value)] // what Python hands over
+    fn new(path: PathBuf) -> PyResult<Self> {
+        Library::load(&path).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// What its control needs of the endpoint.
+    #[getter]
+    fn needs(&self) -> Vec<&'static str> {
+        let needs = self.0.needs();
+        let named = [
+            ("rate_samples", needs.rate_samples),
+            ("pacing", needs.pacing),
+            ("recovery_window", needs.recovery_window),
+            ("timestamps", needs.timestamps),
+            ("accurate_ecn", needs.accurate_ecn),
+        ];
+        named.into_iter().filter_map(|(name, needed)| needed.then_some(name)).collect()
+    }
+
+    /// Whether its slow start is the standard one, which another can replace.
+    #[getter]
+    fn standard_slow_start(&self) -> bool {
+        self.0.has_standard_slow_start()
+    }
 }
 
 /// A class whose objects are controls.
@@ -284,16 +323,4 @@ impl CongestionControl for PyControl {
             reader(kept(name), value);
         }
     }
-}
-
-/// The name of an inner variable, for the rest of the process: there are a few of each class.
-fn kept(name: String) -> &'static str {
-    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = names.get(name.as_str()) {
-        return known;
-    }
-    let kept: &'static str = name.leak();
-    names.insert(kept);
-    kept
 }

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall.controls import declare
-from parshall.errors import InputError, ParshallError
+from parshall.errors import ControlError, InputError, ParshallError
 from parshall.predict import flatten, predict
 from parshall.runs import about, memory, single, storage
 from parshall.runs.merit import Tables, backward, directed
@@ -135,7 +135,7 @@ class _Execution:
     def run(self, workers: int) -> Run:
         try:
             self._simulate(workers)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ControlError):
             storage.discard_partial(self.directory)
             if self.finished:
                 self._describe("interrupted")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 NEEDS = ("rate_samples", "pacing", "recovery_window", "timestamps", "accurate_ecn")
@@ -27,6 +27,8 @@ class External:
     """Where it comes from, for people: ``mine.py:Mine``."""
     code: str
     """A digest of its code: runs with other code are other runs."""
+    place: str | None = None
+    """Where other processes find it: ``/home/me/mine.py:Mine``; None: nowhere, as in a notebook."""
     needs: tuple[str, ...] = ()
     standard_slow_start: bool = False
     """Whether its slow start is that of RFC 5681, which another can replace."""
@@ -46,9 +48,13 @@ class External:
 
     def described(self) -> dict[str, Any]:
         """For ``run.json``."""
-        described = asdict(self)
-        del described["make"]
-        return described
+        return {
+            "name": self.name,
+            "source": self.source,
+            "code": self.code,
+            "needs": self.needs,
+            "standard_slow_start": self.standard_slow_start,
+        }
 
 
 _declared: dict[str, External] = {}
@@ -69,6 +75,11 @@ def remember(described: Iterable[Mapping[str, Any]]) -> None:
 def declared(name: object) -> External | None:
     """The control of a name, if there is one."""
     return _declared.get(name) if isinstance(name, str) else None
+
+
+def places() -> tuple[str, ...]:
+    """What other processes are to declare, as assignments."""
+    return tuple(f"{name}={control.place}" for name, control in _declared.items() if control.place is not None)
 
 
 def makers() -> dict[str, Any]:
