@@ -13,10 +13,10 @@ use crate::latency::Latency;
 use crate::memory::in_large_pages;
 use crate::network::{ArrivalProcess, Bins, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
-use crate::probe::{DatagramProbe, FlowProbe, Interval, LinkProbe};
+use crate::probe::{DatagramProbe, FlowProbe, LinkProbe, MarkerProbe};
 use crate::random::{SmallStream, Streams};
 use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Sampling, Scenario, Spread};
-use crate::series::Widths;
+use crate::series::{Interval, Widths};
 use crate::shared::Core;
 use crate::tcp_flow::TcpFlow;
 use crate::tcp_group::{Legs, Place, TcpGroup};
@@ -93,6 +93,8 @@ fn links_of(scenario: &Scenario, repetition: u32, streams: Streams) -> Result<Ne
     check_interval("probes.flow_samples", scenario.probes.flow_samples, scenario.duration_ps)?;
     check_interval("probes.link_samples", scenario.probes.link_samples, scenario.duration_ps)?;
     check_ends_with(scenario)?;
+    crate::capture::check(scenario)?;
+    crate::qlog::check(scenario)?;
     let mut network = Network {
         core: Core::new(
             Instant::from_ps(scenario.warm_up_ps),
@@ -382,6 +384,7 @@ impl<'a> GroupBuilder<'a> {
         let access = self.access()?;
         let group = DatagramGroup {
             name: self.name.clone(),
+            number: self.number,
             header_bytes: self.spec.header_bytes,
             processing_time: Duration::from_ps(self.spec.processing_ps),
             access,
@@ -420,6 +423,8 @@ impl<'a> GroupBuilder<'a> {
             let number = self.network.datagram_flows.len() as u32;
             let mut stream = self.streams.stream(&self.spec.name, "processing", u64::from(index));
             let processing = SmallStream::of(&mut stream);
+            let mut edge = Edge::new(&group.marker);
+            self.sample_marker(edge.as_deref_mut(), index);
             let mut flow = DatagramFlow::new(
                 Place {
                     id: self.network.flow_count,
@@ -428,7 +433,7 @@ impl<'a> GroupBuilder<'a> {
                     random: 0,
                     processing,
                 },
-                Edge::new(&group.marker),
+                edge,
                 pace,
                 (legs.to_first_link, legs.to_receiver),
                 rtt,
@@ -471,6 +476,9 @@ impl<'a> GroupBuilder<'a> {
             access: self.access()?,
             marker: self.spec.marker.clone(),
             awaited: self.awaited,
+            one_link: self.spec.path.len() == 1,
+            one_link_back: self.spec.reverse_path.len() == 1,
+            heard_at_once: self.spec.reverse_path.is_empty(),
             path: self.spec.path.clone().into(),
             reverse_path: self.spec.reverse_path.clone().into(),
         };
@@ -521,6 +529,16 @@ impl<'a> GroupBuilder<'a> {
         Ok(())
     }
 
+    /// The marker of the flow that is added next is sampled, if its inner variables are recorded.
+    fn sample_marker(&self, edge: Option<&mut Edge>, index: u32) {
+        let probes = &self.scenario.probes;
+        let interval = sample_interval(probes, index).filter(|_| probes.internals);
+        if let (Some(edge), Some(interval)) = (edge, interval) {
+            edge.probe =
+                Some(Box::new(MarkerProbe::new(interval, self.name.clone(), self.network.flow_count)));
+        }
+    }
+
     fn add_tcp_flow(
         &mut self,
         place: Place,
@@ -533,6 +551,8 @@ impl<'a> GroupBuilder<'a> {
         let mut flow = TcpFlow::new(&network.tcp_groups[place.group as usize], place, legs, application);
         flow.probe = flow_probe(&self.scenario.probes, index, &network.tcp_groups[place.group as usize].name);
         flow.begin(&mut network.core, started);
+        self.sample_marker(flow.edge.as_deref_mut(), index);
+        let network = &mut *self.network;
         network.tcp_flows.push(flow);
         if let Some(latency) = &mut network.core.latency {
             latency.add_tcp(self.number);

@@ -194,6 +194,7 @@ impl Network {
         monitor.simulated_ps.store(now.as_ps(), Ordering::Relaxed);
         monitor.packets.store(self.events, Ordering::Relaxed);
         self.core.take_error()?;
+        self.core.check_files(now)?;
         if self.core.stuck {
             let problem = "transfers of no bytes follow each other without a pause: time would stand still";
             return Err(SimError::invalid("flows.workload", problem));
@@ -267,13 +268,14 @@ impl Network {
         let state = &mut links[link as usize];
         let ecn_capable = group.tcp.ecn && packet.is_ecn_capable();
         match state.pass(now, &mut packet, ecn_capable, core.warm_up) {
-            Ok(at) if group.path.len() == 1 => {
+            Ok(at) if group.one_link => {
                 flow.receive(group, core, at + flow.legs.to_receiver, &packet);
                 flow.arm(core);
             }
-            Ok(at) => {
+            Ok(at) if core.captures.is_none() => {
                 state.propagate(core, link, at, Transit { packet, owner: Owner::Data(index), hop: 1 });
             }
+            Ok(at) => return self.on_captured_data(now, index, at, packet),
             Err(Stopped::Lost) => flow.on_drop(core.warm_up, &packet),
             Err(Stopped::Waits) => return self.on_waiting_data(now, index, packet),
         }
@@ -307,13 +309,14 @@ impl Network {
         let link = group.reverse_path[0];
         let state = &mut links[link as usize];
         match state.pass(now, &mut packet, false, core.warm_up) {
-            Ok(at) if group.reverse_path.len() == 1 => {
+            Ok(at) if group.one_link_back => {
                 flow.receive_ack(group, core, at + flow.legs.to_sender, (&packet, slot));
                 flow.arm(core);
             }
-            Ok(at) => {
+            Ok(at) if core.captures.is_none() => {
                 state.propagate(core, link, at, Transit { packet, owner: Owner::Ack(index, slot), hop: 1 });
             }
+            Ok(at) => return self.on_captured_ack(now, index, at, (packet, slot)),
             Err(Stopped::Lost) => {
                 core.sack_slots.take(slot);
             }
@@ -364,10 +367,7 @@ impl Network {
         let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
         match state.pass(now, &mut packet, ecn_capable, self.core.warm_up) {
-            Ok(at) if is_last => self.deliver(owner, at, &packet),
-            Ok(at) => {
-                state.propagate(&mut self.core, link_index, at, Transit { packet, owner, hop: hop + 1 });
-            }
+            Ok(at) => self.go_on(now, link_index, at, (Transit { packet, owner, hop: hop + 1 }, is_last)),
             Err(Stopped::Lost) => self.lose(owner, &packet),
             Err(Stopped::Waits) => {
                 self.hold(now, link_index, ecn_capable, Transit { packet, owner, hop: hop + 1 });
@@ -409,13 +409,28 @@ impl Network {
             packet.mark();
         }
         let at = departure + state.link.delay();
-        if hop as usize == self.path(owner).len() {
-            self.deliver(owner, at, &packet);
-        } else {
-            let state = &mut self.links[index as usize];
-            state.propagate(&mut self.core, index, at, Transit { packet, owner, hop });
-        }
+        let is_last = hop as usize == self.path(owner).len();
+        self.go_on(now, index, at, (Transit { packet, owner, hop }, is_last));
         Some(departure)
+    }
+
+    /// A packet has crossed the link `index`, one of `hop` of its path, and will be at its end `at`.
+    #[inline]
+    pub(crate) fn go_on(
+        &mut self,
+        now: Instant,
+        index: u32,
+        at: Instant,
+        (transit, is_last): (Transit, bool),
+    ) {
+        if self.core.captures.is_some() {
+            self.crossed(now, at, &transit);
+        }
+        if is_last {
+            self.deliver(transit.owner, at, &transit.packet);
+        } else {
+            self.links[index as usize].propagate(&mut self.core, index, at, transit);
+        }
     }
 
     /// What the queue of a link has dropped is lost.
@@ -426,7 +441,7 @@ impl Network {
         }
     }
 
-    fn path(&self, owner: Owner) -> &[u32] {
+    pub(crate) fn path(&self, owner: Owner) -> &[u32] {
         match owner {
             Owner::Data(index) => &self.tcp_groups[self.tcp_flows[index as usize].group as usize].path,
             Owner::Ack(index, _) => {
@@ -591,6 +606,7 @@ impl Network {
         for state in &mut self.links {
             state.probe.write_kept(&mut self.core, &state.name);
         }
+        self.core.finish_files()?;
         self.core.take_error().map_err(SimError::from)
     }
 }

@@ -45,7 +45,7 @@ fn scenario(queue: &Value, loss: f64, warm_up_ms: u64) -> Value {
         ],
         "probes": {
             "flow_samples": null, "flows_sampled": 0, "rounds_flows": 0, "link_samples": null, "transfers": false,
-            "latency": false, "internals": false
+            "latency": false, "internals": false, "pcap": [], "qlog": false
         }
     })
 }
