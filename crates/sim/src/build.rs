@@ -4,6 +4,8 @@
 //! sender to first link, last link to receiver, and the same two on the way back. Where the way back is
 //! uncontended it is as long as the way there.
 
+mod spread;
+
 use crate::access::AccessLink;
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
@@ -27,8 +29,9 @@ use parshall_net::markers;
 use parshall_net::rate::Transmitter;
 use parshall_tcp::TcpConfig;
 use parshall_units::{ConfigError, Duration, Instant, Rate};
-use parshall_workload::{Distribution, Source, WorkloadConfig};
+use parshall_workload::{Source, WorkloadConfig};
 use rand_core::RngCore;
+use spread::SpreadValues;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -573,79 +576,6 @@ fn flow_probe(probes: &Probes, index: u32, group: &Arc<str>) -> Option<Box<FlowP
     let rounds = index < probes.rounds_flows;
     let internals = probes.internals.then(|| group.clone());
     (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds, internals)))
-}
-
-/// A [`Spread`] ready to be asked.
-struct SpreadValues<'a> {
-    spread: &'a Spread,
-    distribution: Option<Distribution>,
-    group: &'a str,
-    key: &'static str,
-    streams: Streams,
-}
-
-impl<'a> SpreadValues<'a> {
-    fn new(
-        spread: &'a Spread,
-        group: &'a FlowGroup,
-        streams: Streams,
-        key: &'static str,
-    ) -> Result<Self, Problem> {
-        let mut distribution = None;
-        match spread {
-            Spread::List(values) if values.len() != group.count as usize => {
-                let (found, count) = (values.len(), group.count);
-                return Err(problem(key, format!("lists {found} values for {count} flows")));
-            }
-            Spread::Uniform { low, high } if low > high => {
-                return Err(problem(key, "the lower end is above the upper one"));
-            }
-            Spread::Distribution { of, .. } => {
-                distribution = Some(of.build().map_err(|error| problem(key, error))?);
-            }
-            _ => {}
-        }
-        Ok(Self { spread, distribution, group: &group.name, key, streams })
-    }
-
-    /// The largest of `count`, or what bounds them.
-    fn longest(&self, count: u32) -> u64 {
-        match self.spread {
-            Spread::Constant(value) => *value,
-            Spread::Linear { first, .. } => (*first).max(self.get(count - 1)),
-            Spread::List(values) => values.iter().copied().max().unwrap_or(0),
-            Spread::Uniform { high, .. } => *high,
-            Spread::Distribution { .. } => (0..count).map(|index| self.get(index)).max().unwrap_or(0),
-        }
-    }
-
-    /// The smallest of `count`, or what bounds them.
-    fn shortest(&self, count: u32) -> u64 {
-        match self.spread {
-            Spread::Constant(value) => *value,
-            Spread::Linear { first, .. } => (*first).min(self.get(count - 1)),
-            Spread::List(values) => values.iter().copied().min().unwrap_or(0),
-            Spread::Uniform { low, .. } => *low,
-            Spread::Distribution { min_ps, .. } => *min_ps,
-        }
-    }
-
-    fn get(&self, index: u32) -> u64 {
-        let draw = || self.streams.stream(self.group, self.key, u64::from(index));
-        match self.spread {
-            Spread::Constant(value) => *value,
-            Spread::Linear { first, step } => first.saturating_add(step.saturating_mul(u64::from(index))),
-            Spread::List(values) => values[index as usize],
-            Spread::Uniform { low, high } => {
-                let bits = rand_core::RngCore::next_u64(&mut draw());
-                low + ((u128::from(bits) * u128::from(high - low)) >> 64) as u64
-            }
-            Spread::Distribution { min_ps, .. } => {
-                let seconds = self.distribution.as_ref().map_or(0.0, |d| d.sample(&mut draw()));
-                Duration::from_secs_f64(seconds).as_ps().max(*min_ps)
-            }
-        }
-    }
 }
 
 /// DCTCP is nothing without marks, and without an echo that tells how many there were.

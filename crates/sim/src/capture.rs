@@ -35,7 +35,6 @@ use crate::SimError;
 use etherparse::{IpDscp, IpEcn, TcpHeader, TcpOptionElement};
 use frame::{identification, tcp, udp, Frame, Length, Marks, MOST_HEADERS};
 use parshall_net::markers::Class;
-use parshall_records::RecordsError;
 use parshall_tcp::{Ack, SackBlocks};
 use parshall_units::{Duration, Instant};
 use route::{sequence, DatagramRoute, Hop, TcpRoute};
@@ -249,9 +248,10 @@ impl Captures {
     }
 
     /// The simulation ended.
-    pub(crate) fn finish(mut self, end: Instant) -> Result<(), RecordsError> {
+    pub(crate) fn finish(mut self, end: Instant) -> Result<(), SimError> {
         self.files.write_before(end);
-        self.files.outputs.into_iter().try_for_each(Output::finish)
+        self.check(end)?;
+        self.files.outputs.into_iter().try_for_each(Output::finish).map_err(SimError::from)
     }
 }
 

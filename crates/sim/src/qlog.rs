@@ -27,7 +27,7 @@ use crate::tcp_group::TcpGroup;
 use crate::{Scenario, SimError};
 use event::Text;
 use parshall_congestion::CongestionControl;
-use parshall_records::{RecordsError, Tables};
+use parshall_records::Tables;
 use parshall_tcp::ranges::{Range, RangeSet};
 use parshall_tcp::sender::Phase;
 use parshall_tcp::{Ack, Recovery, Sender};
@@ -147,8 +147,9 @@ impl Logs {
     }
 
     /// The simulation ended.
-    pub(crate) fn finish(self) -> Result<(), RecordsError> {
-        self.0.into_iter().try_for_each(|log| log.output.finish())
+    pub(crate) fn finish(mut self, end: Instant) -> Result<(), SimError> {
+        self.check(end)?;
+        self.0.into_iter().try_for_each(|log| log.output.finish()).map_err(SimError::from)
     }
 }
 

@@ -79,9 +79,9 @@ impl Core {
     }
 
     /// Completes captures and logs.
-    pub(crate) fn finish_files(&mut self) -> Result<(), RecordsError> {
+    pub(crate) fn finish_files(&mut self) -> Result<(), SimError> {
         self.captures.take().map_or(Ok(()), |captures| captures.finish(self.end))?;
-        self.logs.take().map_or(Ok(()), |logs| logs.finish())
+        self.logs.take().map_or(Ok(()), |logs| logs.finish(self.end))
     }
 
     pub(crate) fn take_error(&mut self) -> Result<(), RecordsError> {

@@ -14,6 +14,7 @@ use etherparse::checksum::Sum16BitWords;
 use etherparse::{ip_number, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use parshall_units::Instant;
 use std::cmp::Ordering;
+use std::net::Ipv4Addr;
 
 /// The longest headers: IPv4 without options, TCP with all the options that fit.
 pub(super) const MOST_HEADERS: usize = 80;
@@ -61,18 +62,24 @@ impl Ord for Frame {
     }
 }
 
+/// 10.0.0.0/8
+const SENDERS: u32 = 10 << 24;
+
+/// 198.18.0.0/15
+const RECEIVERS: u32 = 198 << 24 | 18 << 16;
+
 /// What the two directions of a flow have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
-    pub(crate) sender: [u8; 4],
-    pub(crate) receiver: [u8; 4],
+    pub(crate) sender: Ipv4Addr,
+    pub(crate) receiver: Ipv4Addr,
 }
 
 impl Ends {
     pub(crate) fn of(flow: u32, group: u32) -> Self {
-        let [_, a, b, c] = flow.to_be_bytes();
-        let [_, d, e, f] = group.to_be_bytes();
-        Self { sender: [10, a, b, c], receiver: [198, 18 + d % 2, e, f] }
+        let sender = Ipv4Addr::from_bits(SENDERS + flow % (1 << 24));
+        let receiver = Ipv4Addr::from_bits(RECEIVERS + group % (1 << 17));
+        Self { sender, receiver }
     }
 
     pub(super) fn back(self) -> Self {
@@ -132,8 +139,8 @@ fn fitting(header: usize, payload: u32) -> u16 {
 /// RFC 9293 §3.1, RFC 768. (Payloads of zeros add nothing but their length.)
 fn pseudo_header(ends: Ends, protocol: IpNumber, length: u16) -> Sum16BitWords {
     Sum16BitWords::new()
-        .add_4bytes(ends.sender)
-        .add_4bytes(ends.receiver)
+        .add_4bytes(ends.sender.octets())
+        .add_4bytes(ends.receiver.octets())
         .add_2bytes([0, protocol.0])
         .add_2bytes(length.to_be_bytes())
 }
@@ -155,8 +162,8 @@ fn frame(
         dont_fragment: true,
         time_to_live: 64,
         protocol,
-        source: ends.sender,
-        destination: ends.receiver,
+        source: ends.sender.octets(),
+        destination: ends.receiver.octets(),
         ..Ipv4Header::default()
     };
     ip.header_checksum = ip.calc_header_checksum();
@@ -180,8 +187,9 @@ mod tests {
     #[test]
     fn flows_and_groups_have_addresses_of_their_own() {
         let ends = Ends::of(0x0001_0203, 5);
-        assert_eq!((ends.sender, ends.receiver), ([10, 1, 2, 3], [198, 18, 0, 5]));
-        assert_eq!(Ends::of(0, 0x0001_0102).receiver, [198, 19, 1, 2]);
+        assert_eq!(ends.sender, Ipv4Addr::new(10, 1, 2, 3));
+        assert_eq!(ends.receiver, Ipv4Addr::new(198, 18, 0, 5));
+        assert_eq!(Ends::of(0, 0x0001_0102).receiver, Ipv4Addr::new(198, 19, 1, 2));
         assert_eq!(ends.back().sender, ends.receiver);
     }
 

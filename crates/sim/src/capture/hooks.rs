@@ -55,10 +55,25 @@ impl Network {
         Ok(())
     }
 
-    /// A packet has crossed a link, the last of those it counts, and will be at its end `at`.
+    /// A packet has crossed the link `index`, the last of those it counts, and will be at its end `at`: it is captured, and goes on.
     #[cold]
     #[inline(never)]
-    pub(crate) fn crossed(&mut self, now: Instant, at: Instant, transit: &Transit) {
+    pub(crate) fn go_on_captured(
+        &mut self,
+        now: Instant,
+        index: u32,
+        at: Instant,
+        (transit, is_last): (Transit, bool),
+    ) {
+        self.crossed(now, at, &transit);
+        if is_last {
+            self.deliver(transit.owner, at, &transit.packet);
+        } else {
+            self.links[index as usize].propagate(&mut self.core, index, at, transit);
+        }
+    }
+
+    fn crossed(&mut self, now: Instant, at: Instant, transit: &Transit) {
         let Some(captures) = &mut self.core.captures else { return };
         let Transit { packet, owner, hop } = transit;
         let hop = usize::from(*hop) - 1;
@@ -105,6 +120,6 @@ impl Network {
     fn go_on_from_first(&mut self, now: Instant, at: Instant, transit: Transit) {
         let path = self.path(transit.owner);
         let (link, is_last) = (path[0], path.len() == 1);
-        self.go_on(now, link, at, (transit, is_last));
+        self.go_on_captured(now, link, at, (transit, is_last));
     }
 }

@@ -157,7 +157,7 @@ fn passed(network: &Network, path: &[u32], file_of: &[Option<u32>]) -> Vec<(u32,
     let mut after = Duration::ZERO;
     let mut passed = Vec::new();
     for &link in path.iter().rev() {
-        after = after + network.links[link as usize].link.delay();
+        after += network.links[link as usize].link.delay();
         passed.extend(file_of[link as usize].map(|file| (file, after)));
     }
     passed
@@ -166,7 +166,7 @@ fn passed(network: &Network, path: &[u32], file_of: &[Option<u32>]) -> Vec<(u32,
 /// The field and the scale of a window of so many bytes, rounded up; without a limit, the largest there is.
 fn scaled(bytes: Option<u64>) -> (u16, u8) {
     let Some(bytes) = bytes else { return (u16::MAX, MOST_SCALE) };
-    let scale = (0..MOST_SCALE).find(|&scale| bytes.div_ceil(1 << scale) <= u64::from(u16::MAX));
+    let scale = (0..MOST_SCALE).find(|&scale| u16::try_from(bytes.div_ceil(1 << scale)).is_ok());
     let scale = scale.unwrap_or(MOST_SCALE);
     (u16::try_from(bytes.div_ceil(1 << scale)).unwrap_or(u16::MAX), scale)
 }

@@ -56,9 +56,9 @@ impl Text {
 
     pub(super) fn connection(&mut self, now: Instant, ends: Ends, port: u16) {
         self.event(now, "connectivity:connection_started");
-        let ([a, b, c, d], [e, f, g, h]) = (ends.sender, ends.receiver);
+        let Ends { sender, receiver } = ends;
         self.add(format_args!(
-            "\"ip_version\":\"v4\",\"src_ip\":\"{a}.{b}.{c}.{d}\",\"dst_ip\":\"{e}.{f}.{g}.{h}\",\"protocol\":\"TCP\",\
+            "\"ip_version\":\"v4\",\"src_ip\":\"{sender}\",\"dst_ip\":\"{receiver}\",\"protocol\":\"TCP\",\
              \"src_port\":{port},\"dst_port\":{DISCARD}"
         ));
         self.end();

@@ -111,6 +111,38 @@ fn a_syn_cannot_be_marked() {
     assert_eq!(link.marked_packets, data);
 }
 
+/// One flow over a link of 100 Mbit/s, with these probes; what becomes of it, and the files beside its tables.
+fn with_files(duration_ms: u64, pcap: bool, qlog: bool) -> (Result<(), String>, tempfile::TempDir) {
+    let mut fast = scenario(&drop_tail(100), 0.0, 0);
+    fast["duration_ps"] = json!(duration_ms * MS);
+    fast["links"][0]["rate"] = json!({"constant": 100_000_000});
+    fast["flows"].as_array_mut().unwrap().truncate(1);
+    fast["flows"][0]["workload"] = json!({"name": "bulk"});
+    fast["probes"]["pcap"] = if pcap { json!([0]) } else { json!([]) };
+    fast["probes"]["qlog"] = json!(qlog);
+    fast["probes"]["flows_sampled"] = json!(1);
+    let scenario: Scenario = serde_json::from_value(fast).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let mut tables = Tables::create(directory.path(), 0, scenario.probes.tables()).unwrap();
+    let result = crate::simulate(&scenario, 0, &mut tables, &Monitor::default());
+    (result.map(|_| ()).map_err(|error| error.to_string()), directory)
+}
+
+#[test]
+fn a_file_that_becomes_too_large_ends_the_run() {
+    for (pcap, qlog, expected) in [
+        (true, false, "probes.pcap: link.pcap has 1 MiB after "),
+        (false, true, "probes.qlog: tcp-0.sqlog has 1 MiB after "),
+    ] {
+        let (short, directory) = with_files(300, pcap, qlog);
+        let (folder, name) = if pcap { ("captures", "link.pcap") } else { ("qlog", "tcp-0.sqlog") };
+        assert_eq!(short, Ok(()));
+        assert!(directory.path().join(folder).join(name).metadata().unwrap().len() > 10_000);
+        let problem = with_files(4000, pcap, qlog).0.unwrap_err();
+        assert!(problem.starts_with(expected), "{problem}");
+    }
+}
+
 #[test]
 fn repetitions_of_bbr_differ_and_each_is_itself() {
     let outcome = |name: &str, repetition| {
