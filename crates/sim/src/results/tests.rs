@@ -134,7 +134,7 @@ fn a_file_that_becomes_too_large_ends_the_run() {
         (true, false, "probes.pcap: link.pcap has 1 MiB after "),
         (false, true, "probes.qlog: tcp-0.sqlog has 1 MiB after "),
     ] {
-        let (short, directory) = with_files(300, pcap, qlog);
+        let (short, directory) = with_files(600, pcap, qlog);
         let (folder, name) = if pcap { ("captures", "link.pcap") } else { ("qlog", "tcp-0.sqlog") };
         assert_eq!(short, Ok(()));
         assert!(directory.path().join(folder).join(name).metadata().unwrap().len() > 10_000);
