@@ -29,7 +29,7 @@ pub(crate) use frame::{Ends, DISCARD};
 pub(crate) use hooks::check;
 pub(crate) use numbering::Numbering;
 
-use crate::output::{full, Output, Stopped};
+use crate::output::Output;
 use crate::packet::{Flags, Packet};
 use crate::SimError;
 use etherparse::{IpDscp, IpEcn, TcpHeader, TcpOptionElement};
@@ -237,14 +237,7 @@ impl Captures {
 
     /// Refuses to go on if a file cannot be continued.
     pub(crate) fn check(&mut self, now: Instant) -> Result<(), SimError> {
-        for file in &mut self.files.outputs {
-            match file.stopped() {
-                Some(Stopped::Failed(error)) => return Err(error.into()),
-                Some(Stopped::Full) => return Err(full("probes.pcap", file, now)),
-                None => {}
-            }
-        }
-        Ok(())
+        self.files.outputs.iter_mut().try_for_each(|output| output.check("probes.pcap", now))
     }
 
     /// The simulation ended.

@@ -19,15 +19,6 @@ pub(crate) struct Output {
     failed: Option<io::Error>,
 }
 
-/// Why a file cannot be continued.
-#[derive(Debug)]
-pub(crate) enum Stopped {
-    /// It is as large as it may be.
-    Full,
-    /// The system does not let it be written.
-    Failed(RecordsError),
-}
-
 impl Output {
     /// Creates the file and its directory.
     pub(crate) fn create(path: PathBuf) -> Result<Self, RecordsError> {
@@ -36,7 +27,7 @@ impl Output {
         Ok(Self { path, file: BufWriter::with_capacity(1 << 16, file), written: 0, failed: None })
     }
 
-    /// Appends bytes; what goes wrong is told by [`stopped`](Self::stopped) and [`finish`](Self::finish).
+    /// Appends bytes; what goes wrong is told by [`check`](Self::check) and [`finish`](Self::finish).
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         if self.failed.is_none() && self.written <= MOST_BYTES {
             self.written += bytes.len() as u64;
@@ -44,12 +35,20 @@ impl Output {
         }
     }
 
-    /// Why it cannot be continued, if it cannot.
-    pub(crate) fn stopped(&mut self) -> Option<Stopped> {
+    /// Refuses to go on if the file could not be written, or has become too large; `key`: what asked for it.
+    pub(crate) fn check(&mut self, key: &str, now: Instant) -> Result<(), SimError> {
         if let Some(error) = self.failed.take() {
-            return Some(Stopped::Failed(refused(&self.path, error)));
+            return Err(refused(&self.path, error).into());
         }
-        (self.written > MOST_BYTES).then_some(Stopped::Full)
+        if self.written <= MOST_BYTES {
+            return Ok(());
+        }
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let (mib, at) = (MOST_BYTES >> 20, now.as_secs_f64());
+        let problem = format!(
+            "{name} has {mib} MiB after {at:.3} s, which is the most; make the run shorter, or record less"
+        );
+        Err(SimError::invalid(key, problem))
     }
 
     /// Completes the file and makes sure that it is on the disk.
@@ -57,16 +56,6 @@ impl Output {
         let flushed = self.failed.take().map_or_else(|| self.file.flush(), Err);
         flushed.and_then(|()| self.file.get_ref().sync_all()).map_err(|error| refused(&self.path, error))
     }
-}
-
-/// Refuses a file that has become too large.
-pub(crate) fn full(key: &str, output: &Output, now: Instant) -> SimError {
-    let name = output.path.file_name().unwrap_or_default().to_string_lossy();
-    let (mib, at) = (MOST_BYTES >> 20, now.as_secs_f64());
-    let problem = format!(
-        "{name} has {mib} MiB after {at:.3} s, which is the most; make the run shorter, or record less"
-    );
-    SimError::invalid(key, problem)
 }
 
 /// Refuses a name that cannot be part of a file's.

@@ -20,7 +20,7 @@ mod event;
 
 use crate::capture::{Ends, Numbering};
 use crate::network::Network;
-use crate::output::{full, Output, Stopped};
+use crate::output::{check_name, Output};
 use crate::packet::{Flags, Packet};
 use crate::probe::FlowProbe;
 use crate::tcp_group::TcpGroup;
@@ -102,7 +102,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), SimError> {
         return Err(SimError::invalid("probes.qlog", problem));
     }
     for (index, group) in scenario.flows.iter().enumerate() {
-        crate::output::check_name(&format!("flows.{index}.name"), &group.name)?;
+        check_name(&format!("flows.{index}.name"), &group.name)?;
     }
     Ok(())
 }
@@ -136,14 +136,7 @@ impl Logs {
 
     /// Refuses to go on if a file cannot be continued.
     pub(crate) fn check(&mut self, now: Instant) -> Result<(), SimError> {
-        for log in &mut self.0 {
-            match log.output.stopped() {
-                Some(Stopped::Failed(error)) => return Err(error.into()),
-                Some(Stopped::Full) => return Err(full("probes.qlog", &log.output, now)),
-                None => {}
-            }
-        }
-        Ok(())
+        self.0.iter_mut().try_for_each(|log| log.output.check("probes.qlog", now))
     }
 
     /// The simulation ended.

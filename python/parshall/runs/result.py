@@ -137,21 +137,39 @@ class Run:
         return self.table("delay_histogram")
 
     def captures(self, link: str) -> list[Path]:
-        """The captures of a link (`probes.pcap`), one a repetition."""
-        return self._beside(f"captures/{link}.pcap")
+        """The captures of a link, one a repetition (`probes.pcap`; docs/captures.md).
 
-    def qlogs(self, group: str, flow: int) -> list[Path]:
-        """The logs of a flow (`probes.qlog`), by its group and its number, one a repetition."""
-        return self._beside(f"qlog/{group}-{flow}.sqlog")
-
-    def _beside(self, name: str) -> list[Path]:
-        """Files of the repetitions that are no tables: compared with their digests, as those are.
+        Parameters
+        ----------
+        link
+            Its name.
 
         Raises
         ------
         RunNotFoundError
-            There is none, or one is not what was written.
+            It was not captured, or a file is not what was written.
         """
+        return self._beside(f"captures/{link}.pcap")
+
+    def qlogs(self, group: str, flow: int) -> list[Path]:
+        """The logs of a flow, one a repetition (`probes.qlog`; docs/captures.md).
+
+        Parameters
+        ----------
+        group
+            The name of its group.
+        flow
+            Its number, as in the tables.
+
+        Raises
+        ------
+        RunNotFoundError
+            It was not logged, or a file is not what was written.
+        """
+        return self._beside(f"qlog/{group}-{flow}.sqlog")
+
+    def _beside(self, name: str) -> list[Path]:
+        """Files of the repetitions that are no tables: compared with their digests, as those are."""
         folders = (self.directory / storage.REPETITIONS / f"{number:04d}" for number in self.repetitions)
         paths = [folder / name for folder in folders]
         if not any(path.exists() for path in paths):

@@ -1,5 +1,5 @@
-//! Where the network tells captures of its packets. Without captures, none of this is reached: what decides is a test that
-//! paths of several links take anyway (`TcpGroup::one_link` and its like).
+//! Where the network tells captures of its packets. Without captures nothing of this is reached: flags of the group
+//! (`TcpGroup::one_link` and its like) stand in the place of comparisons that are made anyway.
 
 use super::route::{DatagramRoute, TcpRoute};
 use super::{Captures, Files, Which};
