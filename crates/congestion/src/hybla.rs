@@ -11,14 +11,13 @@
 //! rho^2, the window is rho times that of a connection with RTT_0, and the rate is that connection's:
 //! sqrt(3/(2p))/RTT_0. At RTTs up to RTT_0 Hybla is Reno.
 //!
-//! Readings. RTT is the smallest of the connection, as in ns-3; Linux takes the smallest smoothed one. With queueing delay in it a
-//! flow would grow faster the longer its own queue. In slow start rho counts up to `MAX_EXPONENT`, as in Linux: a window of 65,536
-//! packets an ACK is more than any. Slow start does not go beyond ssthresh. Left out, as in Linux: an initial ssthresh from the
+//! Readings. RTT is the smallest of the connection; Linux takes the smallest smoothed one. With queueing delay in it a
+//! flow would grow faster the longer its own queue. Slow start ends at ssthresh, or at `MAX_SLOW_START` packets, to which
+//! Linux limits every window: at an RTT of 400 ms each ACK adds 65,535. Left out, as in Linux: an initial ssthresh from the
 //! bandwidth that the first ACKs show, for which `initial_ssthresh` of the group stands; its pacing is the group's `pacing`. Linux
 //! also begins with rho packets, counts rho in eighths and is Reno during recovery.
 //!
-//! Read: Linux' net/ipv4/tcp_hybla.c (2.6), whose author is of the sources' group, and the summary in ns-3's manual. Not read: the paper
-//! itself.
+//! Read: Linux' net/ipv4/tcp_hybla.c (2.6). Not read: the paper itself.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
@@ -33,7 +32,8 @@ parshall_units::configuration! {
     }
 }
 
-/// Largest rho of slow start.
+/// Largest window of slow start, in packets, and the exponent beyond which an ACK would add more.
+const MAX_SLOW_START: f64 = 65_535.0;
 const MAX_EXPONENT: f64 = 16.0;
 
 /// Reno's growth, as fast in time as at a reference RTT.
@@ -67,7 +67,11 @@ impl WindowRule for HyblaRule {
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
         if windows.in_slow_start() {
             let added = ack.acked * (libm::exp2(self.rho.min(MAX_EXPONENT)) - 1.0);
-            windows.window = (windows.window + added).min(windows.ssthresh);
+            let end = windows.ssthresh.min(MAX_SLOW_START.max(windows.window));
+            windows.window = (windows.window + added).min(end);
+            if windows.window >= end {
+                windows.ssthresh = end;
+            }
         } else {
             let added = slope * self.rho * self.rho * ack.acked / windows.window;
             windows.window += added;
@@ -131,6 +135,13 @@ mod tests {
         assert_eq!(control.window(), 64.0);
         control.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 64 });
         assert_eq!(control.window(), 32.0);
+    }
+
+    #[test]
+    fn slow_start_ends_somewhere_however_long_the_rtt() {
+        let mut control = hybla(10.0, f64::INFINITY);
+        (0..3).for_each(|_| control.on_ack(&ack(3000)));
+        assert!((control.window() - MAX_SLOW_START).abs() < 1.0 && control.ssthresh() == MAX_SLOW_START);
     }
 
     /// The window grows by the same packets a second for each of its rho packets: rates meet whatever the RTTs.

@@ -20,7 +20,8 @@
 //! too, so that growth is additive afterwards. Linux forgets the range at each sign (d_max becomes twice the average, d_min the
 //! average), has no wait for the first loss, and judges every ACK.
 //!
-//! Read: Linux' net/ipv4/tcp_lp.c (2.6) for constants and conditions; secondary texts. Not read: the paper itself.
+//! Read: Linux' net/ipv4/tcp_lp.c (2.6) for constants and conditions; that signs count from the first loss on is as the
+//! paper is commonly quoted. It was not read itself.
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Needs, Signal, Start};

@@ -19,7 +19,7 @@
 //! leaves open, and the rules for senders with little data. A mark counts as a loss. Over TCP, the ACKs of a round trip are the report, what is
 //! lost is sent again at the same rate, and the window only keeps a silent network from being flooded: it holds two round trips.
 //!
-//! Read: RFC 5348 as others quote it, not its text.
+//! The RFC's text was not at hand: its rules stand here as they are commonly quoted, and section numbers with them.
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
 use parshall_units::parameters::{Reader, Variable};
@@ -50,7 +50,7 @@ fn throughput(p: f64, rtt_s: f64) -> f64 {
 fn event_rate_of(rate: f64, rtt_s: f64) -> f64 {
     let (mut low, mut high) = (libm::log(1e-12), 0.0);
     for _ in 0..60 {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         if throughput(libm::exp(middle), rtt_s) > rate {
             low = middle;
         } else {

@@ -13,7 +13,7 @@
 //! ssthresh as a loss would. Before the first round trip a loss is congestion. Linux takes the smallest RTT since the last ACK, and
 //! counts N in halves of a packet.
 //!
-//! Read: Linux' net/ipv4/tcp_veno.c (2.6), and secondary texts. Not read: the paper itself.
+//! Read: Linux' net/ipv4/tcp_veno.c (2.6), of which a source's author is one. Not read: the paper itself.
 
 use crate::round_rtt::{queued, RoundRtt};
 use crate::window_based::{WindowBased, WindowRule, Windows};

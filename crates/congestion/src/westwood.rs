@@ -19,8 +19,8 @@
 //! first BWE. The window never grows at a loss. Before the first sample a loss halves. A mark counts as a loss. Linux averages
 //! twice, with alpha = 7/8, and takes the smallest *smoothed* RTT.
 //!
-//! Read: Linux' net/ipv4/tcp_westwood.c (2.6.22 and earlier), by one of the authors; secondary texts for alpha = 0.9 and for the mean
-//! window. Not read: the paper itself.
+//! Read: Linux' net/ipv4/tcp_westwood.c (2.6.22 and earlier). alpha = 0.9 and the mean window are as the paper is commonly quoted; it
+//! was not read itself.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
