@@ -8,8 +8,8 @@
 //! | dwnd | `delay_window` | packets, the part that follows delay |
 //! | diff | [`queued`] | packets queued: win (1 - baseRTT/RTT) |
 //! | gamma | `gamma` | packets queued from which on dwnd yields |
-//! | alpha, k | `alpha`, `k` | increase alpha win^k |
-//! | beta | `beta` | part of win taken at a loss |
+//! | alpha, k | `increase`, `k` | increase alpha win^k |
+//! | 1 - beta | `decrease` | factor of win kept at a loss |
 //! | zeta | `zeta` | how fast dwnd yields |
 //!
 //! cwnd grows as Reno's, by 1/win an ACK. Once a round trip of congestion avoidance dwnd grows by alpha win^k - 1 where diff < gamma, and
@@ -35,11 +35,11 @@ use parshall_units::parameters::{Reader, Variable};
 parshall_units::configuration! {
     /// Parameters of [`Compound`].
     pub struct CompoundConfig {
-        /// Scale of the delay window's growth.
-        alpha: f64 => Number, default "0.125", min 1e-6, max 10.0;
-        /// Part of the window taken at a loss.
-        beta: f64 => Number, default "0.5", min 0.001, max 0.5;
-        /// Exponent of the delay window's growth.
+        /// Scale of the delay window's growth (alpha).
+        increase: f64 => Number, default "0.125", min 1e-6, max 10.0;
+        /// Factor of the window that is kept at a congestion event.
+        decrease: f64 => Number, default "0.5", min 0.5, max 0.999;
+        /// Exponent of that growth.
         k: f64 => Number, default "0.75", min 0.0, max 1.0;
         /// Packets queued from which on the delay window yields.
         gamma: f64 => Number, default "30", min 0.0, max 1e6;
@@ -64,7 +64,7 @@ impl CompoundRule {
     fn end_round(&mut self, windows: &mut Windows, queued: f64, slope: f64) {
         let before = self.delay_window;
         self.delay_window = if queued < self.config.gamma {
-            let step = self.config.alpha * libm::pow(windows.window, self.config.k) - 1.0;
+            let step = self.config.increase * libm::pow(windows.window, self.config.k) - 1.0;
             before + slope * step.clamp(0.0, windows.window) // no faster than slow start
         } else {
             (before - self.config.zeta * queued).max(0.0)
@@ -75,7 +75,7 @@ impl CompoundRule {
     /// dwnd keeps what cwnd, which is halved, does not need of the window that a loss leaves.
     fn divide(&mut self, used: f64) {
         let loss_window = (used - self.delay_window).max(0.0);
-        self.delay_window = (used * (1.0 - self.config.beta) - loss_window / 2.0).max(0.0);
+        self.delay_window = (used * self.config.decrease - loss_window / 2.0).max(0.0);
     }
 }
 
@@ -117,7 +117,7 @@ impl WindowRule for CompoundRule {
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
         self.divide(used);
         self.round.restart();
-        1.0 - self.config.beta
+        self.config.decrease
     }
 
     fn on_timed_out(&mut self, _: &Windows) {
@@ -137,7 +137,7 @@ mod tests {
     use parshall_units::{Duration, Instant};
 
     fn compound(window: f64) -> Compound {
-        let config = CompoundConfig { alpha: 0.125, beta: 0.5, k: 0.75, gamma: 30.0, zeta: 1.0 };
+        let config = CompoundConfig { increase: 0.125, decrease: 0.5, k: 0.75, gamma: 30.0, zeta: 1.0 };
         Compound::new(&config, Start { window, ssthresh: 2.0, random: 0 })
     }
 

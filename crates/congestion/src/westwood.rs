@@ -16,8 +16,9 @@
 //! queueing delay: without a queue it grows at any loss rate, until there is one.
 //!
 //! Readings. A sample is never shorter than `shortest_sample`, as in the authors' implementation in Linux; the first sample is the
-//! first BWE. The window never grows at a loss. Before the first sample a loss halves. A mark counts as a loss. Linux averages
-//! twice, with alpha = 7/8, and takes the smallest *smoothed* RTT.
+//! first BWE. The window never grows at a loss. Before the first sample a loss halves. A mark counts as a loss. An ACK counts for
+//! all packets that it acknowledges, whatever `byte_counting` says. Linux averages twice, with alpha = 7/8, and takes the smallest
+//! *smoothed* RTT.
 //!
 //! Read: Linux' net/ipv4/tcp_westwood.c (2.6.22 and earlier). alpha = 0.9 and the mean window are as the paper is commonly quoted; it
 //! was not read itself.

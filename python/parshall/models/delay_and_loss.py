@@ -219,7 +219,7 @@ def _yeah_rate(c: Conditions) -> FloatArray:
 
 def _compound_rate(c: Conditions) -> FloatArray:
     window = compound_window(
-        c.loss, alpha=c.number("alpha", 0.125), k=c.number("k", 0.75), kept=1 - c.number("beta", 0.5)
+        c.loss, alpha=c.number("increase", 0.125), k=c.number("k", 0.75), kept=c.number("decrease", 0.5)
     )
     return window / c.rtt_s
 
