@@ -33,7 +33,7 @@ fn scenario(queue: &Value, loss: f64, warm_up_ms: u64) -> Value {
                 "access_bps": null, "marker": {"name": "token_bucket", "rate": 100_000, "burst": 6000},
                 "start_ps": {"linear": {"first": 0, "step": 10 * MS}}, "packet_bytes": 1500, "header_bytes": 40,
                 "processing_ps": 0,
-                "tcp": tcp(), "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5},
+                "tcp": tcp(), "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5, "ecn_decrease": 0.0},
                 "workload": {"name": "transfer", "sizes": [3000, 50_000, 200_000]}
             },
             {
