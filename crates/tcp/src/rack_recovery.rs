@@ -13,6 +13,14 @@ use parshall_units::{Duration, Instant};
 /// PTO without an RTT sample. RFC 8985 §7.2
 const FIRST_PROBE: Duration = Duration::from_secs(1);
 
+/// Which timers start anew. The probe's does with new data and with ACKs of new data only (RFC 8985 §7.2): ACKs that say nothing
+/// new do not put it off.
+#[derive(Clone, Copy, Debug)]
+struct Restart {
+    retransmission: bool,
+    probe: bool,
+}
+
 impl Sender {
     fn rack(&mut self) -> Option<&mut Rack> {
         self.sack.as_mut()?.rack.as_mut()
@@ -64,7 +72,7 @@ impl Sender {
             }
             Phase::Loss | Phase::Connecting => true,
         };
-        self.schedule(config, now, advances);
+        self.schedule(config, now, Restart { retransmission: advances, probe: advances });
         grows
     }
 
@@ -118,22 +126,22 @@ impl Sender {
         self.reduced_until = self.max;
     }
 
-    /// Sets the timers after an ACK, a transmission or a timer; `restarts`: the retransmission timer starts anew.
-    fn schedule(&mut self, config: &TcpConfig, now: Instant, restarts: bool) {
+    /// Sets the timers after an ACK, a transmission or a timer.
+    fn schedule(&mut self, config: &TcpConfig, now: Instant, restart: Restart) {
         let timeout = self.rtt.timeout(config);
         let (outstanding, open) = (self.max > self.una, self.phase == Phase::Open);
         let probe = self.probe_timeout(config);
         let Some(rack) = self.rack() else { return };
         if !outstanding {
             rack.timers.rto = Instant::MAX;
-        } else if restarts || rack.timers.rto == Instant::MAX {
+        } else if restart.retransmission || rack.timers.rto == Instant::MAX {
             rack.timers.rto = now + timeout;
         }
-        rack.timers.probe = if outstanding && open && rack.may_probe() {
-            (now + probe).min(rack.timers.rto)
-        } else {
-            Instant::MAX
-        };
+        if !(outstanding && open && rack.may_probe()) {
+            rack.timers.probe = Instant::MAX;
+        } else if restart.probe {
+            rack.timers.probe = (now + probe).min(rack.timers.rto);
+        }
         let first = rack.timers.first();
         self.has_sacked = rack.has_holes();
         self.rto_deadline = first;
@@ -153,7 +161,8 @@ impl Sender {
     pub(crate) fn note_for_rack(&mut self, config: &TcpConfig, now: Instant, packet: u64) {
         let Some(rack) = self.rack() else { return };
         rack.on_send(now, packet);
-        self.schedule(config, now, packet == self.una);
+        let restart = Restart { retransmission: packet == self.una, probe: packet + 1 == self.max };
+        self.schedule(config, now, restart);
     }
 
     /// One of the timers expired.
@@ -165,11 +174,13 @@ impl Sender {
             if self.phase == Phase::Recovery && !started {
                 self.count_recovery(0);
             }
-            self.schedule(config, now, started);
+            self.schedule(config, now, Restart { retransmission: started, probe: false });
         } else if rack.timers.probe <= now {
             rack.probe_due = true;
+            rack.timers.probe = Instant::MAX;
             self.retransmit_first = true;
-            self.schedule(config, now, true); // §7.3: the retransmission timer starts anew
+            self.schedule(config, now, Restart { retransmission: true, probe: false });
+        // §7.3
         } else {
             self.on_timeout(config, now);
         }
@@ -182,7 +193,7 @@ impl Sender {
         let found = rack.mark_lost_on_timeout(now, rtts, true);
         self.count_lost(found);
         self.retransmit_first = true;
-        self.schedule(config, now, true);
+        self.schedule(config, now, Restart { retransmission: true, probe: false });
     }
 
     /// The next packet of a sender with RACK that has holes, or a probe to send.

@@ -602,3 +602,27 @@ fn what_is_in_doubt_is_lost_when_the_timer_says_so() {
     assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![2], 1));
     assert_eq!((bench.sender.phase(), bench.sender.statistics.timeouts), (Phase::Recovery, 0));
 }
+
+/// RFC 8985 §7.2: the probe's time begins with new data or an ACK of new data.
+#[test]
+fn acks_without_news_do_not_put_the_probe_off() {
+    let mut bench = Bench::new();
+    bench.pump(0);
+    bench.deliver(100, 1);
+    let probe = bench.sender.rto_deadline();
+    assert_eq!(milliseconds(probe), 300); // two smoothed RTTs after the ACK, and the packets it released
+    let now = Instant::ZERO + Duration::from_millis(250);
+    let again = Ack {
+        cumulative: 2,
+        echo: Instant::ZERO,
+        echo_retransmission: false,
+        congestion_echo: false,
+        syn: false,
+        sack: Default::default(),
+    };
+    bench.sender.on_ack(&bench.config, now, &again);
+    assert_eq!(bench.sender.rto_deadline(), probe);
+    bench.sender.on_timer(&bench.config, probe);
+    bench.pump(300);
+    assert_eq!(milliseconds(bench.sent.last().unwrap().sent), 300);
+}

@@ -11,6 +11,7 @@ const PASSING: &[&str] = &[
     "tcp/ecn/ecn-uses-ect0.pkt",
     "tcp/fast_recovery/prr-ss-10pkt-lost-1.pkt",
     "tcp/fast_recovery/prr-ss-30pkt-lost1_4.pkt",
+    "tcp/fast_retransmit/fr-4pkt-fack-last-byte.pkt",
     "tcp/fast_retransmit/fr-4pkt.pkt",
     "tcp/sack/sack-shift-sacked-2-6-8-3-9-nofack.pkt",
     "tcp/sack/sack-shift-sacked-7-5-6-8-9-fack.pkt",
