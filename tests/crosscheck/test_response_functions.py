@@ -89,7 +89,7 @@ def scenario(control: dict[str, Any], loss: dict[str, Any], expected: float, cyc
 @pytest.mark.parametrize(
     ("case", "p"),
     [
-        *(("vegas", 1e-2), ("tcp_rate", 1e-2)),
+        ("vegas", 1e-2),
         *((case, p) for case in PERIODIC for p in (1e-3, 1e-4, 1e-5, 1e-6) if (case, p) not in BEYOND),
     ],
 )
