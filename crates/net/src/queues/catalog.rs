@@ -2,9 +2,9 @@
 //! decides at arrival, behind it if it decides at departure.
 
 use super::{
-    Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail, DropTailConfig, FqCodel,
-    FqCodelConfig, Held, Limit, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step,
-    StepConfig, Turn, Verdict,
+    AdaptiveRed, AdaptiveRedConfig, Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail,
+    DropTailConfig, DualPi2, DualPi2Config, FqCodel, FqCodelConfig, Held, Limit, Pie, PieConfig,
+    QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step, StepConfig, Turn, Verdict,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Instant};
@@ -162,9 +162,11 @@ macro_rules! queues {
 queues! {
     "drop_tail" => DropTail(DropTailConfig),
     "red" => Red(RedConfig),
+    "ared" => AdaptiveRed(AdaptiveRedConfig),
     "rio" => Rio(RioConfig),
     "pie" => Pie(PieConfig),
     "step" => Step(StepConfig);
     "codel" => Codel(CodelConfig),
     "fq_codel" => FqCodel(FqCodelConfig),
+    "dualpi2" => DualPi2(DualPi2Config),
 }

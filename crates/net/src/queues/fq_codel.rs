@@ -182,6 +182,7 @@ impl DepartureDiscipline for FqCodel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ecn::Ecn;
     use crate::markers::Class;
     use parshall_units::Duration;
 
@@ -197,7 +198,7 @@ mod tests {
     }
 
     fn packet(flow: u32, bytes: u32, ticket: u32) -> Held {
-        Held { arrived: Instant::ZERO, bytes, ecn_capable: true, class: Class::Out, flow, ticket, period: 0 }
+        Held { arrived: Instant::ZERO, bytes, ecn: Ecn::Ect0, class: Class::Out, flow, ticket, period: 0 }
     }
 
     #[test]
