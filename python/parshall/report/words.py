@@ -211,6 +211,7 @@ QUEUES = {
     "rio": "RIO",
     "codel": "CoDel",
     "fq_codel": "FQ-CoDel",
+    "drr": "deficit round robin",
     "dualpi2": "DualPI2",
 }
 """Names of queues as they are written in text."""

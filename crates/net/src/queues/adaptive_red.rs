@@ -120,13 +120,10 @@ impl QueueDiscipline for AdaptiveRed {
 
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
         let interval = Duration::from_ps(self.config.interval);
-        let mut red = match self.red.take() {
-            Some(red) => red,
-            None => {
-                self.next_update = arrival.now + interval;
-                self.tuned(arrival)
-            }
-        };
+        if self.red.is_none() {
+            self.next_update = arrival.now + interval;
+        }
+        let mut red = self.red.take().unwrap_or_else(|| self.tuned(arrival));
         let verdict = red.on_arrival(arrival, backlog, random);
         if arrival.now >= self.next_update {
             self.max_probability = self.adapted(red.average(), red.thresholds());

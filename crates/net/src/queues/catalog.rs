@@ -3,8 +3,9 @@
 
 use super::{
     AdaptiveRed, AdaptiveRedConfig, Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail,
-    DropTailConfig, DualPi2, DualPi2Config, FqCodel, FqCodelConfig, Held, Limit, Pie, PieConfig,
-    QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step, StepConfig, Turn, Verdict,
+    DropTailConfig, Drr, DrrConfig, DualPi2, DualPi2Config, FqCodel, FqCodelConfig, Held, Limit, Pie,
+    PieConfig, Policer, PolicerConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step, StepConfig,
+    Turn, Verdict,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Instant};
@@ -165,8 +166,10 @@ queues! {
     "ared" => AdaptiveRed(AdaptiveRedConfig),
     "rio" => Rio(RioConfig),
     "pie" => Pie(PieConfig),
-    "step" => Step(StepConfig);
+    "step" => Step(StepConfig),
+    "policer" => Policer(PolicerConfig);
     "codel" => Codel(CodelConfig),
     "fq_codel" => FqCodel(FqCodelConfig),
+    "drr" => Drr(DrrConfig),
     "dualpi2" => DualPi2(DualPi2Config),
 }
