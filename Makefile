@@ -6,7 +6,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 LOCK := requirements-dev.txt
 
-.PHONY: help setup lock demo test test-rust test-python test-random check lint types docs docs-check docs-crates bench fuzz fuzz-build fuzz/seeds/scenario wheel clean
+.PHONY: help setup lock demo test test-rust test-python test-random packetdrill check lint types docs docs-check docs-crates bench fuzz fuzz-build fuzz/seeds/scenario wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,9 @@ test-python: setup
 
 test-random: setup ## A thousand random scenarios and five hundred invalid ones, of which `test` has a part
 	PARSHALL_SCENARIOS=1000 $(BIN)/pytest --quiet --numprocesses auto --dist worksteal tests/robustness/test_random_scenarios.py
+
+packetdrill: ## Scripts of packetdrill below SCRIPTS=DIR against our sender and receiver
+	@cargo run --quiet --locked --package parshall-tcp --example packetdrill -- "$(SCRIPTS)"
 
 check: lint types docs-check test ## What CI runs
 

@@ -55,8 +55,8 @@ _HOMES = {
     "sweep": "campaign",
 }
 
-_PACKAGES = {"design", "models", "stats"}
-"""Packages that are reached as attributes: `ps.stats.hurst`."""
+_PACKAGES = {"controls", "design", "models", "stats"}
+"""Modules that are reached as attributes: `ps.stats.hurst`."""
 
 
 def __getattr__(name: str) -> Any:

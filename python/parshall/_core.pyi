@@ -1,8 +1,8 @@
 """The simulator and the trace reader, in Rust: conversions and errors are in ``crates/python``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 def parse_quantity(kind: str, text: str) -> int: ...
 def format_quantity(kind: str, value: int) -> str: ...
@@ -28,8 +28,25 @@ class Monitor:
     def packets(self) -> int: ...
 
 class Interrupted(Exception): ...  # noqa: N818 - an answer to `Monitor.cancel`
+class ControlFailed(Exception): ...  # noqa: N818 - what `parshall.errors.ControlError` says to users
 
-def simulate(scenario: str, repetition: int, directory: Path | None, monitor: Monitor, durable: bool = True) -> str: ...
+def simulate(
+    scenario: str,
+    repetition: int,
+    directory: Path | None,
+    monitor: Monitor,
+    durable: bool = True,
+    controls: Mapping[str, Any] | None = None,
+) -> str: ...
+
+@final
+class ControlLibrary:
+    def __init__(self, path: Path) -> None: ...
+    @property
+    def needs(self) -> list[str]: ...
+    @property
+    def standard_slow_start(self) -> bool: ...
+
 def records_schema() -> str: ...
 
 @final

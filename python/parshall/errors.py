@@ -6,6 +6,7 @@
 | `InputError` | what was given cannot be used; nothing was run | 2 |
 | `ScenarioError` | a scenario is refused | 2 |
 | `OutputExistsError` | results would overwrite something | 2 |
+| `ControlError` | a congestion control from outside failed | 2 |
 | `RunNotFoundError` | a directory holds no readable run | 2 |
 | `SimulationError` | a simulation failed | 1 |
 | `StorageError` | results cannot be written | 1 |
@@ -46,6 +47,10 @@ class ScenarioError(InputError):
 
 class OutputExistsError(InputError):
     """Results would overwrite something."""
+
+
+class ControlError(InputError):
+    """A congestion control from outside failed: it raised an error, or its window was no window."""
 
 
 class RunNotFoundError(InputError):

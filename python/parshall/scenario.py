@@ -24,7 +24,7 @@ from typing import Any, Self
 from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from parshall.errors import ScenarioError
-from parshall.schema import reading
+from parshall.schema import external, reading
 from parshall.schema.flows import PROCESSING_TIME, TCP_KEYS, FlowGroup
 from parshall.schema.links import Bottleneck, Link, NamedLink, ReverseLink
 from parshall.schema.model import Part, Problem
@@ -178,6 +178,11 @@ class Scenario(Part):
                     if key != "congestion_control" or resolved[key] is None:
                         group.pop(key, None)
         return document
+
+    def external_controls(self) -> list[dict[str, Any]]:
+        """The congestion controls from outside that it names: where each comes from, and what it needs."""
+        named = {group.congestion_control.name for group in self.flows}
+        return [control.described() for name in sorted(named) if (control := external.declared(name))]
 
     @property
     def folder(self) -> Path:

@@ -4,7 +4,9 @@ Losses are on the medium, the link has no queue. *Periodic* losses are what the 
 packet. The round trip of each loss recovery, in which no window grows, is left out by all of them; at p = 1e-2 it is
 a sixth of Reno's cycle, whose window is then 10.7 % below the form; at p = 1e-3 it and the round trip of rest are a
 ninth of FAST's. DCTCP answers losses as Reno does; Vegas, TCP Rate and the wrapped control are Reno where nothing
-queues, and FAST adds gamma alpha = 50 packets every second round trip. BBR has no such form: `test_model_based.py`.
+queues, and FAST adds gamma alpha = 50 packets every second round trip. Veno, Illinois, YeAH, Compound TCP, TCP-LP and
+LEDBAT++ (whose GAIN is 1/2 at 100 ms, slowdowns left out) are AIMD or the like there. BBR and Copa have no such form:
+`test_model_based.py`, `test_claims.py`; that of Westwood+ needs a queue: crates/congestion/src/westwood.rs.
 *Bernoulli* losses have the forms for independent losses.
 """
 
@@ -35,6 +37,13 @@ PERIODIC: dict[str, tuple[dict[str, Any], Window]] = {
     "tcp_rate": ({}, lambda p: float(models.square_root_window(p))),
     "multiple_time_scale": ({"aggressiveness": 1}, lambda p: float(models.square_root_window(p))),
     "fast": ({}, lambda p: float(models.aimd_window(p, increase=25.0, decrease=0.5))),
+    "hybla": ({}, lambda p: float(models.hybla_window(p, RTT_S))),
+    "veno": ({}, lambda p: float(models.aimd_window(p, decrease=0.8))),
+    "illinois": ({}, lambda p: float(models.aimd_window(p, increase=10.0, decrease=0.875))),
+    "yeah": ({}, lambda p: float(models.yeah_window(p))),
+    "compound": ({}, lambda p: float(models.compound_window(p))),
+    "lp": ({}, lambda p: float(models.square_root_window(p))),
+    "ledbat++": ({"slowdown_interval": 1e6}, lambda p: float(models.aimd_window(p, increase=0.5))),
     "cubic": ({"fast_convergence": False}, lambda p: float(models.cubic_window(p, RTT_S))),
     "cubic_2005": (
         {"fast_convergence": False, "s_max": 1e6},
@@ -42,8 +51,8 @@ PERIODIC: dict[str, tuple[dict[str, Any], Window]] = {
     ),
 }
 
-BEYOND = (("cubic_2005", 1e-6), ("fast", 1e-3))
-"""Where the forms do not hold: what is clamped, and what recovery takes."""
+BEYOND = (("cubic_2005", 1e-6), ("fast", 1e-3), ("hybla", 1e-3), ("illinois", 1e-3))
+"""Where the forms do not hold: what is clamped, and what recovery takes: a round trip, of cycles of 4 to 10."""
 
 BERNOULLI: dict[str, tuple[Window, tuple[float, ...]]] = {
     "reno": (lambda p: float(models.independent_losses_window(p)), (1e-3, 1e-4, 1e-5)),

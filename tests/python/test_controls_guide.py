@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def test_every_control_is_told_of() -> None:
     text = (DOCS / "controls.md").read_text(encoding="utf-8")
     rows = "\n".join(line.split("|")[1] for line in text.splitlines() if line.startswith("| "))
-    assert set(controls.controls()) <= set(re.findall(r"`(\w+)`", rows))
+    assert set(controls.controls()) <= set(re.findall(r"`([\w+]+)`", rows))
 
 
 def test_every_figure_is_shown_and_light() -> None:

@@ -59,8 +59,8 @@ def tcp(**changes: Any) -> dict[str, Any]:
 
 
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "reno": {"increase": 1.0, "decrease": 0.5},
-    "cubic": {"c": 0.4, "beta": 0.7, "fast_convergence": True, "reno_friendly": True},
+    "reno": {"increase": 1.0, "decrease": 0.5, "ecn_decrease": 0.0},
+    "cubic": {"c": 0.4, "beta": 0.7, "beta_ecn": 0.0, "fast_convergence": True, "reno_friendly": True},
     "vegas": {"alpha": 2.0, "beta": 4.0, "gamma": 1.0},
 }
 

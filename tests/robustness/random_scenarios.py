@@ -150,10 +150,10 @@ class Draw(random.Random):
         if workload != "rate_controlled":
             control = self.entry("congestion_controls", without=("rate_based",))
             return {"congestion_control": control, **self.parameters(TCP_PARAMETERS, 0.25)}
-        control = self.entry("congestion_controls", only=("rate_based",))
-        if self.maybe(0.3):
-            inner, control = control, self.entry("congestion_controls", only=("multiple_time_scale",))
-            control["control"] = inner
+        if self.maybe(0.5):
+            return {"congestion_control": self.entry("congestion_controls", only=("rate_based", "tfrc"))}
+        control = self.entry("congestion_controls", only=("multiple_time_scale",))
+        control["control"] = self.entry("congestion_controls", only=("rate_based",))
         return {"congestion_control": control}
 
     def rtt(self, count: int) -> Any:
@@ -199,8 +199,12 @@ class Draw(random.Random):
             "flows": self.choice((0, 1, 5, 100)),
             "rounds": self.choice((0, 1, 5)),
             "transfers": self.maybe(0.7),
+            "pcap": self.maybe(0.5),
+            "qlog": self.maybe(0.5),
         }
         probes = {key: value for key, value in drawn.items() if self.maybe(0.5)}
+        if probes.get("flows") == 100:
+            probes.pop("qlog", None)  # no more than 500 logs
         self.others(probes, Probes, set(drawn))
         return probes
 

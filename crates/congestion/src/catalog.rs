@@ -6,11 +6,13 @@
 
 use crate::external::{ExternalConfig, ExternalControl};
 use crate::{
-    AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, CongestionControl, CongestionEvent, Cubic,
-    Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig, Fast, FastConfig, HighSpeed,
-    HighSpeedConfig, Htcp, HtcpConfig, HyStart, Knowledge, MultipleTimeScale, MultipleTimeScaleConfig, Needs,
-    RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig,
-    Vegas, VegasConfig, Windows,
+    AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig, CongestionControl,
+    CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig,
+    Fast, FastConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois,
+    IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig, MultipleTimeScale,
+    MultipleTimeScaleConfig, Needs, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig,
+    Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, Vegas, VegasConfig, Veno, VenoConfig, Westwood,
+    WestwoodConfig, Windows, Yeah, YeahConfig,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration};
@@ -167,6 +169,15 @@ controls! {
     "highspeed" => HighSpeed(HighSpeedConfig),
     "scalable" => Scalable(ScalableConfig),
     "htcp" => Htcp(HtcpConfig),
+    "westwood" => Westwood(WestwoodConfig),
+    "hybla" => Hybla(HyblaConfig) inline,
+    "veno" => Veno(VenoConfig),
+    "illinois" => Illinois(IllinoisConfig),
+    "yeah" => Yeah(YeahConfig),
+    "compound" => Compound(CompoundConfig),
+    "lp" => Lp(LpConfig),
+    "ledbat++" => Ledbat(LedbatConfig),
+    "copa" => Copa(CopaConfig),
     "vegas" => Vegas(VegasConfig),
     "fast" => Fast(FastConfig),
     "dctcp" => Dctcp(DctcpConfig),
@@ -174,6 +185,7 @@ controls! {
     "bbr3" => Bbr3(Bbr3Config) { recovery: "rack" },
     "tcp_rate" => TcpRate(TcpRateConfig),
     "rate_based" => RateBased(RateBasedConfig),
+    "tfrc" => Tfrc(TfrcConfig),
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
@@ -241,8 +253,8 @@ impl ControlConfig {
     /// [`ConfigError`]: what is accepted.
     pub fn check_for_datagrams(&self, rtt: Duration) -> Result<(), ConfigError> {
         let steered = self.innermost();
-        if !matches!(steered, Self::RateBased(_)) {
-            let accepted = "rate_based, or multiple_time_scale around it: datagrams need a control that sets their rate \
+        if !matches!(steered, Self::RateBased(_) | Self::Tfrc(_)) {
+            let accepted = "rate_based, multiple_time_scale around it, or tfrc: datagrams need a control that sets their rate \
                             from one report a round trip";
             return Err(ConfigError::new("name", steered.name(), accepted));
         }

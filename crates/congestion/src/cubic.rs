@@ -5,6 +5,7 @@
 //! | cwnd | `window` | packets |
 //! | C | `c` | packets/s^3 |
 //! | beta_cubic | `beta` | factor kept at a congestion event |
+//! | beta_ecn | `beta_ecn` | least factor kept at a mark in congestion avoidance (RFC 8511: 0.85) |
 //! | W_max | `w_max` | packets, window before the last reduction |
 //! | K | `k_s` | s, time to come back to W_max |
 //! | W_est | `w_est` | packets, what Reno would have |
@@ -28,6 +29,8 @@ parshall_units::configuration! {
         c: f64 => Number, default "0.4", min 1e-6, max 1000.0;
         /// Factor of the window that is kept at a congestion event.
         beta: f64 => Number, default "0.7", min 0.01, max 0.999;
+        /// Least factor of the window that is kept at a mark in congestion avoidance (alternative backoff, RFC 8511: 0.85); 0: as at a loss.
+        beta_ecn: f64 => Number, default "0", min 0.0, max 0.999;
         /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
         fast_convergence: bool => Boolean, default "true";
         /// Whether the window is never below what Reno would reach.
@@ -43,6 +46,7 @@ pub type Cubic = WindowBased<CubicRule>;
 pub struct CubicRule {
     c: f64,
     beta: f64,
+    beta_ecn: f64,
     fast_convergence: bool,
     reno_friendly: bool,
     /// Whether the last reduction was a timeout: then growth restarts from the plateau (§4.8).
@@ -87,6 +91,7 @@ impl WindowRule for CubicRule {
         Self {
             c: config.c,
             beta: config.beta,
+            beta_ecn: config.beta_ecn,
             fast_convergence: config.fast_convergence,
             reno_friendly: config.reno_friendly,
             timed_out: false,
@@ -134,6 +139,10 @@ impl WindowRule for CubicRule {
         self.beta // §4.6
     }
 
+    fn kept_at_mark(&self) -> f64 {
+        self.beta_ecn
+    }
+
     fn on_timed_out(&mut self, _: &Windows) {
         self.timed_out = true;
     }
@@ -150,7 +159,7 @@ mod tests {
     use parshall_units::Duration;
 
     fn config() -> CubicConfig {
-        CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, reno_friendly: false }
+        CubicConfig { c: 0.4, beta: 0.7, beta_ecn: 0.0, fast_convergence: true, reno_friendly: false }
     }
 
     /// Feeds one ACK a packet for `seconds` at a constant RTT and returns the window.

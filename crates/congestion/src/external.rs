@@ -8,7 +8,7 @@ use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, 
 use parshall_units::parameters::Reader;
 use parshall_units::{ConfigError, Instant};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,7 +35,11 @@ pub type Makers = BTreeMap<String, Arc<dyn Maker>>;
 #[serde(deny_unknown_fields)]
 pub struct ExternalConfig {
     control: String,
+    /// As JSON.
     parameters: String,
+    /// A digest of what makes it, which tells runs apart.
+    #[allow(dead_code)] // the schema is exact
+    code: String,
     needs: Needs,
     standard_slow_start: bool,
     #[serde(skip)]
@@ -256,4 +260,16 @@ impl CongestionControl for ExternalControl {
             control.read_variables(reader);
         }
     }
+}
+
+/// The name of an inner variable, for the rest of the process: a control has a few.
+pub fn kept(name: String) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name.as_str()) {
+        return known;
+    }
+    let kept: &'static str = name.leak();
+    names.insert(kept);
+    kept
 }

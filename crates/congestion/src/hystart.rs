@@ -214,7 +214,7 @@ mod tests {
     use parshall_units::Instant;
 
     fn hystart(window: f64, paced: bool) -> Control {
-        let config = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
+        let config = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5, ecn_decrease: 0.0 });
         config.build_with(Start { window, ssthresh: f64::INFINITY, ..Start::NEW }, SlowStart::HyStart, paced)
     }
 

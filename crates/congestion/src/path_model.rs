@@ -41,7 +41,7 @@ impl Rounds {
     }
 }
 
-/// The largest value within a number of rounds. The three best candidates are kept, newer ones last (Nichols' filter).
+/// The largest value within a number of rounds, or of another time. The three best candidates are kept, newer ones last (Nichols' filter).
 #[derive(Clone, Debug)]
 pub(crate) struct WindowedMax {
     length: u64,
@@ -51,6 +51,11 @@ pub(crate) struct WindowedMax {
 impl WindowedMax {
     pub(crate) fn new(length: u64) -> Self {
         Self { length, best: [(0, 0.0); 3] }
+    }
+
+    /// How long values count from now on.
+    pub(crate) fn set_length(&mut self, length: u64) {
+        self.length = length;
     }
 
     pub(crate) fn max(&self) -> f64 {

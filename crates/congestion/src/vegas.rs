@@ -13,6 +13,7 @@
 //! Reno. Losses are answered as Reno does; the paper's fine-grained retransmission timer is left out,
 //! which SACK and modern timers replace.
 
+use crate::round_rtt::{queued, RoundRtt, ROUND_RTT};
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::parameters::{Reader, Variable};
@@ -30,9 +31,6 @@ parshall_units::configuration! {
     }
 }
 
-/// Samples that a round needs before its RTT is believed.
-const MIN_SAMPLES: u32 = 3;
-
 /// Delay-based congestion avoidance.
 pub type Vegas = WindowBased<VegasRule>;
 
@@ -42,20 +40,19 @@ pub struct VegasRule {
     alpha: f64,
     beta: f64,
     gamma: f64,
-    round_rtt: Duration,
-    samples: u32,
+    round: RoundRtt,
     /// In slow start: whether the window grows in this round.
     doubling: bool,
 }
 
 impl VegasRule {
     /// The round trip's decision.
-    fn end_round(&mut self, windows: &mut Windows, min_rtt: Duration, slope: f64) {
-        let (rtt, base) = (self.round_rtt.as_secs_f64(), min_rtt.as_secs_f64());
-        let queued = windows.window * (1.0 - base / rtt);
+    fn end_round(&mut self, windows: &mut Windows, rtt: f64, base: Duration, slope: f64) {
+        let queued = queued(windows.window, base, rtt);
         if windows.in_slow_start() {
             if queued > self.gamma {
-                windows.window = (windows.window * base / rtt + 1.0).min(windows.window).max(MIN_SSTHRESH);
+                windows.window =
+                    (windows.window * base.as_secs_f64() / rtt + 1.0).min(windows.window).max(MIN_SSTHRESH);
                 windows.ssthresh = windows.window;
             }
             self.doubling = !self.doubling;
@@ -66,11 +63,6 @@ impl VegasRule {
             windows.window += slope;
         }
     }
-
-    fn start_round(&mut self) {
-        self.round_rtt = Duration::MAX;
-        self.samples = 0;
-    }
 }
 
 impl WindowRule for VegasRule {
@@ -78,8 +70,7 @@ impl WindowRule for VegasRule {
 
     const SUMMARY: &'static str = "keeps alpha to beta packets in the bottleneck's queue";
     const REFERENCE: &'static str = "Brakmo & Peterson, IEEE JSAC 13(8), 1995";
-    const VARIABLES: &'static [Variable] =
-        &[Variable::new("round_rtt", "s", "smallest RTT of the round trip under way")];
+    const VARIABLES: &'static [Variable] = &[ROUND_RTT];
     const STANDARD_SLOW_START: bool = false;
     /// With fewer samples it could not measure a round trip, and would be Reno.
     const NEEDS: Needs = Needs { timestamps: true, ..Needs::NONE };
@@ -89,19 +80,15 @@ impl WindowRule for VegasRule {
             alpha: config.alpha,
             beta: config.beta.max(config.alpha),
             gamma: config.gamma,
-            round_rtt: Duration::MAX,
-            samples: 0,
+            round: RoundRtt::default(),
             doubling: true,
         }
     }
 
     fn observe(&mut self, _: &Windows, ack: &AckEvent) {
-        if let Some(rtt) = ack.rtt {
-            self.round_rtt = self.round_rtt.min(rtt);
-            self.samples += 1;
-        }
+        self.round.sample(ack.rtt);
         if ack.round_ended && !ack.may_grow {
-            self.start_round(); // a round that ends while the window is unused is forgotten
+            self.round.restart(); // a round that ends while the window is unused is forgotten
         }
     }
 
@@ -113,22 +100,22 @@ impl WindowRule for VegasRule {
         if !ack.round_ended {
             return;
         }
-        if self.samples >= MIN_SAMPLES {
-            self.end_round(windows, ack.min_rtt, slope);
+        if let Some(rtt) = self.round.believed() {
+            self.end_round(windows, rtt, ack.min_rtt, slope);
         } else if !slow_start {
             windows.window += slope; // as Reno
         }
-        self.start_round();
+        self.round.restart();
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
-        if self.round_rtt < Duration::MAX {
-            reader("round_rtt", self.round_rtt.as_secs_f64());
+        if let Some(rtt) = self.round.smallest() {
+            reader("round_rtt", rtt);
         }
     }
 
     fn reduce(&mut self, _: f64, _: &CongestionEvent) -> f64 {
-        self.start_round();
+        self.round.restart();
         0.5
     }
 
@@ -137,6 +124,6 @@ impl WindowRule for VegasRule {
     }
 
     fn on_idle_restarted(&mut self) {
-        self.start_round();
+        self.round.restart();
     }
 }

@@ -3,7 +3,7 @@
 //! A control of this kind is a [`WindowRule`]: how the window grows in congestion avoidance, and which part of it a
 //! congestion event leaves. The rest stands here once.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Phase, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Phase, Signal, Start};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Instant;
 use std::fmt::Debug;
@@ -99,6 +99,11 @@ pub trait WindowRule: Clone + Debug {
     /// A congestion event or a timeout: the factor that is kept of `used`, the window in use.
     fn reduce(&mut self, used: f64, event: &CongestionEvent) -> f64;
 
+    /// Least factor that is kept at a mark in congestion avoidance, if that is more than at a loss (ABE, RFC 8511 §3).
+    fn kept_at_mark(&self) -> f64 {
+        0.0
+    }
+
     /// [`CongestionControl::pacing_rate`]
     #[inline]
     fn pacing_rate(&self, _windows: &Windows) -> Option<f64> {
@@ -143,7 +148,11 @@ impl<R: WindowRule> WindowBased<R> {
     /// RFC 5681 eq. (4)
     fn set_ssthresh_for(&mut self, event: &CongestionEvent) {
         let used = window_in_use(self.windows.window, event);
-        self.windows.ssthresh = (used * self.rule.reduce(used, event)).max(MIN_SSTHRESH);
+        let mut kept = self.rule.reduce(used, event);
+        if event.signal == Signal::Ecn && !self.windows.in_slow_start() {
+            kept = kept.max(self.rule.kept_at_mark());
+        }
+        self.windows.ssthresh = (used * kept).max(MIN_SSTHRESH);
     }
 }
 

@@ -369,7 +369,7 @@ fn an_idle_restart_takes_the_window_and_nothing_else() {
         round_trips(&mut control, &mut clock, 12);
         let (before, ssthresh) = (control.window(), control.ssthresh());
         control.on_idle_restart(5.0);
-        let models_the_path = ["bbr", "bbr3", "rate_based"].contains(&entry.name);
+        let models_the_path = ["bbr", "bbr3", "rate_based", "tfrc"].contains(&entry.name);
         let expected = if models_the_path { before } else { before.min(5.0) };
         assert_eq!(control.window(), expected, "{}", entry.name);
         assert_eq!(control.ssthresh(), ssthresh, "{}", entry.name);

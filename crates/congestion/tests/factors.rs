@@ -46,6 +46,12 @@ const TABLE: &[Factors] = &[
     row("scalable", 12.0, 0.5, 1.0, "Kelly 2003: Reno up to 16 packets"),
     row("scalable", 1000.0, 0.875, 8.79, "Kelly 2003: exp(0.01) - 1 of the window"),
     row("htcp", 100.0, 0.5, 1.0, "Leith & Shorten 2004: the first second"),
+    row("westwood", 100.0, 0.5, 1.0, "Grieco & Mascolo 2004: Reno, before the first sample of the bandwidth"),
+    row("hybla", 1000.0, 0.5, 15.9, "Caini & Firrincieli 2004: rho^2 = 16 at 100 ms"),
+    row("veno", 100.0, 0.5, 1.0, "Fu & Liew 2003, before the first round trip"),
+    row("illinois", 1000.0, 0.5, 9.93, "Liu, Basar & Srikant 2008, with an empty queue"),
+    row("yeah", 1000.0, 0.875, 8.79, "Baiocchi et al. 2007, with an empty queue: as Scalable TCP"),
+    row("lp", 100.0, 0.5, 1.0, "Kuzmanovic & Knightly 2006, with an empty queue"),
     row("vegas", 100.0, 0.5, 1.0, "Brakmo & Peterson 1995, with an empty queue"),
     row("fast", 1000.0, 0.5, 50.0, "Jin, Wei & Low 2004 eq. (6): gamma alpha with an empty queue"),
 ];

@@ -3,6 +3,7 @@
 //! Structures cross as JSON text, results as files. `python/parshall/_core.pyi` has the Python signatures.
 
 mod catalog;
+mod controls;
 mod inputs;
 mod quantities;
 mod simulation;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 mod core {
     #[pymodule_export]
     use super::catalog::catalog;
+    #[pymodule_export]
+    use super::controls::{PyAck, PyCongestion, PyControlLibrary, PyStart};
     #[pymodule_export]
     use super::inputs::{
         check_control, check_distribution, check_marker, check_queue, check_workload,

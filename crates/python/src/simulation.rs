@@ -1,9 +1,11 @@
 //! Running a simulation without holding the GIL, watched and stopped from Python.
 
+use crate::controls::makers;
 use parshall_records::{RecordsError, Tables};
 use parshall_sim::{Monitor, Scenario, SimError, Summary};
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
@@ -63,9 +65,11 @@ fn read(scenario: &str) -> PyResult<Scenario> {
 }
 
 /// Runs one repetition of a resolved scenario, writes its tables to `directory` (`None`: nowhere) and returns its totals
-/// as JSON. `durable`: the tables are on the disk when it returns.
+/// as JSON. `durable`: the tables are on the disk when it returns. `controls`: what makes the congestion controls from outside, by
+/// name.
 #[pyfunction]
-#[pyo3(signature = (scenario, repetition, directory, monitor, durable = true))]
+#[pyo3(signature = (scenario, repetition, directory, monitor, durable = true, controls = None))]
+#[allow(clippy::too_many_arguments)] // named ones, in Python
 pub fn simulate(
     py: Python<'_>,
     scenario: &str,
@@ -73,8 +77,10 @@ pub fn simulate(
     directory: Option<PathBuf>,
     monitor: &PyMonitor,
     durable: bool,
+    controls: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<String> {
-    let scenario = read(scenario)?;
+    let mut scenario = read(scenario)?;
+    scenario.bind(&makers(controls)?);
     let monitor = Arc::clone(&monitor.0);
     let summary = py.detach(|| {
         // A panic is a fault of ours, but not one to take a notebook or a campaign down with.

@@ -55,7 +55,7 @@ fn sound() -> Value {
                 "processing_ps": 100_000_000,
                 "marker": {"name": "token_bucket", "rate": 1_000_000, "burst": 6000},
                 "start_ps": {"uniform": {"low": 0, "high": 10_000_000_000_u64}}, "packet_bytes": 1500, "header_bytes": 40,
-                "tcp": tcp, "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5},
+                "tcp": tcp, "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5, "ecn_decrease": 0.0},
                 "workload": {"name": "transfer", "sizes": [3000, 0, 50_000]}
             },
             {
@@ -78,7 +78,7 @@ fn sound() -> Value {
         ],
         "probes": {
             "flow_samples": {"every": 10_000_000_000_u64}, "flows_sampled": 2, "rounds_flows": 1,
-            "link_samples": {"fitted": 1_000_000_u64}, "transfers": true, "latency": true, "internals": true
+            "link_samples": {"fitted": 1_000_000_u64}, "transfers": true, "latency": true, "internals": true, "pcap": [0], "qlog": true
         }
     })
 }

@@ -19,9 +19,11 @@
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
 //! | `rate` | delivery rate samples | draft-ietf-ccwg-bbr |
+//! | `info` | what a sender knows, in the terms of `TCP_INFO` | Linux |
 //! | [`ranges`] | run-length sets of packet numbers | |
 
 pub mod config;
+mod info;
 mod rack;
 mod rack_recovery;
 pub mod ranges;
@@ -36,6 +38,7 @@ pub mod ssthresh_cache;
 pub mod statistics;
 
 pub use config::TcpConfig;
+pub use info::Info;
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rto::RtoFloor;

@@ -355,6 +355,22 @@ impl Rack {
         self.lost_count
     }
 
+    /// Packets found lost and not delivered since, sent again or not; and packets whose retransmission is under way, a probe's too.
+    /// Counted anew: for reports.
+    pub(crate) fn lost_and_retransmitted(&self) -> (u64, u64) {
+        let again =
+            self.packets.iter().filter(|packet| packet.sent_again && !packet.lost && !packet.sacked).count()
+                as u64;
+        let probe = self
+            .probe
+            .filter(|probe| probe.retransmission)
+            .and_then(|probe| (probe.end - 1).checked_sub(self.base));
+        let probed = probe
+            .and_then(|index| self.packets.get(index as usize))
+            .is_some_and(|packet| !packet.lost && !packet.sacked);
+        (self.lost_count + again - u64::from(probed), again)
+    }
+
     /// Packets SACKed and not yet acknowledged cumulatively.
     pub(crate) fn sacked_count(&self) -> u64 {
         self.sacked_count

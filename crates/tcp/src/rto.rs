@@ -71,6 +71,11 @@ impl RttEstimate {
         Duration::from_ps(self.srtt)
     }
 
+    /// RTTVAR; zero before the first sample.
+    pub fn variation(&self) -> Duration {
+        Duration::from_ps(self.variation)
+    }
+
     /// Smallest sample; [`Duration::MAX`] before the first.
     pub fn min(&self) -> Duration {
         self.min

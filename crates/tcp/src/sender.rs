@@ -10,6 +10,7 @@
 //! cwnd and ssthresh belong to the congestion control; what a recovery adds to the window (`inflation`) is kept
 //! apart from it. How losses are found and repaired is in [`crate::recovery`].
 
+use crate::ranges::Range;
 use crate::rate::{Progress, RateSampler};
 use crate::recovery::{Recovery, SackState};
 use crate::rto::RttEstimate;
@@ -301,6 +302,7 @@ impl Sender {
             return false;
         }
         if ack.cumulative < self.una {
+            self.on_overtaken(config, now, ack);
             return false;
         }
         self.settle(now);
@@ -315,6 +317,19 @@ impl Sender {
         }
         self.on_old_data(config, now, ack);
         false
+    }
+
+    /// An ACK that a later one has overtaken. What it SACKs may be news all the same, since an ACK has room for a few blocks only
+    /// (RFC 2018 §3); Linux takes it too.
+    #[cold]
+    fn on_overtaken(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
+        let una = self.una;
+        let mut sack = ack.sack.map(|block| if block.end > una { block } else { Range::default() });
+        sack.sort_by_key(|block| block.is_empty());
+        if !sack[0].is_empty() {
+            self.settle(now);
+            self.on_old_data(config, now, &Ack { cumulative: una, sack, ..*ack });
+        }
     }
 
     /// An ACK that acknowledges nothing new cumulatively.

@@ -40,7 +40,7 @@ fn config(recovery: Recovery) -> TcpConfig {
 }
 
 fn sender(config: &TcpConfig) -> Sender {
-    let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
+    let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5, ecn_decrease: 0.0 });
     let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
     let start = Start { window: config.initial_window as f64, ssthresh, ..Start::NEW };
     Sender::new(config, control.build(start), 1, Instant::ZERO)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
+from parshall.controls import declare_once
 from parshall.errors import ClusterError, ParshallError
 from parshall.files import digest
 from parshall.runs import about
@@ -24,6 +25,7 @@ from parshall.runs.memory import most_flows
 from parshall.runs.merit import backward, directed
 from parshall.runs.single import Monitor, simulate
 from parshall.runs.storage import storage_error
+from parshall.schema import external
 from parshall.stats.estimates import Series
 
 
@@ -45,6 +47,8 @@ class Task:
         Where the result goes.
     code
         The code version that the key speaks of.
+    controls
+        Where congestion controls from outside are found: assignments, as `parshall.controls.declare` takes them.
     """
 
     run: str
@@ -54,6 +58,7 @@ class Task:
     store: str
     identity: str
     code: str
+    controls: tuple[str, ...] = field(default_factory=external.places)
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,14 @@ class Call:
         A name, one a call.
     function, arguments
         What is called; it returns what can be sent between processes.
+    controls
+        As of a `Task`.
     """
 
     run: str
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
+    controls: tuple[str, ...] = field(default_factory=external.places)
 
 
 @dataclass(frozen=True)
@@ -120,6 +128,7 @@ def scenario_digest(scenario: str) -> str:
 def call(task: Call) -> Outcome:
     """Do a call; what goes wrong is part of the outcome."""
     try:
+        declare_once(task.controls)
         return Outcome(task.run, value=task.function(*task.arguments))
     except ParshallError as error:
         return Outcome(task.run, fatal=error)
@@ -133,6 +142,7 @@ def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Out
         text = f"a worker on {about.host_name()} runs Parshall {about.code_version()}, this is {task.code}"
         return Outcome(task.run, fatal=ClusterError(f"{text}; install the same one there"))
     try:
+        declare_once(task.controls)
         monitor = Monitor(most_flows(task.scenario))
         if watched is not None:
             watched(monitor)

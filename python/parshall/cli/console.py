@@ -31,8 +31,25 @@ Overrides = Annotated[
         show_default=False,
     ),
 ]
+Controls = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--control",
+        metavar="NAME=FILE.py:CLASS",
+        help="A congestion control of your own that scenarios may name; or NAME=LIBRARY.so; repeatable.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for other programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results.")]
+
+
+def declare_controls(controls: Sequence[str] | None) -> None:
+    """Say what makes the controls of ``--control``."""
+    if controls:
+        from parshall.controls import declare
+
+        declare(controls)
 
 
 def verb(command: Callable[P, None]) -> Callable[P, None]:

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import AtLeast, Json, Quiet, console, note, print_json, share, table, verb
+from parshall.cli.console import (
+    AtLeast,
+    Controls,
+    Json,
+    Quiet,
+    console,
+    declare_controls,
+    note,
+    print_json,
+    share,
+    table,
+    verb,
+)
 
 if TYPE_CHECKING:
     from parshall.itb.benchmark import CaseResult, Result
@@ -37,6 +49,7 @@ def itb(
     class_: Annotated[str, typer.Option("--class", help="Classes, and ranges of them.")] = "A-L",
     scale: Annotated[str, typer.Option(help="quick: minutes; paper: as published.")] = "quick",
     factors: Factors = None,
+    controls: Controls = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False),
@@ -55,12 +68,13 @@ def itb(
     quiet: Quiet = False,
 ) -> None:
     """Compare congestion controls by what their users get: applications, classes, a ranking with intervals."""
-    from parshall.itb.building import controls
+    from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
     from parshall.itb.estimate import estimate as estimated
     from parshall.runs import about, storage
 
-    names = controls(cc)
+    declare_controls(controls)
+    names = named(cc)
     cases = _cases(app, class_, scale, factors or [])
     if scenarios is not None:
         from parshall.itb.benchmark import Entry

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import INTERRUPTED, Json, Overrides, Quiet, console, fail, note, print_json, table, verb
+from parshall.cli.console import (
+    INTERRUPTED,
+    Controls,
+    Json,
+    Overrides,
+    Quiet,
+    console,
+    declare_controls,
+    fail,
+    note,
+    print_json,
+    table,
+    verb,
+)
 
 if TYPE_CHECKING:
     from parshall.runs import Run
@@ -26,6 +39,7 @@ def run(
         typer.Option("--output", "-o", help="A new directory for the results.", show_default="runs/NAME-N"),
     ] = None,
     overrides: Overrides = None,
+    controls: Controls = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run that is in the output directory.")] = False,
     workers: Annotated[
         int | None, typer.Option(help="Repetitions at a time.", show_default="one a core", min=1)
@@ -37,6 +51,7 @@ def run(
     """Predict and simulate a scenario, and write one page with both."""
     from parshall.scenario import Scenario
 
+    declare_controls(controls)
     read = Scenario.load(scenario, overrides or ())
     made = _simulate(read, output, force, workers, quiet)
     if page:

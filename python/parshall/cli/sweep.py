@@ -12,7 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import FAILURE, INTERRUPTED, Json, Quiet, console, fail, note, print_json, table, verb
+from parshall.cli.console import (
+    FAILURE,
+    INTERRUPTED,
+    Controls,
+    Json,
+    Quiet,
+    console,
+    declare_controls,
+    fail,
+    note,
+    print_json,
+    table,
+    verb,
+)
 
 if TYPE_CHECKING:
     from parshall.campaign.progress import Progress
@@ -38,6 +51,7 @@ def sweep(
         Path, typer.Option(help="Where runs are kept; several sweeps, and processes, may share it.")
     ] = Path("store"),
     changes: Changes = None,
+    controls: Controls = None,
     workers: Annotated[int | None, typer.Option(help="Runs at a time.", show_default="one a core", min=1)] = None,
     scheduler: Annotated[
         str | None,
@@ -50,6 +64,7 @@ def sweep(
     """Do what is missing of a sweep: what its store has is not done again."""
     from parshall.campaign.plan import Plan
 
+    declare_controls(controls)
     made = _done(Plan.load(plan, tuple(changes or ())), store, workers, scheduler, quiet)
     written = _page(made) if page else None
     if as_json:

@@ -8,17 +8,28 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import BAD_INPUT, Json, Overrides, Quiet, print_json, verb
+from parshall.cli.console import (
+    BAD_INPUT,
+    Controls,
+    Json,
+    Overrides,
+    Quiet,
+    declare_controls,
+    print_json,
+    verb,
+)
 
 
 @verb
 def validate(
     scenarios: Annotated[list[Path], typer.Argument(help="Scenarios in TOML.", show_default=False)],
     overrides: Overrides = None,
+    controls: Controls = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Check scenarios: units, names, files, and whether their parts fit together."""
+    declare_controls(controls)
     checked = {str(path): _checked(path, overrides or []) for path in scenarios}
     if as_json:
         print_json([{"file": path, "valid": not found["problems"], **found} for path, found in checked.items()])

@@ -30,6 +30,10 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "usual": ("reno", "cubic", "cubic_2005", "bic"),
     "fast": ("highspeed", "scalable", "htcp"),
     "delay": ("vegas", "fast", "dctcp"),
+    "delay_and_loss": ("illinois", "yeah", "compound"),
+    "radio": ("westwood", "veno", "hybla"),
+    "rate": ("tfrc",),
+    "background": ("lp", "ledbat++", "copa"),
     "model": ("bbr", "bbr3"),
     "time_scale": ("tcp_rate", "rate_based", "multiple_time_scale"),
 }

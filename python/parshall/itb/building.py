@@ -35,6 +35,7 @@ from parshall.itb.factors import Factors, changed, host_limits, non_standard
 from parshall.itb.scale import Scale
 from parshall.scenario import Scenario
 from parshall.schema.catalog import family
+from parshall.schema.external import declared
 from parshall.schema.problems import did_you_mean, quoted
 
 Half = Literal["a", "b"]
@@ -236,8 +237,9 @@ def controls(text: str) -> list[str]:
     ['reno', 'cubic']
     """
     known = [entry.name for entry in family("congestion_controls")]
-    found = list(dict.fromkeys(part.strip().lower() for part in text.split(",")))
+    parts = (part.strip() for part in text.split(","))
+    found = list(dict.fromkeys(part if declared(part) else part.lower() for part in parts))
     for name in found:
-        if name not in known:
+        if name not in known and not declared(name):
             raise InputError(f'--cc: found "{name}"; accepted: {quoted(known)}{did_you_mean(name, known)}')
     return found

@@ -157,6 +157,9 @@ def _independent_rate(c: Conditions) -> FloatArray:
 def is_reno(conditions: Conditions) -> str | None:
     """Say why the window is not Reno's, which adds 1 packet a round trip and halves; `None` if it is."""
     increase, decrease = conditions.number("increase", 1.0), conditions.number("decrease", 0.5)
+    at_mark = conditions.number("ecn_decrease", 0.0)
+    if at_mark > decrease:
+        return f"a mark keeps {at_mark:g} of the window; the formula has 0.5 for losses and marks"
     if (increase, decrease) == (1.0, 0.5):
         return None
     return f"the window grows by {increase:g} a round trip and keeps {decrease:g}; the formula has 1 and 0.5"

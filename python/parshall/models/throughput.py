@@ -19,9 +19,10 @@ from math import inf
 
 from numpy.typing import ArrayLike
 
-from parshall.models import cubic, high_speed, pftk, response, square_root, vegas
+from parshall.models import cubic, delay_and_loss, high_speed, pftk, response, square_root, vegas
 from parshall.models.answer import Answer, Conditions, ThroughputModel
 from parshall.models.cubic import cubic_independent_window, cubic_window
+from parshall.models.delay_and_loss import compound_window, hybla_window, westwood_window, yeah_window
 from parshall.models.high_speed import bic_window, htcp_window, scalable_window
 from parshall.models.inputs import FloatArray, ModelInputError, positive
 from parshall.models.pftk import approximate_rate as pftk_approximate_rate
@@ -39,11 +40,13 @@ __all__ = [
     "ThroughputModel",
     "aimd_window",
     "bic_window",
+    "compound_window",
     "cubic_independent_window",
     "cubic_window",
     "evaluate",
     "goodput_bps",
     "htcp_window",
+    "hybla_window",
     "independent_losses_window",
     "model",
     "models_for",
@@ -55,6 +58,8 @@ __all__ = [
     "square_root_window",
     "vegas_rate",
     "vegas_window",
+    "westwood_window",
+    "yeah_window",
 ]
 
 MODELS: tuple[ThroughputModel, ...] = (
@@ -63,6 +68,7 @@ MODELS: tuple[ThroughputModel, ...] = (
     *cubic.MODELS,
     *vegas.MODELS,
     *high_speed.MODELS,
+    *delay_and_loss.MODELS,
     *response.MODELS,
 )
 

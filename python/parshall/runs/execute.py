@@ -11,13 +11,14 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parshall.errors import InputError, ParshallError
+from parshall.controls import declare
+from parshall.errors import ControlError, InputError, ParshallError
 from parshall.predict import flatten, predict
 from parshall.runs import about, memory, single, storage
 from parshall.runs.merit import Tables, backward, directed
@@ -49,6 +50,7 @@ def run(
     workers: int | None = None,
     overwrite: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    controls: Mapping[str, Any] | Iterable[str] = (),
 ) -> Run:
     """Simulate a scenario, and predict it.
 
@@ -64,11 +66,15 @@ def run(
         Whether to replace a run that is in `directory`. Nothing else is ever overwritten.
     progress
         Called a few times a second.
+    controls
+        Congestion controls of your own, as `parshall.controls.declare` takes them.
 
     Raises
     ------
     ScenarioError
         The scenario is refused.
+    ControlError
+        A control of your own failed.
     OutputExistsError
         Something is in `directory`.
     StorageError
@@ -78,6 +84,7 @@ def run(
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers: found {workers}; accepted: 1 or more")
+    declare(controls)
     if isinstance(scenario, str | Path):
         scenario = Scenario.load(scenario)
     elif isinstance(scenario, Mapping):
@@ -128,7 +135,7 @@ class _Execution:
     def run(self, workers: int) -> Run:
         try:
             self._simulate(workers)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ControlError):
             storage.discard_partial(self.directory)
             if self.finished:
                 self._describe("interrupted")
@@ -187,6 +194,7 @@ class _Execution:
             "seed": self.scenario.seed,
             "repetitions": self.scenario.repetitions,
             "repetitions_finished": self.finished,
+            "controls": self.scenario.external_controls(),
             "started": self.started,
             "wall_s": round(time.monotonic() - self.clock, 3),
             "versions": about.versions(),

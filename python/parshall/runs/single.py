@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from parshall import _core
 from parshall._core import Interrupted, Monitor
-from parshall.errors import ScenarioError, SimulationError
+from parshall.errors import ControlError, ScenarioError, SimulationError
 from parshall.runs.memory import most_flows
+from parshall.schema import external
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,6 +38,8 @@ def simulate(
     ------
     ScenarioError
         The scenario is refused.
+    ControlError
+        A congestion control from outside failed.
     SimulationError
         The simulation failed.
     Interrupted
@@ -45,10 +48,14 @@ def simulate(
         Its tables cannot be written.
     """
     try:
-        totals: dict[str, Any] = json.loads(_core.simulate(resolved, repetition, directory, monitor, durable))
+        totals: dict[str, Any] = json.loads(
+            _core.simulate(resolved, repetition, directory, monitor, durable, external.makers())
+        )
     except ValueError as error:
         key, problem = error.args
         raise ScenarioError([f"{key}: {problem}" if key else problem], source) from None
+    except _core.ControlFailed as error:
+        raise ControlError(f"repetition {repetition}, {error}") from None
     except RuntimeError as error:
         raise SimulationError(f"repetition {repetition}: {error}") from None
     return totals

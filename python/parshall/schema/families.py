@@ -11,28 +11,33 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, Union
+from typing import Annotated, Any, ClassVar, Literal, Self, Union
 
 from pydantic import (
     AliasChoices,
     BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     GetJsonSchemaHandler,
     Tag,
     WithJsonSchema,
     create_model,
     field_validator,
+    model_validator,
 )
 from pydantic_core import CoreSchema
 
-from parshall.schema import quantities
+from parshall.schema import external, quantities
 from parshall.schema.catalog import Entry, Parameter, family
 from parshall.schema.model import FormOf, Part
 from parshall.schema.problems import shown
 
 SIZE = "size"
 TIME = "time"
+
+EXTERNAL = "<external>"
+"""The tag of controls from outside."""
 
 INSTANTANEOUS = "instantaneous"
 """The word for a moving average that only knows the newest sample."""
@@ -46,6 +51,24 @@ class Configuration(Part):
     """What the values of a distribution are: `SIZE` or `TIME`."""
 
     name: str
+
+
+class External(Configuration):
+    """A congestion control from outside, with whatever parameters it takes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="after")
+    def _plain_values(self) -> Self:
+        for key, value in self.parameters.items():
+            if not isinstance(value, bool | int | float | str):
+                raise ValueError(f"{key}: found {shown(value)}; accepted: a number, text, true or false")
+        return self
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What was given beside the name."""
+        return self.__pydantic_extra__ or {}
 
 
 class EmpiricalPoints(Part):
@@ -80,12 +103,16 @@ class _Choice:
 
     what: str
     names: tuple[str, ...]
+    external: bool = False
+    """Whether controls from outside are accepted."""
 
     def expand(self, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
 
     def tag(self, value: object) -> str | None:
         name = value.get("name") if isinstance(value, dict) else getattr(value, "name", None)
+        if self.external and external.declared(name):
+            return EXTERNAL
         return f"<{name}>" if name in self.names else None
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -99,8 +126,11 @@ def choice(family_name: str, what: str, role: str | None = None, only: tuple[str
     """The type of a field that holds one entry of a family, or one of those that are named."""
     entries = [entry for entry in family(family_name) if only is None or entry.name in only]
     names = tuple(entry.name for entry in entries)
-    reader = _Choice(what, names)
+    open_to_others = family_name == "congestion_controls" and only is None
+    reader = _Choice(what, names, open_to_others)
     tagged = tuple(Annotated[_model(entry, role), Tag(f"<{entry.name}>")] for entry in entries)
+    if open_to_others:
+        tagged = (*tagged, Annotated[External, Tag(EXTERNAL)])
     discriminator = FormOf(
         reader.tag,
         custom_error_type="unknown_name",

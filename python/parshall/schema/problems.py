@@ -121,10 +121,10 @@ def _unknown_name(found: object, context: dict[str, Any]) -> str:
     if context["what"] == "a loss model" and isinstance(name, int | float) and not isinstance(name, bool):
         meant = f'. Did you mean {{name = "bernoulli", probability = {name}}}?'
         return f"found {name}, which is not the name of {context['what']}; accepted: {quoted(names)}{meant}"
-    return (
-        f"found {shown(name)}, which is not the name of {context['what']}; accepted: {quoted(names)}"
-        f"{did_you_mean(name, names)}"
-    )
+    meant = did_you_mean(name, names)
+    if context["what"] == "a congestion control" and not meant:
+        meant = f"; or say what makes your own: --control {name}=FILE.py:CLASS, controls={{...}} in Python"
+    return f"found {shown(name)}, which is not the name of {context['what']}; accepted: {quoted(names)}{meant}"
 
 
 def _share(found: object) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from parshall import _core
-from parshall.schema import quantities
+from parshall.schema import external, quantities
 from parshall.schema.catalog import Parameter
-from parshall.schema.families import INSTANTANEOUS, SIZE, Configuration, EmpiricalPoints
+from parshall.schema.families import INSTANTANEOUS, SIZE, Configuration, EmpiricalPoints, External
 from parshall.schema.model import Part, Problem
 from parshall.schema.problems import shown
 from parshall.schema.reading import read_file
@@ -33,6 +33,11 @@ class Context:
 
 def configuration(chosen: Configuration, context: Context) -> dict[str, Any]:
     """A catalog entry as Rust reads it."""
+    if isinstance(chosen, External):
+        found = external.declared(chosen.name)
+        if found is None:
+            raise Problem(("name",), f'found "{chosen.name}", and nothing says what makes it')
+        return found.resolved(chosen.parameters)
     return {
         "name": chosen.name,
         **parameters(chosen, chosen.entry.parameters, context, chosen.role),

@@ -61,7 +61,7 @@ parshall_units::configuration! {
     /// Parameters of [`MultipleTimeScale`].
     pub struct MultipleTimeScaleConfig {
         /// The control that is steered.
-        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "vegas", "fast", "dctcp", "tcp_rate", "rate_based"), default "reno";
+        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "westwood", "hybla", "veno", "illinois", "yeah", "compound", "vegas", "fast", "dctcp", "tcp_rate", "rate_based"), default "reno";
         /// The large time scale T_L: how long a slope stays; not below the RTT.
         interval: u64 => Duration, default "2 s", min 1e9, max 1e18;
         /// Levels of contention, h.

@@ -21,7 +21,11 @@ fn checked(config: &MultipleTimeScaleConfig, rtt: Duration) -> Result<(), Config
 
 pub(super) fn config() -> MultipleTimeScaleConfig {
     MultipleTimeScaleConfig {
-        control: Box::new(ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 })),
+        control: Box::new(ControlConfig::Reno(RenoConfig {
+            increase: 1.0,
+            decrease: 0.5,
+            ecn_decrease: 0.0,
+        })),
         interval: 2_000_000_000_000,
         levels: 8,
         quantiser: "quantile".into(),

@@ -137,7 +137,7 @@ fn milliseconds(at: Instant) -> u32 {
 
 pub fn simulate(setup: &Setup) -> Simulated {
     let config = config(setup);
-    let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5 });
+    let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5, ecn_decrease: 0.0 });
     let start = Start { window: config.initial_window as f64, ssthresh: f64::INFINITY, ..Start::NEW };
     let mut sender = Sender::new(&config, control.build(start), 1, Instant::ZERO);
     sender.supply(ENDLESS);

@@ -1,0 +1,238 @@
+//! One control of a library.
+
+use crate::abi::{Ack, Congestion, Parameter, Says, Start as AbiStart};
+use crate::Loaded;
+use parshall_congestion::external::{kept, External};
+use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Phase, Signal, Start};
+use parshall_units::parameters::Reader;
+use parshall_units::Duration;
+use serde_json::{Map, Value};
+use std::ffi::{c_char, c_void, CStr, CString};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+/// A control of a library, and what it said last.
+#[derive(Debug)]
+pub(crate) struct LibraryControl {
+    library: Arc<Loaded>,
+    state: NonNull<c_void>,
+    error: Option<String>,
+    window: f64,
+    ssthresh: f64,
+    pacing_rate: Option<f64>,
+}
+
+// SAFETY: the header says that a control is used by one thread at a time, whichever that is.
+#[allow(unsafe_code)]
+unsafe impl Send for LibraryControl {}
+
+impl LibraryControl {
+    #[allow(unsafe_code)]
+    pub(crate) fn new(library: &Arc<Loaded>, parameters: &str, start: Start) -> Result<Self, String> {
+        let named = numbers(parameters)?;
+        let parameters: Vec<_> =
+            named.iter().map(|(name, value)| Parameter { name: name.as_ptr(), value: *value }).collect();
+        let begins = AbiStart {
+            now_s: start.at.as_secs_f64(),
+            cwnd: start.window,
+            ssthresh: start.ssthresh,
+            random: start.random,
+            flow: start.flow,
+            reserved: 0,
+        };
+        let mut says = Says::preset(start.window);
+        let Some(create) = library.table().create else { return Err("has no create".into()) };
+        // SAFETY: the arguments live until it returns, as the header has it.
+        let state =
+            unsafe { create(&raw const begins, parameters.as_ptr(), parameters.len() as u64, &raw mut says) };
+        match (says.error(), NonNull::new(state)) {
+            (None, Some(state)) => {
+                let mut control = Self {
+                    library: Arc::clone(library),
+                    state,
+                    error: None,
+                    window: 0.0,
+                    ssthresh: 0.0,
+                    pacing_rate: None,
+                };
+                control.hear(&says);
+                Ok(control)
+            }
+            (error, _) => Err(error.unwrap_or_else(|| "create returned NULL".into())),
+        }
+    }
+
+    fn hear(&mut self, says: &Says) {
+        self.error = says.error();
+        self.window = says.cwnd;
+        self.ssthresh = says.ssthresh;
+        self.pacing_rate = (!says.pacing_rate.is_nan()).then_some(says.pacing_rate);
+    }
+
+    /// Calls one of its functions, if it has that, and hears what it says.
+    fn call<F>(&mut self, function: Option<F>, call: impl FnOnce(F, *mut c_void, *mut Says)) -> bool {
+        let Some(function) = function else { return false };
+        let mut says = Says::preset(self.window);
+        call(function, self.state.as_ptr(), &raw mut says);
+        self.hear(&says);
+        true
+    }
+}
+
+impl Says {
+    fn preset(cwnd: f64) -> Self {
+        Self { cwnd, ssthresh: f64::INFINITY, pacing_rate: f64::NAN, error: ptr::null() }
+    }
+
+    #[allow(unsafe_code)]
+    fn error(&self) -> Option<String> {
+        // SAFETY: NULL, or a text that the library wrote, as the header has it.
+        (!self.error.is_null()).then(|| unsafe { text(self.error) })
+    }
+}
+
+/// # Safety
+/// It points to a text that ends with a zero.
+#[allow(unsafe_code)]
+unsafe fn text(of: *const c_char) -> String {
+    // SAFETY: the caller's.
+    unsafe { CStr::from_ptr(of) }.to_string_lossy().into_owned()
+}
+
+/// The parameters of a scenario, which a library takes as numbers.
+fn numbers(parameters: &str) -> Result<Vec<(CString, f64)>, String> {
+    let read: Map<String, Value> = serde_json::from_str(parameters).map_err(|error| error.to_string())?;
+    let number = |(name, value): (String, Value)| {
+        let number = match &value {
+            Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+            value => value.as_f64(),
+        };
+        let number =
+            number.ok_or_else(|| format!("{name} is {value}; a library takes numbers, true and false"))?;
+        CString::new(name).map(|name| (name, number)).map_err(|error| error.to_string())
+    };
+    read.into_iter().map(number).collect()
+}
+
+fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64()
+}
+
+impl From<&AckEvent> for Ack {
+    fn from(ack: &AckEvent) -> Self {
+        let sample = ack.sample.as_ref();
+        Self {
+            now_s: ack.now.as_secs_f64(),
+            credit: ack.credit,
+            rtt_s: ack.rtt.map_or(f64::NAN, seconds),
+            srtt_s: if ack.srtt > Duration::ZERO { seconds(ack.srtt) } else { f64::NAN },
+            min_rtt_s: if ack.min_rtt < Duration::MAX { seconds(ack.min_rtt) } else { f64::NAN },
+            acked: ack.acked,
+            in_flight: ack.in_flight,
+            delivery_rate: sample.and_then(|sample| sample.rate).unwrap_or(f64::NAN),
+            delivered: sample.map_or(0, |sample| sample.delivered),
+            prior_delivered: sample.map_or(0, |sample| sample.prior_delivered),
+            newly_delivered: sample.map_or(0, |sample| sample.newly_delivered),
+            newly_lost: sample.map_or(0, |sample| sample.newly_lost),
+            phase: match ack.phase {
+                Phase::Open => 0,
+                Phase::Recovery => 1,
+                Phase::Loss => 2,
+            },
+            may_grow: ack.may_grow.into(),
+            round_ended: ack.round_ended.into(),
+            ecn_echo: ack.ecn_echo.into(),
+            app_limited: sample.is_some_and(|sample| sample.app_limited).into(),
+            reserved: [0; 3],
+        }
+    }
+}
+
+impl From<&CongestionEvent> for Congestion {
+    fn from(event: &CongestionEvent) -> Self {
+        let signal = u32::from(event.signal == Signal::Ecn);
+        Self { now_s: event.now.as_secs_f64(), in_flight: event.in_flight, signal, reserved: 0 }
+    }
+}
+
+impl External for LibraryControl {
+    fn take_error(&mut self) -> Option<String> {
+        self.error.take()
+    }
+}
+
+// SAFETY of the calls below: the state is what `create` gave, the arguments live until they return, and `&mut self` keeps
+// others out.
+#[allow(unsafe_code)]
+impl CongestionControl for LibraryControl {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        let told = Ack::from(ack);
+        let function = self.library.table().on_ack;
+        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) });
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        let told = Congestion::from(event);
+        let function = self.library.table().on_congestion;
+        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) });
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        let told = Congestion::from(event);
+        let function = self.library.table().on_timeout;
+        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) });
+    }
+
+    fn on_idle_restart(&mut self, window: f64) {
+        let function = self.library.table().on_idle_restart;
+        self.call(function, |function, state, says| unsafe { function(state, window, says) });
+    }
+
+    fn on_recovered(&mut self) {
+        let function = self.library.table().on_recovered;
+        self.call(function, |function, state, says| unsafe { function(state, says) });
+    }
+
+    fn end_slow_start(&mut self) -> bool {
+        let function = self.library.table().end_slow_start;
+        self.call(function, |function, state, says| unsafe { function(state, says) })
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        let Some(variables) = self.library.table().variables else { return };
+        let mut values: Vec<(String, f64)> = Vec::new();
+        unsafe { variables(self.state.as_ptr(), note, ptr::from_mut(&mut values).cast()) };
+        for (name, value) in values {
+            reader(kept(name), value);
+        }
+    }
+}
+
+/// Notes an inner variable; `context` is the list of them.
+#[allow(unsafe_code)]
+extern "C" fn note(context: *mut c_void, name: *const c_char, value: f64) {
+    // SAFETY: `read_variables` hands both over, and waits.
+    unsafe { (*context.cast::<Vec<(String, f64)>>()).push((text(name), value)) };
+}
+
+impl Drop for LibraryControl {
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        if let Some(destroy) = self.library.table().destroy {
+            // SAFETY: the state is what `create` gave, and nobody uses it again.
+            unsafe { destroy(self.state.as_ptr()) };
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Congestion controls in shared libraries: `parshall_control.h` says what such a library has. It stands with what
+//! `parshall new control` writes, in `python/parshall/templates/control`, as does the same in Rust.
+//!
+//! A library is trusted as any other code of the process; what is checked is what can be: that the symbol is there, that it
+//! speaks this version of the interface, that it has the functions it must have, and what each call says.
+
+#[allow(missing_docs, clippy::pedantic)] // it is a user's file too
+#[path = "../../../python/parshall/templates/control/rust/src/abi.rs"]
+mod abi;
+mod control;
+
+use abi::{
+    Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_PACING, NEEDS_RATE_SAMPLES, NEEDS_RECOVERY_WINDOW,
+    NEEDS_TIMESTAMPS, SYMBOL,
+};
+use control::LibraryControl;
+use parshall_congestion::external::{External, Maker};
+use parshall_congestion::{Needs, Start};
+use std::path::Path;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why a library cannot be used.
+#[derive(Debug, Error)]
+pub enum LibraryError {
+    /// The system does not load it.
+    #[error("cannot be loaded: {0}")]
+    NotLoaded(libloading::Error),
+    /// It is no control.
+    #[error("has no function {SYMBOL}(); parshall_control.h says what it returns")]
+    NoSymbol,
+    /// It was built with another header.
+    #[error(
+        "speaks version {0} of the interface, this is version {ABI}; build it with this parshall_control.h"
+    )]
+    OtherVersion(u32),
+    /// A function is missing.
+    #[error("has no {0} in its table")]
+    Missing(&'static str),
+}
+
+/// A loaded library with a congestion control.
+#[derive(Clone, Debug)]
+pub struct Library(Arc<Loaded>);
+
+/// What must stay loaded as long as one of its controls is there.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    table: *const Table,
+    _library: libloading::Library,
+}
+
+// SAFETY: the table is constant and lives as long as the library; the header says that several controls may run at once.
+#[allow(unsafe_code)]
+unsafe impl Send for Loaded {}
+// SAFETY: as above.
+#[allow(unsafe_code)]
+unsafe impl Sync for Loaded {}
+
+impl Loaded {
+    #[allow(unsafe_code)]
+    fn table(&self) -> &Table {
+        // SAFETY: checked when it was loaded; it lives as long as the library.
+        unsafe { &*self.table }
+    }
+}
+
+impl Library {
+    /// Loads a library.
+    ///
+    /// # Errors
+    /// [`LibraryError`]
+    #[allow(unsafe_code)]
+    pub fn load(path: &Path) -> Result<Self, LibraryError> {
+        // SAFETY: whoever names the library trusts its code, as that of any program they start.
+        let library = unsafe { libloading::Library::new(path) }.map_err(LibraryError::NotLoaded)?;
+        // SAFETY: the header declares the symbol so.
+        let table = unsafe {
+            let symbol = library.get::<unsafe extern "C" fn() -> *const Table>(SYMBOL.as_bytes());
+            symbol.map_err(|_| LibraryError::NoSymbol)?()
+        };
+        // SAFETY: the version is the first field in every version of the table.
+        match unsafe { table.cast::<u32>().as_ref() } {
+            None => return Err(LibraryError::NoSymbol),
+            Some(&ABI) => {}
+            Some(&other) => return Err(LibraryError::OtherVersion(other)),
+        }
+        let loaded = Loaded { table, _library: library };
+        let Table { create, destroy, on_ack, on_congestion, on_timeout, .. } = loaded.table();
+        let functions = [
+            ("create", create.is_some()),
+            ("destroy", destroy.is_some()),
+            ("on_ack", on_ack.is_some()),
+            ("on_congestion", on_congestion.is_some()),
+            ("on_timeout", on_timeout.is_some()),
+        ];
+        match functions.into_iter().find(|&(_, there)| !there) {
+            Some((name, _)) => Err(LibraryError::Missing(name)),
+            None => Ok(Self(Arc::new(loaded))),
+        }
+    }
+
+    /// What its controls need of the endpoint.
+    pub fn needs(&self) -> Needs {
+        let needs = |bit| self.0.table().needs & bit != 0;
+        Needs {
+            rate_samples: needs(NEEDS_RATE_SAMPLES),
+            pacing: needs(NEEDS_PACING),
+            recovery_window: needs(NEEDS_RECOVERY_WINDOW),
+            timestamps: needs(NEEDS_TIMESTAMPS),
+            accurate_ecn: needs(NEEDS_ACCURATE_ECN),
+        }
+    }
+
+    /// Whether their slow start is the standard one, which another can replace.
+    pub fn has_standard_slow_start(&self) -> bool {
+        self.0.table().standard_slow_start != 0
+    }
+}
+
+impl Maker for Library {
+    fn make(&self, parameters: &str, start: Start) -> Result<Box<dyn External>, String> {
+        LibraryControl::new(&self.0, parameters, start).map(|control| Box::new(control) as Box<dyn External>)
+    }
+}

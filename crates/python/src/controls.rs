@@ -1,0 +1,326 @@
+//! Congestion controls from outside: Python classes, and shared libraries that Python names.
+//!
+//! Each event calls a method of the class's object, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate` if it has them. The
+//! simulation runs without the GIL, which is taken for each call. `python/parshall/controls.py` says what such a class looks like.
+
+use parshall_congestion::external::{kept, External, Maker, Makers};
+use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Phase, Signal, Start};
+use parshall_library::Library;
+use parshall_units::parameters::Reader;
+use parshall_units::Duration;
+use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How a connection begins.
+#[pyclass(name = "Start", frozen, get_all, module = "parshall.controls")]
+pub struct PyStart {
+    cwnd: f64,
+    ssthresh: f64,
+    flow: u32,
+    now_s: f64,
+    random: u64,
+}
+
+/// An ACK arrived. Times are in seconds, windows in packets, rates in packets/s; what is not known is None.
+#[pyclass(name = "Ack", frozen, get_all, module = "parshall.controls")]
+pub struct PyAck {
+    now_s: f64,
+    phase: &'static str,
+    acked: u64,
+    credit: f64,
+    rtt_s: Option<f64>,
+    srtt_s: Option<f64>,
+    min_rtt_s: Option<f64>,
+    in_flight: u64,
+    may_grow: bool,
+    round_ended: bool,
+    ecn_echo: bool,
+    /// Of the rate sample.
+    delivered: Option<u64>,
+    prior_delivered: Option<u64>,
+    delivery_rate: Option<f64>,
+    newly_delivered: Option<u64>,
+    newly_lost: Option<u64>,
+    app_limited: Option<bool>,
+}
+
+/// The network is congested.
+#[pyclass(name = "Congestion", frozen, get_all, module = "parshall.controls")]
+pub struct PyCongestion {
+    now_s: f64,
+    signal: &'static str,
+    in_flight: u64,
+}
+
+fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64()
+}
+
+impl From<&AckEvent> for PyAck {
+    fn from(ack: &AckEvent) -> Self {
+        let sample = ack.sample.as_ref();
+        Self {
+            now_s: ack.now.as_secs_f64(),
+            phase: match ack.phase {
+                Phase::Open => "open",
+                Phase::Recovery => "recovery",
+                Phase::Loss => "loss",
+            },
+            acked: ack.acked,
+            credit: ack.credit,
+            rtt_s: ack.rtt.map(seconds),
+            srtt_s: (ack.srtt > Duration::ZERO).then(|| seconds(ack.srtt)),
+            min_rtt_s: (ack.min_rtt < Duration::MAX).then(|| seconds(ack.min_rtt)),
+            in_flight: ack.in_flight,
+            may_grow: ack.may_grow,
+            round_ended: ack.round_ended,
+            ecn_echo: ack.ecn_echo,
+            delivered: sample.map(|sample| sample.delivered),
+            prior_delivered: sample.map(|sample| sample.prior_delivered),
+            delivery_rate: sample.and_then(|sample| sample.rate),
+            newly_delivered: sample.map(|sample| sample.newly_delivered),
+            newly_lost: sample.map(|sample| sample.newly_lost),
+            app_limited: sample.map(|sample| sample.app_limited),
+        }
+    }
+}
+
+impl From<&CongestionEvent> for PyCongestion {
+    fn from(event: &CongestionEvent) -> Self {
+        let signal = if event.signal == Signal::Loss { "loss" } else { "ecn" };
+        Self { now_s: event.now.as_secs_f64(), signal, in_flight: event.in_flight }
+    }
+}
+
+/// What makes the controls that Python names.
+pub(crate) fn makers(controls: Option<&Bound<'_, PyDict>>) -> PyResult<Makers> {
+    let mut makers = Makers::new();
+    for (name, made_by) in controls.into_iter().flatten() {
+        let maker: Arc<dyn Maker> = match made_by.cast::<PyControlLibrary>() {
+            Ok(library) => Arc::new(library.get().0.clone()),
+            Err(_) => Arc::new(PyMaker { class: made_by.unbind() }),
+        };
+        makers.insert(name.extract()?, maker);
+    }
+    Ok(makers)
+}
+
+/// A shared library with a control.
+#[pyclass(name = "ControlLibrary", frozen)]
+pub struct PyControlLibrary(Library);
+
+#[pymethods]
+impl PyControlLibrary {
+    /// A `ValueError` says why the library cannot be used.
+    #[new]
+    #[allow(clippy::needless_pass_by_value)] // what Python hands over
+    fn new(path: PathBuf) -> PyResult<Self> {
+        Library::load(&path).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// What its control needs of the endpoint.
+    #[getter]
+    fn needs(&self) -> Vec<&'static str> {
+        let needs = self.0.needs();
+        let named = [
+            ("rate_samples", needs.rate_samples),
+            ("pacing", needs.pacing),
+            ("recovery_window", needs.recovery_window),
+            ("timestamps", needs.timestamps),
+            ("accurate_ecn", needs.accurate_ecn),
+        ];
+        named.into_iter().filter_map(|(name, needed)| needed.then_some(name)).collect()
+    }
+
+    /// Whether its slow start is the standard one, which another can replace.
+    #[getter]
+    fn standard_slow_start(&self) -> bool {
+        self.0.has_standard_slow_start()
+    }
+}
+
+/// A class whose objects are controls.
+#[derive(Debug)]
+struct PyMaker {
+    class: Py<PyAny>,
+}
+
+impl Maker for PyMaker {
+    fn make(&self, parameters: &str, start: Start) -> Result<Box<dyn External>, String> {
+        Python::attach(|py| {
+            PyControl::new(py, self.class.bind(py), parameters, start)
+                .map(|control| Box::new(control) as Box<dyn External>)
+                .map_err(|error| described(py, &error))
+        })
+    }
+}
+
+/// An object that is a control, and what it said last.
+#[derive(Debug)]
+struct PyControl {
+    object: Py<PyAny>,
+    on_ack: Py<PyAny>,
+    error: Option<String>,
+    window: f64,
+    ssthresh: f64,
+    pacing_rate: Option<f64>,
+}
+
+impl PyControl {
+    fn new(py: Python<'_>, class: &Bound<'_, PyAny>, parameters: &str, start: Start) -> PyResult<Self> {
+        let begins = PyStart {
+            cwnd: start.window,
+            ssthresh: start.ssthresh,
+            flow: start.flow,
+            now_s: start.at.as_secs_f64(),
+            random: start.random,
+        };
+        let loads = py.import(intern!(py, "json"))?.getattr(intern!(py, "loads"))?;
+        let parameters = loads.call1((parameters,))?.cast_into::<PyDict>()?;
+        let object = class.call((begins,), Some(&parameters))?;
+        let mut control = Self {
+            on_ack: object.getattr(intern!(py, "on_ack"))?.unbind(),
+            object: object.unbind(),
+            error: None,
+            window: start.window,
+            ssthresh: start.ssthresh,
+            pacing_rate: None,
+        };
+        control.read(py)?;
+        Ok(control)
+    }
+
+    fn read(&mut self, py: Python<'_>) -> PyResult<()> {
+        let object = self.object.bind(py);
+        self.window = number(object, intern!(py, "cwnd"))?
+            .ok_or_else(|| PyValueError::new_err("cwnd is None; it must be a number"))?;
+        self.ssthresh = optional(object, intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
+        self.pacing_rate = optional(object, intern!(py, "pacing_rate"))?;
+        Ok(())
+    }
+
+    /// Calls a method, and reads what the object says then.
+    fn call(&mut self, call: impl FnOnce(Python<'_>, &Self) -> PyResult<()>) {
+        Python::attach(|py| {
+            if let Err(error) = call(py, self).and_then(|()| self.read(py)) {
+                self.error = Some(described(py, &error));
+            }
+        });
+    }
+
+    /// Calls a method if the object has it; whether it has.
+    fn call_optional<A>(&mut self, method: &str, argument: A) -> bool
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        let mut called = false;
+        self.call(|py, control| {
+            if let Some(method) = control.object.bind(py).getattr_opt(method)? {
+                called = true;
+                method.call1(argument)?;
+            }
+            Ok(())
+        });
+        called
+    }
+}
+
+fn number(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<Option<f64>> {
+    let value = object.getattr(name)?;
+    value.extract().map_err(|_| PyValueError::new_err(format!("{name} is {value}; it must be a number")))
+}
+
+/// A number that need not be there.
+fn optional(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<Option<f64>> {
+    match number(object, name) {
+        Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(None),
+        found => found,
+    }
+}
+
+/// `ValueError: what (mine.py, line 12)`
+fn described(py: Python<'_>, error: &PyErr) -> String {
+    let kind = error.get_type(py).name().map_or_else(|_| "error".into(), |name| name.to_string());
+    let value = error.value(py).to_string();
+    let mut place = None;
+    let mut frame = error.traceback(py).map(Bound::into_any);
+    while let Some(at) = frame {
+        place = position(&at).ok().or(place);
+        frame = at.getattr("tb_next").ok().filter(|next| !next.is_none());
+    }
+    match place {
+        Some((file, line)) => format!("{kind}: {value} ({file}, line {line})"),
+        None => format!("{kind}: {value}"),
+    }
+}
+
+fn position(traceback: &Bound<'_, PyAny>) -> PyResult<(String, u32)> {
+    let file: String = traceback.getattr("tb_frame")?.getattr("f_code")?.getattr("co_filename")?.extract()?;
+    let name = file.rsplit('/').next().unwrap_or(&file).to_owned();
+    Ok((name, traceback.getattr("tb_lineno")?.extract()?))
+}
+
+impl External for PyControl {
+    fn take_error(&mut self) -> Option<String> {
+        self.error.take()
+    }
+}
+
+impl CongestionControl for PyControl {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        self.call(|py, control| control.on_ack.call1(py, (PyAck::from(ack),)).map(drop));
+    }
+
+    /// `on_ecn` for marks, if there is one.
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        if event.signal == Signal::Loss || !self.call_optional("on_ecn", (PyCongestion::from(event),)) {
+            self.call_optional("on_loss", (PyCongestion::from(event),));
+        }
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.call_optional("on_timeout", (PyCongestion::from(event),));
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.call_optional("on_idle_restart", (restart_window,));
+    }
+
+    fn on_recovered(&mut self) {
+        self.call_optional("on_recovered", ());
+    }
+
+    fn end_slow_start(&mut self) -> bool {
+        self.call_optional("end_slow_start", ())
+    }
+
+    /// `variables()` gives numbers by name.
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        let values = Python::attach(|py| -> PyResult<BTreeMap<String, f64>> {
+            match self.object.bind(py).getattr_opt(intern!(py, "variables"))? {
+                Some(variables) => variables.call0()?.extract(),
+                None => Ok(BTreeMap::new()),
+            }
+        });
+        for (name, value) in values.into_iter().flatten() {
+            reader(kept(name), value);
+        }
+    }
+}

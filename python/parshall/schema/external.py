@@ -1,0 +1,87 @@
+"""Congestion controls from outside: the names that scenarios may use, and what makes these controls.
+
+A scenario file names such a control and its parameters; what makes it is said on the command line or in Python
+(`parshall.controls`), so that a scenario file alone never runs code. A run that was recorded can be read without it.
+
+What is declared holds for the process, as imports do: workers of a sweep declare the same again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+NEEDS = ("rate_samples", "pacing", "recovery_window", "timestamps", "accurate_ecn")
+"""What a control may ask of the endpoint: the keys of `External.needs`."""
+
+
+@dataclass(frozen=True)
+class External:
+    """One control from outside."""
+
+    name: str
+    """What scenarios call it."""
+    source: str
+    """Where it comes from, for people: ``mine.py:Mine``."""
+    code: str
+    """A digest of its code: runs with other code are other runs."""
+    place: str | None = None
+    """Where other processes find it: ``/home/me/mine.py:Mine``; None: nowhere, as in a notebook."""
+    needs: tuple[str, ...] = ()
+    standard_slow_start: bool = False
+    """Whether its slow start is that of RFC 5681, which another can replace."""
+    make: Any = field(default=None, compare=False)
+    """A Python class or a loaded library; None: it is known by name only, and cannot be run."""
+
+    def resolved(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """As Rust reads it."""
+        return {
+            "name": "external",
+            "control": self.name,
+            "parameters": json.dumps(parameters),
+            "code": self.code,
+            "needs": {need: need in self.needs for need in NEEDS},
+            "standard_slow_start": self.standard_slow_start,
+        }
+
+    def described(self) -> dict[str, Any]:
+        """For ``run.json``."""
+        return {
+            "name": self.name,
+            "source": self.source,
+            "code": self.code,
+            "needs": self.needs,
+            "standard_slow_start": self.standard_slow_start,
+        }
+
+
+_declared: dict[str, External] = {}
+
+
+def declare(controls: Iterable[External]) -> None:
+    """Accept these names in scenarios from now on; a name that was declared before means the new one."""
+    _declared.update({control.name: control for control in controls})
+
+
+def remember(described: Iterable[Mapping[str, Any]]) -> None:
+    """Accept the names of a recorded run, unless they are declared."""
+    for each in described:
+        control = External(**{**each, "needs": tuple(each["needs"])})
+        _declared.setdefault(control.name, control)
+
+
+def declared(name: object) -> External | None:
+    """The control of a name, if there is one."""
+    return _declared.get(name) if isinstance(name, str) else None
+
+
+def places() -> tuple[str, ...]:
+    """What other processes are to declare, as assignments."""
+    return tuple(f"{name}={control.place}" for name, control in _declared.items() if control.place is not None)
+
+
+def makers() -> dict[str, Any]:
+    """What makes the controls that can be run, by name."""
+    return {name: control.make for name, control in _declared.items() if control.make is not None}
