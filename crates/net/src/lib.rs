@@ -6,6 +6,7 @@
 //!
 //! A new queue is a file in [`queues`] and a line in its catalog; a new marker one in [`markers`].
 
+pub mod ecn;
 pub mod link;
 pub mod loss;
 pub mod markers;

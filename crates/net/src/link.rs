@@ -16,6 +16,7 @@ mod held;
 
 pub use held::Transmission;
 
+use crate::ecn::Ecn;
 use crate::loss::{Loss, LossConfig};
 use crate::markers::Class;
 use crate::occupancy::Occupancy;
@@ -34,8 +35,8 @@ use std::collections::VecDeque;
 pub struct Offered {
     /// Its size on the wire.
     pub bytes: u32,
-    /// Whether it may be marked instead of dropped (ECT).
-    pub ecn_capable: bool,
+    /// What it says about ECN.
+    pub ecn: Ecn,
     /// Whether it is within its flow's profile.
     pub class: Class,
 }
@@ -43,7 +44,7 @@ pub struct Offered {
 impl Offered {
     /// A packet of which nothing but the size is known.
     pub fn plain(bytes: u32) -> Self {
-        Self { bytes, ecn_capable: false, class: Class::Out }
+        Self { bytes, ecn: Ecn::NotCapable, class: Class::Out }
     }
 }
 
@@ -245,7 +246,7 @@ impl Link {
     #[inline(never)]
     fn ask_queue<R: RngCore>(&mut self, now: Instant, packet: Offered, random: &mut R) -> Option<Verdict> {
         let Service::Known(queue) = &mut self.service else { return None };
-        let Offered { bytes, ecn_capable, class } = packet;
+        let Offered { bytes, ecn, class } = packet;
         let packets = self.departures.len() as u64;
         let backlog = Backlog {
             packets,
@@ -255,7 +256,7 @@ impl Link {
             delay: self.free.since(now),
         };
         let transmission = self.transmitter.transmission(bytes);
-        let arrival = Arrival { now, bytes, ecn_capable, class, transmission };
+        let arrival = Arrival { now, bytes, ecn, class, transmission };
         Some(queue.on_arrival(&arrival, &backlog, random))
     }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{config, link, LIMIT};
+use parshall_net::ecn::Ecn;
 use parshall_net::link::{Offered, Outcome};
 use parshall_net::markers::Class;
 use parshall_net::queues::catalog::CATALOG;
@@ -32,6 +33,11 @@ fn at_departure() -> impl Iterator<Item = (&'static Entry, DepartureQueue)> {
     })
 }
 
+/// What a packet says about ECN.
+fn any_ecn() -> impl Strategy<Value = Ecn> {
+    prop::sample::select(Ecn::ALL.to_vec())
+}
+
 fn random(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
@@ -39,21 +45,21 @@ fn random(seed: u64) -> Xoshiro256PlusPlus {
 proptest! {
     #[test]
     fn packets_are_conserved_in_order_and_within_the_limit(
-        arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1501, any::<bool>(), any::<bool>()), 1..400),
+        arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1501, any_ecn(), any::<bool>()), 1..400),
         seed: u64,
     ) {
         for (entry, _) in at_arrival() {
             let (mut one, mut two) = (link(entry), link(entry));
             let (mut draws, mut again) = (random(seed), random(seed));
             let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
-            for &(gap, bytes, ecn_capable, within) in &arrivals {
+            for &(gap, bytes, ecn, within) in &arrivals {
                 now += Duration::from_ps(gap);
-                let packet = Offered { bytes, ecn_capable, class: Class::within(within) };
+                let packet = Offered { bytes, ecn, class: Class::within(within) };
                 let outcome = one.offer(now, packet, &mut draws);
                 prop_assert_eq!(outcome, two.offer(now, packet, &mut again), "{}", entry.name);
                 if let Outcome::Forwarded { departure, marked, .. } = outcome {
                     prop_assert!(departure > last && departure > now, "{}", entry.name);
-                    prop_assert!(ecn_capable || !marked, "{}: marks what cannot be marked", entry.name);
+                    prop_assert!(ecn.is_capable() || !marked, "{}: marks what cannot be marked", entry.name);
                     last = departure;
                 }
                 let queued = one.queued();
@@ -75,7 +81,7 @@ fn a_full_buffer_drops_even_what_could_be_marked() {
         let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, ..Backlog::default() };
         for class in [Class::In, Class::Out] {
             let transmission = Duration::from_millis(1);
-            let arrival = Arrival { now: Instant::ZERO, bytes: 1500, ecn_capable: true, class, transmission };
+            let arrival = Arrival { now: Instant::ZERO, bytes: 1500, ecn: Ecn::Ect0, class, transmission };
             let mut verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
             assert!(verdicts.all(|verdict| verdict == Verdict::Drop), "{}", entry.name);
         }
@@ -98,16 +104,16 @@ fn a_light_load_loses_nothing() {
 proptest! {
     #[test]
     fn what_is_held_leaves_once_in_the_order_of_its_flow(
-        steps in prop::collection::vec((0u64..20_000_000_000, 40u32..1501, any::<bool>(), any::<bool>(), 0u32..5), 1..400),
+        steps in prop::collection::vec((0u64..20_000_000_000, 40u32..1501, any_ecn(), any::<bool>(), 0u32..5), 1..400),
     ) {
         for (entry, mut queue) in at_departure() {
             let mut again = queue.clone();
             let (mut now, mut lost, mut lost_again) = (Instant::ZERO, VecDeque::new(), VecDeque::new());
             let (mut entered, mut left, mut last) = (0, 0, BTreeMap::new());
-            for &(gap, bytes, ecn_capable, arrives, flow) in &steps {
+            for &(gap, bytes, ecn, arrives, flow) in &steps {
                 now += Duration::from_ps(gap);
                 if arrives {
-                    let packet = Held { arrived: now, bytes, ecn_capable, class: Class::Out, flow, ticket: entered, period: 0 };
+                    let packet = Held { arrived: now, bytes, ecn, class: Class::Out, flow, ticket: entered, period: 0 };
                     queue.enqueue(packet, (1, 1500), &mut lost);
                     again.enqueue(packet, (1, 1500), &mut lost_again);
                     entered += 1;
@@ -117,8 +123,9 @@ proptest! {
                     if let Some(turn) = turn {
                         let packet = turn.packet;
                         left += 1;
-                        prop_assert!(packet.ecn_capable || !turn.marked, "{}: marks what cannot be marked", entry.name);
-                        let before = last.insert(packet.flow, packet.ticket);
+                        prop_assert!(packet.ecn.is_capable() || !turn.marked, "{}: marks what cannot be marked", entry.name);
+                        // A queue may serve the L4S packets of a flow apart from its others; a flow has one kind only.
+                        let before = last.insert((packet.flow, packet.ecn.is_l4s()), packet.ticket);
                         prop_assert!(before < Some(packet.ticket), "{}: out of order", entry.name);
                     } else {
                         prop_assert_eq!(queue.packets(), 0, "{}: idle while packets wait", entry.name);
@@ -141,7 +148,7 @@ fn what_is_served_at_once_is_neither_dropped_nor_marked() {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
             let class = Class::Out;
             let packet =
-                Held { arrived: now, bytes: 1500, ecn_capable: true, class, flow: 0, ticket: 0, period: 0 };
+                Held { arrived: now, bytes: 1500, ecn: Ecn::Ect0, class, flow: 0, ticket: 0, period: 0 };
             queue.enqueue(packet, (0, 0), &mut lost);
             let turn = queue.dequeue(now, &mut lost).expect("one waits");
             assert!(!turn.marked && lost.is_empty(), "{}", entry.name);

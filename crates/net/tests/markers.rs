@@ -2,6 +2,7 @@
 
 mod common;
 
+use parshall_net::ecn::Ecn;
 use parshall_net::link::{Link, Offered, Outcome};
 use parshall_net::markers::catalog::{Marker, CATALOG};
 use parshall_net::markers::{Class, Edge, MarkerConfig};
@@ -70,7 +71,7 @@ proptest! {
                     if let Some(copy) = &mut later {
                         prop_assert_eq!(class, copy.mark(now, bytes), "{}: a copy differs", entry.name);
                     }
-                    let packet = Offered { bytes, ecn_capable: false, class };
+                    let packet = Offered { bytes, ecn: Ecn::NotCapable, class };
                     let place = usize::from(class == Class::In);
                     offered[place] += 1;
                     if !matches!(link.offer(now, packet, &mut draws), Outcome::Forwarded { .. }) {

@@ -24,6 +24,7 @@ use crate::tcp_flow::TcpFlow;
 use crate::tcp_group::{Legs, Place, TcpGroup};
 use crate::SimError;
 use parshall_congestion::{ControlConfig, SlowStart};
+use parshall_net::ecn::Ecn;
 use parshall_net::link::Link;
 use parshall_net::markers;
 use parshall_net::rate::Transmitter;
@@ -468,10 +469,12 @@ impl<'a> GroupBuilder<'a> {
         control: &ControlConfig,
     ) -> Result<(), Problem> {
         control.check_bound().map_err(|error| at_key("congestion_control", error))?;
+        let tcp = with_marks(tcp, control);
         let group = TcpGroup {
             name: self.name.clone(),
             number: self.number,
-            tcp: with_marks(tcp, control),
+            ecn: codepoint(&tcp),
+            tcp,
             control: control.clone(),
             knowledge: control.knowledge(),
             packet_bytes: self.spec.packet_bytes,
@@ -579,8 +582,17 @@ fn flow_probe(probes: &Probes, index: u32, group: &Arc<str>) -> Option<Box<FlowP
     (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds, internals)))
 }
 
-/// DCTCP is nothing without marks, and without an echo that tells how many there were.
+/// DCTCP is nothing without marks, and without an echo that tells how many there were; nor is L4S (RFC 9331 §4.2).
 fn with_marks(tcp: &TcpConfig, control: &ControlConfig) -> TcpConfig {
-    let marks = control.needs().accurate_ecn;
+    let marks = control.needs().accurate_ecn || tcp.l4s;
     TcpConfig { ecn: tcp.ecn || marks, accurate_ecn: tcp.accurate_ecn || marks, ..tcp.clone() }
+}
+
+/// What data packets say about ECN.
+fn codepoint(tcp: &TcpConfig) -> Ecn {
+    match (tcp.ecn, tcp.l4s) {
+        (false, _) => Ecn::NotCapable,
+        (true, false) => Ecn::Ect0,
+        (true, true) => Ecn::Ect1,
+    }
 }

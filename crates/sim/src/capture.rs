@@ -34,6 +34,7 @@ use crate::packet::{Flags, Packet};
 use crate::SimError;
 use etherparse::{IpDscp, IpEcn, TcpHeader, TcpOptionElement};
 use frame::{identification, tcp, udp, Frame, Length, Marks, MOST_HEADERS};
+use parshall_net::ecn::Ecn;
 use parshall_net::markers::Class;
 use parshall_tcp::{Ack, SackBlocks};
 use parshall_units::{Duration, Instant};
@@ -184,8 +185,8 @@ impl Captures {
         let position = state.numbering.position(packet.seq(), route.payload);
         let mut header = TcpHeader::new(position.port, DISCARD, sequence(position.byte, syn), u16::MAX);
         header.syn = syn;
-        header.cwr = flags.has(Flags::CWR) || (syn && route.ecn);
-        header.ece = syn && route.ecn; // RFC 3168 §6.1.1
+        header.cwr = flags.has(Flags::CWR) || (syn && route.ecn.is_capable());
+        header.ece = syn && route.ecn.is_capable(); // RFC 3168 §6.1.1
         if !syn {
             header.ack = true;
             header.acknowledgment_number = 1;
@@ -196,10 +197,11 @@ impl Captures {
             if syn { 0 } else { state.echo(packet.sent) },
             None,
         );
-        let ecn = match (route.ecn && !syn, flags.has(Flags::CONGESTION_EXPERIENCED)) {
-            (false, _) => IpEcn::NotEct,
-            (true, false) => IpEcn::Ect0,
-            (true, true) => IpEcn::CongestionExperienced,
+        let ecn = match packet.ecn(route.ecn) {
+            Ecn::NotCapable => IpEcn::NotEct,
+            Ecn::Ect0 => IpEcn::Ect0,
+            Ecn::Ect1 => IpEcn::Ect1,
+            Ecn::Ce => IpEcn::CongestionExperienced,
         };
         let length =
             Length { payload: packet.bytes().saturating_sub(route.header_bytes), on_link: packet.bytes() };
@@ -216,7 +218,7 @@ impl Captures {
         header.syn = ack.syn;
         header.ack = true;
         header.acknowledgment_number = sequence(position.byte, false);
-        header.ece = ack.congestion_echo || (ack.syn && route.ecn); // RFC 3168 §6.1.1
+        header.ece = ack.congestion_echo || (ack.syn && route.ecn.is_capable()); // RFC 3168 §6.1.1
         let blocks = ack.sack.map(|block| {
             (!block.is_empty())
                 .then(|| [block.start, block.end].map(|end| sequence(place(end).byte, false)))

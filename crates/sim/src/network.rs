@@ -14,6 +14,7 @@ use crate::tcp_flow::TcpFlow;
 use crate::tcp_group::TcpGroup;
 use crate::waiting_packets::WaitingPackets;
 use crate::{Monitor, SimError};
+use parshall_net::ecn::Ecn;
 use parshall_net::link::{Link, Offered, Outcome, Transmission};
 use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
@@ -55,10 +56,10 @@ impl LinkState {
         &mut self,
         now: Instant,
         packet: &mut Packet,
-        ecn_capable: bool,
+        ecn: Ecn,
         warm_up: Instant,
     ) -> Result<Instant, Stopped> {
-        let offered = Offered { bytes: packet.bytes(), ecn_capable, class: packet.class() };
+        let offered = Offered { bytes: packet.bytes(), ecn, class: packet.class() };
         match self.link.offer(now, offered, &mut self.random) {
             Outcome::Forwarded { departure, waiting, marked } => {
                 self.probe.waited(waiting, now >= warm_up);
@@ -254,8 +255,8 @@ impl Network {
         let mut packet = flow.first_in_line();
         let link = group.path[0];
         let state = &mut links[link as usize];
-        let ecn_capable = group.tcp.ecn && packet.is_ecn_capable();
-        match state.pass(now, &mut packet, ecn_capable, core.warm_up) {
+        let ecn = packet.ecn(group.ecn);
+        match state.pass(now, &mut packet, ecn, core.warm_up) {
             Ok(at) if group.one_link => {
                 flow.receive(group, core, at + flow.legs.to_receiver, &packet);
                 flow.arm(core);
@@ -276,12 +277,7 @@ impl Network {
     #[inline(never)]
     fn on_waiting_data(&mut self, now: Instant, index: u32, packet: Packet) {
         let owner = Owner::Data(index);
-        self.hold(
-            now,
-            self.path(owner)[0],
-            self.ecn_capable(owner, &packet),
-            Transit { packet, owner, hop: 1 },
-        );
+        self.hold(now, self.path(owner)[0], self.ecn(owner, &packet), Transit { packet, owner, hop: 1 });
         let flow = &mut self.tcp_flows[index as usize];
         let next = flow.next_in_line(&self.tcp_groups[flow.group as usize], self.core.warm_up);
         self.core.queue.top_again_at(next, Entity::Data(index));
@@ -296,7 +292,7 @@ impl Network {
         let (mut packet, slot) = flow.acks[0];
         let link = group.reverse_path[0];
         let state = &mut links[link as usize];
-        match state.pass(now, &mut packet, false, core.warm_up) {
+        match state.pass(now, &mut packet, Ecn::NotCapable, core.warm_up) {
             Ok(at) if group.one_link_back => {
                 flow.receive_ack(group, core, at + flow.legs.to_sender, (&packet, slot));
                 flow.arm(core);
@@ -319,7 +315,7 @@ impl Network {
     #[inline(never)]
     fn on_waiting_ack(&mut self, now: Instant, index: u32, (packet, slot): (Packet, u32)) {
         let owner = Owner::Ack(index, slot);
-        self.hold(now, self.path(owner)[0], false, Transit { packet, owner, hop: 1 });
+        self.hold(now, self.path(owner)[0], Ecn::NotCapable, Transit { packet, owner, hop: 1 });
         let next = self.tcp_flows[index as usize].next_ack_in_line();
         self.core.queue.top_again_at(next, Entity::Acks(index));
     }
@@ -350,11 +346,11 @@ impl Network {
 
     /// A packet reaches the next contended link of its path. (Data at its first link: [`on_data`](Self::on_data) itself.)
     fn offer(&mut self, now: Instant, owner: Owner, hop: u8, mut packet: Packet) {
-        let (path, ecn_capable) = (self.path(owner), self.ecn_capable(owner, &packet));
+        let (path, ecn) = (self.path(owner), self.ecn(owner, &packet));
         let link_index = path[hop as usize];
         let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
-        match state.pass(now, &mut packet, ecn_capable, self.core.warm_up) {
+        match state.pass(now, &mut packet, ecn, self.core.warm_up) {
             Ok(at) if self.core.captures.is_some() => {
                 self.go_on_captured(now, link_index, at, (Transit { packet, owner, hop: hop + 1 }, is_last));
             }
@@ -364,17 +360,17 @@ impl Network {
             }
             Err(Stopped::Lost) => self.lose(owner, &packet),
             Err(Stopped::Waits) => {
-                self.hold(now, link_index, ecn_capable, Transit { packet, owner, hop: hop + 1 });
+                self.hold(now, link_index, ecn, Transit { packet, owner, hop: hop + 1 });
             }
         }
     }
 
     /// A packet waits at a link whose queue decides at departure; if the link is idle, the next transmission begins.
     #[inline(never)]
-    fn hold(&mut self, now: Instant, index: u32, ecn_capable: bool, transit: Transit) {
+    fn hold(&mut self, now: Instant, index: u32, ecn: Ecn, transit: Transit) {
         let LinkState { link, waiting, .. } = &mut self.links[index as usize];
         let Transit { packet, owner, .. } = transit;
-        let offered = Offered { bytes: packet.bytes(), ecn_capable, class: packet.class() };
+        let offered = Offered { bytes: packet.bytes(), ecn, class: packet.class() };
         let ticket = waiting.store(transit);
         link.hold(now, offered, owner.flow_number(), ticket);
         if link.is_transmitting() {
@@ -435,14 +431,14 @@ impl Network {
         }
     }
 
-    /// Whether a queue may mark the packet rather than drop it (RFC 3168 §6.1: data, and neither SYNs nor pure ACKs).
-    fn ecn_capable(&self, owner: Owner, packet: &Packet) -> bool {
+    /// What the packet says about ECN (RFC 3168 §6.1: only data can be marked, neither SYNs nor pure ACKs).
+    fn ecn(&self, owner: Owner, packet: &Packet) -> Ecn {
         match owner {
             Owner::Data(index) => {
                 let group = self.tcp_flows[index as usize].group;
-                self.tcp_groups[group as usize].tcp.ecn && packet.is_ecn_capable()
+                packet.ecn(self.tcp_groups[group as usize].ecn)
             }
-            Owner::Ack(..) | Owner::Datagram(_) => false,
+            Owner::Ack(..) | Owner::Datagram(_) => Ecn::NotCapable,
         }
     }
 

@@ -1,5 +1,6 @@
 //! A packet under way, and the names of what events happen to.
 
+use parshall_net::ecn::Ecn;
 use parshall_net::markers::Class;
 use parshall_tcp::{Ack, SackBlocks, Segment};
 use parshall_units::Instant;
@@ -116,10 +117,17 @@ impl Packet {
         self.word |= u64::from(Flags::CONGESTION_EXPERIENCED.0);
     }
 
-    /// Whether it may say that its ends understand ECN, if they do: not while they have still to agree. RFC 3168 §6.1.1
+    /// What it says about ECN if its flow's packets say `codepoint`: nothing while its ends have still to agree (RFC 3168
+    /// §6.1.1), and CE once it is marked.
     #[inline]
-    pub(crate) fn is_ecn_capable(&self) -> bool {
-        !self.flags().has(Flags::SYN)
+    pub(crate) fn ecn(&self, codepoint: Ecn) -> Ecn {
+        if codepoint == Ecn::NotCapable || self.flags().has(Flags::SYN) {
+            Ecn::NotCapable
+        } else if self.flags().has(Flags::CONGESTION_EXPERIENCED) {
+            Ecn::Ce
+        } else {
+            codepoint
+        }
     }
 
     /// Whether it is within its flow's profile.

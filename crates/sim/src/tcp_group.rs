@@ -3,6 +3,7 @@
 use crate::access::AccessLink;
 use crate::random::SmallStream;
 use parshall_congestion::{Control, ControlConfig, Knowledge, Start};
+use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
 use parshall_tcp::TcpConfig;
 use parshall_units::{Duration, Instant};
@@ -15,6 +16,8 @@ pub(crate) struct TcpGroup {
     /// Its place among the groups of the scenario.
     pub(crate) number: u32,
     pub(crate) tcp: TcpConfig,
+    /// What its data packets say about ECN.
+    pub(crate) ecn: Ecn,
     pub(crate) control: ControlConfig,
     /// What its connections know together: a group has one destination.
     pub(crate) knowledge: Option<Knowledge>,

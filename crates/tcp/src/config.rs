@@ -40,6 +40,8 @@ parshall_units::configuration! {
         ecn: bool => Boolean, default "false";
         /// Whether an ACK echoes the marks of its own packets (RFC 8257 §3.2) instead of an echo that lasts until answered.
         accurate_ecn: bool => Boolean, default "false";
+        /// Whether packets carry ECT(1), by which queues for L4S know the packets of a scalable control (RFC 9331 §4.1); `ecn` and `accurate_ecn` are on then.
+        l4s: bool => Boolean, default "false";
         /// Whether packets are spaced over the RTT instead of being sent at once.
         pacing: bool => Boolean, default "false";
         /// Whether a connection opens with a SYN exchange.

@@ -146,6 +146,7 @@ pub(crate) mod tests {
             timestamps: true,
             ecn: false,
             accurate_ecn: false,
+            l4s: false,
             pacing: false,
             handshake: false,
             ssthresh_cached: SsthreshCache::Off,

@@ -29,6 +29,7 @@ fn config(recovery: Recovery) -> TcpConfig {
         timestamps: true,
         ecn: false,
         accurate_ecn: false,
+        l4s: false,
         pacing: false,
         handshake: false,
         ssthresh_cached: SsthreshCache::Off,

@@ -204,7 +204,16 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
     return ("; " if nested else ", ").join(words)
 
 
-QUEUES = {"drop_tail": "drop-tail", "red": "RED", "rio": "RIO", "codel": "CoDel", "fq_codel": "FQ-CoDel"}
+QUEUES = {
+    "drop_tail": "drop-tail",
+    "red": "RED",
+    "ared": "Adaptive RED",
+    "rio": "RIO",
+    "codel": "CoDel",
+    "fq_codel": "FQ-CoDel",
+    "drr": "deficit round robin",
+    "dualpi2": "DualPI2",
+}
 """Names of queues as they are written in text."""
 
 

@@ -21,7 +21,7 @@ THRESHOLDS = {"red": ("max_threshold",), "rio": ("in_max", "out_max"), "step": (
 """Of queues that act at a length: the keys that say the greatest."""
 
 _DETERMINISTIC = {
-    "queue": {"drop_tail", "step", "codel", "fq_codel"},
+    "queue": {"drop_tail", "step", "codel", "fq_codel", "drr", "dualpi2", "policer"},
     "loss": {"none", "periodic"},
     "workload": {"bulk", "transfer", "cbr", "rate_controlled"},
     "spread": {"constant", "linear", "list"},

@@ -53,7 +53,7 @@ impl Link {
     /// A packet of flow `flow` waits from `now` on; it is called `ticket` when its turn comes.
     pub fn hold(&mut self, now: Instant, packet: Offered, flow: u32, ticket: u32) {
         let Service::Asked(room) = &mut self.service else { return };
-        let Offered { bytes, ecn_capable, class } = packet;
+        let Offered { bytes, ecn, class } = packet;
         let waiting = room.queue.packets();
         self.occupancy.lasted(waiting, now);
         self.counts.waiting_found += waiting;
@@ -62,7 +62,7 @@ impl Link {
         self.backlog_in += class.is_in();
         let beside = room.transmitting.map_or((0, 0), |packet| (1, u64::from(packet.bytes)));
         let before = room.dropped.len();
-        let held = Held { arrived: now, bytes, ecn_capable, class, flow, ticket, period: self.period };
+        let held = Held { arrived: now, bytes, ecn, class, flow, ticket, period: self.period };
         room.queue.enqueue(held, beside, &mut room.dropped);
         self.count_dropped(before);
     }

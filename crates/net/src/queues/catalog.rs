@@ -2,9 +2,10 @@
 //! decides at arrival, behind it if it decides at departure.
 
 use super::{
-    Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail, DropTailConfig, FqCodel,
-    FqCodelConfig, Held, Limit, Pie, PieConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step,
-    StepConfig, Turn, Verdict,
+    AdaptiveRed, AdaptiveRedConfig, Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail,
+    DropTailConfig, Drr, DrrConfig, DualPi2, DualPi2Config, FqCodel, FqCodelConfig, Held, Limit, Pie,
+    PieConfig, Policer, PolicerConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step, StepConfig,
+    Turn, Verdict,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Instant};
@@ -162,9 +163,13 @@ macro_rules! queues {
 queues! {
     "drop_tail" => DropTail(DropTailConfig),
     "red" => Red(RedConfig),
+    "ared" => AdaptiveRed(AdaptiveRedConfig),
     "rio" => Rio(RioConfig),
     "pie" => Pie(PieConfig),
-    "step" => Step(StepConfig);
+    "step" => Step(StepConfig),
+    "policer" => Policer(PolicerConfig);
     "codel" => Codel(CodelConfig),
     "fq_codel" => FqCodel(FqCodelConfig),
+    "drr" => Drr(DrrConfig),
+    "dualpi2" => DualPi2(DualPi2Config),
 }

@@ -126,7 +126,7 @@ impl Law {
     }
 
     fn marks(&self, packet: &Held) -> bool {
-        self.ecn && packet.ecn_capable
+        self.ecn && packet.ecn.is_capable()
     }
 
     /// The control law. RFC 8289 §5.4

@@ -4,6 +4,7 @@
 //! for the next one whenever it falls free ([`crate::link::Link::transmit`]): one event a packet more than the queues
 //! that decide at arrival. What they cost is paid on their links only.
 
+use crate::ecn::Ecn;
 use crate::markers::Class;
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Instant};
@@ -16,8 +17,8 @@ pub struct Held {
     pub arrived: Instant,
     /// Its size on the wire.
     pub bytes: u32,
-    /// Whether it may be marked instead of dropped (ECT).
-    pub ecn_capable: bool,
+    /// What it says about ECN.
+    pub ecn: Ecn,
     /// Whether it is within its flow's profile.
     pub class: Class,
     /// Which flow it is of: the same number for the packets of one flow in one direction.
@@ -80,6 +81,10 @@ impl Fifo {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
+    }
+
+    pub(super) fn front(&self) -> Option<&Held> {
+        self.packets.front()
     }
 
     pub(super) fn len(&self) -> u64 {

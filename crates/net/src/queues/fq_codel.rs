@@ -111,7 +111,7 @@ impl FqCodel {
 
 /// A number from which every bit of another one can be told apart (the finalizer of `SplitMix64`; Steele, Lea & Flood,
 /// OOPSLA 2014).
-fn mixed(number: u64) -> u64 {
+pub(super) fn mixed(number: u64) -> u64 {
     let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -203,6 +203,7 @@ impl DepartureDiscipline for FqCodel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ecn::Ecn;
     use crate::markers::Class;
     use parshall_units::Duration;
 
@@ -218,7 +219,7 @@ mod tests {
     }
 
     fn packet(flow: u32, bytes: u32, ticket: u32) -> Held {
-        Held { arrived: Instant::ZERO, bytes, ecn_capable: true, class: Class::Out, flow, ticket, period: 0 }
+        Held { arrived: Instant::ZERO, bytes, ecn: Ecn::Ect0, class: Class::Out, flow, ticket, period: 0 }
     }
 
     #[test]

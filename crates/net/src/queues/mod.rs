@@ -4,27 +4,37 @@
 //! then known at once, which is what makes a simulated link cheap (one event a packet): [`QueueDiscipline`]. Others decide when a packet's
 //! turn comes: [`DepartureDiscipline`].
 
+mod adaptive_red;
 pub mod catalog;
 mod codel;
 mod departure;
 mod drop_tail;
+mod drr;
+mod dual_pi2;
 mod early_drop;
 mod fq_codel;
 mod pie;
+mod policer;
+mod proportional_integral;
 mod red;
 mod rio;
 mod step;
 
+pub use adaptive_red::{AdaptiveRed, AdaptiveRedConfig};
 pub use catalog::{DepartureQueue, Discipline, Queue, QueueConfig};
 pub use codel::{Codel, CodelConfig};
 pub use departure::{DepartureDiscipline, Held, Turn};
 pub use drop_tail::{DropTail, DropTailConfig};
+pub use drr::{Drr, DrrConfig};
+pub use dual_pi2::{DualPi2, DualPi2Config, DualScheduler};
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use pie::{Pie, PieConfig};
+pub use policer::{Policer, PolicerConfig};
 pub use red::{Red, RedConfig};
 pub use rio::{CoinKind, Length, Rio, RioConfig};
 pub use step::{Step, StepConfig};
 
+use crate::ecn::Ecn;
 use crate::markers::Class;
 use parshall_units::parameters::{Bounded, Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
@@ -38,8 +48,8 @@ pub struct Arrival {
     pub now: Instant,
     /// Its size on the wire.
     pub bytes: u32,
-    /// Whether it may be marked instead of dropped (ECT).
-    pub ecn_capable: bool,
+    /// What it says about ECN.
+    pub ecn: Ecn,
     /// Whether it is within its flow's profile.
     pub class: Class,
     /// How long the link takes to transmit it.

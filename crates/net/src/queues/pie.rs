@@ -16,6 +16,7 @@
 //! drops), derandomization, the cap on the adjustment; not in use: switching PIE off at a low queue (§5.3). The mean packet size of the
 //! two-packet rule (§4.1) is the arriving packet's.
 
+use super::proportional_integral::Gains;
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::unit_interval;
 use parshall_units::parameters::{Reader, Variable};
@@ -51,6 +52,7 @@ const MARK_UP_TO: f64 = 0.1;
 #[derive(Clone, Debug)]
 pub struct Pie {
     config: PieConfig,
+    gains: Gains,
     probability: f64,
     delay_s: f64,
     burst_left: Duration,
@@ -68,6 +70,7 @@ impl Pie {
     pub fn new(config: &PieConfig) -> Self {
         Self {
             config: config.clone(),
+            gains: Gains::new(config.alpha, config.beta, config.target),
             probability: 0.0,
             delay_s: 0.0,
             burst_left: Duration::from_ps(config.max_burst),
@@ -103,8 +106,7 @@ impl Pie {
 
     /// RFC 8033 §4.2 and §5.5
     fn update(&mut self, delay_s: f64) {
-        let target_s = Duration::from_ps(self.config.target).as_secs_f64();
-        let step = self.config.alpha * (delay_s - target_s) + self.config.beta * (delay_s - self.delay_s);
+        let step = self.gains.step(delay_s, self.delay_s);
         let scale = match self.probability {
             p if p < 1e-6 => 2048.0,
             p if p < 1e-5 => 512.0,
@@ -176,7 +178,7 @@ impl QueueDiscipline for Pie {
         }
         if !self.is_hit(arrival, backlog, random) {
             Verdict::Accept
-        } else if self.config.ecn && arrival.ecn_capable && self.probability <= MARK_UP_TO {
+        } else if self.config.ecn && arrival.ecn.is_capable() && self.probability <= MARK_UP_TO {
             Verdict::Mark
         } else {
             Verdict::Drop

@@ -91,6 +91,16 @@ impl Red {
         self.average.value()
     }
 
+    /// The lower and the upper threshold, packets.
+    pub(super) fn thresholds(&self) -> (f64, f64) {
+        (self.curve.min, self.curve.max)
+    }
+
+    /// Another probability at the upper threshold.
+    pub(super) fn set_max_probability(&mut self, probability: f64) {
+        self.curve.max_probability = probability;
+    }
+
     /// Probability before spacing, as a function of the average queue.
     fn probability(&self) -> f64 {
         let average = self.average.value();
@@ -137,7 +147,7 @@ impl QueueDiscipline for Red {
         let probability = if by_ns2 && waiting <= 1 { 0.0 } else { self.probability() };
         if !self.coin.is_hit(probability, self.config.count_spacing, random) {
             Verdict::Accept
-        } else if self.config.ecn && arrival.ecn_capable && probability < 1.0 {
+        } else if self.config.ecn && arrival.ecn.is_capable() && probability < 1.0 {
             Verdict::Mark
         } else {
             Verdict::Drop
@@ -148,6 +158,7 @@ impl QueueDiscipline for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ecn::Ecn;
     use crate::markers::Class;
     use parshall_units::{Duration, Instant};
     use rand_core::SeedableRng;
@@ -167,9 +178,9 @@ mod tests {
         }
     }
 
-    fn arrival(ecn_capable: bool) -> Arrival {
+    fn arrival(ecn: Ecn) -> Arrival {
         let transmission = Duration::from_millis(1);
-        Arrival { now: Instant::ZERO, bytes: 1500, ecn_capable, class: Class::Out, transmission }
+        Arrival { now: Instant::ZERO, bytes: 1500, ecn, class: Class::Out, transmission }
     }
 
     /// How often a constant queue of `packets` is hit.
@@ -179,7 +190,7 @@ mod tests {
         let backlog = Backlog { packets, bytes: packets * 1500, ..Backlog::default() };
         let rounds = 200_000;
         let hits = (0..rounds)
-            .filter(|_| red.on_arrival(&arrival(false), &backlog, &mut random) == Verdict::Drop)
+            .filter(|_| red.on_arrival(&arrival(Ecn::NotCapable), &backlog, &mut random) == Verdict::Drop)
             .count();
         hits as f64 / f64::from(rounds)
     }
@@ -213,7 +224,8 @@ mod tests {
         red.average.sample(1.0, 29);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let short = Backlog { packets: 2, bytes: 3000, ..Backlog::default() };
-        assert!((0..100).all(|_| red.on_arrival(&arrival(false), &short, &mut random) == Verdict::Accept));
+        assert!((0..100)
+            .all(|_| red.on_arrival(&arrival(Ecn::NotCapable), &short, &mut random) == Verdict::Accept));
         assert!(red.average() > 20.0);
     }
 
@@ -230,10 +242,10 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let backlog = Backlog { packets: 29, ..Backlog::default() };
         let verdicts: Vec<Verdict> =
-            (0..100).map(|_| red.on_arrival(&arrival(true), &backlog, &mut random)).collect();
+            (0..100).map(|_| red.on_arrival(&arrival(Ecn::Ect0), &backlog, &mut random)).collect();
         assert!(verdicts.contains(&Verdict::Mark) && !verdicts.contains(&Verdict::Drop));
         let full = Backlog { packets: 1000, ..Backlog::default() };
-        assert_eq!(red.on_arrival(&arrival(true), &full, &mut random), Verdict::Drop);
+        assert_eq!(red.on_arrival(&arrival(Ecn::Ect0), &full, &mut random), Verdict::Drop);
     }
 
     #[test]
@@ -242,10 +254,10 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let busy = Backlog { packets: 9, ..Backlog::default() };
         for _ in 0..500 {
-            red.on_arrival(&arrival(false), &busy, &mut random);
+            red.on_arrival(&arrival(Ecn::NotCapable), &busy, &mut random);
         }
         assert!((red.average() - 9.0).abs() < 0.01);
-        let later = Arrival { now: Instant::ZERO + Duration::from_millis(10), ..arrival(false) };
+        let later = Arrival { now: Instant::ZERO + Duration::from_millis(10), ..arrival(Ecn::NotCapable) };
         let idle = Backlog { idle_since: Some(Instant::ZERO), ..Backlog::default() };
         red.on_arrival(&later, &idle, &mut random);
         let expected = 9.0 * libm::pow(0.9, 11.0);

@@ -238,7 +238,7 @@ mod tests {
 
     fn arrival(class: Class) -> Arrival {
         let transmission = Duration::from_millis(1);
-        Arrival { now: Instant::ZERO, bytes: 1000, ecn_capable: false, class, transmission }
+        Arrival { now: Instant::ZERO, bytes: 1000, ecn: crate::ecn::Ecn::NotCapable, class, transmission }
     }
 
     fn backlog(packets: u64, packets_in: u64) -> Backlog {

@@ -43,7 +43,7 @@ impl QueueDiscipline for Step {
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, _random: &mut R) -> Verdict {
         if !self.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes) {
             Verdict::Drop
-        } else if arrival.ecn_capable && backlog.packets >= self.threshold {
+        } else if arrival.ecn.is_capable() && backlog.packets >= self.threshold {
             Verdict::Mark
         } else {
             Verdict::Accept

@@ -4,6 +4,7 @@ use crate::datagram_flow::DatagramGroup;
 use crate::network::Network;
 use crate::tcp_group::TcpGroup;
 use etherparse::{TcpHeader, TcpOptionElement};
+use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
 use parshall_units::Duration;
 
@@ -37,7 +38,7 @@ pub(super) struct TcpRoute {
     /// Bytes of data in a full packet.
     pub(super) payload: u32,
     pub(super) ack_bytes: u32,
-    pub(super) ecn: bool,
+    pub(super) ecn: Ecn,
     pub(super) marked: bool,
     timestamps: bool,
     sack: bool,
@@ -71,7 +72,7 @@ impl TcpRoute {
             header_bytes: group.header_bytes,
             payload,
             ack_bytes: group.tcp.ack_size,
-            ecn: group.tcp.ecn,
+            ecn: group.ecn,
             marked: group.marker.build().is_some(),
             timestamps: group.tcp.timestamps,
             sack: group.tcp.recovery.uses_sack(),

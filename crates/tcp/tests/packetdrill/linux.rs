@@ -29,6 +29,7 @@ pub fn config(settings: &Settings) -> TcpConfig {
         timestamps: true,
         ecn: false,
         accurate_ecn: dctcp,
+        l4s: false,
         pacing: settings.paced,
         handshake: true,
         ssthresh_cached: SsthreshCache::Off,

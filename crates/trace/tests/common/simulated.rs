@@ -117,6 +117,7 @@ fn config(setup: &Setup) -> TcpConfig {
         timestamps: setup.timestamps,
         ecn: false,
         accurate_ecn: false,
+        l4s: false,
         pacing: false,
         handshake: true,
         ssthresh_cached: SsthreshCache::Off,

@@ -1,10 +1,11 @@
 //! Conservation, classes and Little's law where packets are held.
 
 use super::*;
+use crate::ecn::Ecn;
 use crate::link::Outcome;
 use crate::loss::{BernoulliConfig, LossConfig};
 use crate::markers::Class;
-use crate::queues::{CodelConfig, FqCodelConfig, Limit, QueueConfig};
+use crate::queues::{CodelConfig, DualPi2Config, DualScheduler, FqCodelConfig, Limit, QueueConfig};
 use crate::rate::Transmitter;
 use parshall_units::Rate;
 use proptest::prelude::*;
@@ -38,7 +39,21 @@ fn hasty(limit: u64) -> Vec<QueueConfig> {
         interval: Duration::from_millis(2).as_ps(),
         ecn: true,
     };
-    vec![codel(limit, 1, 2), QueueConfig::FqCodel(fair)]
+    let dual = DualPi2Config {
+        limit: Limit::Packets(limit),
+        target: Duration::from_millis(1).as_ps(),
+        update_interval: Duration::from_millis(2).as_ps(),
+        alpha: 10.0,
+        beta: 100.0,
+        coupling: 2.0,
+        ramp_start: 0,
+        ramp_width: Duration::from_millis(1).as_ps(),
+        unmarked: 0,
+        scheduler: DualScheduler::Weighted,
+        classic_share: 0.3,
+        time_shift: 0,
+    };
+    vec![codel(limit, 1, 2), QueueConfig::FqCodel(fair), QueueConfig::DualPi2(dual)]
 }
 
 /// Runs the transmissions due up to `now`; adds up what happened.
@@ -110,7 +125,7 @@ fn a_packet_waits_for_the_one_before_it_and_leaves_when_asked() {
 proptest! {
     #[test]
     fn packets_are_conserved_at_any_moment(
-        arrivals in prop::collection::vec((0u64..1_500_000_000, 40u32..3000, any::<bool>(), any::<bool>(), 0u32..4), 1..300),
+        arrivals in prop::collection::vec((0u64..1_500_000_000, 40u32..3000, prop::sample::select(Ecn::ALL.to_vec()), any::<bool>(), 0u32..4), 1..300),
         limit in 2u64..20,
         loss in 0.0f64..0.3,
         seed: u64,
@@ -120,10 +135,10 @@ proptest! {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut now = Instant::ZERO;
             let mut driven = Driven::default();
-            for (ticket, &(gap, bytes, ecn_capable, within, flow)) in arrivals.iter().enumerate() {
+            for (ticket, &(gap, bytes, ecn, within, flow)) in arrivals.iter().enumerate() {
                 now += Duration::from_ps(gap);
                 driven.until(&mut link, now);
-                let packet = Offered { bytes, ecn_capable, class: Class::within(within) };
+                let packet = Offered { bytes, ecn, class: Class::within(within) };
                 if link.offer(now, packet, &mut random) == Outcome::Waits {
                     driven.waiting.insert(ticket as u32, now);
                     link.hold(now, packet, flow, ticket as u32);

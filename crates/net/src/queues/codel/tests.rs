@@ -19,7 +19,7 @@ fn config(ecn: bool) -> CodelConfig {
 }
 
 fn packet(arrived: Instant, ticket: u32) -> Held {
-    Held { arrived, bytes: 1000, ecn_capable: true, class: Class::Out, flow: 0, ticket, period: 0 }
+    Held { arrived, bytes: 1000, ecn: crate::ecn::Ecn::Ect0, class: Class::Out, flow: 0, ticket, period: 0 }
 }
 
 /// Asks a queue for a packet each millisecond of `turns`. Before each, it is filled anew with so many packets that have waited for

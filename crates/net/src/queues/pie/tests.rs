@@ -1,6 +1,7 @@
 //! PIE beside the RFC's own program: a queue of packets with times, a server, and a timer, run event by event.
 
 use super::*;
+use crate::ecn::Ecn;
 use crate::markers::Class;
 use proptest::prelude::*;
 use rand_core::{RngCore, SeedableRng};
@@ -132,7 +133,7 @@ impl Fifo {
         Self { pie: Pie::new(config), departures: VecDeque::new(), free: Instant::ZERO }
     }
 
-    fn offer(&mut self, now: Instant, ecn_capable: bool, random: &mut Xoshiro256PlusPlus) -> Verdict {
+    fn offer(&mut self, now: Instant, ecn: Ecn, random: &mut Xoshiro256PlusPlus) -> Verdict {
         while self.departures.front().is_some_and(|&left| left < now) {
             self.departures.pop_front();
         }
@@ -145,7 +146,7 @@ impl Fifo {
             packets_in: 0,
         };
         let transmission = Duration::from_ps(TRANSMISSION_PS);
-        let arrival = Arrival { now, bytes: 1500, ecn_capable, class: Class::Out, transmission };
+        let arrival = Arrival { now, bytes: 1500, ecn, class: Class::Out, transmission };
         let verdict = self.pie.on_arrival(&arrival, &backlog, random);
         if verdict != Verdict::Drop {
             self.free = self.free.max(now) + transmission;
@@ -178,7 +179,7 @@ proptest! {
         for (packets, gap) in phases {
             for _ in 0..packets {
                 now += gap;
-                let ours = fifo.offer(Instant::from_ps(now), false, &mut one);
+                let ours = fifo.offer(Instant::from_ps(now), Ecn::NotCapable, &mut one);
                 prop_assert_eq!(ours == Verdict::Drop, program.enqueue(now, &mut two));
                 prop_assert!((fifo.pie.probability() - program.drop_prob).abs() < 1e-12);
             }
@@ -195,7 +196,7 @@ fn holds_the_delay_at_its_target() {
     let packets = 200_000;
     for i in 0..packets {
         now += Duration::from_ps(TRANSMISSION_PS * 10 / 11);
-        let verdict = fifo.offer(now, false, &mut random);
+        let verdict = fifo.offer(now, Ecn::NotCapable, &mut random);
         if i >= packets / 2 {
             drops += u64::from(verdict == Verdict::Drop);
             waited += fifo.free.since(now).as_secs_f64();
@@ -216,7 +217,7 @@ fn marks_up_to_a_tenth_and_drops_beyond() {
     for _ in 0..100_000 {
         now += Duration::from_ps(TRANSMISSION_PS * 20 / 21);
         let full = fifo.departures.len() >= LIMIT;
-        match fifo.offer(now, true, &mut random) {
+        match fifo.offer(now, Ecn::Ect0, &mut random) {
             Verdict::Mark => {
                 assert!(fifo.pie.probability() <= 0.1);
                 marked += 1;

@@ -1,0 +1,91 @@
+//! A policer: what exceeds a rate and a burst is dropped at once, without waiting (RFC 2697's committed bucket, what is not green being
+//! dropped; of its effect on TCP: Flach et al. 2016).
+//!
+//! | RFC 2697 | field | unit |
+//! | --- | --- | --- |
+//! | CIR | `rate` | bit/s, headers included |
+//! | CBS | `burst` | bytes |
+//!
+//! What conforms waits in order of arrival for the link, as in a drop-tail queue. A packet that finds no room takes no tokens. The same
+//! rate without drops as long as there is room, a shaper, is a link of that rate.
+
+use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
+use crate::markers::{Class, PacketMarker, TokenBucket, TokenBucketConfig};
+use rand_core::RngCore;
+
+parshall_units::configuration! {
+    /// Parameters of [`Policer`].
+    pub struct PolicerConfig {
+        /// How much of what conforms fits, the packet being transmitted included.
+        limit: Limit => Buffer, default "100 packets";
+        /// Rate above which packets are dropped, headers included.
+        rate: u64 => Rate, default "10 Mbit/s", min 1.0, max 1e15;
+        /// What may exceed the rate at once; less than a packet lets none pass.
+        burst: u32 => Bytes, default "30 kB", min 1.0, max 1e9;
+    }
+}
+
+/// First in, first out, of what a token bucket lets pass.
+#[derive(Clone, Debug)]
+pub struct Policer {
+    limit: Limit,
+    bucket: TokenBucket,
+}
+
+impl Policer {
+    pub(crate) const SUMMARY: &'static str = "drops at once what exceeds a rate and a burst (a token bucket)";
+    pub(crate) const REFERENCE: &'static str = "RFC 2697";
+
+    /// An empty queue, and a full bucket.
+    pub fn new(config: &PolicerConfig) -> Self {
+        let bucket = TokenBucketConfig { rate: config.rate, burst: u64::from(config.burst) };
+        Self { limit: config.limit, bucket: TokenBucket::new(&bucket) }
+    }
+}
+
+impl QueueDiscipline for Policer {
+    fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, _random: &mut R) -> Verdict {
+        let fits = self.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes);
+        if fits && self.bucket.mark(arrival.now, arrival.bytes) == Class::In {
+            Verdict::Accept
+        } else {
+            Verdict::Drop
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ecn::Ecn;
+    use parshall_units::{Duration, Instant};
+    use rand_core::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    /// What becomes of packets of 1000 bytes that come at these times, in ms, at 8 Mbit/s (one a millisecond) and 3000 bytes at once.
+    fn verdicts(arrivals: &[(u64, u64)]) -> Vec<bool> {
+        let config = PolicerConfig { limit: Limit::Packets(10), rate: 8_000_000, burst: 3000 };
+        let mut policer = Policer::new(&config);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut passes = |(ms, packets): &(u64, u64)| {
+            let now = Instant::ZERO + Duration::from_millis(*ms);
+            let transmission = Duration::from_millis(0);
+            let arrival = Arrival { now, bytes: 1000, ecn: Ecn::Ect0, class: Class::Out, transmission };
+            let backlog = Backlog { packets: *packets, bytes: packets * 1000, ..Backlog::default() };
+            policer.on_arrival(&arrival, &backlog, &mut random) == Verdict::Accept
+        };
+        arrivals.iter().map(&mut passes).collect()
+    }
+
+    #[test]
+    fn a_burst_passes_and_then_the_rate() {
+        let arrivals = [0, 0, 0, 0, 1, 1, 2, 10, 10, 10, 10].map(|ms| (ms, 0));
+        let expected = [true, true, true, false, true, false, true, true, true, true, false];
+        assert_eq!(verdicts(&arrivals), expected);
+    }
+
+    #[test]
+    fn what_finds_no_room_takes_no_tokens() {
+        assert_eq!(verdicts(&[(0, 10), (0, 9), (0, 9), (0, 9), (0, 9)]), [false, true, true, true, false]);
+    }
+}
