@@ -5,7 +5,7 @@
 //! are in packets of one MSS and may be fractional; the endpoint sends whole packets.
 //!
 //! One file per control; [`catalog`] is the one list of them, and every entry passes the same
-//! conformance tests (`tests/conformance.rs`).
+//! [`conformance`] kit (`tests/conformance.rs`).
 //!
 //! | term | meaning |
 //! | --- | --- |
@@ -17,6 +17,7 @@ mod bbr;
 mod bbr3;
 mod bic;
 pub mod catalog;
+pub mod conformance;
 mod cubic;
 mod cubic_2005;
 mod dctcp;

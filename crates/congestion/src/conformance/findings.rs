@@ -1,0 +1,126 @@
+//! What was found: of each check the first violation, and what holds at any event.
+
+use super::{Check, Happening, Which, CHECKS};
+use crate::{CongestionControl, Control, ControlConfig};
+use serde::Serialize;
+
+/// Where a check was violated first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// Of the series of random events ([`random_events`](super::random_events)); `None`: a scripted course.
+    pub seed: Option<u64>,
+    /// Number of the event in its series, from 0.
+    pub event: usize,
+    /// What happened.
+    pub happened: String,
+    /// What the control did then.
+    pub found: String,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// It held.
+    Passed,
+    /// It did not.
+    Violated(Violation),
+    /// The control failed before that could be seen.
+    NotReached,
+    /// It does not concern a control of this kind.
+    NotAsked,
+}
+
+/// A check, and what it found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// Which.
+    #[serde(flatten)]
+    pub check: &'static Check,
+    /// What was found.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+impl Checked {
+    /// Whether the control fails by it.
+    pub fn fails(&self) -> bool {
+        self.check.required && matches!(self.outcome, Outcome::Violated(_) | Outcome::NotReached)
+    }
+}
+
+/// The first violation of each check.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    first: [Option<Outcome>; CHECKS.len()],
+    /// Of the series that is being tried.
+    pub(super) seed: Option<u64>,
+}
+
+impl Findings {
+    /// What all checks found.
+    pub fn answers(self) -> Vec<Checked> {
+        let outcomes = self.first.into_iter().map(|found| found.unwrap_or(Outcome::Passed));
+        CHECKS.iter().zip(outcomes).map(|(check, outcome)| Checked { check, outcome }).collect()
+    }
+
+    pub(super) fn add(&mut self, which: Which, event: usize, happened: &str, found: impl FnOnce() -> String) {
+        let seed = self.seed;
+        let place = &mut self.first[which as usize];
+        if !matches!(place, Some(Outcome::Violated(_))) {
+            let (happened, found) = (happened.to_owned(), found());
+            *place = Some(Outcome::Violated(Violation { seed, event, happened, found }));
+        }
+    }
+
+    pub(super) fn set(&mut self, which: Which, outcome: Outcome) {
+        self.first[which as usize].get_or_insert(outcome);
+    }
+
+    /// A control from outside failed: whether it did, and there is nothing more to see.
+    pub(super) fn failed(&mut self, config: &ControlConfig, event: usize, happened: &str) -> bool {
+        let Some(fault) = config.fault() else { return false };
+        let which = if fault.in_call { Which::calls } else { Which::values };
+        self.add(which, event, happened, || fault.what);
+        true
+    }
+
+    /// What holds after every event; whether the control can be told more.
+    pub(super) fn at_any_event(
+        &mut self,
+        config: &ControlConfig,
+        control: &Control,
+        before: f64,
+        event: Happening,
+        number: usize,
+    ) -> bool {
+        if self.failed(config, number, &event.to_string()) {
+            return false;
+        }
+        let (window, ssthresh) = (control.window(), control.ssthresh());
+        let rate = control.pacing_rate().unwrap_or(1.0);
+        let mut expect = |held: bool, which, found: &dyn Fn() -> String| {
+            if !held {
+                self.add(which, number, &event.to_string(), found);
+            }
+        };
+        expect(window.is_finite() && window >= 1.0, Which::values, &|| {
+            format!("a window of {window} packets")
+        });
+        expect(ssthresh >= 2.0, Which::values, &|| format!("ssthresh is {ssthresh} packets"));
+        expect(rate.is_finite() && rate > 0.0, Which::values, &|| {
+            format!("a pacing rate of {rate} packets/s")
+        });
+        match event {
+            Happening::Congestion { .. } => {
+                let grown = || format!("the window grew from {before} to {window} packets");
+                expect(window <= before.max(2.0), Which::congestion, &grown);
+            }
+            Happening::Timeout { .. } => {
+                expect(window == 1.0, Which::timeout, &|| format!("the window was {window} packets"));
+            }
+            _ => {}
+        }
+        true
+    }
+}
