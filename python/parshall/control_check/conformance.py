@@ -27,8 +27,9 @@ class Finding:
     outcome
         ``passed``, ``violated``, ``not_reached`` (the control failed before that could be seen), or ``not_asked`` (it
         does not concern a control of this kind).
-    seed, event
-        Of the first violation: the series of random events, None for a scripted course, and the event's number in it.
+    series, event
+        Of the first violation: number of the series of random events, None for a scripted course, and of the event in
+        it.
     happened, found
         What happened then, and what the control did.
     """
@@ -38,7 +39,7 @@ class Finding:
     source: str
     required: bool
     outcome: str
-    seed: int | None = None
+    series: int | None = None
     event: int | None = None
     happened: str | None = None
     found: str | None = None
@@ -53,7 +54,7 @@ class Finding:
         """What was found, for people."""
         if self.outcome != "violated":
             return self.outcome.replace("_", " ")
-        where = "" if self.seed is None else f" (event {self.event} of series {self.seed})"
+        where = "" if self.series is None else f" (event {self.event} of series {self.series})"
         return f"{'violated' if self.required else 'advice'}: {self.happened}: {self.found}{where}"
 
     def as_json(self) -> dict[str, Any]:

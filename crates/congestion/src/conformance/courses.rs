@@ -45,13 +45,13 @@ impl<'a> Course<'a> {
 
     fn expect(&mut self, held: bool, happened: &str, found: impl FnOnce() -> String) {
         if !held {
-            self.found.add(self.which, self.events - 1, happened, found);
+            self.found.add(self.which, self.events - 1, &happened, found);
         }
     }
 
     /// Walks it, and says so where the control fails on the way.
     fn walk(mut self, course: impl FnOnce(&mut Self) -> Option<()>) {
-        let made = !self.found.failed(&self.watched.config, 0, STARTING);
+        let made = !self.found.failed(&self.watched.config, 0, &STARTING);
         if !made || course(&mut self).is_none() {
             self.found.set(self.which, Outcome::NotReached);
         }
@@ -98,7 +98,7 @@ fn answers_losses(config: &ControlConfig, found: &mut Findings) {
         }
         let window = course.window();
         course.expect(window <= before / 2.0, "20 round trips with a loss each", || {
-            format!("the window went from {before} to {window} packets")
+            format!("the window went from {before:.1} to {window:.1} packets")
         });
         Some(())
     });
@@ -111,7 +111,7 @@ fn recovers(config: &ControlConfig, found: &mut Findings) {
         course.round_trips(100)?;
         let window = course.window();
         course.expect(window > 10.0, "a timeout, and 100 round trips without loss", || {
-            format!("a window of {window} packets")
+            format!("the window is {window:.1} packets")
         });
         Some(())
     });

@@ -26,7 +26,7 @@ pub enum Happening {
 pub enum Flight {
     /// Anything up to 100,000 packets, whatever the window is: a control of the catalog bears it.
     Any,
-    /// What the window allows, and three packets more (limited transmit, RFC 3042, and one that a shrinking window left).
+    /// What the window allows, and the two packets of limited transmit (RFC 3042).
     Sent,
 }
 
@@ -126,7 +126,7 @@ impl Path {
                 let window = control.window();
                 let acked = match self.flight {
                     Flight::Any => u64::from(acked),
-                    Flight::Sent => u64::from(acked).min(window as u64 + 3),
+                    Flight::Sent => u64::from(acked).min(most_in_flight(window)),
                 };
                 let in_flight = self.in_flight(in_flight, window).max(acked);
                 let lost = u64::from(gap_us % 5 == 0);
@@ -177,7 +177,7 @@ impl Path {
     fn in_flight(&self, drawn: u32, window: f64) -> u64 {
         match self.flight {
             Flight::Any => u64::from(drawn),
-            Flight::Sent => u64::from(drawn) % (window as u64 + 3) + 1,
+            Flight::Sent => u64::from(drawn) % most_in_flight(window) + 1,
         }
     }
 
@@ -218,6 +218,11 @@ impl Path {
             }
         }
     }
+}
+
+/// Packets, with [`Flight::Sent`].
+fn most_in_flight(window: f64) -> u64 {
+    window as u64 + 2
 }
 
 fn microseconds(us: u32) -> Duration {

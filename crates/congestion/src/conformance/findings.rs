@@ -3,12 +3,13 @@
 use super::{Check, Happening, Which, CHECKS};
 use crate::{CongestionControl, Control, ControlConfig};
 use serde::Serialize;
+use std::fmt::Display;
 
 /// Where a check was violated first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// Of the series of random events ([`random_events`](super::random_events)); `None`: a scripted course.
-    pub seed: Option<u64>,
+    /// Number of the series of random events, from 0; `None`: a scripted course.
+    pub series: Option<u32>,
     /// Number of the event in its series, from 0.
     pub event: usize,
     /// What happened.
@@ -54,7 +55,7 @@ impl Checked {
 pub struct Findings {
     first: [Option<Outcome>; CHECKS.len()],
     /// Of the series that is being tried.
-    pub(super) seed: Option<u64>,
+    pub(super) series: Option<u32>,
 }
 
 impl Findings {
@@ -64,12 +65,18 @@ impl Findings {
         CHECKS.iter().zip(outcomes).map(|(check, outcome)| Checked { check, outcome }).collect()
     }
 
-    pub(super) fn add(&mut self, which: Which, event: usize, happened: &str, found: impl FnOnce() -> String) {
-        let seed = self.seed;
+    pub(super) fn add(
+        &mut self,
+        which: Which,
+        event: usize,
+        happened: &dyn Display,
+        found: impl FnOnce() -> String,
+    ) {
+        let series = self.series;
         let place = &mut self.first[which as usize];
         if !matches!(place, Some(Outcome::Violated(_))) {
-            let (happened, found) = (happened.to_owned(), found());
-            *place = Some(Outcome::Violated(Violation { seed, event, happened, found }));
+            let (happened, found) = (happened.to_string(), found());
+            *place = Some(Outcome::Violated(Violation { series, event, happened, found }));
         }
     }
 
@@ -78,7 +85,7 @@ impl Findings {
     }
 
     /// A control from outside failed: whether it did, and there is nothing more to see.
-    pub(super) fn failed(&mut self, config: &ControlConfig, event: usize, happened: &str) -> bool {
+    pub(super) fn failed(&mut self, config: &ControlConfig, event: usize, happened: &dyn Display) -> bool {
         let Some(fault) = config.fault() else { return false };
         let which = if fault.in_call { Which::calls } else { Which::values };
         self.add(which, event, happened, || fault.what);
@@ -94,22 +101,22 @@ impl Findings {
         event: Happening,
         number: usize,
     ) -> bool {
-        if self.failed(config, number, &event.to_string()) {
+        if self.failed(config, number, &event) {
             return false;
         }
         let (window, ssthresh) = (control.window(), control.ssthresh());
         let rate = control.pacing_rate().unwrap_or(1.0);
         let mut expect = |held: bool, which, found: &dyn Fn() -> String| {
             if !held {
-                self.add(which, number, &event.to_string(), found);
+                self.add(which, number, &event, found);
             }
         };
         expect(window.is_finite() && window >= 1.0, Which::values, &|| {
-            format!("a window of {window} packets")
+            format!("the window is {window} packets")
         });
         expect(ssthresh >= 2.0, Which::values, &|| format!("ssthresh is {ssthresh} packets"));
         expect(rate.is_finite() && rate > 0.0, Which::values, &|| {
-            format!("a pacing rate of {rate} packets/s")
+            format!("the pacing rate is {rate} packets/s")
         });
         match event {
             Happening::Congestion { .. } => {
@@ -117,7 +124,7 @@ impl Findings {
                 expect(window <= before.max(2.0), Which::congestion, &grown);
             }
             Happening::Timeout { .. } => {
-                expect(window == 1.0, Which::timeout, &|| format!("the window was {window} packets"));
+                expect(window == 1.0, Which::timeout, &|| format!("the window is {window} packets"));
             }
             _ => {}
         }

@@ -75,14 +75,14 @@ pub struct Extent {
 pub fn check(config: &ControlConfig, extent: Extent) -> Vec<Checked> {
     let mut found = Findings::default();
     let mut draws = Draws::new(extent.seed);
-    for _ in 0..extent.series {
+    for series in 0..extent.series {
         let (seed, window) = (draws.any(), 1.0 + draws.share() * 99.0);
         let random = draws.any();
         let start = Start { window, random, ..Start::NEW };
-        found.seed = Some(seed);
+        found.series = Some(series);
         under_events(config, start, &random_events(seed, extent.events), extent.flight, &mut found);
     }
-    found.seed = None;
+    found.series = None;
     for course in COURSES {
         course(config, &mut found);
     }
@@ -99,7 +99,7 @@ pub fn under_events(
 ) {
     let mut one = Watched::new(config, start, flight);
     let mut two = Watched::new(config, start, flight);
-    if found.failed(&one.config, 0, STARTING) {
+    if found.failed(&one.config, 0, &STARTING) {
         return;
     }
     for (number, &event) in events.iter().enumerate() {
@@ -109,7 +109,7 @@ pub fn under_events(
         }
         let (window, other) = (one.window(), two.window());
         if window.to_bits() != other.to_bits() {
-            found.add(Which::deterministic, number, &event.to_string(), || {
+            found.add(Which::deterministic, number, &event, || {
                 format!("windows of {window} and {other} packets")
             });
             return;
