@@ -162,7 +162,12 @@ def _of_class(name: str, made_by: Any, source: str, code: str, place: str | None
 def _place_of_class(made_by: Any) -> str | None:
     """The file of a class at the top of a module; a script that is running is not run again for it."""
     module, qualified = getattr(made_by, "__module__", "__main__"), getattr(made_by, "__qualname__", "")
-    file = None if module == "__main__" or not qualified.isidentifier() else inspect.getsourcefile(made_by)
+    if module == "__main__" or not qualified.isidentifier():
+        return None
+    try:
+        file = inspect.getsourcefile(made_by)
+    except TypeError:
+        return None
     return None if file is None else f"{Path(file).absolute()}:{qualified}"
 
 

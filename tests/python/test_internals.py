@@ -106,6 +106,97 @@ def test_cubics_variables_are_those_of_its_curve(tmp_path: Path) -> None:
     assert ways[1].any()
 
 
+QUEUES: dict[str, dict[str, Any]] = {
+    "rio": {"name": "rio", "limit": "60 packets", "in_min": "20 packets", "in_max": "50 packets"}
+    | {"out_min": "5 packets", "out_max": "40 packets", "out_probability": 0.1, "averaging": 0.02},
+    "fq_codel": {"name": "fq_codel", "limit": "200 packets", "ecn": False},
+    "codel": {"name": "codel"},
+    "pie": {"name": "pie"},
+    "red": {"name": "red"},
+}
+
+
+def beside_marked_flows(queue: str, directory: Path) -> Run:
+    marker = {"name": "token_bucket", "rate": "2 Mbit/s", "burst": "10 packets"}
+    flows = [
+        {"name": "marked", "count": 2, "rtt": "40 ms", "congestion_control": "reno", "marker": marker},
+        {"name": "calls", "rtt": "30 ms", "marker": marker, "workload": {"name": "cbr", "rate": "3 Mbit/s"}},
+    ]
+    probes = {"flow_samples": "100 ms", "link_samples": "100 ms", "internals": True}
+    bottleneck = {"rate": "10 Mbit/s", "queue": QUEUES[queue]}
+    scenario = {"duration": "20 s", "bottleneck": bottleneck, "flows": flows, "probes": probes}
+    return ps.run(ps.Scenario.from_document(scenario), directory)
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_queues_tell_all_that_they_list(queue: str, tmp_path: Path) -> None:
+    run = beside_marked_flows(queue, tmp_path / "run")
+    assert run.internals is not None
+    (entry,) = [entry for entry in catalog.family("queues") if entry.name == queue]
+    listed = {variable.name for variable in entry.variables}
+    assert set(run.internals.filter(owner="bottleneck")["variable"]) == listed
+
+
+def test_every_queue_with_a_state_is_tried() -> None:
+    assert {entry.name for entry in catalog.family("queues") if entry.variables} == set(QUEUES)
+
+
+def test_rios_averages_decide_on_its_probabilities(tmp_path: Path) -> None:
+    run = beside_marked_flows("rio", tmp_path / "run")
+    of = {name: recorded(run, "bottleneck", name)["value"].to_numpy() for name in RIO}
+    average, average_in, p_in, p_out = (of[name] for name in RIO)
+    assert np.all((average_in >= 0) & (average_in < average + 1))
+    assert average_in.max() > 1
+    # Clark & Fang 1998: linear between the thresholds; in-packets are held against their own queue.
+    rising = np.where(average < 5, 0, 0.1 * (average - 5) / 35)
+    np.testing.assert_allclose(p_out, np.where(average < 40, rising, 1), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        p_in, np.where(average_in < 20, 0, 0.01 * (average_in - 20) / 30), rtol=1e-12, atol=1e-15
+    )
+    assert p_out.max() > 0
+
+
+RIO = ("average", "average_in", "probability_in", "probability_out")
+
+
+def test_fq_codels_queues_are_those_of_its_flows(tmp_path: Path) -> None:
+    run = beside_marked_flows("fq_codel", tmp_path / "run")
+    assert run.link_samples is not None
+    of = {
+        name: recorded(run, "bottleneck", name)["value"].to_numpy()
+        for name in ("active_queues", "new_queues", "dropping_queues", "longest_queue")
+    }
+    assert of["active_queues"].max() == 3
+    assert np.all(of["new_queues"] <= of["active_queues"])
+    assert np.all(of["dropping_queues"] <= of["active_queues"])
+    assert of["longest_queue"].max() > 10
+    dropping = recorded(run, "bottleneck", "dropping_queues").filter(pl.col("value") > 0)["time_s"]
+    counts = recorded(run, "bottleneck", "largest_count")
+    assert counts["time_s"].to_list() == dropping.to_list(), "a count where one drops, and nowhere else"
+    assert counts["value"].min() >= 1
+
+
+def test_a_buckets_tokens_are_those_that_its_packets_left(tmp_path: Path) -> None:
+    """The calls send 3 Mbit/s through a bucket of 2 Mbit/s: it is empty but for what a packet needs."""
+    run = beside_marked_flows("codel", tmp_path / "run")
+    assert run.flow_samples is not None
+    tokens = {flow: recorded(run, owner, "tokens").filter(flow=flow) for owner, flow in (("calls", 2), ("marked", 0))}
+    for flow, found in tokens.items():
+        assert found["time_s"].to_list() == pytest.approx([0.1 * k for k in range(200)])
+        assert found["value"][0] == 15_000, "it is full at first"
+        assert found["value"].is_between(0, 15_000).all(), flow
+    assert tokens[2]["value"][10:].max() < 1500 + 1000, (
+        "a packet finds too few, or takes them; 1000 bytes until the next"
+    )
+    expected = run.flow_samples.filter(flow=0)["time_s"].to_list()
+    assert tokens[0]["time_s"].to_list() == pytest.approx(expected)
+    # What was marked in took its bytes: over the run, no more than flowed in, and the bucket.
+    sent = run.flows.filter(flow=2)["sent_in_packets"].item()
+    size = 1500
+    left = tokens[2]["value"][-1]
+    assert sent * size == pytest.approx(15_000 + 2e6 / 8 * 19.9 - left, abs=2e6 / 8 * 0.1 + 2 * size)
+
+
 def test_they_are_on_the_page_and_explained(run: Run) -> None:
     page = page_html(run)
     assert "Inner variables of controls and queues" in page

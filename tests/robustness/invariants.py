@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 import polars as pl
+from captures import Packet, packets
 
 from parshall.runs import Run
 
@@ -42,6 +43,12 @@ def violations(run: Run) -> Iterator[str]:
     yield from _between(run, resolved)
     if run.transfers is not None:
         yield from _transfers(run.transfers, run)
+    for index in resolved["probes"]["pcap"]:
+        for number, path in zip(run.repetitions, run.captures(resolved["links"][index]["name"]), strict=True):
+            yield from _capture(packets(path), index, number, run, resolved)
+    for path in run.directory.glob("repetitions/*/qlog/*.sqlog"):
+        for record in path.read_text(encoding="utf-8").split("\x1e")[1:]:
+            json.loads(record)
 
 
 def _numbers(run: Run) -> Iterator[str]:
@@ -55,6 +62,29 @@ def _numbers(run: Run) -> Iterator[str]:
         for column in table.select(pl.col(pl.Float64)).iter_columns():
             if not all(isfinite(value) for value in column.drop_nulls()):
                 yield f"{name}.{column.name} has a value that is not finite"
+
+
+def _capture(found: Sequence[Packet], index: int, number: int, run: Run, resolved: Row) -> Iterator[str]:
+    name = resolved["links"][index]["name"]
+    where = f"capture of {name}"
+    times = [packet.time_ns for packet in found]
+    if times != sorted(times):
+        yield f"{where}: its times are not in order"
+    if times and times[-1] > 1e9 * run.totals[run.repetitions.index(number)]["simulated_s"]:
+        yield f"{where}: its last packet passes at {times[-1]} ns, after the end"
+    if not all(packet.checksums_fit() for packet in found if len(packet.headers) + packet.payload < _LARGEST_DATAGRAM):
+        yield f"{where}: a checksum is wrong"
+    crossing = [(index in each["path"], index in each["reverse_path"]) for each in resolved["flows"]]
+    if resolved["warm_up_ps"] or (True, True) in crossing:
+        return  # then some packets were not counted, or cross it in both directions
+    leaving = 0
+    for packet in found:
+        is_data = packet.source.startswith("10.")
+        _, _, high, low = (packet.destination if is_data else packet.source).split(".")
+        leaving += crossing[256 * int(high) + int(low)][0 if is_data else 1]
+    row = run.links.row(by_predicate=(pl.col("link") == name) & (pl.col("repetition") == number), named=True)
+    if leaving != row["forwarded_packets"]:
+        yield f"{where}: {leaving} packets leave, {row['forwarded_packets']} were forwarded"
 
 
 def _shares(run: Run) -> Iterator[str]:

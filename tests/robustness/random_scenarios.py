@@ -199,8 +199,12 @@ class Draw(random.Random):
             "flows": self.choice((0, 1, 5, 100)),
             "rounds": self.choice((0, 1, 5)),
             "transfers": self.maybe(0.7),
+            "pcap": self.maybe(0.5),
+            "qlog": self.maybe(0.5),
         }
         probes = {key: value for key, value in drawn.items() if self.maybe(0.5)}
+        if probes.get("flows") == 100:
+            probes.pop("qlog", None)  # no more than 500 logs
         self.others(probes, Probes, set(drawn))
         return probes
 

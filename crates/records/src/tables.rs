@@ -93,6 +93,11 @@ macro_rules! tables {
                 Self { directory: None, $($field: Table::none(),)* }
             }
 
+            /// Where the files are; `None`: nowhere.
+            pub fn directory(&self) -> Option<&Path> {
+                self.directory.as_deref()
+            }
+
             /// Completes the files and makes sure that they are on the disk.
             ///
             /// # Errors

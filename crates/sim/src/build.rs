@@ -4,6 +4,8 @@
 //! sender to first link, last link to receiver, and the same two on the way back. Where the way back is
 //! uncontended it is as long as the way there.
 
+mod spread;
+
 use crate::access::AccessLink;
 use crate::application::Application;
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
@@ -13,10 +15,10 @@ use crate::latency::Latency;
 use crate::memory::in_large_pages;
 use crate::network::{ArrivalProcess, Bins, LinkState, Network};
 use crate::packet::{Entity, MAX_INDEX};
-use crate::probe::{DatagramProbe, FlowProbe, Interval, LinkProbe};
+use crate::probe::{DatagramProbe, FlowProbe, LinkProbe, MarkerProbe};
 use crate::random::{SmallStream, Streams};
 use crate::scenario::{FlowGroup, LinkSpec, Probes, RateSpec, Sampling, Scenario, Spread};
-use crate::series::Widths;
+use crate::series::{Interval, Widths};
 use crate::shared::Core;
 use crate::tcp_flow::TcpFlow;
 use crate::tcp_group::{Legs, Place, TcpGroup};
@@ -27,8 +29,9 @@ use parshall_net::markers;
 use parshall_net::rate::Transmitter;
 use parshall_tcp::TcpConfig;
 use parshall_units::{ConfigError, Duration, Instant, Rate};
-use parshall_workload::{Distribution, Source, WorkloadConfig};
+use parshall_workload::{Source, WorkloadConfig};
 use rand_core::RngCore;
+use spread::SpreadValues;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -93,6 +96,8 @@ fn links_of(scenario: &Scenario, repetition: u32, streams: Streams) -> Result<Ne
     check_interval("probes.flow_samples", scenario.probes.flow_samples, scenario.duration_ps)?;
     check_interval("probes.link_samples", scenario.probes.link_samples, scenario.duration_ps)?;
     check_ends_with(scenario)?;
+    crate::capture::check(scenario)?;
+    crate::qlog::check(scenario)?;
     let mut network = Network {
         core: Core::new(
             Instant::from_ps(scenario.warm_up_ps),
@@ -382,6 +387,7 @@ impl<'a> GroupBuilder<'a> {
         let access = self.access()?;
         let group = DatagramGroup {
             name: self.name.clone(),
+            number: self.number,
             header_bytes: self.spec.header_bytes,
             processing_time: Duration::from_ps(self.spec.processing_ps),
             access,
@@ -420,6 +426,8 @@ impl<'a> GroupBuilder<'a> {
             let number = self.network.datagram_flows.len() as u32;
             let mut stream = self.streams.stream(&self.spec.name, "processing", u64::from(index));
             let processing = SmallStream::of(&mut stream);
+            let mut edge = Edge::new(&group.marker);
+            self.sample_marker(edge.as_deref_mut(), index);
             let mut flow = DatagramFlow::new(
                 Place {
                     id: self.network.flow_count,
@@ -428,7 +436,7 @@ impl<'a> GroupBuilder<'a> {
                     random: 0,
                     processing,
                 },
-                Edge::new(&group.marker),
+                edge,
                 pace,
                 (legs.to_first_link, legs.to_receiver),
                 rtt,
@@ -472,6 +480,9 @@ impl<'a> GroupBuilder<'a> {
             access: self.access()?,
             marker: self.spec.marker.clone(),
             awaited: self.awaited,
+            one_link: self.spec.path.len() == 1,
+            one_link_back: self.spec.reverse_path.len() == 1,
+            heard_at_once: self.spec.reverse_path.is_empty(),
             path: self.spec.path.clone().into(),
             reverse_path: self.spec.reverse_path.clone().into(),
         };
@@ -522,6 +533,16 @@ impl<'a> GroupBuilder<'a> {
         Ok(())
     }
 
+    /// The marker of the flow that is added next is sampled, if its inner variables are recorded.
+    fn sample_marker(&self, edge: Option<&mut Edge>, index: u32) {
+        let probes = &self.scenario.probes;
+        let interval = sample_interval(probes, index).filter(|_| probes.internals);
+        if let (Some(edge), Some(interval)) = (edge, interval) {
+            edge.probe =
+                Some(Box::new(MarkerProbe::new(interval, self.name.clone(), self.network.flow_count)));
+        }
+    }
+
     fn add_tcp_flow(
         &mut self,
         place: Place,
@@ -534,6 +555,8 @@ impl<'a> GroupBuilder<'a> {
         let mut flow = TcpFlow::new(&network.tcp_groups[place.group as usize], place, legs, application);
         flow.probe = flow_probe(&self.scenario.probes, index, &network.tcp_groups[place.group as usize].name);
         flow.begin(&mut network.core, started);
+        self.sample_marker(flow.edge.as_deref_mut(), index);
+        let network = &mut *self.network;
         network.tcp_flows.push(flow);
         if let Some(latency) = &mut network.core.latency {
             latency.add_tcp(self.number);
@@ -554,79 +577,6 @@ fn flow_probe(probes: &Probes, index: u32, group: &Arc<str>) -> Option<Box<FlowP
     let rounds = index < probes.rounds_flows;
     let internals = probes.internals.then(|| group.clone());
     (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds, internals)))
-}
-
-/// A [`Spread`] ready to be asked.
-struct SpreadValues<'a> {
-    spread: &'a Spread,
-    distribution: Option<Distribution>,
-    group: &'a str,
-    key: &'static str,
-    streams: Streams,
-}
-
-impl<'a> SpreadValues<'a> {
-    fn new(
-        spread: &'a Spread,
-        group: &'a FlowGroup,
-        streams: Streams,
-        key: &'static str,
-    ) -> Result<Self, Problem> {
-        let mut distribution = None;
-        match spread {
-            Spread::List(values) if values.len() != group.count as usize => {
-                let (found, count) = (values.len(), group.count);
-                return Err(problem(key, format!("lists {found} values for {count} flows")));
-            }
-            Spread::Uniform { low, high } if low > high => {
-                return Err(problem(key, "the lower end is above the upper one"));
-            }
-            Spread::Distribution { of, .. } => {
-                distribution = Some(of.build().map_err(|error| problem(key, error))?);
-            }
-            _ => {}
-        }
-        Ok(Self { spread, distribution, group: &group.name, key, streams })
-    }
-
-    /// The largest of `count`, or what bounds them.
-    fn longest(&self, count: u32) -> u64 {
-        match self.spread {
-            Spread::Constant(value) => *value,
-            Spread::Linear { first, .. } => (*first).max(self.get(count - 1)),
-            Spread::List(values) => values.iter().copied().max().unwrap_or(0),
-            Spread::Uniform { high, .. } => *high,
-            Spread::Distribution { .. } => (0..count).map(|index| self.get(index)).max().unwrap_or(0),
-        }
-    }
-
-    /// The smallest of `count`, or what bounds them.
-    fn shortest(&self, count: u32) -> u64 {
-        match self.spread {
-            Spread::Constant(value) => *value,
-            Spread::Linear { first, .. } => (*first).min(self.get(count - 1)),
-            Spread::List(values) => values.iter().copied().min().unwrap_or(0),
-            Spread::Uniform { low, .. } => *low,
-            Spread::Distribution { min_ps, .. } => *min_ps,
-        }
-    }
-
-    fn get(&self, index: u32) -> u64 {
-        let draw = || self.streams.stream(self.group, self.key, u64::from(index));
-        match self.spread {
-            Spread::Constant(value) => *value,
-            Spread::Linear { first, step } => first.saturating_add(step.saturating_mul(u64::from(index))),
-            Spread::List(values) => values[index as usize],
-            Spread::Uniform { low, high } => {
-                let bits = rand_core::RngCore::next_u64(&mut draw());
-                low + ((u128::from(bits) * u128::from(high - low)) >> 64) as u64
-            }
-            Spread::Distribution { min_ps, .. } => {
-                let seconds = self.distribution.as_ref().map_or(0.0, |d| d.sample(&mut draw()));
-                Duration::from_secs_f64(seconds).as_ps().max(*min_ps)
-            }
-        }
-    }
 }
 
 /// DCTCP is nothing without marks, and without an echo that tells how many there were.

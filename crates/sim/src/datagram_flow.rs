@@ -17,6 +17,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DatagramGroup {
     pub(crate) name: Arc<str>,
+    /// Its place among the groups of the scenario.
+    pub(crate) number: u32,
     pub(crate) header_bytes: u32,
     /// Each datagram waits a random part of this before it leaves its host; zero: none does.
     pub(crate) processing_time: Duration,
@@ -126,7 +128,7 @@ impl DatagramFlow {
             }
             self.delivered += payload;
             if let Some(edge) = &mut self.edge {
-                edge.delivered(packet, true);
+                edge.delivered(core, packet, true);
             }
         }
         if let Pace::Controlled(feedback) = &mut self.pace {
@@ -160,6 +162,9 @@ impl DatagramFlow {
         if let (Some(probe), Pace::Controlled(feedback)) = (&mut self.probe, &self.pace) {
             probe.sample_until(core, core.end, (self.id, self.started), feedback);
             probe.end(core);
+        }
+        if let Some(edge) = &mut self.edge {
+            edge.end(core);
         }
     }
 

@@ -4,6 +4,8 @@
 //! flow without one pays a test for a null pointer: what the others do is kept out of its code.
 
 use crate::packet::Packet;
+use crate::probe::MarkerProbe;
+use crate::shared::Core;
 use parshall_net::markers::{Class, Marker, MarkerConfig};
 use parshall_units::Instant;
 
@@ -22,6 +24,7 @@ pub(crate) struct ClassTotals {
 #[derive(Debug)]
 pub(crate) struct Edge {
     marker: Marker,
+    pub(crate) probe: Option<Box<MarkerProbe>>,
     pub(crate) within: ClassTotals,
     pub(crate) beyond: ClassTotals,
 }
@@ -30,12 +33,15 @@ impl Edge {
     /// The edge of a flow that is marked; `None` for one that is not.
     pub(crate) fn new(config: &MarkerConfig) -> Option<Box<Self>> {
         let (within, beyond) = Default::default();
-        config.build().map(|marker| Box::new(Self { marker, within, beyond }))
+        config.build().map(|marker| Box::new(Self { marker, probe: None, within, beyond }))
     }
 
     /// A packet of `bytes` enters the network at `now`.
     #[cold]
     pub(crate) fn enter(&mut self, now: Instant, bytes: u32, measured: bool) -> Class {
+        if let Some(probe) = &mut self.probe {
+            probe.sample_until(now, &self.marker);
+        }
         let class = self.marker.mark(now, bytes);
         self.of(class).sent += u64::from(measured);
         class
@@ -49,8 +55,18 @@ impl Edge {
 
     /// A packet reached the receiver.
     #[cold]
-    pub(crate) fn delivered(&mut self, packet: &Packet, measured: bool) {
+    pub(crate) fn delivered(&mut self, core: &mut Core, packet: &Packet, measured: bool) {
         self.of(packet.class()).delivered += u64::from(measured);
+        if let Some(probe) = &mut self.probe {
+            probe.write(core);
+        }
+    }
+
+    /// The simulation ended.
+    pub(crate) fn end(&mut self, core: &mut Core) {
+        if let Some(probe) = &mut self.probe {
+            probe.end(core, &self.marker);
+        }
     }
 
     fn of(&mut self, class: Class) -> &mut ClassTotals {

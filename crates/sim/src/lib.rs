@@ -35,12 +35,16 @@
 //! | [`build`] | from scenario to network |
 //! | [`latency`] | delays from end to end |
 //! | [`probe`] | what is sampled while it runs |
+//! | [`capture`] | captures of links, which Wireshark reads |
+//! | [`qlog`] | logs of flows, which qvis reads |
+//! | [`output`] | files beside the tables |
 //! | [`series`] | series that fit a run of unknown length |
 //! | [`results`] | what is written when it ends |
 
 mod access;
 mod application;
 mod build;
+mod capture;
 mod datagram_flow;
 mod edge;
 mod event_queue;
@@ -48,8 +52,10 @@ mod feedback;
 mod latency;
 mod memory;
 mod network;
+mod output;
 mod packet;
 mod probe;
+mod qlog;
 mod random;
 mod results;
 mod sack_slots;
@@ -151,6 +157,8 @@ pub fn simulate(
     monitor: &Monitor,
 ) -> Result<Summary, SimError> {
     let mut network = build::network(scenario, repetition)?;
+    network.capture(&scenario.probes.pcap, tables)?;
+    network.log_flows(scenario, tables)?;
     let clock = results::Stopwatch::start();
     network.run(tables, monitor)?;
     let spent = clock.stop();

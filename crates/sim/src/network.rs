@@ -1,22 +1,22 @@
 //! The running network: its event loop, its links, and how packets go from one to the next.
 
-use crate::application::Application;
+mod arrivals;
+
+pub(crate) use arrivals::ArrivalProcess;
+
 use crate::datagram_flow::{DatagramFlow, DatagramGroup};
-use crate::latency::FlowLatency;
 use crate::packet::{Entity, Owner, Packet, Transit, MAX_INDEX};
 use crate::probe::LinkProbe;
-use crate::random::{SmallStream, Stream};
+use crate::random::Stream;
 use crate::series::{Widths, FULL};
 use crate::shared::Core;
 use crate::tcp_flow::TcpFlow;
-use crate::tcp_group::{Legs, Place, TcpGroup};
+use crate::tcp_group::TcpGroup;
 use crate::waiting_packets::WaitingPackets;
 use crate::{Monitor, SimError};
 use parshall_net::link::{Link, Offered, Outcome, Transmission};
 use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
-use parshall_workload::ArrivalSource;
-use rand_core::RngCore;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -73,29 +73,13 @@ impl LinkState {
     }
 
     /// A packet propagates towards the next contended link and will be there `at`.
-    fn propagate(&mut self, core: &mut Core, index: u32, at: Instant, mut transit: Transit) {
+    pub(crate) fn propagate(&mut self, core: &mut Core, index: u32, at: Instant, mut transit: Transit) {
         transit.packet.at = at;
         if self.line.is_empty() {
             core.queue.push(at, Entity::Link(index));
         }
         self.line.push_back(transit);
     }
-}
-
-/// Transfers that arrive on their own; each takes a connection that is idle, or a new one.
-pub(crate) struct ArrivalProcess {
-    pub(crate) source: ArrivalSource,
-    pub(crate) random: Stream,
-    /// Where the streams of its connections' processing times begin.
-    pub(crate) processing: Stream,
-    pub(crate) group: u32,
-    pub(crate) legs: Legs,
-    /// What the random choices of its connections follow from.
-    pub(crate) choices: Stream,
-    /// Size of the transfer that arrives next.
-    pub(crate) next_bytes: u64,
-    /// Idle connections, and since when.
-    pub(crate) idle: VecDeque<(Instant, u32)>,
 }
 
 /// The widths of the link samples' bins.
@@ -198,6 +182,7 @@ impl Network {
                 return Err(SimError::Control { group: group.name.to_string(), fault });
             }
         }
+        self.core.check_files(now)?;
         if self.core.stuck {
             let problem = "transfers of no bytes follow each other without a pause: time would stand still";
             return Err(SimError::invalid("flows.workload", problem));
@@ -271,13 +256,14 @@ impl Network {
         let state = &mut links[link as usize];
         let ecn_capable = group.tcp.ecn && packet.is_ecn_capable();
         match state.pass(now, &mut packet, ecn_capable, core.warm_up) {
-            Ok(at) if group.path.len() == 1 => {
+            Ok(at) if group.one_link => {
                 flow.receive(group, core, at + flow.legs.to_receiver, &packet);
                 flow.arm(core);
             }
-            Ok(at) => {
+            Ok(at) if core.captures.is_none() => {
                 state.propagate(core, link, at, Transit { packet, owner: Owner::Data(index), hop: 1 });
             }
+            Ok(at) => return self.on_captured_data(now, index, at, packet),
             Err(Stopped::Lost) => flow.on_drop(core.warm_up, &packet),
             Err(Stopped::Waits) => return self.on_waiting_data(now, index, packet),
         }
@@ -311,13 +297,14 @@ impl Network {
         let link = group.reverse_path[0];
         let state = &mut links[link as usize];
         match state.pass(now, &mut packet, false, core.warm_up) {
-            Ok(at) if group.reverse_path.len() == 1 => {
+            Ok(at) if group.one_link_back => {
                 flow.receive_ack(group, core, at + flow.legs.to_sender, (&packet, slot));
                 flow.arm(core);
             }
-            Ok(at) => {
+            Ok(at) if core.captures.is_none() => {
                 state.propagate(core, link, at, Transit { packet, owner: Owner::Ack(index, slot), hop: 1 });
             }
+            Ok(at) => return self.on_captured_ack(now, index, at, (packet, slot)),
             Err(Stopped::Lost) => {
                 core.sack_slots.take(slot);
             }
@@ -368,6 +355,9 @@ impl Network {
         let is_last = hop as usize + 1 == path.len();
         let state = &mut self.links[link_index as usize];
         match state.pass(now, &mut packet, ecn_capable, self.core.warm_up) {
+            Ok(at) if self.core.captures.is_some() => {
+                self.go_on_captured(now, link_index, at, (Transit { packet, owner, hop: hop + 1 }, is_last));
+            }
             Ok(at) if is_last => self.deliver(owner, at, &packet),
             Ok(at) => {
                 state.propagate(&mut self.core, link_index, at, Transit { packet, owner, hop: hop + 1 });
@@ -413,7 +403,10 @@ impl Network {
             packet.mark();
         }
         let at = departure + state.link.delay();
-        if hop as usize == self.path(owner).len() {
+        let is_last = hop as usize == self.path(owner).len();
+        if self.core.captures.is_some() {
+            self.go_on_captured(now, index, at, (Transit { packet, owner, hop }, is_last));
+        } else if is_last {
             self.deliver(owner, at, &packet);
         } else {
             let state = &mut self.links[index as usize];
@@ -430,7 +423,7 @@ impl Network {
         }
     }
 
-    fn path(&self, owner: Owner) -> &[u32] {
+    pub(crate) fn path(&self, owner: Owner) -> &[u32] {
         match owner {
             Owner::Data(index) => &self.tcp_groups[self.tcp_flows[index as usize].group as usize].path,
             Owner::Ack(index, _) => {
@@ -454,7 +447,7 @@ impl Network {
     }
 
     /// A packet has passed its last contended link and will leave the propagation line `at`.
-    fn deliver(&mut self, owner: Owner, at: Instant, packet: &Packet) {
+    pub(crate) fn deliver(&mut self, owner: Owner, at: Instant, packet: &Packet) {
         match owner {
             Owner::Data(index) => {
                 let flow = &mut self.tcp_flows[index as usize];
@@ -489,45 +482,6 @@ impl Network {
             }
             Owner::Datagram(index) => self.datagram_flows[index as usize].on_drop(warm_up, packet),
         }
-    }
-
-    /// A transfer of an open loop arrives and takes a connection.
-    fn on_arrival(&mut self, now: Instant, index: u32) {
-        for (process, since, flow) in self.core.freed.drain(..) {
-            rest(&mut self.arrivals[process as usize].idle, (since, flow));
-        }
-        let process = &mut self.arrivals[index as usize];
-        let bytes = process.next_bytes;
-        let next = process.source.next(&mut process.random);
-        process.next_bytes = next.bytes;
-        let flow_index = match process.idle.front() {
-            Some(&(since, flow)) if since <= now => {
-                process.idle.pop_front();
-                flow
-            }
-            _ => self.open_slot(index),
-        };
-        let flow = &mut self.tcp_flows[flow_index as usize];
-        flow.start_now(&self.tcp_groups[flow.group as usize], &mut self.core, now, bytes);
-        flow.arm(&mut self.core);
-        self.core.queue.replace_top(now + next.gap, Entity::Arrival(index));
-    }
-
-    /// A new connection for an arrival process.
-    fn open_slot(&mut self, process_index: u32) -> u32 {
-        let process = &mut self.arrivals[process_index as usize];
-        let index = self.tcp_flows.len() as u32;
-        let random = process.choices.next_u64();
-        let processing = SmallStream::of(&mut process.processing);
-        let place = Place { id: self.flow_count, index, group: process.group, random, processing };
-        let application = Application::new(None, None, Some(process_index));
-        let group = &self.tcp_groups[process.group as usize];
-        self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application));
-        if let Some(latency) = &mut self.core.latency {
-            latency.tcp.push(FlowLatency::of_group(group.number));
-        }
-        self.flow_count += 1;
-        index
     }
 
     fn on_bin(&mut self, now: Instant) {
@@ -595,27 +549,7 @@ impl Network {
         for state in &mut self.links {
             state.probe.write_kept(&mut self.core, &state.name);
         }
+        self.core.finish_files()?;
         self.core.take_error().map_err(SimError::from)
-    }
-}
-
-/// A connection rests: the one that rests longest comes first. Flows finish in their own time, not in the order of events.
-fn rest(idle: &mut VecDeque<(Instant, u32)>, (since, flow): (Instant, u32)) {
-    let place = idle.partition_point(|&(earlier, _)| earlier <= since);
-    idle.insert(place, (since, flow));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_connection_idle_longest_comes_first_in_whatever_order_they_finish() {
-        let mut idle = VecDeque::new();
-        for (since, flow) in [(30, 0), (10, 1), (20, 2), (10, 3)] {
-            rest(&mut idle, (Instant::from_ps(since), flow));
-        }
-        let order: Vec<u32> = idle.iter().map(|&(_, flow)| flow).collect();
-        assert_eq!(order, [1, 3, 2, 0]);
     }
 }

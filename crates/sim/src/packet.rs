@@ -1,7 +1,7 @@
 //! A packet under way, and the names of what events happen to.
 
 use parshall_net::markers::Class;
-use parshall_tcp::Segment;
+use parshall_tcp::{Ack, SackBlocks, Segment};
 use parshall_units::Instant;
 
 /// A data packet, an ACK or a datagram between two events.
@@ -147,6 +147,20 @@ impl Packet {
             syn: flags.has(Flags::SYN),
             cwr: flags.has(Flags::CWR),
             congestion_experienced: flags.has(Flags::CONGESTION_EXPERIENCED),
+        }
+    }
+
+    /// The ACK that it is, with these SACK blocks.
+    #[inline]
+    pub(crate) fn ack(&self, sack: SackBlocks) -> Ack {
+        let flags = self.flags();
+        Ack {
+            cumulative: self.seq(),
+            echo: self.sent,
+            echo_retransmission: flags.has(Flags::RETRANSMISSION),
+            congestion_echo: flags.has(Flags::CONGESTION_ECHO),
+            syn: flags.has(Flags::SYN),
+            sack,
         }
     }
 }

@@ -1,7 +1,11 @@
 //! What is sampled while a simulation runs. Entities without a probe pay one test for a null pointer.
 
+mod marker;
+
+pub(crate) use marker::MarkerProbe;
+
 use crate::feedback::Feedback;
-use crate::series::{join_neighbours, keep_every, last_factor, Widths, FULL};
+use crate::series::{join_neighbours, last_factor, Interval, Sampled};
 use crate::shared::Core;
 use parshall_congestion::{CongestionControl, Control};
 use parshall_net::link::{ClassCounts, Counts, Link};
@@ -16,17 +20,16 @@ use std::sync::Arc;
 pub(crate) struct FlowProbe {
     samples: Option<Samples>,
     rounds: Option<Rounds>,
+    /// The flow's log, if it has one.
+    pub(crate) log: Option<u32>,
     /// Retransmissions before the warm-up ended.
     retransmissions_before: u64,
 }
 
-/// Where the samples of a flow go, and when the next one is due.
+/// The samples of a flow, and where they go.
 #[derive(Debug)]
 struct Samples {
-    interval: Duration,
-    next: Instant,
-    /// Samples that are kept until it is known how many there are; `None`: each is written at once.
-    kept: Option<(Widths, Vec<FlowSample>)>,
+    series: Sampled<FlowSample>,
     /// The flow's group, if the inner variables of its control are recorded too.
     internals: Option<Arc<str>>,
 }
@@ -39,32 +42,21 @@ struct FlowSample {
 }
 
 impl Samples {
-    fn new(Interval { width, fitted }: Interval, internals: Option<Arc<str>>) -> Self {
-        let kept = fitted.then(|| (Widths::new(width), Vec::new()));
-        Self { interval: width, next: Instant::ZERO, kept, internals }
+    fn new(interval: Interval, internals: Option<Arc<str>>) -> Self {
+        Self { series: Sampled::new(interval), internals }
     }
 
     /// Takes the sample that was due.
     fn take(&mut self, core: &mut Core, row: FlowSampleRow, control: &Control) {
-        self.next += self.interval;
         let variables = self.internals.as_ref().map_or_else(Vec::new, |_| variables_of(control));
-        let sample = FlowSample { row, variables };
-        let Some((widths, samples)) = &mut self.kept else {
-            return sample.write(core, self.internals.as_ref());
-        };
-        samples.push(sample);
-        if samples.len() == FULL {
-            let factor = widths.widen();
-            keep_every(samples, factor);
-            self.interval = widths.width();
+        if let Some(sample) = self.series.take(FlowSample { row, variables }) {
+            sample.write(core, self.internals.as_ref());
         }
     }
 
     /// Writes what was kept.
     fn end(&mut self, core: &mut Core) {
-        let Some((_, mut samples)) = self.kept.take() else { return };
-        let factor = last_factor(samples.len());
-        for sample in samples.drain(..).step_by(factor) {
+        for sample in self.series.end(|_| true) {
             sample.write(core, self.internals.as_ref());
         }
     }
@@ -100,14 +92,6 @@ fn write_internals(
     }
 }
 
-/// Time between samples, or the width of bins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Interval {
-    pub(crate) width: Duration,
-    /// Whether that is only the finest, and grows with the run ([`series`](crate::series)).
-    pub(crate) fitted: bool,
-}
-
 /// The round trips of a flow. A packet's fate is known within a round trip, so a round is written when the one after
 /// it ends.
 #[derive(Debug, Default)]
@@ -131,6 +115,7 @@ impl FlowProbe {
         Self {
             samples: interval.map(|interval| Samples::new(interval, internals)),
             rounds: rounds.then(Rounds::default),
+            log: None,
             retransmissions_before: 0,
         }
     }
@@ -145,11 +130,11 @@ impl FlowProbe {
         delivered: u64,
     ) {
         let Some(samples) = &mut self.samples else { return };
-        while samples.next < until {
+        while samples.series.next < until {
             let ssthresh = sender.control().ssthresh();
             let row = FlowSampleRow {
                 flow,
-                time_s: samples.next.as_secs_f64(),
+                time_s: samples.series.next.as_secs_f64(),
                 cwnd_packets: Some(sender.control().window()),
                 rate_pps: sender.control().pacing_rate(),
                 ssthresh_packets: ssthresh.is_finite().then_some(ssthresh),
@@ -276,7 +261,7 @@ impl DatagramProbe {
     pub(crate) fn arrive(&mut self, at: Instant, payload: u64) {
         while self.next < at {
             self.noted.push_back((self.next, self.delivered));
-            self.next += self.samples.interval;
+            self.next += self.samples.series.interval;
         }
         self.delivered += payload;
     }
@@ -292,7 +277,7 @@ impl DatagramProbe {
         self.arrive(until, 0);
         while let Some(&(time, delivered)) = self.noted.front().filter(|(time, _)| *time < until) {
             self.noted.pop_front();
-            if time < self.samples.next {
+            if time < self.samples.series.next {
                 continue; // noted before the samples became sparser
             }
             let row = FlowSampleRow {
@@ -309,7 +294,7 @@ impl DatagramProbe {
             };
             self.samples.take(core, row, feedback.control());
         }
-        self.next = self.next.max(self.samples.next);
+        self.next = self.next.max(self.samples.series.next);
     }
 
     /// The simulation ended.

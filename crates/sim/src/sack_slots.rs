@@ -18,12 +18,22 @@ impl SackSlots {
         if blocks[0].is_empty() {
             return NO_SLOT;
         }
+        self.store_any(blocks)
+    }
+
+    /// Takes a slot, with blocks or without: an ACK that is captured has a number of its own.
+    pub(crate) fn store_any(&mut self, blocks: &SackBlocks) -> u32 {
         if let Some(slot) = self.free.pop() {
             self.slots[slot as usize] = *blocks;
             return slot;
         }
         self.slots.push(*blocks);
         self.slots.len() as u32 - 1
+    }
+
+    /// Reads a slot.
+    pub(crate) fn read(&self, slot: u32) -> SackBlocks {
+        self.slots.get(slot as usize).copied().unwrap_or(NO_SACK)
     }
 
     /// Reads a slot and frees it.

@@ -149,8 +149,12 @@ pub struct Probes {
     pub rounds_flows: u32,
     /// Whether delays from end to end are measured: `groups`, `latency_histogram`, and the delays of `flows`.
     pub latency: bool,
-    /// Whether the samples of flows and links come with the inner variables of controls and queues: `internals`.
+    /// Whether the samples of flows and links come with the inner variables of controls, markers and queues: `internals`.
     pub internals: bool,
+    /// Indices of the links that are captured.
+    pub pcap: Vec<u32>,
+    /// Whether the TCP flows that are sampled are logged in qlog.
+    pub qlog: bool,
     /// Bin width of `link_samples`; `None`: no such table.
     pub link_samples: Option<Sampling>,
     /// Whether each finished transfer is a row of `transfers`.

@@ -6,7 +6,7 @@
 //! shorter than 400 of the finest widths), of a width that is 1, 2 or 4 times a power of ten. Memory and work are
 //! bounded: at most [`FULL`] values are kept, and 2600 are recorded for each factor of ten in time.
 
-use parshall_units::Duration;
+use parshall_units::{Duration, Instant};
 
 /// Values at which a series is thinned.
 pub(crate) const FULL: usize = 2 * LONGEST;
@@ -42,6 +42,51 @@ impl Widths {
         self.by_five = !self.by_five;
         self.width = self.width.times(factor as u64);
         factor
+    }
+}
+
+/// Time between samples, or the width of bins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interval {
+    pub(crate) width: Duration,
+    /// Whether that is only the finest, and grows with the run.
+    pub(crate) fitted: bool,
+}
+
+/// Samples at a fixed interval, each written at once; or at one that fits the run, kept until it is known.
+#[derive(Debug)]
+pub(crate) struct Sampled<T> {
+    pub(crate) interval: Duration,
+    /// When the next one is due.
+    pub(crate) next: Instant,
+    kept: Option<(Widths, Vec<T>)>,
+}
+
+impl<T> Sampled<T> {
+    pub(crate) fn new(Interval { width, fitted }: Interval) -> Self {
+        let kept = fitted.then(|| (Widths::new(width), Vec::new()));
+        Self { interval: width, next: Instant::ZERO, kept }
+    }
+
+    /// Takes the sample that was due; gives it back if it is to be written at once.
+    pub(crate) fn take(&mut self, sample: T) -> Option<T> {
+        self.next += self.interval;
+        let Some((widths, samples)) = &mut self.kept else { return Some(sample) };
+        samples.push(sample);
+        if samples.len() == FULL {
+            let factor = widths.widen();
+            keep_every(samples, factor);
+            self.interval = widths.width();
+        }
+        None
+    }
+
+    /// The series ended: what was kept is to be written, of those samples that `belong` to it.
+    pub(crate) fn end(&mut self, belong: impl FnMut(&T) -> bool) -> impl Iterator<Item = T> {
+        let mut samples = self.kept.take().map_or_else(Vec::new, |(_, samples)| samples);
+        samples.retain(belong);
+        let factor = last_factor(samples.len());
+        samples.into_iter().step_by(factor)
     }
 }
 

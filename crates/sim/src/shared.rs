@@ -1,10 +1,14 @@
 //! What all parts of a running network use.
 
+use crate::capture::Captures;
 use crate::event_queue::EventQueue;
 use crate::latency::Latency;
 use crate::packet::Entity;
+use crate::qlog::Logs;
 use crate::sack_slots::SackSlots;
+use crate::SimError;
 use parshall_records::{RecordsError, Tables};
+use parshall_tcp::SackBlocks;
 use parshall_units::Instant;
 
 /// What flows share: the event queue, the clock's limits, and the records.
@@ -21,6 +25,10 @@ pub(crate) struct Core {
     pub(crate) tables: Tables,
     /// Delays from end to end, if they are measured.
     pub(crate) latency: Option<Box<Latency>>,
+    /// Captures of links, if there are any.
+    pub(crate) captures: Option<Box<Captures>>,
+    /// Logs of flows.
+    pub(crate) logs: Option<Box<Logs>>,
     error: Option<RecordsError>,
     standstill: (Instant, u32),
     pub(crate) stuck: bool,
@@ -41,6 +49,8 @@ impl Core {
             freed: Vec::new(),
             tables: Tables::none(),
             latency: None,
+            captures: None,
+            logs: None,
             error: None,
             standstill: (Instant::ZERO, 0),
             stuck: false,
@@ -52,6 +62,26 @@ impl Core {
         if let Err(error) = write(&mut self.tables) {
             self.error.get_or_insert(error);
         }
+    }
+
+    /// Keeps the SACK blocks of an ACK that a flow sends `at` this time to contended links.
+    pub(crate) fn store_blocks(&mut self, flow: u32, at: Instant, blocks: &SackBlocks) -> u32 {
+        let Some(captures) = &mut self.captures else { return self.sack_slots.store(blocks) };
+        let slot = self.sack_slots.store_any(blocks);
+        captures.ack_queued(flow, slot, at);
+        slot
+    }
+
+    /// Refuses to go on if captures or logs cannot be continued.
+    pub(crate) fn check_files(&mut self, now: Instant) -> Result<(), SimError> {
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.check(now))?;
+        self.logs.as_mut().map_or(Ok(()), |logs| logs.check(now))
+    }
+
+    /// Completes captures and logs.
+    pub(crate) fn finish_files(&mut self) -> Result<(), SimError> {
+        self.captures.take().map_or(Ok(()), |captures| captures.finish(self.end))?;
+        self.logs.take().map_or(Ok(()), |logs| logs.finish(self.end))
     }
 
     pub(crate) fn take_error(&mut self) -> Result<(), RecordsError> {

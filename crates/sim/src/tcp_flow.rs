@@ -7,6 +7,7 @@
 //! ([`TcpFlow::advance`]).
 
 mod transfers;
+mod watched;
 
 use crate::application::Application;
 use crate::edge::Edge;
@@ -143,7 +144,7 @@ impl TcpFlow {
             return;
         }
         if let Some(edge) = &mut self.edge {
-            edge.delivered(packet, at >= core.warm_up);
+            edge.delivered(core, packet, at >= core.warm_up);
         }
         if packet.seq() < self.base {
             return;
@@ -187,17 +188,19 @@ impl TcpFlow {
 
     #[inline]
     fn send_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
-        let arrives = at + self.legs.back;
-        if group.reverse_path.is_empty() {
-            self.on_ack(group, core, arrives, ack);
+        if group.heard_at_once {
+            self.on_ack(group, core, at + self.legs.back, ack);
+        } else if group.reverse_path.is_empty() {
+            self.on_captured_ack(group, core, at, ack);
         } else {
-            self.queue_ack(group, core, arrives, ack);
+            self.queue_ack(group, core, at, ack);
         }
     }
 
     /// An ACK joins the line to the first link of the way back.
     #[inline(never)]
-    fn queue_ack(&mut self, group: &TcpGroup, core: &mut Core, mut arrives: Instant, ack: &Ack) {
+    fn queue_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
+        let mut arrives = at + self.legs.back;
         if group.processing_time > Duration::ZERO {
             let before = self.acks.back().map_or(Instant::ZERO, |(last, _)| last.at);
             arrives = before.max(arrives + self.processing.below(group.processing_time));
@@ -206,7 +209,7 @@ impl TcpFlow {
         flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
         flags.set_if(ack.syn, Flags::SYN);
         flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
-        let slot = core.sack_slots.store(&ack.sack);
+        let slot = core.store_blocks(self.index, at, &ack.sack);
         let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size, flags);
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Acks(self.index));
@@ -234,15 +237,7 @@ impl TcpFlow {
         at: Instant,
         (packet, slot): (&Packet, u32),
     ) {
-        let flags = packet.flags();
-        let ack = Ack {
-            cumulative: packet.seq(),
-            echo: packet.sent,
-            echo_retransmission: flags.has(Flags::RETRANSMISSION),
-            congestion_echo: flags.has(Flags::CONGESTION_ECHO),
-            syn: flags.has(Flags::SYN),
-            sack: core.sack_slots.take(slot),
-        };
+        let ack = packet.ack(core.sack_slots.take(slot));
         if ack.cumulative >= self.base {
             self.on_ack(group, core, at, &ack);
         }
@@ -255,7 +250,16 @@ impl TcpFlow {
         if at >= core.end {
             return;
         }
-        self.advance(group, core, at);
+        if self.advance(group, core, at) {
+            return self.on_logged_ack(group, core, at, ack);
+        }
+        self.answer(group, core, at, ack);
+    }
+
+    /// The sender, brought up to this time, hears an ACK and sends what it lets go.
+    #[allow(clippy::inline_always)] // a call costs as much as what it does
+    #[inline(always)]
+    fn answer(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
         let round_ended = if core.latency.is_some() && at >= core.warm_up {
             self.on_timed_ack(group, core, at, ack)
         } else {
@@ -286,27 +290,30 @@ impl TcpFlow {
         round_ended
     }
 
-    /// Runs whatever is due at the sender strictly before `at`.
+    /// Runs whatever is due at the sender strictly before `at`; whether the flow is logged.
     #[inline]
-    pub(crate) fn advance(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
+    pub(crate) fn advance(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) -> bool {
         if !self.measuring && at >= core.warm_up {
             self.advance_to(group, core, core.warm_up);
             self.begin_measurement(core.warm_up);
         }
-        self.advance_to(group, core, at);
+        self.advance_to(group, core, at)
     }
 
     #[inline]
-    fn advance_to(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
+    fn advance_to(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) -> bool {
         loop {
             let due = self.sender_deadline();
             if due >= at {
                 break;
             }
-            self.sample(core, due);
-            self.run_timers(group, core, due);
+            if self.sample(core, due) {
+                self.run_logged_timers(group, core, due);
+            } else {
+                self.run_timers(group, core, due);
+            }
         }
-        self.sample(core, at);
+        self.sample(core, at)
     }
 
     #[inline]
@@ -329,11 +336,12 @@ impl TcpFlow {
         self.pump(group, core, now);
     }
 
+    /// Takes the samples that are due; whether the flow is logged.
     #[inline]
-    fn sample(&mut self, core: &mut Core, until: Instant) {
-        if let Some(probe) = &mut self.probe {
-            probe.sample_until(core, until, self.id, &self.sender, self.delivered);
-        }
+    fn sample(&mut self, core: &mut Core, until: Instant) -> bool {
+        let Some(probe) = &mut self.probe else { return false };
+        probe.sample_until(core, until, self.id, &self.sender, self.delivered);
+        probe.log.is_some()
     }
 
     /// Sends what may be sent at `now`.
@@ -498,6 +506,9 @@ impl TcpFlow {
         }
         if let Some(probe) = &mut self.probe {
             probe.end(core, self.id);
+        }
+        if let Some(edge) = &mut self.edge {
+            edge.end(core);
         }
         core.take_error()
     }

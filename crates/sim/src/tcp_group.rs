@@ -26,6 +26,12 @@ pub(crate) struct TcpGroup {
     pub(crate) marker: MarkerConfig,
     /// Whether the end of the simulation waits for its transfers.
     pub(crate) awaited: bool,
+    /// Data is received as soon as its first link has accepted it: there is no other, and no capture.
+    pub(crate) one_link: bool,
+    /// The same of ACKs on a contended way back.
+    pub(crate) one_link_back: bool,
+    /// ACKs are heard as soon as they are sent: the way back is uncontended, and there is no capture.
+    pub(crate) heard_at_once: bool,
     /// Links that data crosses.
     pub(crate) path: Box<[u32]>,
     /// Links that ACKs cross; empty: the way back is uncontended.

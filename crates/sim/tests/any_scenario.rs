@@ -78,7 +78,7 @@ fn sound() -> Value {
         ],
         "probes": {
             "flow_samples": {"every": 10_000_000_000_u64}, "flows_sampled": 2, "rounds_flows": 1,
-            "link_samples": {"fitted": 1_000_000_u64}, "transfers": true, "latency": true, "internals": true
+            "link_samples": {"fitted": 1_000_000_u64}, "transfers": true, "latency": true, "internals": true, "pcap": [0], "qlog": true
         }
     })
 }

@@ -99,12 +99,21 @@ def resolved(plan: Plan, all_points: Sequence[Point]) -> Iterator[tuple[Point, S
         try:
             scenario = Scenario(**own).placed(folder, source)
             content = scenario.resolve()
+            _refuse_files(scenario)
         except ScenarioError as error:
             where = f"point {point.number} ({point}): "
             raise ScenarioError([where + problem for problem in error.problems], plan.source or source) from None
         if plan.random_numbers == "independent":
             content["seed"] = _own_seed(content["seed"], point)
         yield point, scenario, canonical(content)
+
+
+def _refuse_files(scenario: Scenario) -> None:
+    """A store keeps tables: what else a run would write has no place there."""
+    for key in ("pcap", "qlog"):
+        if getattr(scenario.probes, key):
+            problem = "a sweep keeps tables only; leave it out here, and make the run that matters with parshall run"
+            raise ScenarioError([f"probes.{key}: {problem}"])
 
 
 def canonical(value: Any) -> str:

@@ -12,6 +12,7 @@ from parshall.cli.design import design
 from parshall.cli.doctor import doctor
 from parshall.cli.itb import itb
 from parshall.cli.listing import list_
+from parshall.cli.new import new
 from parshall.cli.observe import observe
 from parshall.cli.predict import predict
 from parshall.cli.query import query
@@ -46,6 +47,7 @@ app.add_typer(store, name="store")
 app.command("study")(study)
 app.command("itb")(itb)
 app.add_typer(design, name="design")
+app.add_typer(new, name="new")
 app.command("doctor")(doctor)
 
 

@@ -138,6 +138,48 @@ class Run:
         """Queueing delays of each link, counted in bins."""
         return self.table("delay_histogram")
 
+    def captures(self, link: str) -> list[Path]:
+        """The captures of a link, one a repetition (`probes.pcap`; docs/captures.md).
+
+        Parameters
+        ----------
+        link
+            Its name.
+
+        Raises
+        ------
+        RunNotFoundError
+            It was not captured, or a file is not what was written.
+        """
+        return self._beside(f"captures/{link}.pcap")
+
+    def qlogs(self, group: str, flow: int) -> list[Path]:
+        """The logs of a flow, one a repetition (`probes.qlog`; docs/captures.md).
+
+        Parameters
+        ----------
+        group
+            The name of its group.
+        flow
+            Its number, as in the tables.
+
+        Raises
+        ------
+        RunNotFoundError
+            It was not logged, or a file is not what was written.
+        """
+        return self._beside(f"qlog/{group}-{flow}.sqlog")
+
+    def _beside(self, name: str) -> list[Path]:
+        """Files of the repetitions that are no tables: compared with their digests, as those are."""
+        folders = (self.directory / storage.REPETITIONS / f"{number:04d}" for number in self.repetitions)
+        paths = [folder / name for folder in folders]
+        if not any(path.exists() for path in paths):
+            raise RunNotFoundError(f"{self.directory} has no {name}; the scenario's [probes] say what is written")
+        for path in paths:
+            self._check(path)
+        return paths
+
     def table(self, name: str) -> pl.DataFrame | None:
         """A table by its name."""
         lazy = self.scan(name)
@@ -162,7 +204,9 @@ class Run:
 
     def _written(self, name: str) -> list[Path]:
         """The files of a table that were written, whether they are still there or not."""
-        return [self.directory / file for file in self.metadata.get("files", {}) if Path(file).stem == name]
+        return [
+            self.directory / file for file in self.metadata.get("files", {}) if Path(file).name == f"{name}.parquet"
+        ]
 
     def _check(self, path: Path) -> None:
         """Compare a file with its digest, once; runs that an earlier version made have none."""

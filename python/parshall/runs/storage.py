@@ -4,6 +4,8 @@
 | --- | --- | --- |
 | ``run.json`` | scenario, versions, status, summary, digests of all files | last, atomically |
 | ``repetitions/0000/*.parquet`` | the tables of a repetition | in ``.0000.partial``, renamed when complete |
+| ``repetitions/0000/captures/LINK.pcap`` | what was captured of a link | with them |
+| ``repetitions/0000/qlog/GROUP-FLOW.sqlog`` | the log of a flow | with them |
 | ``repetitions/0000/totals.json`` | the totals of a repetition | with them |
 | ``report.html`` | the page | after ``run.json`` |
 
@@ -116,7 +118,7 @@ def tables(directory: Path, name: str, repetitions: Iterable[int]) -> list[Path]
 def digests(directory: Path, repetitions: Iterable[int]) -> dict[str, str]:
     """SHA-256 of every file of these repetitions, by its path in the run directory."""
     folders = [directory / REPETITIONS / f"{repetition:04d}" for repetition in repetitions]
-    files = sorted(path for folder in folders for path in folder.iterdir())
+    files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(directory)): digest(path) for path in files}
 
 

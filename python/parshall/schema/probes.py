@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from parshall.schema.model import Part
+from parshall.schema.problems import shown
 from parshall.schema.quantities import POSITIVE_DURATION
 
 
@@ -19,6 +20,16 @@ Interval = Annotated[
     BeforeValidator(_interval_or_false),
     WithJsonSchema({"anyOf": [POSITIVE_DURATION.schema, {"const": False}]}),
 ]
+
+
+def _all_or_names(value: object) -> object:
+    named = isinstance(value, list) and value and all(isinstance(name, str) for name in value)
+    if not isinstance(value, bool) and not named:
+        raise ValueError(f'found {shown(value)}; write true, false, or names of links, e.g. ["bottleneck"]')
+    return value
+
+
+Captured = Annotated[bool | list[str], BeforeValidator(_all_or_names)]
 
 
 class Probes(Part):
@@ -48,6 +59,15 @@ class Probes(Part):
     internals: bool = Field(
         False,
         strict=True,
-        description="Whether the inner variables of congestion controls and queues are recorded with the samples",
+        description="Whether the inner variables of controls, queues and markers are recorded with the samples",
+    )
+    pcap: Captured = Field(
+        False,
+        description="Links that are captured, for Wireshark and its like: true: all; or their names",
+    )
+    qlog: bool = Field(
+        False,
+        strict=True,
+        description="Whether each sampled flow of TCP writes a log of its packets and windows, for qvis",
     )
     transfers: bool = Field(True, strict=True, description="Whether each finished transfer is recorded")

@@ -49,7 +49,7 @@ def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
         "warm_up_ps": _warm_up(scenario, duration_ps),
         "links": [_link(each, crossings[index], context) for index, each in enumerate(links)],
         "flows": [_group(scenario, index, each, duration_ps, context) for index, each in enumerate(routes)],
-        "probes": _probes(scenario, duration_ps),
+        "probes": _probes(scenario, duration_ps, [each.name for each in links]),
     }
     _check(resolved, links)
     return resolved
@@ -145,7 +145,7 @@ def _group(scenario: Scenario, index: int, taken: Route, duration_ps: int, conte
         raise problem.within("flows", index) from None
 
 
-def _probes(scenario: Scenario, duration_ps: int) -> dict[str, Any]:
+def _probes(scenario: Scenario, duration_ps: int, links: list[str]) -> dict[str, Any]:
     probes = scenario.probes
     return {
         "flow_samples": _sampling(probes.flow_samples, scenario, duration_ps),
@@ -154,6 +154,8 @@ def _probes(scenario: Scenario, duration_ps: int) -> dict[str, Any]:
         "link_samples": _sampling(probes.link_samples, scenario, duration_ps),
         "transfers": probes.transfers,
         "internals": probes.internals,
+        "pcap": _captured(probes.pcap, links),
+        "qlog": probes.qlog,
         "latency": _latency(scenario) if probes.latency is None else probes.latency,
     }
 
@@ -164,6 +166,19 @@ def _sampling(given: Any, scenario: Scenario, duration_ps: int) -> dict[str, int
     if given is not None:
         return {"every": quantities.parse("duration", given)}
     return {"fitted": FINEST_PS} if scenario.ends_with else {"every": max(1, duration_ps // SAMPLES)}
+
+
+def _captured(given: bool | list[str], links: list[str]) -> list[int]:
+    """The links that are captured, by their numbers."""
+    if isinstance(given, bool):
+        return list(range(len(links))) if given else []
+    for place, name in enumerate(given):
+        if name not in links:
+            problem = f'found "{name}"; write a link: {quoted(links)}'
+            raise Problem(("probes", "pcap", place), problem + did_you_mean(name, links))
+        if name in given[:place]:
+            raise Problem(("probes", "pcap", place), f'found "{name}" again; a link is captured once')
+    return [links.index(name) for name in given]
 
 
 def _latency(scenario: Scenario) -> bool:

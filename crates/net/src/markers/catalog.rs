@@ -1,7 +1,7 @@
 //! The one list of markers. A new one is a file beside this and a line in the call of `markers!`.
 
 use super::{Class, Edge, NoMarkerConfig, PacketMarker, TokenBucket, TokenBucketConfig};
-use parshall_units::parameters::Entry;
+use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Instant};
 use serde::Deserialize;
 
@@ -60,6 +60,11 @@ macro_rules! markers {
             pub fn mark(&mut self, now: Instant, bytes: u32) -> Class {
                 match self { $(Self::$marker(marker) => marker.mark(now, bytes),)* }
             }
+
+            /// Tells the values of its inner variables at `now`, if no packet passes until then.
+            pub fn read_variables(&self, now: Instant, reader: &mut Reader<'_>) {
+                match self { $(Self::$marker(marker) => marker.read_variables(now, reader),)* }
+            }
         }
 
         /// Every marker.
@@ -78,7 +83,7 @@ macro_rules! markers {
                 reference: $marker::REFERENCE,
                 parameters: $config::PARAMETERS,
                 defaults: &[],
-                variables: &[],
+                variables: $marker::VARIABLES,
             },)*
         ];
     };

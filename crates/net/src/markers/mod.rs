@@ -9,6 +9,7 @@ mod token_bucket;
 pub use catalog::{Marker, MarkerConfig};
 pub use token_bucket::{TokenBucket, TokenBucketConfig};
 
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Instant, Rate};
 
 parshall_units::configuration! {
@@ -66,6 +67,12 @@ pub trait PacketMarker: Sized {
 
     /// The marker before its first packet.
     fn new(config: &Self::Config) -> Self;
+
+    /// Its inner variables.
+    const VARIABLES: &'static [Variable] = &[];
+
+    /// Tells the values of its [inner variables](Self::VARIABLES) at `now`, if no packet passes until then.
+    fn read_variables(&self, _now: Instant, _reader: &mut Reader<'_>) {}
 
     /// The class of a packet of `bytes` that passes at `now`.
     fn mark(&mut self, now: Instant, bytes: u32) -> Class;

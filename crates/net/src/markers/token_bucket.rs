@@ -13,6 +13,7 @@
 //! Malouch & Liu 2002, §2.
 
 use super::{Class, Edge, PacketMarker};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, ConfigError, Instant, Rate};
 
 parshall_units::configuration! {
@@ -40,6 +41,13 @@ const BYTE: u128 = 8_000_000_000_000;
 impl TokenBucket {
     pub(crate) const SUMMARY: &'static str = "in profile up to a rate, with bursts";
     pub(crate) const REFERENCE: &'static str = "RFC 2697";
+
+    /// What it holds at `now`, if no packet passes until then.
+    #[inline]
+    fn held(&self, now: Instant) -> u128 {
+        let elapsed_ps = now.since(self.updated).as_ps();
+        self.full.min(self.tokens + u128::from(elapsed_ps) * u128::from(self.rate_bps))
+    }
 }
 
 impl PacketMarker for TokenBucket {
@@ -66,11 +74,16 @@ impl PacketMarker for TokenBucket {
         Self { tokens: full, full, rate_bps: config.rate, updated: Instant::ZERO }
     }
 
+    const VARIABLES: &'static [Variable] = &[Variable::new("tokens", "bytes", "what the bucket holds")];
+
+    fn read_variables(&self, now: Instant, reader: &mut Reader<'_>) {
+        reader("tokens", self.held(now) as f64 / BYTE as f64);
+    }
+
     #[inline]
     fn mark(&mut self, now: Instant, bytes: u32) -> Class {
-        let elapsed_ps = now.since(self.updated).as_ps();
+        self.tokens = self.held(now);
         self.updated = now;
-        self.tokens = self.full.min(self.tokens + u128::from(elapsed_ps) * u128::from(self.rate_bps));
         match self.tokens.checked_sub(u128::from(bytes) * BYTE) {
             Some(left) => {
                 self.tokens = left;

@@ -154,6 +154,11 @@ impl Controller {
         reader("dropping", f64::from(u8::from(self.dropping)));
     }
 
+    /// Its count, while it drops.
+    pub(super) fn drops(&self) -> Option<u32> {
+        self.dropping.then_some(self.count)
+    }
+
     /// The next packet of `fifo`, after those that are dropped at `now`. RFC 8289 §5.5
     pub(super) fn dequeue(
         &mut self,

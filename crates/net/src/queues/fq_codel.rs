@@ -19,6 +19,7 @@
 use super::codel::{Controller, Law};
 use super::departure::Fifo;
 use super::{DepartureDiscipline, Held, Limit, Turn};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Instant};
 use std::collections::VecDeque;
 
@@ -118,6 +119,26 @@ fn mixed(number: u64) -> u64 {
 }
 
 impl DepartureDiscipline for FqCodel {
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new("active_queues", "", "queues in the lists of new and old queues"),
+        Variable::new("new_queues", "", "of these, new ones"),
+        Variable::new("dropping_queues", "", "active queues in which CoDel drops"),
+        Variable::new("largest_count", "packets", "the largest of their CoDel counts, if any drops"),
+        Variable::new("longest_queue", "packets", "packets in the longest queue"),
+    ];
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        let active = || self.new.iter().chain(&self.old).map(|&index| &self.queues[index as usize]);
+        let counts = || active().filter_map(|queue| queue.controller.drops());
+        reader("active_queues", (self.new.len() + self.old.len()) as f64);
+        reader("new_queues", self.new.len() as f64);
+        reader("dropping_queues", counts().count() as f64);
+        if let Some(largest) = counts().max() {
+            reader("largest_count", f64::from(largest));
+        }
+        reader("longest_queue", active().map(|queue| queue.fifo.len()).max().unwrap_or(0) as f64);
+    }
+
     fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>) {
         let index = self.queue_of(packet.flow);
         let queue = &mut self.queues[index as usize];

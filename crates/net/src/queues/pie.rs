@@ -159,11 +159,13 @@ impl QueueDiscipline for Pie {
     const VARIABLES: &'static [Variable] = &[
         Variable::new("probability", "", "drop or mark probability"),
         Variable::new("delay", "s", "queueing delay at the last update"),
+        Variable::new("burst_allowance", "s", "time for which no packet will be hit"),
     ];
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
         reader("probability", self.probability);
         reader("delay", self.delay_s);
+        reader("burst_allowance", self.burst_left.as_secs_f64());
     }
 
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {

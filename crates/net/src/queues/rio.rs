@@ -22,7 +22,7 @@
 use super::early_drop::{Average, Coin, Curve};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::Class;
-use parshall_units::parameters::Bounded;
+use parshall_units::parameters::{Bounded, Reader, Variable};
 use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -133,9 +133,33 @@ impl State {
             Length::Total => self.average_total.value(),
         }
     }
+
+    /// Drop probability of a class, before spacing.
+    fn probability(&self, class: Class) -> f64 {
+        let (curve, length) = match class {
+            Class::In => (&self.curve_in, self.config.in_length),
+            Class::Out => (&self.curve_out, self.config.out_length),
+        };
+        curve.below_max(self.average(length)).unwrap_or(1.0)
+    }
 }
 
 impl QueueDiscipline for Rio {
+    const VARIABLES: &'static [Variable] = &[
+        Variable::new("average", "packets", "moving average of the queue"),
+        Variable::new("average_in", "packets", "moving average of the in-packets in the queue"),
+        Variable::new("probability_in", "", "drop probability of in-packets, before spacing"),
+        Variable::new("probability_out", "", "drop probability of out-packets, before spacing"),
+    ];
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        let state = &*self.0;
+        reader("average", state.average(Length::Total));
+        reader("average_in", state.average(Length::In));
+        reader("probability_in", state.probability(Class::In));
+        reader("probability_out", state.probability(Class::Out));
+    }
+
     #[cold] // out of the way of the simpler queues
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
         let state = &mut *self.0;
@@ -143,11 +167,7 @@ impl QueueDiscipline for Rio {
         if !state.config.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes) {
             return Verdict::Drop;
         }
-        let (curve, length) = match arrival.class {
-            Class::In => (&state.curve_in, state.config.in_length),
-            Class::Out => (&state.curve_out, state.config.out_length),
-        };
-        let probability = curve.below_max(state.average(length)).unwrap_or(1.0);
+        let probability = state.probability(arrival.class);
         let coin = match arrival.class {
             Class::In => &mut state.coin_in,
             Class::Out => &mut state.coin_out,

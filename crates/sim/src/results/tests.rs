@@ -45,7 +45,7 @@ fn scenario(queue: &Value, loss: f64, warm_up_ms: u64) -> Value {
         ],
         "probes": {
             "flow_samples": null, "flows_sampled": 0, "rounds_flows": 0, "link_samples": null, "transfers": false,
-            "latency": false, "internals": false
+            "latency": false, "internals": false, "pcap": [], "qlog": false
         }
     })
 }
@@ -109,6 +109,38 @@ fn a_syn_cannot_be_marked() {
     let (flows, link) = rows(&mut run(marks_all, 0));
     let data: u64 = flows[..3].iter().map(|flow| flow.packets_sent.unwrap() - 1).sum();
     assert_eq!(link.marked_packets, data);
+}
+
+/// One flow over a link of 100 Mbit/s, with these probes; what becomes of it, and the files beside its tables.
+fn with_files(duration_ms: u64, pcap: bool, qlog: bool) -> (Result<(), String>, tempfile::TempDir) {
+    let mut fast = scenario(&drop_tail(100), 0.0, 0);
+    fast["duration_ps"] = json!(duration_ms * MS);
+    fast["links"][0]["rate"] = json!({"constant": 100_000_000});
+    fast["flows"].as_array_mut().unwrap().truncate(1);
+    fast["flows"][0]["workload"] = json!({"name": "bulk"});
+    fast["probes"]["pcap"] = if pcap { json!([0]) } else { json!([]) };
+    fast["probes"]["qlog"] = json!(qlog);
+    fast["probes"]["flows_sampled"] = json!(1);
+    let scenario: Scenario = serde_json::from_value(fast).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let mut tables = Tables::create(directory.path(), 0, scenario.probes.tables()).unwrap();
+    let result = crate::simulate(&scenario, 0, &mut tables, &Monitor::default());
+    (result.map(|_| ()).map_err(|error| error.to_string()), directory)
+}
+
+#[test]
+fn a_file_that_becomes_too_large_ends_the_run() {
+    for (pcap, qlog, expected) in [
+        (true, false, "probes.pcap: link.pcap has 1 MiB after "),
+        (false, true, "probes.qlog: tcp-0.sqlog has 1 MiB after "),
+    ] {
+        let (short, directory) = with_files(600, pcap, qlog);
+        let (folder, name) = if pcap { ("captures", "link.pcap") } else { ("qlog", "tcp-0.sqlog") };
+        assert_eq!(short, Ok(()));
+        assert!(directory.path().join(folder).join(name).metadata().unwrap().len() > 10_000);
+        let problem = with_files(4000, pcap, qlog).0.unwrap_err();
+        assert!(problem.starts_with(expected), "{problem}");
+    }
 }
 
 #[test]

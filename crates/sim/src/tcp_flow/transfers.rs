@@ -32,10 +32,11 @@ impl TcpFlow {
     pub(super) fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         let Some(bytes) = self.application.pending.take() else { return };
         self.application.start = Instant::MAX;
-        if group.tcp.persistent && self.application.index > 0 {
-            self.resume_connection(group, now);
-        } else {
+        let own_connection = !group.tcp.persistent || self.application.index == 0;
+        if own_connection {
             self.open_connection(group, now);
+        } else {
+            self.resume_connection(group, now);
         }
         let application = &mut self.application;
         application.active = true;
@@ -44,6 +45,8 @@ impl TcpFlow {
         application.sent_before = statistics.packets_sent;
         application.retransmissions_before = statistics.retransmissions;
         application.timeouts_before = statistics.timeouts;
+        self.tell_transfer(core, now, (bytes != ENDLESS_BYTES).then_some(bytes), own_connection);
+        let application = &mut self.application;
         if bytes == ENDLESS_BYTES {
             application.bytes = None;
             self.sender.supply(ENDLESS);

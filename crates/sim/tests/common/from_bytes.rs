@@ -209,6 +209,8 @@ impl Choices<'_> {
                 "transfers": self.is(),
                 "latency": self.is(),
                 "internals": self.is(),
+                "qlog": self.is(),
+                "pcap": (0..links).filter(|_| self.is()).collect::<Vec<_>>(),
             },
         })
     }

@@ -160,7 +160,7 @@ impl Endpoint {
     }
 
     fn open(&mut self, now: Instant, state: State) {
-        let start = Start { window: self.config.initial_window as f64, ssthresh: f64::INFINITY, random: 0 };
+        let start = Start { window: self.config.initial_window as f64, ..Start::NEW };
         let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
         self.config.pacing |= control.needs().pacing;
         self.sender = Some(Sender::new(&self.config, control, BASE, now));
@@ -171,7 +171,7 @@ impl Endpoint {
     /// The peer's answer to our SYN has said which recovery there is, and a sender has one from its beginning.
     fn start_anew(&mut self) {
         let Some(old) = &self.sender else { return };
-        let start = Start { window: old.control().window(), ssthresh: f64::INFINITY, random: 0 };
+        let start = Start { window: old.control().window(), ..Start::NEW };
         let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
         let mut sender = Sender::new(&self.config, control, BASE, self.syn_sent);
         sender.poll_transmit(&self.config, self.syn_sent);
@@ -202,7 +202,7 @@ impl Endpoint {
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.rto_deadline() <= now) {
             was_open = sender.phase() == Phase::Open;
             if sender.phase() == Phase::Connecting {
-                let start = Start { window: 1.0, ssthresh: f64::INFINITY, random: 0 }; // RFC 5681 §3.1: the SYN was lost
+                let start = Start { window: 1.0, ..Start::NEW }; // RFC 5681 §3.1: the SYN was lost
                 let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
                 sender.replace_control(now, control);
             }

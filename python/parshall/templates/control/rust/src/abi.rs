@@ -1,20 +1,21 @@
-//! `include/parshall_control.h` in Rust, field by field.
+//! `parshall_control.h` in Rust, field by field; its comments are there.
+#![allow(dead_code)]
 
 use std::ffi::{c_char, c_void};
 
 /// `PARSHALL_CONTROL_ABI`
-pub(crate) const ABI: u32 = 1;
+pub const ABI: u32 = 1;
 /// The one symbol of a library.
-pub(crate) const SYMBOL: &str = "parshall_control";
+pub const SYMBOL: &str = "parshall_control";
 
-pub(crate) const NEEDS_RATE_SAMPLES: u32 = 1;
-pub(crate) const NEEDS_PACING: u32 = 2;
-pub(crate) const NEEDS_RECOVERY_WINDOW: u32 = 4;
-pub(crate) const NEEDS_TIMESTAMPS: u32 = 8;
-pub(crate) const NEEDS_ACCURATE_ECN: u32 = 16;
+pub const NEEDS_RATE_SAMPLES: u32 = 1;
+pub const NEEDS_PACING: u32 = 2;
+pub const NEEDS_RECOVERY_WINDOW: u32 = 4;
+pub const NEEDS_TIMESTAMPS: u32 = 8;
+pub const NEEDS_ACCURATE_ECN: u32 = 16;
 
 #[repr(C)]
-pub(crate) struct Start {
+pub struct Start {
     pub now_s: f64,
     pub cwnd: f64,
     pub ssthresh: f64,
@@ -24,7 +25,7 @@ pub(crate) struct Start {
 }
 
 #[repr(C)]
-pub(crate) struct Ack {
+pub struct Ack {
     pub now_s: f64,
     pub credit: f64,
     pub rtt_s: f64,
@@ -46,7 +47,7 @@ pub(crate) struct Ack {
 }
 
 #[repr(C)]
-pub(crate) struct Congestion {
+pub struct Congestion {
     pub now_s: f64,
     pub in_flight: u64,
     pub signal: u32,
@@ -54,7 +55,7 @@ pub(crate) struct Congestion {
 }
 
 #[repr(C)]
-pub(crate) struct Says {
+pub struct Says {
     pub cwnd: f64,
     pub ssthresh: f64,
     pub pacing_rate: f64,
@@ -62,16 +63,16 @@ pub(crate) struct Says {
 }
 
 #[repr(C)]
-pub(crate) struct Parameter {
+pub struct Parameter {
     pub name: *const c_char,
     pub value: f64,
 }
 
-pub(crate) type Reader = extern "C" fn(context: *mut c_void, name: *const c_char, value: f64);
+pub type Reader = extern "C" fn(context: *mut c_void, name: *const c_char, value: f64);
 
 /// Functions that a library must have are optional here too: it may leave them out.
 #[repr(C)]
-pub(crate) struct Table {
+pub struct Table {
     pub abi: u32,
     pub needs: u32,
     pub standard_slow_start: u32,

@@ -1,0 +1,194 @@
+//! Which captures see the packets of a group, and what their headers have in common.
+
+use crate::datagram_flow::DatagramGroup;
+use crate::network::Network;
+use crate::tcp_group::TcpGroup;
+use etherparse::{TcpHeader, TcpOptionElement};
+use parshall_net::markers::MarkerConfig;
+use parshall_units::Duration;
+
+/// A link of a path.
+#[derive(Clone, Debug)]
+pub(super) struct Hop {
+    pub(super) delay: Duration,
+    /// The capture of the link itself, which sees what leaves.
+    pub(super) leaving: Option<u32>,
+    /// Those of the links beside it in the other direction, which see what arrives.
+    pub(super) arriving: Vec<u32>,
+    pub(super) is_last: bool,
+}
+
+impl Hop {
+    pub(super) fn is_captured(&self) -> bool {
+        self.leaving.is_some() || !self.arriving.is_empty()
+    }
+}
+
+/// What the TCP flows of a group have in common.
+#[derive(Debug)]
+pub(super) struct TcpRoute {
+    /// Its place among the groups of the scenario.
+    pub(super) number: u32,
+    pub(super) forth: Vec<Hop>,
+    pub(super) back: Vec<Hop>,
+    /// Captures that ACKs of an uncontended way back pass, and when: after the receiver's leg.
+    pub(super) passed: Vec<(u32, Duration)>,
+    pub(super) header_bytes: u32,
+    /// Bytes of data in a full packet.
+    pub(super) payload: u32,
+    pub(super) ack_bytes: u32,
+    pub(super) ecn: bool,
+    pub(super) marked: bool,
+    timestamps: bool,
+    sack: bool,
+    /// Window of the receiver, in units of two to the power of the scale.
+    window: u16,
+    scale: u8,
+}
+
+/// What the flows of datagrams of a group have in common.
+#[derive(Debug)]
+pub(super) struct DatagramRoute {
+    pub(super) number: u32,
+    pub(super) forth: Vec<Hop>,
+    pub(super) header_bytes: u32,
+    pub(super) marked: bool,
+}
+
+/// The largest shift of a window. RFC 7323 §2.3
+const MOST_SCALE: u8 = 14;
+
+impl TcpRoute {
+    pub(super) fn new(network: &Network, group: &TcpGroup, file_of: &[Option<u32>]) -> Self {
+        let (forth, back) = (&group.path, &group.reverse_path);
+        let payload = group.payload_bytes();
+        let (window, scale) = scaled(group.tcp.receive_window.map(|packets| packets * u64::from(payload)));
+        Self {
+            number: group.number,
+            forth: hops(network, forth, back, file_of),
+            back: hops(network, back, forth, file_of),
+            passed: if back.is_empty() { passed(network, forth, file_of) } else { Vec::new() },
+            header_bytes: group.header_bytes,
+            payload,
+            ack_bytes: group.tcp.ack_size,
+            ecn: group.tcp.ecn,
+            marked: group.marker.build().is_some(),
+            timestamps: group.tcp.timestamps,
+            sack: group.tcp.recovery.uses_sack(),
+            window,
+            scale,
+        }
+    }
+
+    /// The window field of an ACK; of a SYN it is not scaled.
+    pub(super) fn window(&self, syn: bool) -> u16 {
+        if syn {
+            u16::try_from(u64::from(self.window) << self.scale).unwrap_or(u16::MAX)
+        } else {
+            self.window
+        }
+    }
+
+    pub(super) fn set_options(
+        &self,
+        header: &mut TcpHeader,
+        timestamp: u32,
+        echo: u32,
+        sack: Option<TcpOptionElement>,
+    ) {
+        use TcpOptionElement::{
+            MaximumSegmentSize, Noop, SelectiveAcknowledgementPermitted, Timestamp, WindowScale,
+        };
+        let mut options: Vec<TcpOptionElement> = Vec::with_capacity(8);
+        if header.syn {
+            options.push(MaximumSegmentSize(u16::try_from(self.payload).unwrap_or(u16::MAX)));
+            if self.sack {
+                options.extend([Noop, Noop, SelectiveAcknowledgementPermitted]);
+            }
+            options.extend([Noop, WindowScale(self.scale)]);
+        }
+        if self.timestamps {
+            options.extend([Noop, Noop, Timestamp(timestamp, echo)]);
+        }
+        if let Some(blocks) = sack {
+            options.extend([Noop, Noop, blocks]);
+        }
+        header.set_options(&options).unwrap_or_else(|_| unreachable!("40 bytes at most: 12, and 28 of SACK"));
+    }
+}
+
+/// The sequence number of a byte. A connection's SYN is 0, its first byte 1.
+pub(super) fn sequence(byte: u64, syn: bool) -> u32 {
+    (byte as u32).wrapping_add(u32::from(!syn))
+}
+
+impl DatagramRoute {
+    pub(super) fn new(network: &Network, group: &DatagramGroup, file_of: &[Option<u32>]) -> Self {
+        Self {
+            number: group.number,
+            forth: hops(network, &group.path, &[], file_of),
+            header_bytes: group.header_bytes,
+            marked: !matches!(group.marker, MarkerConfig::None(_)),
+        }
+    }
+}
+
+/// The hops of a path whose other direction is `other`.
+fn hops(network: &Network, path: &[u32], other: &[u32], file_of: &[Option<u32>]) -> Vec<Hop> {
+    let hops = path.iter().enumerate().map(|(index, &link)| {
+        let beside = other.iter().enumerate().filter(|&(hop, _)| beside(hop, path.len()) == index);
+        Hop {
+            delay: network.links[link as usize].link.delay(),
+            leaving: file_of[link as usize],
+            arriving: beside.filter_map(|(_, &link)| file_of[link as usize]).collect(),
+            is_last: index + 1 == path.len(),
+        }
+    });
+    hops.collect()
+}
+
+/// Which hop of a path of `length` links lies beside a hop of the other direction: counted from the other end.
+fn beside(hop: usize, length: usize) -> usize {
+    length - 1 - hop.min(length - 1)
+}
+
+/// When ACKs pass the links of the way there, on an uncontended way back of the same length.
+fn passed(network: &Network, path: &[u32], file_of: &[Option<u32>]) -> Vec<(u32, Duration)> {
+    let mut after = Duration::ZERO;
+    let mut passed = Vec::new();
+    for &link in path.iter().rev() {
+        after += network.links[link as usize].link.delay();
+        passed.extend(file_of[link as usize].map(|file| (file, after)));
+    }
+    passed
+}
+
+/// The field and the scale of a window of so many bytes, rounded up; without a limit, the largest there is.
+fn scaled(bytes: Option<u64>) -> (u16, u8) {
+    let Some(bytes) = bytes else { return (u16::MAX, MOST_SCALE) };
+    let scale = (0..MOST_SCALE).find(|&scale| u16::try_from(bytes.div_ceil(1 << scale)).is_ok());
+    let scale = scale.unwrap_or(MOST_SCALE);
+    (u16::try_from(bytes.div_ceil(1 << scale)).unwrap_or(u16::MAX), scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lie_beside_each_other_from_end_to_end() {
+        let sides = |hops: usize, length| (0..hops).map(|hop| beside(hop, length)).collect::<Vec<_>>();
+        assert_eq!(sides(3, 3), [2, 1, 0]);
+        assert_eq!(sides(3, 1), [0, 0, 0]);
+        assert_eq!(sides(1, 3), [2]);
+    }
+
+    #[test]
+    fn windows_are_scaled_no_more_than_they_must() {
+        assert_eq!(scaled(Some(65_535)), (65_535, 0));
+        assert_eq!(scaled(Some(65_536)), (32_768, 1));
+        assert_eq!(scaled(Some(1_000_001)), (62_501, 4));
+        assert_eq!(scaled(Some(1 << 40)), (65_535, 14));
+        assert_eq!(scaled(None), (65_535, 14));
+    }
+}

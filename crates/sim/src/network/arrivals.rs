@@ -1,0 +1,91 @@
+//! Open loops: transfers that arrive on their own, and the connections that they take.
+
+use super::Network;
+use crate::application::Application;
+use crate::latency::FlowLatency;
+use crate::packet::Entity;
+use crate::random::{SmallStream, Stream};
+use crate::tcp_flow::TcpFlow;
+use crate::tcp_group::{Legs, Place};
+use parshall_units::Instant;
+use parshall_workload::ArrivalSource;
+use rand_core::RngCore;
+use std::collections::VecDeque;
+
+/// Transfers that arrive on their own; each takes a connection that is idle, or a new one.
+pub(crate) struct ArrivalProcess {
+    pub(crate) source: ArrivalSource,
+    pub(crate) random: Stream,
+    /// Where the streams of its connections' processing times begin.
+    pub(crate) processing: Stream,
+    pub(crate) group: u32,
+    pub(crate) legs: Legs,
+    /// What the random choices of its connections follow from.
+    pub(crate) choices: Stream,
+    /// Size of the transfer that arrives next.
+    pub(crate) next_bytes: u64,
+    /// Idle connections, and since when.
+    pub(crate) idle: VecDeque<(Instant, u32)>,
+}
+
+impl Network {
+    /// A transfer of an open loop arrives and takes a connection.
+    pub(super) fn on_arrival(&mut self, now: Instant, index: u32) {
+        for (process, since, flow) in self.core.freed.drain(..) {
+            rest(&mut self.arrivals[process as usize].idle, (since, flow));
+        }
+        let process = &mut self.arrivals[index as usize];
+        let bytes = process.next_bytes;
+        let next = process.source.next(&mut process.random);
+        process.next_bytes = next.bytes;
+        let flow_index = match process.idle.front() {
+            Some(&(since, flow)) if since <= now => {
+                process.idle.pop_front();
+                flow
+            }
+            _ => self.open_slot(index),
+        };
+        let flow = &mut self.tcp_flows[flow_index as usize];
+        flow.start_now(&self.tcp_groups[flow.group as usize], &mut self.core, now, bytes);
+        flow.arm(&mut self.core);
+        self.core.queue.replace_top(now + next.gap, Entity::Arrival(index));
+    }
+
+    /// A new connection for an arrival process.
+    fn open_slot(&mut self, process_index: u32) -> u32 {
+        let process = &mut self.arrivals[process_index as usize];
+        let index = self.tcp_flows.len() as u32;
+        let random = process.choices.next_u64();
+        let processing = SmallStream::of(&mut process.processing);
+        let place = Place { id: self.flow_count, index, group: process.group, random, processing };
+        let application = Application::new(None, None, Some(process_index));
+        let group = &self.tcp_groups[process.group as usize];
+        self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application));
+        if let Some(latency) = &mut self.core.latency {
+            latency.tcp.push(FlowLatency::of_group(group.number));
+        }
+        self.flow_count += 1;
+        index
+    }
+}
+
+/// A connection rests: the one that rests longest comes first. Flows finish in their own time, not in the order of events.
+fn rest(idle: &mut VecDeque<(Instant, u32)>, (since, flow): (Instant, u32)) {
+    let place = idle.partition_point(|&(earlier, _)| earlier <= since);
+    idle.insert(place, (since, flow));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_connection_idle_longest_comes_first_in_whatever_order_they_finish() {
+        let mut idle = VecDeque::new();
+        for (since, flow) in [(30, 0), (10, 1), (20, 2), (10, 3)] {
+            rest(&mut idle, (Instant::from_ps(since), flow));
+        }
+        let order: Vec<u32> = idle.iter().map(|&(_, flow)| flow).collect();
+        assert_eq!(order, [1, 3, 2, 0]);
+    }
+}

@@ -1,0 +1,317 @@
+"""Congestion controls of one's own: in which languages, what they are told, and what happens when they fail."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import parshall as ps
+from parshall.controls import declare, read
+from parshall.errors import ControlError, InputError, OutputExistsError
+from parshall.schema import external
+from parshall.templates import write_control
+
+PARSHALL = [sys.executable, "-m", "parshall"]
+COMPILERS = {"c": "cc", "rust": "cargo"}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(external, "_declared", {})
+
+
+def document(control: Any, **changes: Any) -> dict[str, Any]:
+    """Two flows that lose packets, time out, and pause."""
+    return {
+        "duration": "20 s",
+        "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "20 packets"}},
+        "flows": [
+            {"count": 2, "rtt": "60 ms", "congestion_control": control},
+            {
+                "rtt": "40 ms",
+                "congestion_control": control,
+                "workload": {
+                    "name": "on_off",
+                    "size": {"name": "pareto", "mean": "100 kB", "tail_index": 1.5},
+                    "off": {"name": "exponential", "mean": "0.5 s"},
+                },
+            },
+        ],
+        **changes,
+    }
+
+
+def built(language: str, folder: Path) -> str:
+    """The place of the template's code in a language."""
+    if language in COMPILERS and shutil.which(COMPILERS[language]) is None:
+        pytest.skip(f"there is no {COMPILERS[language]}")
+    write_control("mine", language, folder)
+    if language == "c":
+        return compiled(folder / "mine.c")
+    if language == "rust":
+        subprocess.run(["cargo", "build", "--release", "--offline", "--quiet"], cwd=folder / "mine", check=True)
+        return str(next((folder / "mine/target/release").glob("libmine.*[os]*")))
+    return f"{folder / 'mine.py'}:Mine"
+
+
+def compiled(source: Path) -> str:
+    library = source.with_name("libmine.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-lm"], check=True)
+    return str(library)
+
+
+def frame(run: Any, name: str) -> pl.DataFrame:
+    found: pl.DataFrame = getattr(run, name)
+    return found.drop("congestion_control", strict=False)
+
+
+@pytest.mark.parametrize("language", ["python", "c", "rust"])
+def test_each_template_does_to_the_bit_what_reno_does(language: str, tmp_path: Path) -> None:
+    declare({"mine": built(language, tmp_path)})
+    for tcp in ({}, {"recovery": "newreno"}, {"recovery": "rack"}):
+        runs = []
+        for control in ("mine", "reno"):
+            given = document(control)
+            given["flows"] = [{**group, **tcp} for group in given["flows"]]
+            runs.append(ps.run(given))
+        mine, reno = runs
+        assert frame(mine, "flows")["retransmissions"].sum() > 0
+        for table in ("flows", "links", "flow_samples", "transfers"):
+            assert frame(mine, table).equals(frame(reno, table)), (tcp, table)
+
+
+class Mine:
+    """Reno without slow start after the first loss, and with an inner variable."""
+
+    def __init__(self, start: Any, gain: float = 1.0) -> None:
+        self.cwnd = start.cwnd
+        self.gain = gain
+        self.acks = 0
+
+    def on_ack(self, ack: Any) -> None:
+        self.acks += 1
+        if ack.may_grow:
+            self.cwnd += self.gain * ack.credit / self.cwnd
+
+    def on_loss(self, event: Any) -> None:
+        self.cwnd = max(2.0, event.in_flight / 2)
+
+    def on_timeout(self, event: Any) -> None:  # noqa: ARG002 - the contract's
+        self.cwnd = 1.0
+
+    def variables(self) -> dict[str, float]:
+        return {"acks": float(self.acks)}
+
+
+class NotANumber(Mine):
+    def on_timeout(self, event: Any) -> None:  # noqa: ARG002
+        self.cwnd = float("nan")
+
+    def on_loss(self, event: Any) -> None:
+        self.on_timeout(event)
+
+
+class Raises(Mine):
+    def on_loss(self, event: Any) -> None:
+        raise KeyError(event.signal)
+
+
+class Negative(Mine):
+    def on_loss(self, event: Any) -> None:  # noqa: ARG002
+        self.cwnd = -3
+
+
+class Words(Mine):
+    def on_loss(self, event: Any) -> None:  # noqa: ARG002
+        self.cwnd = "wide"
+
+
+class Forgets(Mine):
+    def __init__(self, start: Any) -> None:
+        pass
+
+
+class SlowPace(Mine):
+    pacing_rate = 0.0
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (NotANumber, r"flow \d+ of group flows\d, \d+\.\d+ s: its window \(cwnd\) is NaN; it must be a number"),
+        (Raises, r"KeyError: 'loss' \(test_own_control.py, line \d+\)"),
+        (Negative, r"its window \(cwnd\) is -3"),
+        (Words, "cwnd is wide; it must be a number"),
+        (Forgets, r"flow 0 of group flows0, 0.000000 s: AttributeError: .* 'cwnd'"),
+        (SlowPace, "its pacing_rate is 0; it must be a number of packets/s"),
+    ],
+)
+def test_a_fault_ends_the_run_with_flow_time_and_value(control: type, said: str) -> None:
+    with pytest.raises(ControlError, match=said):
+        ps.run(document("broken"), controls={"broken": control})
+
+
+class FailsInTheSecondRepetition(Mine):
+    begun = 0
+
+    def __init__(self, start: Any) -> None:
+        type(self).begun += start.now_s == 0.0  # twice a flow: for the flow, and for its connection
+        if type(self).begun > 2:
+            raise ValueError("enough")
+        super().__init__(start)
+
+
+def test_what_was_finished_before_a_fault_can_be_read(tmp_path: Path) -> None:
+    given = document("mine", repetitions=3)
+    given["flows"] = [{**given["flows"][0], "count": 1}]
+    with pytest.raises(ControlError, match=r"repetition 1, control mine, flow 0 .*: ValueError: enough"):
+        ps.run(given, tmp_path / "r", workers=1, controls={"mine": FailsInTheSecondRepetition})
+    kept = ps.Run.load(tmp_path / "r")
+    assert (kept.status, kept.repetitions) == ("interrupted", [0])
+
+
+def test_parameters_reach_the_class_and_unknown_ones_are_its_error() -> None:
+    run = ps.run(document({"name": "mine", "gain": 0.5}), controls={"mine": Mine})
+    assert not run.flows.equals(ps.run(document("mine")).flows)
+    with pytest.raises(ControlError, match="unexpected keyword argument 'gian'"):
+        ps.run(document({"name": "mine", "gian": 0.5}))
+    with pytest.raises(ps.ScenarioError, match=r"gain: found \[1\]; accepted: a number, text, true or false"):
+        ps.run(document({"name": "mine", "gain": [1]}))
+
+
+def test_inner_variables_are_recorded() -> None:
+    run = ps.run(document("mine", probes={"internals": True}), controls={"mine": Mine})
+    recorded = run.table("internals")
+    assert recorded is not None
+    assert max(recorded.filter(pl.col("variable") == "acks")["value"].to_list()) > 1000
+
+
+def test_a_scenario_alone_names_no_code() -> None:
+    with pytest.raises(ps.ScenarioError, match=r'found "mine".*--control mine=FILE.py:CLASS'):
+        ps.Scenario.from_document(document("mine"))
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("reno", Mine, "name of one of the catalog"),
+        ("my control", Mine, "accepted: a name of letters"),
+        ("mine", type("Lacks", (), {"on_ack": print}), "lacks on_loss, on_timeout"),
+        ("mine", type("Asks", (Mine,), {"needs": ("wings",)}), "needs 'wings'; accepted: rate_samples"),
+        ("mine", "nowhere.py:Mine", "there is no file nowhere.py"),
+        ("mine", "mine.py", "accepted: FILE.py:CLASS"),
+        ("mine", "nowhere.so", "No such file"),
+    ],
+)
+def test_what_can_be_no_control_is_refused(name: str, code: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read(name, code)
+
+
+def test_a_file_that_fails_when_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("1 / 0")
+    with pytest.raises(InputError, match=r"mine.py cannot be run: ZeroDivisionError"):
+        declare([f"mine={tmp_path / 'mine.py'}:Mine"])
+    (tmp_path / "mine.py").write_text("Yours = 1")
+    with pytest.raises(InputError, match="has no class Mine"):
+        declare([f"mine={tmp_path / 'mine.py'}:Mine"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ((".abi = PARSHALL_CONTROL_ABI,", ".abi = 99,"), "speaks version 99 of the interface, this is version 1"),
+        (("        .on_ack = on_ack,\n", ""), "has no on_ack in its table"),
+        (("*parshall_control(void)", "*other(void)"), r"has no function parshall_control\(\)"),
+    ],
+)
+def test_a_library_that_is_none(change: tuple[str, str], said: str, tmp_path: Path) -> None:
+    built("c", tmp_path)
+    source = tmp_path / "mine.c"
+    text = source.read_text().replace(*change)
+    source.write_text(text.replace("static void on_ack", "void on_ack").replace("static void *create", "void *create"))
+    with pytest.raises(InputError, match=said):
+        read("mine", compiled(source))
+
+
+def test_a_library_that_says_what_no_window_is(tmp_path: Path) -> None:
+    built("c", tmp_path)
+    source = tmp_path / "mine.c"
+    source.write_text(source.read_text().replace("mine->cwnd = 1.0;", "mine->cwnd = NAN;"))
+    with pytest.raises(ControlError, match=r"its window \(cwnd\) is NaN"):
+        ps.run(document("mine"), controls={"mine": compiled(source)})
+    with pytest.raises(ControlError, match="accepted parameters: increase"):
+        ps.run(document({"name": "mine", "gain": 2}))
+    with pytest.raises(ControlError, match='increase is "a lot"; a library takes numbers'):
+        ps.run(document({"name": "mine", "increase": "a lot"}))
+
+
+def test_a_panic_in_rust_is_an_error_with_flow_and_time(tmp_path: Path) -> None:
+    place = built("rust", tmp_path)
+    source = tmp_path / "mine/src/lib.rs"
+    source.write_text(source.read_text().replace("self.cwnd = 1.0;", 'panic!("at {}", event.in_flight);'))
+    subprocess.run(["cargo", "build", "--release", "--offline", "--quiet"], cwd=tmp_path / "mine", check=True)
+    with pytest.raises(ControlError, match=r"flow \d .*, \d+\.\d+ s: it panicked: at \d+"):
+        ps.run(document("mine"), controls={"mine": place})
+
+
+def test_on_the_command_line_and_read_where_the_control_is_not(tmp_path: Path) -> None:
+    built("python", tmp_path)
+    (tmp_path / "s.json").write_text(json.dumps(document("mine")))
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(
+        'duration = "5 s"\n[bottleneck]\nrate = "5 Mbit/s"\n[[flows]]\nrtt = "40 ms"\ncongestion_control = "mine"\n'
+    )
+
+    def parshall(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*PARSHALL, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    control = ("--control", "mine=mine.py:Mine")
+    assert parshall("validate", "s.toml", *control).returncode == 0
+    made = parshall("run", "s.toml", "-o", "r", "--json", *control)
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout)["goodput_bps"] > 4e6
+    assert parshall("report", "r").returncode == 0, "a recorded run is read without the control"
+    refused = parshall("run", "s.toml")
+    assert (refused.returncode, "--control mine=FILE.py:CLASS" in refused.stderr) == (2, True)
+    code = (tmp_path / "mine.py").read_text()
+    (tmp_path / "mine.py").write_text(code.replace("self.cwnd = self.ssthresh", "self.cwnd = 1 / 0"))
+    failed = parshall("run", "s.toml", *control)
+    assert failed.returncode == 2
+    assert "control mine, flow 0 of group flows0" in failed.stderr
+    assert "ZeroDivisionError: division by zero (mine.py, line" in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+def test_sweeps_run_it_in_other_processes_and_tell_code_from_other_code(tmp_path: Path) -> None:
+    place = built("python", tmp_path)
+    plan = {
+        "name": "own",
+        "repetitions": 2,
+        "scenario": document("mine"),
+        "parameters": {"bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]},
+    }
+    declare({"mine": place})
+    made = ps.sweep(ps.Plan(**plan), tmp_path / "store", workers=2)
+    assert (made.record.failed, len(made.points)) == ({}, 2)
+    before = ps.Scenario.from_document(document("mine")).resolve()
+    path = tmp_path / "mine.py"
+    path.write_text(path.read_text() + "\n# changed\n")
+    declare({"mine": place})
+    assert ps.Scenario.from_document(document("mine")).resolve() != before
+
+
+@pytest.mark.parametrize("language", ["python", "c", "rust"])
+def test_nothing_is_written_over_what_is_there(language: str, tmp_path: Path) -> None:
+    write_control("mine", language, tmp_path)
+    with pytest.raises(OutputExistsError, match="nothing is written over"):
+        write_control("mine", language, tmp_path)
+    with pytest.raises(InputError, match="small letters"):
+        write_control("My-Control", language, tmp_path)
