@@ -21,6 +21,7 @@ from parshall.scenario import Scenario
 from parshall.schema import reading
 from parshall.schema.catalog import family
 from parshall.schema.external import declared
+from parshall.schema.problems import did_you_mean
 
 REPETITIONS = 5
 CATALOG = "the catalog"
@@ -104,14 +105,20 @@ def _failure(findings: list[Finding]) -> str | None:
 
 def _declared(control: Any) -> tuple[str, str]:
     """What a control is called, and where it comes from; it can be named in scenarios from now on."""
-    catalog = {entry.name for entry in family("congestion_controls")}
-    if isinstance(control, str):
-        if control in catalog:
-            return control, CATALOG
-        known = declared(control)
+    catalog = [entry.name for entry in family("congestion_controls")]
+    if isinstance(control, str | Path):
+        place = str(control)
+        if place in catalog:
+            return place, CATALOG
+        known = declared(place)
         if known is not None:
-            return control, known.source
-        title = control.rpartition(":")[2] if ".py:" in control else Path(control).stem
+            return place, known.source
+        if place.isidentifier():
+            raise InputError(
+                f'control: found "{place}"; accepted: FILE.py:CLASS, LIBRARY.so, or a name of the catalog'
+                f"{did_you_mean(place, catalog)}"
+            )
+        title = place.rpartition(":")[2] if ".py:" in place else Path(place).stem
     else:
         title = getattr(control, "__name__", type(control).__name__)
     name = re.sub(r"\W", "_", title).lower()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from parshall import _core
-from parshall.schema import external
+from parshall import controls
 
 SERIES, EVENTS = 50, 300
 """Random series of events, and events of each."""
@@ -64,5 +62,5 @@ class Finding:
 
 def conformance(resolved: Mapping[str, Any], seed: int) -> list[Finding]:
     """Try a resolved congestion control."""
-    told = _core.check_conformance(json.dumps(resolved), external.makers(), seed, SERIES, EVENTS)
-    return [Finding(**each) for each in json.loads(told)]
+    told = controls.conformance(resolved, seed=seed, series=SERIES, events=EVENTS)
+    return [Finding(**each) for each in told]

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from parshall.control_check.card import RIVALS, Row, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Found, Key, Reading
 from parshall.control_check.sharing import with_verdict
+from parshall.itb.fairness import harm
 from parshall.stats.confidence import Interval
 from parshall.stats.verdict import Verdict, judged
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _DURATION_S = 60 + WARM_UP_S
 _NAMES = {"reno": "Reno", "cubic": "CUBIC"}
@@ -50,12 +49,12 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
 
 def rows(found: Found, own: str, names: list[str]) -> list[Row]:
     """Harm to each rival, and what it is left."""
-    harm = _harm(found, names)
+    harmed = _harm(found, names)
     made = []
     for rival in RIVALS:
         shares = {name: [reading["share"] for reading in found["beside", name, rival]] for name in names}
         for key, label in _HARMS:
-            values = {name: interval(_values(harm, name, rival, key)) for name in names}
+            values = {name: interval(_values(harmed, name, rival, key)) for name in names}
             verdict, accepted = _verdict(values[own], own == rival, _NAMES[rival])
             label_to = f"{label} to {_NAMES[rival]}"
             made.append(Row("harm", f"{key}_{rival}", label_to, "ratio", values, None, verdict, accepted))
@@ -72,10 +71,6 @@ def rows(found: Found, own: str, names: list[str]) -> list[Row]:
 
 def _harm(found: Found, names: list[str]) -> pl.DataFrame:
     """`parshall.itb.fairness.harm` of these runs."""
-    import polars as pl  # noqa: PLC0415 - the command line starts fast
-
-    from parshall.itb.fairness import harm  # noqa: PLC0415
-
     points = {key: number for number, key in enumerate(product(dict.fromkeys((*names, *RIVALS)), RIVALS))}
     keys = ("goodput_bps", "flow_loss_rate", "rtt_excess_s")
     second = pl.DataFrame(
@@ -89,8 +84,8 @@ def _harm(found: Found, names: list[str]) -> pl.DataFrame:
     return harm(second, {(name, rival): (point, points[rival, rival]) for (name, rival), point in points.items()})
 
 
-def _values(harm: pl.DataFrame, name: str, rival: str, key: str) -> list[float | None]:
-    values: list[float | None] = harm.filter(control=name, rival=rival).sort("repetition")[key].to_list()
+def _values(harmed: pl.DataFrame, name: str, rival: str, key: str) -> list[float | None]:
+    values: list[float | None] = harmed.filter(control=name, rival=rival).sort("repetition")[key].to_list()
     return values
 
 
@@ -99,10 +94,10 @@ def _verdict(found: Interval | None, same: bool, rival: str) -> tuple[str, bool 
     if same or found is None:
         return "", None
     shown = judged(found, 0.0, found.mean)
-    if shown is Verdict.HIGHER:
-        return f"more than another {rival} flow would do", False
-    if shown is Verdict.LOWER:
-        return f"less than another {rival} flow would do", True
-    if shown is Verdict.EQUAL:
-        return f"what another {rival} flow would do", True
-    return f"not to be told from another {rival} flow", True if shown is Verdict.NOT_SHOWN else None
+    words = {
+        Verdict.HIGHER: (f"more than another {rival} flow would do", False),
+        Verdict.LOWER: (f"less than another {rival} flow would do", True),
+        Verdict.EQUAL: (f"what another {rival} flow would do", True),
+        Verdict.NOT_SHOWN: (f"not to be told from another {rival} flow", None),
+    }
+    return words.get(shown, (str(shown), None))

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from parshall.control_check.card import Row, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Found, Key, Reading
+from parshall.itb.measures import convergence
 from parshall.report.starved import SHARE
 from parshall.stats.fairness import jain
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FLOWS = 4
 _DURATION_S = 40 + WARM_UP_S
@@ -59,10 +58,6 @@ def _ratio(tables: Mapping[str, pl.DataFrame]) -> Reading:
 
 
 def _convergence(tables: Mapping[str, pl.DataFrame]) -> Reading:
-    import polars as pl  # noqa: PLC0415 - the command line starts fast
-
-    from parshall.itb.measures import convergence  # noqa: PLC0415
-
     delivered = pl.col("delivered_bytes").cast(pl.Int64)
     first = pl.col("flow") == pl.col("flow").min()
     rates = (

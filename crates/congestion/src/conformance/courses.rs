@@ -130,7 +130,7 @@ fn idle_restart(config: &ControlConfig, found: &mut Findings) {
             "a restart after a pause with 5 packets",
             || {
                 format!(
-                    "the window went from {before} to {window} packets, ssthresh from {ssthresh} to {after}"
+                    "the window is {window:.1} packets, and ssthresh went from {ssthresh:.1} to {after:.1}"
                 )
             },
         );

@@ -45,7 +45,7 @@ macro_rules! checks {
 }
 
 checks! {
-    calls true "every call succeeds, in any order of events" "parshall_congestion::external";
+    calls true "every call succeeds, in any order of events" "docs/own_control.md";
     values true "the window is a number of packets, ssthresh 2 packets or more, and a pacing rate above 0"
         "RFC 5681 §3.1";
     congestion true "the window does not grow at a congestion event" "RFC 5681 §3.2, RFC 3168 §6.1.2";
