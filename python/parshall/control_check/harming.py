@@ -19,7 +19,10 @@ from parshall.control_check.running import Course, Found, Key, Reading
 from parshall.control_check.sharing import with_verdict
 from parshall.itb.fairness import harm
 from parshall.stats.confidence import Interval
-from parshall.stats.verdict import Verdict, judged
+from parshall.stats.verdict import DIFFERENT, Verdict, judged, matters
+
+AT_LEAST = 0.05
+"""Harm below this does not matter: no standard has a number."""
 
 _DURATION_S = 60 + WARM_UP_S
 _NAMES = {"reno": "Reno", "cubic": "CUBIC"}
@@ -93,11 +96,15 @@ def _verdict(found: Interval | None, same: bool, rival: str) -> tuple[str, bool 
     """In words; None where the repetitions do not tell."""
     if same or found is None:
         return "", None
-    shown = judged(found, 0.0, found.mean)
+    shown = judged(found, 1.0, 1.0 + found.mean, at_least=AT_LEAST)
+    if shown in DIFFERENT and not matters(shown, found.mean, AT_LEAST):
+        return f"{shown} than beside another {rival} flow, on average by less than {100 * AT_LEAST:g} %", None
+    as_another = f"what another {rival} flow would do"
     words = {
         Verdict.HIGHER: (f"more than another {rival} flow would do", False),
         Verdict.LOWER: (f"less than another {rival} flow would do", True),
-        Verdict.EQUAL: (f"what another {rival} flow would do", True),
+        Verdict.EQUAL: (as_another, True),
+        Verdict.SAME: (f"{as_another}, within {100 * AT_LEAST:g} %", True),
         Verdict.NOT_SHOWN: (f"not to be told from another {rival} flow", None),
     }
     return words.get(shown, (str(shown), None))

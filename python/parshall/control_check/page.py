@@ -94,7 +94,9 @@ def _table(card: Card, rows: Sequence[Row]) -> Table:
 def _response(card: Card) -> list[Drawn]:
     """Packets a round trip against loss, both logarithmic."""
     rows = [row for row in card.rows if row.part == "response" and row.unit]
-    marks: list[Line | Points] = [Line(LOSSES, independent_losses_window(LOSSES), "Reno, closed form", Style(dash=1))]
+    marks: list[Line | Points] = [
+        Line(LOSSES, independent_losses_window(LOSSES), "Reno, closed form", Style(dash=1, muted=True))
+    ]
     for number, name in enumerate(card.controls):
         known = [(loss, row.values[name]) for loss, row in zip(LOSSES, rows, strict=True)]
         found = [(loss, each) for loss, each in known if each is not None and each.mean > 0]

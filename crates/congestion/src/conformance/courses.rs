@@ -125,15 +125,11 @@ fn idle_restart(config: &ControlConfig, found: &mut Findings) {
         course.tell(Happening::IdleRestart { window: 5 })?;
         let (window, after) = (course.window(), course.watched.control.ssthresh());
         let kept = config.needs().pacing && window == before;
-        course.expect(
-            (window <= 5.0 || kept) && after == ssthresh,
-            "a restart after a pause with 5 packets",
-            || {
-                format!(
-                    "the window is {window:.1} packets, and ssthresh went from {ssthresh:.1} to {after:.1}"
-                )
-            },
-        );
+        let happened = "a restart after a pause with 5 packets";
+        course.expect(window <= 5.0 || kept, happened, || format!("the window is {window:.1} packets"));
+        course.expect(after == ssthresh, happened, || {
+            format!("ssthresh went from {ssthresh:.1} to {after:.1} packets")
+        });
         Some(())
     });
 }
