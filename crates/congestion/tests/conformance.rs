@@ -75,7 +75,8 @@ fn stays_sane(
     let mut found = Findings::default();
     under_events(config, Start { window, ..Start::NEW }, events, Flight::Any, &mut found);
     for Checked { check, outcome } in found.answers() {
-        prop_assert_eq!(&outcome, &Outcome::Passed, "{}: {}, {:?}", name, check.name, config);
+        let violated = matches!(outcome, Outcome::Violated(_));
+        prop_assert!(!violated, "{name}: {}: {outcome:?}, {config:?}", check.name);
     }
     Ok(())
 }

@@ -49,11 +49,11 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Walks it, and says so where the control fails on the way.
+    /// Walks it; where the control fails on the way, its check saw nothing.
     fn walk(mut self, course: impl FnOnce(&mut Self) -> Option<()>) {
         let made = !self.found.failed(&self.watched.config, 0, &STARTING);
-        if !made || course(&mut self).is_none() {
-            self.found.set(self.which, Outcome::NotReached);
+        if made && course(&mut self).is_some() {
+            self.found.saw(self.which);
         }
     }
 }

@@ -54,14 +54,18 @@ impl Checked {
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     first: [Option<Outcome>; CHECKS.len()],
+    /// Whether a check had something to look at.
+    seen: [bool; CHECKS.len()],
     /// Of the series that is being tried.
     pub(super) series: Option<u32>,
 }
 
 impl Findings {
-    /// What all checks found.
+    /// What all checks found; one that had nothing to look at was not reached.
     pub fn answers(self) -> Vec<Checked> {
-        let outcomes = self.first.into_iter().map(|found| found.unwrap_or(Outcome::Passed));
+        let unharmed = |seen| if seen { Outcome::Passed } else { Outcome::NotReached };
+        let outcomes =
+            self.first.into_iter().zip(self.seen).map(|(found, seen)| found.unwrap_or(unharmed(seen)));
         CHECKS.iter().zip(outcomes).map(|(check, outcome)| Checked { check, outcome }).collect()
     }
 
@@ -78,6 +82,10 @@ impl Findings {
             let (happened, found) = (happened.to_string(), found());
             *place = Some(Outcome::Violated(Violation { series, event, happened, found }));
         }
+    }
+
+    pub(super) fn saw(&mut self, which: Which) {
+        self.seen[which as usize] = true;
     }
 
     pub(super) fn set(&mut self, which: Which, outcome: Outcome) {
@@ -103,6 +111,13 @@ impl Findings {
     ) -> bool {
         if self.failed(config, number, &event) {
             return false;
+        }
+        self.saw(Which::calls);
+        self.saw(Which::values);
+        match event {
+            Happening::Congestion { .. } => self.saw(Which::congestion),
+            Happening::Timeout { .. } => self.saw(Which::timeout),
+            _ => {}
         }
         let (window, ssthresh) = (control.window(), control.ssthresh());
         let rate = control.pacing_rate().unwrap_or(1.0);

@@ -107,6 +107,7 @@ pub fn under_events(
         if !(held && same) {
             return;
         }
+        found.saw(Which::deterministic);
         let (window, other) = (one.window(), two.window());
         if window.to_bits() != other.to_bits() {
             found.add(Which::deterministic, number, &event, || {
