@@ -55,7 +55,7 @@ _HOMES = {
     "sweep": "campaign",
 }
 
-_PACKAGES = {"controls", "design", "models", "stats"}
+_PACKAGES = {"control_check", "controls", "design", "models", "stats"}
 """Modules that are reached as attributes: `ps.stats.hurst`."""
 
 

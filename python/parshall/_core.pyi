@@ -38,6 +38,7 @@ def simulate(
     durable: bool = True,
     controls: Mapping[str, Any] | None = None,
 ) -> str: ...
+def check_conformance(config: str, controls: Mapping[str, Any] | None, seed: int, series: int, events: int) -> str: ...
 
 @final
 class ControlLibrary:

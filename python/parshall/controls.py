@@ -39,6 +39,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
+import json
 import keyword
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -51,7 +52,7 @@ from parshall.schema import external
 from parshall.schema.catalog import family
 from parshall.schema.external import NEEDS, External
 
-__all__ = ["declare", "declare_once", "read"]
+__all__ = ["conformance", "declare", "declare_once", "read"]
 
 METHODS = ("on_ack", "on_loss", "on_timeout")
 """What every class must have."""
@@ -99,6 +100,22 @@ def read(name: str, code: Any) -> External:
         return _of_file(name, str(code))
     title = f"class {getattr(code, '__qualname__', code)}"
     return _of_class(name, code, title, _digest_of_class(code), _place_of_class(code))
+
+
+def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: int) -> list[dict[str, Any]]:
+    """What a resolved congestion control keeps of the conformance kit (`parshall.control_check`): one object a check.
+
+    Parameters
+    ----------
+    resolved
+        As a resolved scenario has it.
+    seed, series, events
+        Of the random events: what they follow from, how many series there are, and how many events in each.
+    """
+    told: list[dict[str, Any]] = json.loads(
+        _core.check_conformance(json.dumps(resolved), external.makers(), seed, series, events)
+    )
+    return told
 
 
 def _assignment(text: str) -> tuple[str, str]:

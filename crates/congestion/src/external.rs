@@ -64,6 +64,8 @@ pub struct Fault {
     pub at: Instant,
     /// What it did.
     pub what: String,
+    /// Whether a call failed; else it said what no control may say.
+    pub in_call: bool,
 }
 
 impl PartialEq for ExternalConfig {
@@ -90,6 +92,15 @@ impl ControlConfig {
             Self::External(config) if config.bound.is_none() => Err(config.unbound()),
             _ => Ok(()),
         }
+    }
+
+    /// The same, but faults of what it makes are not those of what this one makes.
+    pub(crate) fn with_faults_of_its_own(&self) -> Self {
+        let mut config = self.clone();
+        if let Self::External(ExternalConfig { bound: Some(bound), .. }) = &mut config {
+            bound.fault = Arc::default();
+        }
+        config
     }
 
     /// What went wrong first in a control from outside, if anything did.
@@ -156,15 +167,15 @@ impl ExternalControl {
                     made.control = Some(control);
                     made.read();
                 }
-                Err(error) => made.fail(error),
+                Err(error) => made.fail(error, true),
             }
         }
         made
     }
 
-    fn fail(&mut self, what: String) {
+    fn fail(&mut self, what: String, in_call: bool) {
         self.control = None;
-        let fault = Fault { control: self.name.clone(), flow: self.flow, at: self.now, what };
+        let fault = Fault { control: self.name.clone(), flow: self.flow, at: self.now, what, in_call };
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
     }
 
@@ -181,8 +192,9 @@ impl ExternalControl {
         let Some(control) = &mut self.control else { return };
         let error = control.take_error();
         let (window, ssthresh, pacing_rate) = (control.window(), control.ssthresh(), control.pacing_rate());
+        let in_call = error.is_some();
         if let Some(what) = error.or_else(|| problem(window, ssthresh, pacing_rate)) {
-            return self.fail(what);
+            return self.fail(what, in_call);
         }
         (self.window, self.ssthresh, self.pacing_rate) = (window.max(1.0), ssthresh, pacing_rate);
     }

@@ -5,7 +5,7 @@
 //! are in packets of one MSS and may be fractional; the endpoint sends whole packets.
 //!
 //! One file per control; [`catalog`] is the one list of them, and every entry passes the same
-//! conformance tests (`tests/conformance.rs`).
+//! [`conformance`] kit (`tests/conformance.rs`).
 //!
 //! | term | meaning |
 //! | --- | --- |
@@ -18,6 +18,7 @@ mod bbr3;
 mod bic;
 pub mod catalog;
 mod compound;
+pub mod conformance;
 mod copa;
 mod cubic;
 mod cubic_2005;

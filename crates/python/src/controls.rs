@@ -3,12 +3,16 @@
 //! Each event calls a method of the class's object, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate` if it has them. The
 //! simulation runs without the GIL, which is taken for each call. `python/parshall/controls.py` says what such a class looks like.
 
+use crate::inputs::{read, refused};
+use parshall_congestion::conformance::{check, Extent, Flight};
 use parshall_congestion::external::{kept, External, Maker, Makers};
-use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Phase, Signal, Start};
+use parshall_congestion::{
+    AckEvent, CongestionControl, CongestionEvent, ControlConfig, Phase, Signal, Start,
+};
 use parshall_library::Library;
 use parshall_units::parameters::Reader;
 use parshall_units::Duration;
-use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -108,6 +112,25 @@ pub(crate) fn makers(controls: Option<&Bound<'_, PyDict>>) -> PyResult<Makers> {
         makers.insert(name.extract()?, maker);
     }
     Ok(makers)
+}
+
+/// What a resolved congestion control keeps of the conformance kit, as JSON: so many random series of events, so many events each.
+/// `controls` as in [`simulate`](crate::simulation::simulate).
+#[pyfunction]
+pub fn check_conformance(
+    py: Python<'_>,
+    config: &str,
+    controls: Option<&Bound<'_, PyDict>>,
+    seed: u64,
+    series: u32,
+    events: u32,
+) -> PyResult<String> {
+    let mut config: ControlConfig = read(config)?;
+    config.bind(&makers(controls)?);
+    config.check_bound().map_err(|error| refused(&error))?;
+    let extent = Extent { seed, series, events, flight: Flight::Sent };
+    let checked = py.detach(|| check(&config, extent));
+    serde_json::to_string(&checked).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// A shared library with a control.

@@ -79,11 +79,11 @@ pub fn needs_timestamps(config: &str) -> PyResult<bool> {
     Ok(config.needs().timestamps)
 }
 
-fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {
+pub(crate) fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {
     serde_json::from_str(config).map_err(|error| PyValueError::new_err((String::new(), error.to_string())))
 }
 
-fn refused(error: &ConfigError) -> PyErr {
+pub(crate) fn refused(error: &ConfigError) -> PyErr {
     let ConfigError { key, found, accepted } = error;
     PyValueError::new_err((key.clone(), format!("found {found}; write {accepted}")))
 }

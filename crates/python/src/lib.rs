@@ -16,7 +16,7 @@ mod core {
     #[pymodule_export]
     use super::catalog::catalog;
     #[pymodule_export]
-    use super::controls::{PyAck, PyCongestion, PyControlLibrary, PyStart};
+    use super::controls::{check_conformance, PyAck, PyCongestion, PyControlLibrary, PyStart};
     #[pymodule_export]
     use super::inputs::{
         check_control, check_distribution, check_marker, check_queue, check_workload,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from parshall.cli.check_control import check_control
 from parshall.cli.compare import compare
 from parshall.cli.design import design
 from parshall.cli.doctor import doctor
@@ -36,6 +37,7 @@ app.command("observe")(observe)
 app.command("list")(list_)
 app.command("schema")(schema)
 app.command("validate")(validate)
+app.command("check-control")(check_control)
 app.command("predict")(predict)
 app.command("report")(report)
 app.command("compare")(compare)

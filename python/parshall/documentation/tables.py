@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall import _core
+from parshall.control_check import check
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
 from parshall.models.catalog import CATALOG
@@ -95,6 +96,15 @@ def models() -> str:
     return table(("name", "what", "congestion controls", "valid for"), rows)
 
 
+def conformance_checks() -> str:
+    """What a congestion control must keep."""
+    rows = [
+        (f"`{each.name}`", each.sentence, each.source, "fails" if each.required else "advice")
+        for each in check("reno", measured=False).findings
+    ]
+    return table(("check", "what must hold", "asked by", "one that violates it"), rows)
+
+
 def records() -> str:
     """Every table of the records, with its columns."""
     listed: list[dict[str, Any]] = json.loads(_core.records_schema())
@@ -134,6 +144,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "models": models,
     "records": records,
     "references": references,
+    "conformance-checks": conformance_checks,
     "scenario-keys": keys.scenario_keys,
     "link-keys": keys.link_keys,
     "flow-keys": keys.flow_keys,

@@ -251,11 +251,17 @@ def _over_time(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     means = flows.group_by(*KEYS, maintain_order=True).agg(
         start_up_s=pl.col("start_up").mean(), goodput_sd_bps=pl.col("spread").mean()
     )
-    return means.join(_convergence(rates), on=KEYS, how="left")
+    return means.join(convergence(rates), on=KEYS, how="left")
 
 
-def _convergence(rates: pl.DataFrame) -> pl.DataFrame:
-    """When all sampled flows share evenly, counted from the last one's start; null for one flow."""
+def convergence(rates: pl.DataFrame) -> pl.DataFrame:
+    """When all sampled flows share evenly, counted from the last one's start; null for one flow.
+
+    Parameters
+    ----------
+    rates
+        `goodput_bps` over time: columns `KEYS`, `flow`, `time_s`, `goodput_bps`, `start_s`, `completion_s`.
+    """
     bounds = rates.group_by(*KEYS, maintain_order=True).agg(
         flows=pl.col("flow").n_unique(), last=pl.col("start_s").max(), until=pl.col("completion_s").min()
     )

@@ -1,0 +1,135 @@
+//! Scripted courses: what cannot be seen in random events.
+
+use super::events::{Flight, Happening, TAKEN};
+use super::{Findings, Outcome, Watched, Which, STARTING};
+use crate::{CongestionControl, ControlConfig, Start};
+
+/// Each tells a new control of a course of events, and judges its check.
+pub(super) const COURSES: [fn(&ControlConfig, &mut Findings); 4] =
+    [unused, answers_losses, recovers, idle_restart];
+
+/// One course of a new control with a window of ten packets.
+struct Course<'a> {
+    which: Which,
+    watched: Watched,
+    events: usize,
+    found: &'a mut Findings,
+}
+
+impl<'a> Course<'a> {
+    fn new(which: Which, config: &ControlConfig, found: &'a mut Findings) -> Self {
+        Self { which, watched: Watched::new(config, Start::NEW, Flight::Any), events: 0, found }
+    }
+
+    fn window(&self) -> f64 {
+        self.watched.window()
+    }
+
+    /// An event; `None`: the control failed.
+    fn tell(&mut self, event: Happening) -> Option<()> {
+        self.events += 1;
+        self.watched.tell(event, self.events - 1, self.found).then_some(())
+    }
+
+    /// Round trips without loss; `None`: the control failed.
+    fn round_trips(&mut self, rounds: u32) -> Option<()> {
+        self.events += 1;
+        self.watched.path.round_trips(&mut self.watched.control, rounds);
+        let happened = format!("{rounds} round trips without loss");
+        (!self.found.failed(&self.watched.config, self.events - 1, &happened)).then_some(())
+    }
+
+    fn in_flight(&self) -> u32 {
+        (self.window() as u64).min(TAKEN) as u32
+    }
+
+    fn expect(&mut self, held: bool, happened: &str, found: impl FnOnce() -> String) {
+        if !held {
+            self.found.add(self.which, self.events - 1, &happened, found);
+        }
+    }
+
+    /// Walks it; where the control fails on the way, its check saw nothing.
+    fn walk(mut self, course: impl FnOnce(&mut Self) -> Option<()>) {
+        let made = !self.found.failed(&self.watched.config, 0, &STARTING);
+        if made && course(&mut self).is_some() {
+            self.found.saw(self.which);
+        }
+    }
+}
+
+fn unused(config: &ControlConfig, found: &mut Findings) {
+    Course::new(Which::unused, config, found).walk(|course| {
+        for i in 0..1000 {
+            let (gap_us, rtt_us, round_ended) = (1001, 10_000, i % 10 == 0);
+            course.tell(Happening::Ack {
+                gap_us,
+                acked: 1,
+                rtt_us,
+                in_flight: 1,
+                used: false,
+                round_ended,
+            })?;
+            let window = course.window();
+            if window > Start::NEW.window {
+                course.expect(false, "ACKs with may_grow false", || {
+                    format!("the window grew from {} to {window} packets", Start::NEW.window)
+                });
+                break;
+            }
+        }
+        Some(())
+    });
+}
+
+/// A control that models the path from rate samples, and paces, may answer to the rate that comes through instead.
+fn answers_losses(config: &ControlConfig, found: &mut Findings) {
+    let needs = config.needs();
+    if needs.rate_samples && needs.pacing {
+        return found.set(Which::answers_losses, Outcome::NotAsked);
+    }
+    Course::new(Which::answers_losses, config, found).walk(|course| {
+        course.round_trips(8)?;
+        let before = course.window();
+        for _ in 0..20 {
+            course.tell(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
+            course.tell(Happening::Recovered)?;
+            course.round_trips(1)?;
+        }
+        let window = course.window();
+        course.expect(window <= before / 2.0, "20 round trips with a loss each", || {
+            format!("the window went from {before:.1} to {window:.1} packets")
+        });
+        Some(())
+    });
+}
+
+fn recovers(config: &ControlConfig, found: &mut Findings) {
+    Course::new(Which::recovers, config, found).walk(|course| {
+        course.round_trips(8)?;
+        course.tell(Happening::Timeout { in_flight: course.in_flight() })?;
+        course.round_trips(100)?;
+        let window = course.window();
+        course.expect(window > 10.0, "a timeout, and 100 round trips without loss", || {
+            format!("the window is {window:.1} packets")
+        });
+        Some(())
+    });
+}
+
+/// A control that paces by a model of the path may keep it, as Linux does.
+fn idle_restart(config: &ControlConfig, found: &mut Findings) {
+    Course::new(Which::idle_restart, config, found).walk(|course| {
+        course.round_trips(12)?;
+        let (before, ssthresh) = (course.window(), course.watched.control.ssthresh());
+        course.tell(Happening::IdleRestart { window: 5 })?;
+        let (window, after) = (course.window(), course.watched.control.ssthresh());
+        let kept = config.needs().pacing && window == before;
+        let happened = "a restart after a pause with 5 packets";
+        course.expect(window <= 5.0 || kept, happened, || format!("the window is {window:.1} packets"));
+        course.expect(after == ssthresh, happened, || {
+            format!("ssthresh went from {ssthresh:.1} to {after:.1} packets")
+        });
+        Some(())
+    });
+}

@@ -1,0 +1,111 @@
+"""``parshall check-control``: the report card of a congestion control."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parshall.cli.console import (
+    FAILURE,
+    Controls,
+    Json,
+    Quiet,
+    console,
+    declare_controls,
+    note,
+    print_json,
+    table,
+    verb,
+)
+
+if TYPE_CHECKING:
+    from parshall.control_check import Card
+
+
+@verb
+def check_control(
+    control: Annotated[
+        str,
+        typer.Argument(help="FILE.py:CLASS or LIBRARY.so, or a name of the catalog.", show_default=False),
+    ],
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A parameter of the control, e.g. increase=2; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    controls: Controls = None,
+    seed: Annotated[int, typer.Option(help="What all random numbers follow from.", min=0)] = 1,
+    repetitions: Annotated[int, typer.Option(help="Of each simulation.", min=1)] = 5,
+    measure: Annotated[
+        bool,
+        typer.Option("--measure/--no-measure", help="Whether to simulate it, or to run the conformance kit alone."),
+    ] = True,
+    workers: Annotated[
+        int | None, typer.Option(help="Simulations at a time.", show_default="one a core", min=1)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put a congestion control to the test: what it must keep, and what it does beside Reno and CUBIC."""
+    from parshall.control_check import check
+
+    declare_controls(controls)
+    card = check(control, parameters or (), seed=seed, repetitions=repetitions, measured=measure, workers=workers)
+    if output is not None:
+        path = _write(card, output)
+        if not quiet:
+            note(f"Page: {path}")
+    if as_json:
+        print_json(card.as_json())
+    elif not quiet:
+        _show(card)
+    if not card.passed:
+        raise typer.Exit(FAILURE)
+
+
+def _write(card: Card, output: Path) -> Path:
+    from parshall.control_check.page import page
+    from parshall.report.document import write_document
+    from parshall.runs import storage
+
+    def write() -> Path:
+        output.mkdir(parents=True, exist_ok=True)
+        return write_document(page(card), output / "check-control.html")
+
+    return storage.guarded(write)
+
+
+def _show(card: Card) -> None:
+    from parshall.cli.metrics import interval_text
+    from parshall.report.numbers import ABSENT, significant
+
+    out = console()
+    kit = table(f"{card.control}: conformance", "check", "what must hold", "found")
+    for finding in card.findings:
+        kit.add_row(finding.name, finding.sentence, finding.words)
+    out.print(kit)
+    if card.rows:
+        out.print()
+        shown = table(f"{card.control} beside Reno and CUBIC", "", *card.controls, "Reno's formula", "verdict")
+        for row in card.rows:
+            found = [row.values[name] for name in card.controls]
+            cells = [ABSENT if each is None else interval_text(each, row.unit) for each in found]
+            formula = "" if row.formula is None else significant(row.formula)
+            shown.add_row(row.label, *cells, formula, row.verdict)
+        out.print(shown)
+    out.print()
+    if card.not_measured is not None:
+        note(f"not measured: {card.not_measured}")
+    failed = [finding.name for finding in card.findings if finding.fails]
+    out.print(f"{card.control} {'fails: ' + ', '.join(failed) if failed else 'passes the conformance kit'}")
+    note(f"{card.wall_s:.1f} s")

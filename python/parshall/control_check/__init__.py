@@ -1,0 +1,33 @@
+"""The report card of a congestion control: what every control must keep, and what this one does to others.
+
+| module | what |
+| --- | --- |
+| `checking` | `check`: the whole card |
+| `conformance` | the conformance kit: random events and scripted courses, in Rust |
+| `networks` | the networks that are simulated |
+| `running` | all simulations, several at a time |
+| `response` | response function: rate against loss probability |
+| `alone` | one flow at a bottleneck: window over time, utilisation, queue, loss |
+| `sharing` | flows of it among themselves: fairness, RTT fairness, convergence |
+| `harming` | what it takes from Reno and CUBIC |
+| `card` | the result: rows, verdicts, JSON |
+| `page` | the page with the figures |
+
+>>> from parshall.control_check import check
+>>> check("reno", measured=False).passed
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parshall.lazily import named
+
+if TYPE_CHECKING:
+    from parshall.control_check.card import Card
+    from parshall.control_check.checking import check
+
+__all__ = ["Card", "check"]
+
+__getattr__ = named(__name__, {"Card": "card", "check": "checking"})

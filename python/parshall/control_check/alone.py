@@ -1,0 +1,70 @@
+"""One flow alone at the bottleneck, with a buffer of half a bandwidth-delay product and of two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from parshall.control_check.card import Row, Trajectory, interval
+from parshall.control_check.networks import WARM_UP_S, Control, flow, network
+from parshall.control_check.running import Course, Found, Key, Reading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BUFFERS = (0.5, 2.0)
+"""BDP."""
+
+_DURATION_S = 30 + WARM_UP_S
+_MEASURES = (
+    ("utilisation", "utilisation", "ratio"),
+    ("mean_queueing_delay_s", "mean queueing delay", "s"),
+    ("loss_rate", "loss rate", "ratio"),
+)
+
+
+def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
+    """One control alone at each buffer."""
+    return {
+        ("alone", buffer, name): Course(
+            network([flow("one", control)], _DURATION_S, limit=f"{buffer} BDP", samples_s=0.05),
+            _read,
+            ("links", "flow_samples"),
+        )
+        for buffer in BUFFERS
+        for name, control in controls.items()
+    }
+
+
+def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
+    samples = tables["flow_samples"].drop_nulls("cwnd_packets")
+    link = tables["links"].row(0, named=True)
+    return {
+        **{key: link[key] for key, _, _ in _MEASURES},
+        "time_s": samples["time_s"].to_list(),
+        "cwnd_packets": samples["cwnd_packets"].to_list(),
+    }
+
+
+def rows(found: Found, names: list[str]) -> list[Row]:
+    """Utilisation, queue and loss at each buffer."""
+    return [
+        Row(
+            "alone",
+            f"{key}_{buffer:g}_bdp",
+            f"{label}, alone at {buffer:g} BDP",
+            unit,
+            {name: interval([reading[key] for reading in found["alone", buffer, name]]) for name in names},
+        )
+        for buffer in BUFFERS
+        for key, label, unit in _MEASURES
+    ]
+
+
+def trajectories(found: Found, names: list[str]) -> list[Trajectory]:
+    """Windows over time, of the first repetition."""
+    first = {(buffer, name): found["alone", buffer, name][0] for buffer in BUFFERS for name in names}
+    return [
+        Trajectory(name, buffer, reading["time_s"], reading["cwnd_packets"])
+        for (buffer, name), reading in first.items()
+    ]

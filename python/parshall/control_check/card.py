@@ -1,0 +1,138 @@
+"""A report card: what the conformance kit found, and what was measured beside Reno and CUBIC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from parshall.control_check.conformance import Finding
+from parshall.stats.confidence import Interval, mean_interval
+
+RIVALS = ("reno", "cubic")
+"""Beside which every control is put: the standard ones (RFC 9743 §5.2.1)."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure of all controls.
+
+    Parameters
+    ----------
+    part
+        ``response``, ``alone``, ``fairness`` or ``harm``.
+    key
+        Its name, for programs.
+    label
+        Its name, for people.
+    unit
+        Of the values; empty: a pure number.
+    values
+        Mean and 95 % interval over the repetitions, by control; None where it is not defined.
+    formula
+        What a closed form says of Reno, if there is one.
+    verdict
+        Plain words, where there is an accepted criterion.
+    accepted
+        Whether that is met; None without a criterion, and where the repetitions do not tell.
+    """
+
+    part: str
+    key: str
+    label: str
+    unit: str
+    values: Mapping[str, Interval | None]
+    formula: float | None = None
+    verdict: str = ""
+    accepted: bool | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        values = {name: None if found is None else asdict(found) for name, found in self.values.items()}
+        return {
+            "part": self.part,
+            "key": self.key,
+            "label": self.label,
+            "unit": self.unit,
+            "values": values,
+            "formula": self.formula,
+            "verdict": self.verdict,
+            "accepted": self.accepted,
+        }
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A window over time, packets against seconds, at a buffer in BDP."""
+
+    control: str
+    buffer_bdp: float
+    time_s: Sequence[float]
+    cwnd_packets: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What was found of a control.
+
+    Parameters
+    ----------
+    control
+        What the card calls it.
+    source
+        Where it comes from: ``mine.py:Mine``, or the catalog.
+    seed, repetitions
+        What all random numbers follow from, and how many runs of each simulation there were.
+    findings
+        Of the conformance kit.
+    rows
+        The measures; empty if `not_measured` says why.
+    trajectories
+        Windows over time, of the first repetition.
+    wall_s
+        Seconds that all took.
+    """
+
+    control: str
+    source: str
+    seed: int
+    repetitions: int
+    findings: Sequence[Finding]
+    rows: Sequence[Row] = ()
+    trajectories: Sequence[Trajectory] = field(default=(), repr=False)
+    not_measured: str | None = None
+    wall_s: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether it keeps all that the conformance kit requires."""
+        return not any(finding.fails for finding in self.findings)
+
+    @property
+    def controls(self) -> list[str]:
+        """The columns: itself, then those it is compared with."""
+        return list(dict.fromkeys((self.control, *RIVALS)))
+
+    def trajectories_at(self, buffer_bdp: float) -> list[Trajectory]:
+        """Windows over time at a buffer, in the order of `controls`."""
+        return [each for each in self.trajectories if each.buffer_bdp == buffer_bdp]
+
+    def as_json(self) -> dict[str, Any]:
+        """What ``--json`` prints; docs/json.md describes it."""
+        return {
+            "control": self.control,
+            "source": self.source,
+            "seed": self.seed,
+            "repetitions": self.repetitions,
+            "passed": self.passed,
+            "conformance": [finding.as_json() for finding in self.findings],
+            "measures": [row.as_json() for row in self.rows],
+            "not_measured": self.not_measured,
+            "wall_s": round(self.wall_s, 3),
+        }
+
+
+def interval(values: Sequence[float | None]) -> Interval | None:
+    """Over the repetitions; None if one has no value."""
+    known = [value for value in values if value is not None]
+    return mean_interval(known) if known and len(known) == len(values) else None

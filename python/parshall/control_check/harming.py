@@ -1,0 +1,110 @@
+"""Harm: what Reno or CUBIC loses beside one flow of the control, that it would keep beside another of its own kind.
+
+Throughput and delay harm are those of `parshall.itb.fairness` (Ware et al. 2019): 0 is as beside its own kind, 1 is
+everything taken. Standard flows are not to be harmed more than they harm each other, and not to be starved.
+
+References: RFC 9743 §5.2.1; R. Ware, M. Mukerjee, S. Seshan, J. Sherry, HotNets 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+import polars as pl
+
+from parshall.control_check.card import RIVALS, Row, interval
+from parshall.control_check.networks import WARM_UP_S, Control, flow, network
+from parshall.control_check.running import Course, Found, Key, Reading
+from parshall.control_check.sharing import with_verdict
+from parshall.itb.fairness import harm
+from parshall.stats.confidence import Interval
+from parshall.stats.verdict import DIFFERENT, Verdict, judged, matters
+
+AT_LEAST = 0.05
+"""Harm below this does not matter: no standard has a number."""
+
+_DURATION_S = 60 + WARM_UP_S
+_NAMES = {"reno": "Reno", "cubic": "CUBIC"}
+_HARMS = (("throughput_harm", "throughput harm"), ("delay_harm", "delay harm"))
+
+
+def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
+    """A flow of each control beside one of each rival."""
+    return {
+        ("beside", name, rival): Course(network([flow("a", control), flow("b", rival)], _DURATION_S), _read)
+        for rival in RIVALS
+        for name, control in controls.items()
+    }
+
+
+def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
+    flows = tables["flows"]
+    other, rival = (flows.filter(group=name).row(0, named=True) for name in ("a", "b"))
+    both = other["goodput_bps"] + rival["goodput_bps"]
+    return {
+        "goodput_bps": rival["goodput_bps"],
+        "flow_loss_rate": rival["loss_rate"],
+        "rtt_excess_s": None if rival["mean_rtt_s"] is None else rival["mean_rtt_s"] - rival["rtt_base_s"],
+        "share": 2 * rival["goodput_bps"] / both if both else None,
+    }
+
+
+def rows(found: Found, own: str, names: list[str]) -> list[Row]:
+    """Harm to each rival, and what it is left."""
+    harmed = _harm(found, names)
+    made = []
+    for rival in RIVALS:
+        shares = {name: [reading["share"] for reading in found["beside", name, rival]] for name in names}
+        for key, label in _HARMS:
+            values = {name: interval(_values(harmed, name, rival, key)) for name in names}
+            verdict, accepted = _verdict(values[own], own == rival, _NAMES[rival])
+            label_to = f"{label} to {_NAMES[rival]}"
+            made.append(Row("harm", f"{key}_{rival}", label_to, "ratio", values, None, verdict, accepted))
+        row = Row(
+            "harm",
+            f"share_{rival}",
+            f"share left to {_NAMES[rival]}, of an equal one",
+            "ratio",
+            {name: interval(shares[name]) for name in names},
+        )
+        made.append(with_verdict(row, shares[own], "it is not starved", "it is starved"))
+    return made
+
+
+def _harm(found: Found, names: list[str]) -> pl.DataFrame:
+    """`parshall.itb.fairness.harm` of these runs."""
+    points = {key: number for number, key in enumerate(product(dict.fromkeys((*names, *RIVALS)), RIVALS))}
+    keys = ("goodput_bps", "flow_loss_rate", "rtt_excess_s")
+    second = pl.DataFrame(
+        [
+            {"point": point, "repetition": number, "completion_s": None, **{key: reading[key] for key in keys}}
+            for (name, rival), point in points.items()
+            for number, reading in enumerate(found["beside", name, rival])
+        ],
+        schema_overrides={"point": pl.UInt32, "completion_s": pl.Float64},
+    )
+    return harm(second, {(name, rival): (point, points[rival, rival]) for (name, rival), point in points.items()})
+
+
+def _values(harmed: pl.DataFrame, name: str, rival: str, key: str) -> list[float | None]:
+    values: list[float | None] = harmed.filter(control=name, rival=rival).sort("repetition")[key].to_list()
+    return values
+
+
+def _verdict(found: Interval | None, same: bool, rival: str) -> tuple[str, bool | None]:
+    """In words; None where the repetitions do not tell."""
+    if same or found is None:
+        return "", None
+    shown = judged(found, 1.0, 1.0 + found.mean, at_least=AT_LEAST)
+    if shown in DIFFERENT and not matters(shown, found.mean, AT_LEAST):
+        return f"{shown} than beside another {rival} flow, on average by less than {100 * AT_LEAST:g} %", None
+    as_another = f"what another {rival} flow would do"
+    words = {
+        Verdict.HIGHER: (f"more than another {rival} flow would do", False),
+        Verdict.LOWER: (f"less than another {rival} flow would do", True),
+        Verdict.EQUAL: (as_another, True),
+        Verdict.SAME: (f"{as_another}, within {100 * AT_LEAST:g} %", True),
+        Verdict.NOT_SHOWN: (f"not to be told from another {rival} flow", None),
+    }
+    return words.get(shown, (str(shown), None))

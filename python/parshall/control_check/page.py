@@ -1,0 +1,133 @@
+"""The page of a report card: the answer, the conformance kit, then each measure with its figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import metadata
+
+from parshall.control_check.alone import BUFFERS
+from parshall.control_check.card import Card, Row
+from parshall.control_check.response import LOSSES
+from parshall.models.square_root import independent_losses_window
+from parshall.report.document import Document, Drawn, Section, Table
+from parshall.report.numbers import significant
+from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall.report.uncertainty import interval_text
+
+_PARTS = {
+    "response": (
+        "Response function",
+        "Packets that are delivered in a round trip where each is lost with the same probability and no queue is full, "
+        "60 s at 40 Mbit/s and 50 ms. The closed form is that of Reno with independent losses and without timeouts; it "
+        "overestimates from 2 % of loss on.",
+    ),
+    "alone": (
+        "Trajectory: alone at the bottleneck",
+        "One flow, 12 Mbit/s, 50 ms (1 BDP is 50 packets), drop-tail; 30 s after 10 s of warm-up.",
+    ),
+    "fairness": (
+        "Fairness: among flows of its own",
+        "The same bottleneck with a buffer of 1 BDP. Four flows with one RTT; two with 20 ms and 80 ms; one that is "
+        "joined by a second after 10 s, and the time until Jain's index of both is 0.9.",
+    ),
+    "harm": (
+        "Harm beside Reno and CUBIC",
+        "One flow beside one of Reno or CUBIC for 60 s, 1 BDP. Harm is the share of its goodput that the other loses, "
+        "compared with what it has beside a flow of its own kind, and the share of its queueing delay that is caused; "
+        "0 is as beside its own kind (Ware et al., HotNets 2019).",
+    ),
+}
+
+
+def page(card: Card) -> Document:
+    """The page of a card."""
+    figures = {"response": _response(card), "alone": _trajectories(card)} if card.rows else {}
+    sections = [_answer(card), _conformance(card)]
+    for part, (heading, text) in _PARTS.items():
+        rows = [row for row in card.rows if row.part == part]
+        if rows:
+            sections.append(Section(heading, (text,), [_table(card, rows)], figures.get(part, ())))
+    byline = (
+        card.source,
+        f"{card.repetitions} repetitions",
+        f"seed {card.seed}",
+        f"Parshall {metadata.version('parshall')}",
+    )
+    description = "What every congestion control must keep, and what this one does beside Reno and CUBIC."
+    return Document("check-control", f"Report card: {card.control}", description, byline, sections)
+
+
+def _answer(card: Card) -> Section:
+    """Pass or fail, and every verdict."""
+    failed = [finding for finding in card.findings if finding.fails]
+    words = "It passes the conformance kit."
+    if failed:
+        words = f"It fails the conformance kit: {', '.join(f'`{finding.name}`' for finding in failed)}."
+    missing = () if card.not_measured is None else (f"Nothing was measured: {card.not_measured}.",)
+    verdicts = [f"{row.label}: {row.verdict}." for row in card.rows if row.verdict]
+    return Section("The answer", (words, *missing, *verdicts))
+
+
+def _conformance(card: Card) -> Section:
+    header = ("check", "what must hold", "asked by", "found")
+    rows = [(f"`{each.name}`", each.sentence, each.source, each.words) for each in card.findings]
+    text = "Random events and scripted courses, told to the control without a network; all follows from the seed."
+    return Section("Conformance", (text,), [Table("", header, rows)])
+
+
+def _table(card: Card, rows: Sequence[Row]) -> Table:
+    formula = any(row.formula is not None for row in rows)
+    verdict = any(row.verdict for row in rows)
+    header = ["", *card.controls, *(["closed form"] if formula else []), *(["verdict"] if verdict else [])]
+    cells = [
+        [
+            row.label,
+            *(interval_text(row.values[name], row.unit) for name in card.controls),
+            *([significant(row.formula)] if formula else []),
+            *([row.verdict] if verdict else []),
+        ]
+        for row in rows
+    ]
+    return Table("", header, cells, numbers=range(1, len(card.controls) + 1 + formula))
+
+
+def _response(card: Card) -> list[Drawn]:
+    """Packets a round trip against loss, both logarithmic."""
+    rows = [row for row in card.rows if row.part == "response" and row.unit]
+    marks: list[Line | Points] = [
+        Line(LOSSES, independent_losses_window(LOSSES), "Reno, closed form", Style(dash=1, muted=True))
+    ]
+    for number, name in enumerate(card.controls):
+        known = [(loss, row.values[name]) for loss, row in zip(LOSSES, rows, strict=True)]
+        found = [(loss, each) for loss, each in known if each is not None and each.mean > 0]
+        x, y = [loss for loss, _ in found], [each.mean for _, each in found]
+        low = [each.mean if each.low is None else max(each.low, each.mean / 10) for _, each in found]
+        high = [each.mean if each.high is None else each.high for _, each in found]
+        marks.append(Points(x, y, name, Style(series=number), low, high))
+    axes = Axis("probability of loss", log=True), Axis("delivered a round trip", "packets", log=True)
+    plot = Plot([Panel(marks, *axes)], "Means and 95 % intervals over the repetitions.")
+    return [Drawn("response", "Response function", plot)]
+
+
+def _trajectories(card: Card) -> list[Drawn]:
+    """Windows over time, a figure a buffer."""
+    return [
+        Drawn(
+            f"trajectory-{buffer:g}".replace(".", "-"),
+            f"Window over time, buffer {buffer:g} BDP",
+            Plot(
+                [
+                    Panel(
+                        [
+                            Line(each.time_s, each.cwnd_packets, each.control, Style(series=number))
+                            for number, each in enumerate(card.trajectories_at(buffer))
+                        ],
+                        Axis("time", "s", minimum=0),
+                        Axis("congestion window", "packets", minimum=0),
+                    )
+                ],
+                "Each alone at the bottleneck; first repetition.",
+            ),
+        )
+        for buffer in BUFFERS
+    ]

@@ -1,0 +1,305 @@
+"""``parshall check-control``: what passes, what fails by which check, and what is measured beside Reno and CUBIC."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+import parshall as ps
+from parshall.control_check import Card, check
+from parshall.control_check.page import page
+from parshall.errors import InputError
+from parshall.report.document import document_html
+
+Cli = Callable[..., Result]
+
+
+class Aimd:
+    """The one of the docstring of `parshall.controls`."""
+
+    def __init__(self, start: Any, increase: float = 1.0) -> None:
+        self.cwnd = start.cwnd
+        self.increase = increase
+
+    def on_ack(self, ack: Any) -> None:
+        if ack.may_grow:
+            self.cwnd += self.increase * ack.credit / self.cwnd
+
+    def on_loss(self, event: Any) -> None:
+        self.cwnd = max(2.0, event.in_flight / 2)
+
+    def on_timeout(self, _event: Any) -> None:
+        self.cwnd = 1.0
+
+
+class NeverReduces(Aimd):
+    def on_loss(self, event: Any) -> None: ...
+
+
+class NanAfterTimeout(Aimd):
+    def on_timeout(self, _event: Any) -> None:
+        self.cwnd = float("nan")
+
+
+class Raises(Aimd):
+    def on_loss(self, _event: Any) -> None:
+        raise KeyError("no such thing")
+
+
+class CannotBegin(Aimd):
+    def __init__(self, _start: Any) -> None:
+        raise RuntimeError("not today")
+
+
+class WantsEveryRtt(Aimd):
+    def on_ack(self, ack: Any) -> None:
+        super().on_ack(ack)
+        self.twice = 2 * ack.rtt_s
+
+
+class IgnoresMayGrow(Aimd):
+    def on_ack(self, ack: Any) -> None:
+        self.cwnd += ack.credit / self.cwnd
+
+
+class GrowsAtLosses(Aimd):
+    def on_loss(self, _event: Any) -> None:
+        self.cwnd *= 1.5
+
+
+class HalvesAtTimeouts(Aimd):
+    def on_timeout(self, _event: Any) -> None:
+        self.cwnd = max(2.0, self.cwnd / 2)
+
+
+class NeverRecovers(Aimd):
+    def on_timeout(self, _event: Any) -> None:
+        self.cwnd, self.increase = 1.0, 0.0
+
+
+class RemembersOthers(Aimd):
+    calls = 0
+
+    def on_ack(self, ack: Any) -> None:
+        super().on_ack(ack)
+        if ack.may_grow:
+            RemembersOthers.calls += 1
+            self.cwnd += 1e-9 * RemembersOthers.calls
+
+
+class SmallThreshold(Aimd):
+    def on_loss(self, event: Any) -> None:
+        super().on_loss(event)
+        self.ssthresh = 1.0
+
+
+class AtIdle(Aimd):
+    def on_idle_restart(self, window: float) -> None:
+        self.cwnd = min(self.cwnd, window)
+
+
+def found(control: Any) -> dict[str, str]:
+    """What is not passed, by check."""
+    card = check(control, measured=False)
+    return {each.name: each.words for each in card.findings if each.outcome != "passed"}
+
+
+def test_the_aimd_of_the_guide_passes_with_one_advice() -> None:
+    assert found(AtIdle) == {}
+    told = found(Aimd)
+    assert told.keys() == {"idle_restart"}
+    assert re.fullmatch(
+        r"advice: a restart after a pause with 5 packets: the window is \d+\.\d packets", *told.values()
+    )
+    assert check(Aimd, measured=False).passed
+
+
+@pytest.mark.parametrize(
+    ("control", "name", "words"),
+    [
+        (
+            NeverReduces,
+            "answers_losses",
+            r"violated: 20 round trips with a loss each: the window went from 1\d\.\d to .*",
+        ),
+        (NanAfterTimeout, "values", r"violated: a timeout: its window \(cwnd\) is NaN; .* \(event \d+ of series \d+\)"),
+        (
+            Raises,
+            "calls",
+            r"violated: a (loss|mark): KeyError: 'no such thing' \(test_check_control\.py, line \d+\) .*",
+        ),
+        (CannotBegin, "calls", r"violated: the start of a connection: RuntimeError: not today .*"),
+        (WantsEveryRtt, "calls", r"violated: an ACK of up to .*: TypeError: .*NoneType.*"),
+        (IgnoresMayGrow, "unused", r"violated: ACKs with may_grow false: the window grew from 10 to 10\.1 packets"),
+        (GrowsAtLosses, "congestion", r"violated: a (loss|mark): the window grew from .*"),
+        (HalvesAtTimeouts, "timeout", r"violated: a timeout: the window is [\d.]+ packets .*"),
+        (NeverRecovers, "recovers", r"violated: a timeout, and 100 round trips .*: the window is 1\.0 packets"),
+        (RemembersOthers, "deterministic", r"violated: an ACK .*: windows of [\d.]+ and [\d.]+ packets .*"),
+        (SmallThreshold, "values", r"violated: a (loss|mark): ssthresh is 1 packets .*"),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_a_broken_control_fails_by_its_check(control: Any, name: str, words: str) -> None:
+    told = found(control)
+    assert not check(control, measured=False).passed
+    assert re.fullmatch(words, told.pop(name))
+    assert {each for each, said in told.items() if said != "not reached"} <= {"idle_restart", "answers_losses"}
+
+
+def test_what_cannot_be_seen_after_a_failure_is_not_said_to_have_passed() -> None:
+    told = found(Raises)
+    assert told["answers_losses"] == "not reached"
+    told = found(CannotBegin)
+    assert told.pop("calls").startswith("violated")
+    assert set(told.values()) == {"not reached"}
+    assert len(told) == 8
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    assert check(Raises, measured=False, seed=5).findings == check(Raises, measured=False, seed=5).findings
+    assert check(Raises, measured=False, seed=5).findings != check(Raises, measured=False, seed=6).findings
+
+
+def test_bad_input_is_refused() -> None:
+    class Lacks:
+        def on_ack(self, ack: Any) -> None: ...
+
+    with pytest.raises(InputError, match="lacks on_loss, on_timeout"):
+        check(Lacks)
+    with pytest.raises(InputError, match=r"FILE\.py:CLASS"):
+        check("nothing")
+    with pytest.raises(InputError, match=r'Did you mean "cubic"'):
+        check("cubik")
+    with pytest.raises(InputError, match="repetitions: found 0"):
+        check(Aimd, repetitions=0)
+
+
+def test_parameters_reach_the_control() -> None:
+    assert check(Aimd, {"increase": 2.0}, measured=False).passed
+    told = check(Aimd, ["step=2"], measured=False).findings[0]
+    assert told.name == "calls"
+    assert told.outcome == "violated"
+    assert "step" in str(told.found)
+
+
+@pytest.fixture(scope="module")
+def card() -> Card:
+    return check(Aimd, repetitions=2)
+
+
+def test_measures_of_a_reno_are_those_of_reno(card: Card) -> None:
+    rows = {row.key: row for row in card.rows}
+    assert card.not_measured is None
+    assert card.controls == ["aimd", "reno", "cubic"]
+    for row in card.rows:
+        assert row.values["aimd"] is not None, row.key
+    window = rows["response_0.01"]
+    own = window.values["aimd"]
+    assert own is not None
+    assert window.formula is not None
+    assert own.mean == pytest.approx(window.formula, rel=0.15)
+    assert rows["response_exponent"].accepted
+    used = rows["utilisation_2_bdp"].values["aimd"]
+    assert used is not None
+    assert used.mean > 0.99
+    assert rows["four_least"].verdict == "no flow starves"
+    assert rows["share_reno"].accepted
+
+
+def test_harm_is_zero_among_its_own_kind_and_high_from_one_that_never_reduces(card: Card) -> None:
+    rows = {row.key: row for row in card.rows}
+    own_kind = rows["throughput_harm_reno"].values["reno"]
+    assert own_kind is not None
+    assert own_kind.mean == 0.0
+    harmful = {row.key: row for row in check(NeverReduces, repetitions=2).rows}
+    taken = harmful["throughput_harm_reno"].values["neverreduces"]
+    assert taken is not None
+    assert taken.mean > 0.5
+    assert harmful["throughput_harm_reno"].verdict == "more than another Reno flow would do"
+    assert harmful["throughput_harm_reno"].accepted is False
+    assert rows["throughput_harm_reno"].verdict == "what another Reno flow would do, within 5 %"
+    assert rows["throughput_harm_reno"].accepted
+
+
+def test_one_that_fails_at_calls_is_not_measured() -> None:
+    failed = check(Raises)
+    assert not failed.rows
+    assert failed.not_measured is not None
+    assert "KeyError" in failed.not_measured
+
+
+def test_the_page_has_every_measure_and_its_figures(card: Card) -> None:
+    made = page(card)
+    assert set(made.plots) == {"response", "trajectory-0-5", "trajectory-2"}
+    text = document_html(made)
+    for row in card.rows:
+        assert row.verdict in text
+    assert "It passes the conformance kit." in text
+    assert "fails the conformance kit: <code>answers_losses</code>" in document_html(
+        page(check(NeverReduces, measured=False))
+    )
+
+
+MINE = """
+class Mine:
+    def __init__(self, start, increase=1.0):
+        self.cwnd, self.increase = start.cwnd, increase
+
+    def on_ack(self, ack):
+        if ack.may_grow:
+            self.cwnd += self.increase * ack.credit / self.cwnd
+
+    def on_loss(self, event):
+        self.cwnd = max(2.0, event.in_flight / 2)
+
+    def on_timeout(self, event):
+        self.cwnd = 1.0
+
+class Deaf(Mine):
+    def on_loss(self, event): ...
+"""
+
+
+def test_the_verb_says_pass_and_fail(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    done = cli("check-control", "mine.py:Mine", "--no-measure", "--json", "--set", "increase=0.5")
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert told["passed"]
+    assert told["source"] == "mine.py:Mine"
+    assert told["not_measured"] == "not asked for"
+    failed = cli("check-control", "mine.py:Deaf", "--no-measure", "-o", "card")
+    assert failed.exit_code == 1
+    assert "deaf fails: answers_losses" in failed.stdout
+    assert (tmp_path / "card" / "check-control.html").exists()
+    refused = cli("check-control", "mine.py:Nothing")
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert "has no class Nothing" in refused.stderr
+
+
+def test_the_verb_shows_the_measures(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    done = cli("check-control", "mine.py:Mine", "--repetitions", 1)
+    assert done.exit_code == 0
+    for shown in ("mine beside Reno and CUBIC", "Jain's index of 4 flows", "mine passes the conformance kit"):
+        assert shown in done.stdout
+
+
+def test_json_is_what_the_guide_says(card: Card) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+    section = guide.split("\n## parshall check-control\n")[1].split("\n## ")[0]
+    told = card.as_json()
+    for each in (told, told["conformance"][0], told["measures"][0]):
+        for key in each:
+            assert f"`{key}`" in section, key
+
+
+def test_it_is_reached_from_the_package() -> None:
+    assert ps.control_check.check is check
