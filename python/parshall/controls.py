@@ -41,6 +41,7 @@ import importlib.util
 import inspect
 import json
 import keyword
+import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -176,10 +177,10 @@ def _of_class(name: str, made_by: Any, source: str, code: str, place: str | None
     return External(name, source, code, place, needs, standard, made_by)
 
 
-def _place_of_class(made_by: Any) -> str | None:
+def _place_of_class(made_by: type) -> str | None:
     """The file of a class at the top of a module; a script that is running is not run again for it."""
     module, qualified = getattr(made_by, "__module__", "__main__"), getattr(made_by, "__qualname__", "")
-    if module == "__main__" or not qualified.isidentifier():
+    if module == "__main__" or getattr(sys.modules.get(module), qualified, None) is not made_by:
         return None
     try:
         file = inspect.getsourcefile(made_by)

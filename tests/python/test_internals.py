@@ -113,6 +113,9 @@ QUEUES: dict[str, dict[str, Any]] = {
     "codel": {"name": "codel"},
     "pie": {"name": "pie"},
     "red": {"name": "red"},
+    "ared": {"name": "ared"},
+    "drr": {"name": "drr"},
+    "dualpi2": {"name": "dualpi2"},
 }
 
 

@@ -4,15 +4,14 @@
 //! parameters, dispatch, docs and conformance tests follow from that line. Braces give what else of a flow has another
 //! default with it.
 
-use crate::external::{ExternalConfig, ExternalControl};
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig, CongestionControl,
     CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig,
-    Fast, FastConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois,
-    IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig, MultipleTimeScale,
-    MultipleTimeScaleConfig, Needs, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig,
-    Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, Vegas, VegasConfig, Veno, VenoConfig, Westwood,
-    WestwoodConfig, Windows, Yeah, YeahConfig,
+    ExternalConfig, ExternalControl, Fast, FastConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart,
+    Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig,
+    MultipleTimeScale, MultipleTimeScaleConfig, Needs, RateBased, RateBasedConfig, Reno, RenoConfig,
+    Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, Vegas, VegasConfig, Veno,
+    VenoConfig, Westwood, WestwoodConfig, Windows, Yeah, YeahConfig,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration};

@@ -63,6 +63,7 @@ pub use cubic::{Cubic, CubicConfig};
 pub use cubic_2005::{Cubic2005, Cubic2005Config};
 pub use dctcp::{Dctcp, DctcpConfig};
 pub use event::{AckEvent, CongestionEvent, Phase, RateSample, Signal, Start};
+pub use external::{ExternalConfig, ExternalControl};
 pub use fast::{Fast, FastConfig};
 pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};

@@ -30,6 +30,7 @@ from parshall.campaign.work import Outcome, Task, key_of, scenario_digest
 from parshall.errors import InputError, ParshallError
 from parshall.runs import about
 from parshall.runs.storage import storage_error
+from parshall.schema import external
 
 POLL_S = 0.2
 _SAVE_S = 1.0
@@ -295,7 +296,8 @@ class _Execution:
         self.waiting[run] = [(point, repetition)]
         text = self.texts[point]
         wanted = tuple(self._deciding())
-        return Task(run, text, repetition, wanted, str(self.store.directory), self.store.identity, self.code)
+        place = (str(self.store.directory), self.store.identity)
+        return Task(run, text, repetition, wanted, *place, self.code, external.places(text))
 
     def _finished_by_others(self, run: str) -> bool:
         """Whether a run came into the store since we looked."""

@@ -58,7 +58,7 @@ class Task:
     store: str
     identity: str
     code: str
-    controls: tuple[str, ...] = field(default_factory=external.places)
+    controls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -77,9 +77,13 @@ def declared(name: object) -> External | None:
     return _declared.get(name) if isinstance(name, str) else None
 
 
-def places() -> tuple[str, ...]:
-    """What other processes are to declare, as assignments."""
-    return tuple(f"{name}={control.place}" for name, control in _declared.items() if control.place is not None)
+def places(scenario: str | None = None) -> tuple[str, ...]:
+    """What other processes are to declare, as assignments: for a resolved scenario, as JSON, what it may name."""
+    return tuple(
+        f"{name}={control.place}"
+        for name, control in _declared.items()
+        if control.place is not None and (scenario is None or f'"{name}"' in scenario)
+    )
 
 
 def makers() -> dict[str, Any]:
