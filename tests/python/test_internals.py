@@ -125,6 +125,8 @@ def beside_marked_flows(queue: str, directory: Path) -> Run:
         {"name": "marked", "count": 2, "rtt": "40 ms", "congestion_control": "reno", "marker": marker},
         {"name": "calls", "rtt": "30 ms", "marker": marker, "workload": {"name": "cbr", "rate": "3 Mbit/s"}},
     ]
+    if queue == "dualpi2":  # has a delay of L4S packets only where there are such
+        flows.append({"name": "l4s", "rtt": "30 ms", "congestion_control": "dctcp", "l4s": True})
     probes = {"flow_samples": "100 ms", "link_samples": "100 ms", "internals": True}
     bottleneck = {"rate": "10 Mbit/s", "queue": QUEUES[queue]}
     scenario = {"duration": "20 s", "bottleneck": bottleneck, "flows": flows, "probes": probes}
