@@ -55,6 +55,18 @@ PERIODIC = {"processing_time": "0 s"}
 """Closed forms, corner cases and stored runs of ns-2 (without ``overhead_``) are those of hosts that take no time. What
 the default adds is in test_phases.py."""
 
+LINUX_PORT = {
+    "recovery": "sack",
+    "prr": False,
+    "timestamps": True,
+    "delayed_ack": False,
+    "initial_window": "2 packets",
+    "handshake": True,
+    "byte_counting": False,
+    "rto_granularity": "10 ms",
+}
+"""TCP as ns-2's port of the Linux controls has it."""
+
 
 @pytest.fixture
 def simulate(tmp_path: Path) -> Simulate:
@@ -73,6 +85,24 @@ def simulate(tmp_path: Path) -> Simulate:
             made = made.with_values({key.replace("__", "."): value for key, value in values.items()})
         text = _core.simulate(json.dumps(made.resolve()), 0, directory, _core.Monitor())
         return Tables(json.loads(text), directory)
+
+    return run
+
+
+@pytest.fixture
+def linux_port(simulate: Simulate) -> Simulate:
+    """Simulates one flow as ns-2's port of the Linux controls has it, through the network of a stored run of it."""
+
+    def run(stored: dict[str, Any], control: str | dict[str, Any], rtt_ms: float, buffer: int, seed: int) -> Tables:
+        loss = {"name": "bernoulli", "probability": stored["p"]} if stored["p"] else "none"
+        flow = {"rtt": f"{rtt_ms} ms", "congestion_control": control, **LINUX_PORT}
+        bottleneck = {
+            "rate": f"{stored['rate']:.0f} bit/s",
+            "queue": {"name": "drop_tail", "limit": f"{buffer} packets"},
+            "loss": loss,
+        }
+        times = {"duration": f"{stored['dur']} s", "warm_up": f"{stored['warm']} s"}
+        return simulate({**times, "bottleneck": bottleneck, "flows": [flow]}, seed=seed)
 
     return run
 

@@ -38,36 +38,9 @@ def name(run: dict[str, Any]) -> str:
     return f"{run['cca']}-{'random' if run['p'] else run['buffer']}"
 
 
-def scenario(run: dict[str, Any]) -> dict[str, Any]:
-    loss = {"name": "bernoulli", "probability": run["p"]} if run["p"] else "none"
-    return {
-        "duration": f"{run['dur']} s",
-        "warm_up": f"{run['warm']} s",
-        "bottleneck": {
-            "rate": f"{run['rate']:.0f} bit/s",
-            "queue": {"name": "drop_tail", "limit": f"{run['buffer']} packets"},
-            "loss": loss,
-        },
-        "flows": [
-            {
-                "rtt": f"{run['rtt']} ms",
-                "congestion_control": run["cca"],
-                "recovery": "sack",
-                "prr": False,
-                "timestamps": True,
-                "delayed_ack": False,
-                "initial_window": "2 packets",
-                "handshake": True,
-                "byte_counting": False,
-                "rto_granularity": "10 ms",
-            }
-        ],
-    }
-
-
 @pytest.mark.parametrize("run", [run for run in VALUES["runs"] if not run["p"]], ids=name)
-def test_in_a_queue(simulate: Any, run: dict[str, Any]) -> None:
-    ours = simulate(scenario(run))
+def test_in_a_queue(linux_port: Any, run: dict[str, Any]) -> None:
+    ours = linux_port(run, run["cca"], run["rtt"], run["buffer"], seed=1)
     found = {
         "rate": float(ours.flows["goodput_bps"][0]) / PACKET_BITS / run["acked_pps"],
         "mean_queue": ours.link["mean_queue_packets"] / run["mean_queue_packets"],
@@ -81,17 +54,17 @@ def test_in_a_queue(simulate: Any, run: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("cca", sorted({run["cca"] for run in VALUES["runs"] if run["p"]}))
-def test_at_random_losses(simulate: Any, cca: str) -> None:
+def test_at_random_losses(linux_port: Any, cca: str) -> None:
     runs = [run for run in VALUES["runs"] if run["cca"] == cca and run["p"]]
     exponent = EXPONENTS.get(cca, 0.5)
     theirs = fmean(run["acked_pps"] * (run["loss"] / run["p"]) ** exponent for run in runs)
-    ours = fmean(rate_at(simulate, run, exponent) for run in runs)
+    ours = fmean(rate_at(linux_port, run, exponent) for run in runs)
     known, _ = DIFFERENT.get((f"{cca}-random", "rate"), (1.0, ""))
     assert ours / theirs == pytest.approx(known, rel=VALUES["tolerance"]["rate_at_random_losses"])
 
 
-def rate_at(simulate: Any, run: dict[str, Any], exponent: float) -> float:
+def rate_at(linux_port: Any, run: dict[str, Any], exponent: float) -> float:
     """Packets a second, brought from the losses there were to the nominal ones."""
-    ours = simulate(scenario(run), seed=run["seed"])
+    ours = linux_port(run, run["cca"], run["rtt"], run["buffer"], run["seed"])
     rate = float(ours.flows["goodput_bps"][0]) / PACKET_BITS
     return float(rate * (ours.link["loss_rate"] / run["p"]) ** exponent)

@@ -58,37 +58,10 @@ def name(run: dict[str, Any]) -> str:
     return f"{run['cca']}-{path}-{run['rtt_ms']}ms"
 
 
-def scenario(run: dict[str, Any]) -> dict[str, Any]:
-    loss = {"name": "bernoulli", "probability": run["p"]} if run["p"] else "none"
-    return {
-        "duration": f"{run['dur']} s",
-        "warm_up": f"{run['warm']} s",
-        "bottleneck": {
-            "rate": f"{run['rate']:.0f} bit/s",
-            "queue": {"name": "drop_tail", "limit": f"{run['buf_pkts']} packets"},
-            "loss": loss,
-        },
-        "flows": [
-            {
-                "rtt": f"{run['rtt_ms']} ms",
-                "congestion_control": control(run),
-                "recovery": "sack",
-                "prr": False,
-                "timestamps": True,
-                "delayed_ack": False,
-                "initial_window": "2 packets",
-                "handshake": True,
-                "byte_counting": False,
-                "rto_granularity": "10 ms",
-            }
-        ],
-    }
-
-
 @pytest.mark.parametrize("run", VALUES["runs"], ids=name)
-def test_goodput(simulate: Any, run: dict[str, Any]) -> None:
+def test_goodput(linux_port: Any, run: dict[str, Any]) -> None:
     seeds = (1, 2, 3) if run["p"] else (1,)
-    ours = [simulate(scenario(run), seed=seed) for seed in seeds]
+    ours = [linux_port(run, control(run), run["rtt_ms"], run["buf_pkts"], seed) for seed in seeds]
     goodput = fmean(one.flows["goodput_bps"][0] for one in ours) / PAYLOAD_BITS
     theirs = run["goodput_pps"]
     if run["p"]:

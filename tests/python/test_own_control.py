@@ -264,7 +264,6 @@ def test_a_panic_in_rust_is_an_error_with_flow_and_time(tmp_path: Path) -> None:
 
 def test_on_the_command_line_and_read_where_the_control_is_not(tmp_path: Path) -> None:
     built("python", tmp_path)
-    (tmp_path / "s.json").write_text(json.dumps(document("mine")))
     scenario = tmp_path / "s.toml"
     scenario.write_text(
         'duration = "5 s"\n[bottleneck]\nrate = "5 Mbit/s"\n[[flows]]\nrtt = "40 ms"\ncongestion_control = "mine"\n'

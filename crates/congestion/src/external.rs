@@ -12,19 +12,40 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A control that is made elsewhere. After each call it is asked whether that failed.
-pub trait External: CongestionControl + Debug + Send {
-    /// What went wrong in the last call, if anything did.
-    fn take_error(&mut self) -> Option<String>;
+/// What a control says after a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Says {
+    /// [`CongestionControl::window`]
+    pub window: f64,
+    /// [`CongestionControl::ssthresh`]
+    pub ssthresh: f64,
+    /// [`CongestionControl::pacing_rate`]
+    pub pacing_rate: Option<f64>,
+}
+
+/// What comes of a call: what the control says then, or what went wrong.
+pub type Said = Result<Says, String>;
+
+/// A control that is made elsewhere: it hears what a [`CongestionControl`] hears, and answers at once.
+#[allow(missing_docs, clippy::missing_errors_doc)] // as there; errors: what went wrong
+pub trait External: Debug + Send {
+    fn on_ack(&mut self, ack: &AckEvent) -> Said;
+    fn on_congestion(&mut self, event: &CongestionEvent) -> Said;
+    fn on_timeout(&mut self, event: &CongestionEvent) -> Said;
+    fn on_idle_restart(&mut self, restart_window: f64) -> Said;
+    fn on_recovered(&mut self) -> Said;
+    /// `None`: its slow start is one of its own.
+    fn end_slow_start(&mut self) -> Option<Said>;
+    fn read_variables(&self, reader: &mut Reader<'_>);
 }
 
 /// Makes the controls of one name.
 pub trait Maker: Debug + Send + Sync {
-    /// A control at the start of a connection; `parameters` are those of the scenario, as JSON.
+    /// A control at the start of a connection, and what it says; `parameters` are those of the scenario, as JSON.
     ///
     /// # Errors
     /// What went wrong.
-    fn make(&self, parameters: &str, start: Start) -> Result<Box<dyn External>, String>;
+    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String>;
 }
 
 /// Who makes the controls from outside, by the names that scenarios use.
@@ -141,9 +162,7 @@ pub struct ExternalControl {
     fault: Arc<Mutex<Option<Fault>>>,
     /// `None` from its fault on.
     control: Option<Box<dyn External>>,
-    window: f64,
-    ssthresh: f64,
-    pacing_rate: Option<f64>,
+    says: Says,
 }
 
 impl ExternalControl {
@@ -157,18 +176,14 @@ impl ExternalControl {
             needs: config.needs,
             fault: config.bound.as_ref().map(|bound| Arc::clone(&bound.fault)).unwrap_or_default(),
             control: None,
-            window: start.window,
-            ssthresh: start.ssthresh,
-            pacing_rate: None,
+            says: Says { window: start.window, ssthresh: start.ssthresh, pacing_rate: None },
         };
         if let Some(bound) = &config.bound {
-            match bound.maker.make(&config.parameters, start) {
-                Ok(control) => {
-                    made.control = Some(control);
-                    made.read();
-                }
-                Err(error) => made.fail(error, true),
-            }
+            let said = bound.maker.make(&config.parameters, start).map(|(control, says)| {
+                made.control = Some(control);
+                says
+            });
+            made.hear(said);
         }
         made
     }
@@ -179,29 +194,28 @@ impl ExternalControl {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
     }
 
-    /// Calls the control, and reads what it says then.
+    /// Calls the control, and hears what it says then.
     #[inline]
-    fn call(&mut self, call: impl FnOnce(&mut dyn External)) {
+    fn call(&mut self, call: impl FnOnce(&mut dyn External) -> Said) {
         if let Some(control) = &mut self.control {
-            call(&mut **control);
-            self.read();
+            let said = call(&mut **control);
+            self.hear(said);
         }
     }
 
-    fn read(&mut self) {
-        let Some(control) = &mut self.control else { return };
-        let error = control.take_error();
-        let (window, ssthresh, pacing_rate) = (control.window(), control.ssthresh(), control.pacing_rate());
-        let in_call = error.is_some();
-        if let Some(what) = error.or_else(|| problem(window, ssthresh, pacing_rate)) {
-            return self.fail(what, in_call);
+    fn hear(&mut self, said: Said) {
+        match said {
+            Err(error) => self.fail(error, true),
+            Ok(says) => match problem(&says) {
+                Some(what) => self.fail(what, false),
+                None => self.says = Says { window: says.window.max(1.0), ..says },
+            },
         }
-        (self.window, self.ssthresh, self.pacing_rate) = (window.max(1.0), ssthresh, pacing_rate);
     }
 }
 
 /// What is wrong with what a control says.
-fn problem(window: f64, ssthresh: f64, pacing_rate: Option<f64>) -> Option<String> {
+fn problem(&Says { window, ssthresh, pacing_rate }: &Says) -> Option<String> {
     if !(0.0..=LARGEST_WINDOW).contains(&window) {
         Some(format!(
             "its window (cwnd) is {window}; it must be a number of packets from 0 to {LARGEST_WINDOW:e}"
@@ -227,11 +241,11 @@ impl CongestionControl for ExternalControl {
     }
 
     fn window(&self) -> f64 {
-        self.window
+        self.says.window
     }
 
     fn ssthresh(&self) -> f64 {
-        self.ssthresh
+        self.says.ssthresh
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
@@ -258,13 +272,16 @@ impl CongestionControl for ExternalControl {
     }
 
     fn end_slow_start(&mut self) -> bool {
-        let mut ended = false;
-        self.call(|control| ended = control.end_slow_start());
+        let said = self.control.as_mut().and_then(|control| control.end_slow_start());
+        let ended = said.is_some();
+        if let Some(said) = said {
+            self.hear(said);
+        }
         ended
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        self.pacing_rate
+        self.says.pacing_rate
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {

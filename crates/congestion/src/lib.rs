@@ -40,6 +40,7 @@ mod needs;
 mod path_model;
 mod rate_based;
 mod reno;
+mod report;
 mod round_rtt;
 mod scalable;
 mod tcp_rate;

@@ -22,9 +22,9 @@
 //!
 //! A rate that the application does not use is not tested, and stays.
 
+use crate::report::Report;
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::Instant;
 
 parshall_units::configuration! {
     /// Parameters of [`RateBased`].
@@ -58,11 +58,7 @@ pub struct RateBased {
     rate_before: f64,
     /// Rate and throughput of the packets of which the last round trip told.
     last: Option<(f64, f64)>,
-    /// The round trip under way: its beginning (zero: none), what arrived, whether a loss was seen, whether the rate was used.
-    began: Instant,
-    delivered: f64,
-    lost: bool,
-    unused: bool,
+    report: Report,
 }
 
 impl RateBased {
@@ -82,25 +78,8 @@ impl RateBased {
             rate: 0.0,
             rate_before: 0.0,
             last: None,
-            began: Instant::ZERO,
-            delivered: 0.0,
-            lost: false,
-            unused: false,
+            report: Report::NONE,
         }
-    }
-
-    fn end_round(&mut self, ack: &AckEvent) {
-        let (first, length_s) = (self.began == Instant::ZERO, ack.now.since(self.began).as_secs_f64());
-        if ack.srtt.as_ps() > 0 {
-            self.srtt_s = ack.srtt.as_secs_f64();
-        }
-        if !first && length_s > 0.0 && !self.unused {
-            self.decide(length_s);
-        }
-        self.began = ack.now;
-        self.delivered = 0.0;
-        self.lost = false;
-        self.unused = false;
     }
 
     /// d lambda / dt, over a round trip.
@@ -109,11 +88,11 @@ impl RateBased {
             self.rate = self.window / self.srtt_s;
             self.rate_before = self.rate;
         }
-        let throughput = self.delivered / length_s;
+        let throughput = self.report.delivered / length_s;
         let congested = if self.by_gradient {
             self.last.is_some_and(|(rate, before)| (self.rate_before - rate) * (throughput - before) < 0.0)
         } else {
-            self.lost
+            self.report.lost > 0.0
         };
         self.last = Some((self.rate_before, throughput));
         self.rate_before = self.rate;
@@ -142,17 +121,17 @@ impl CongestionControl for RateBased {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if let Some(sample) = &ack.sample {
-            self.delivered += sample.newly_delivered as f64;
-            self.lost |= sample.newly_lost > 0;
-            self.unused |= sample.app_limited;
-        } else {
-            self.delivered += ack.acked as f64;
-            self.unused |= !ack.may_grow;
+        let length_s = self.report.hear(ack);
+        if !ack.round_ended {
+            return;
         }
-        if ack.round_ended {
-            self.end_round(ack);
+        if ack.srtt.as_ps() > 0 {
+            self.srtt_s = ack.srtt.as_secs_f64();
         }
+        if let Some(length_s) = length_s {
+            self.decide(length_s);
+        }
+        self.report.restart(ack.now);
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
@@ -160,7 +139,7 @@ impl CongestionControl for RateBased {
     }
 
     fn on_congestion(&mut self, _: &CongestionEvent) {
-        self.lost = true;
+        self.report.lose();
     }
 
     fn on_timeout(&mut self, _: &CongestionEvent) {
@@ -182,7 +161,7 @@ impl CongestionControl for RateBased {
 mod tests {
     use super::*;
     use crate::RateSample;
-    use parshall_units::Duration;
+    use parshall_units::{Duration, Instant};
 
     fn config() -> RateBasedConfig {
         RateBasedConfig { increase: 100.0, decrease: 1.0, congestion: "loss".into(), ceiling: 1e5 }

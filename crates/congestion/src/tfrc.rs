@@ -21,6 +21,7 @@
 //!
 //! The RFC's text was not at hand: its rules stand here as they are commonly quoted, and section numbers with them.
 
+use crate::report::Report;
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Instant;
@@ -112,11 +113,7 @@ pub struct Tfrc {
     intervals: LossIntervals,
     /// The last loss event; [`Instant::ZERO`]: none.
     event_at: Instant,
-    /// The round trip under way: its beginning (zero: none), what arrived and was lost, whether the rate was not used.
-    began: Instant,
-    delivered: f64,
-    lost: f64,
-    unused: bool,
+    report: Report,
 }
 
 impl Tfrc {
@@ -137,23 +134,8 @@ impl Tfrc {
             received: [0.0; 2],
             intervals: LossIntervals { length, open: 0.0, closed: [0.0; MOST_INTERVALS], known: 0 },
             event_at: Instant::ZERO,
-            began: Instant::ZERO,
-            delivered: 0.0,
-            lost: 0.0,
-            unused: false,
+            report: Report::NONE,
         }
-    }
-
-    fn end_round(&mut self, ack: &AckEvent) {
-        let (first, length_s) = (self.began == Instant::ZERO, ack.now.since(self.began).as_secs_f64());
-        if ack.srtt.as_ps() > 0 {
-            self.rtt_s = ack.srtt.as_secs_f64();
-        }
-        if !first && length_s > 0.0 && !self.unused {
-            self.hear(ack.now, length_s);
-        }
-        self.began = ack.now;
-        (self.delivered, self.lost, self.unused) = (0.0, 0.0, false);
     }
 
     /// A report. RFC 5348 §4.3
@@ -162,7 +144,7 @@ impl Tfrc {
         if self.rate == 0.0 {
             self.rate = first_rate;
         }
-        self.received = [self.delivered / length_s, self.received[0]];
+        self.received = [self.report.delivered / length_s, self.received[0]];
         self.count_losses(now);
         let limit = 2.0 * self.received[0].max(self.received[1]);
         let p = self.intervals.event_rate();
@@ -176,9 +158,9 @@ impl Tfrc {
 
     /// The report's packets, and the loss event that begins with it, if one does.
     fn count_losses(&mut self, now: Instant) {
-        let packets = self.delivered + self.lost;
+        let packets = self.report.delivered + self.report.lost;
         let same = self.event_at != Instant::ZERO && now.since(self.event_at).as_secs_f64() <= self.rtt_s;
-        if self.lost == 0.0 || same {
+        if self.report.lost == 0.0 || same {
             self.intervals.open += packets;
             return;
         }
@@ -208,21 +190,21 @@ impl CongestionControl for Tfrc {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if let Some(sample) = &ack.sample {
-            self.delivered += sample.newly_delivered as f64;
-            self.lost += sample.newly_lost as f64;
-            self.unused |= sample.app_limited;
-        } else {
-            self.delivered += ack.acked as f64;
-            self.unused |= !ack.may_grow;
+        let length_s = self.report.hear(ack);
+        if !ack.round_ended {
+            return;
         }
-        if ack.round_ended {
-            self.end_round(ack);
+        if ack.srtt.as_ps() > 0 {
+            self.rtt_s = ack.srtt.as_secs_f64();
         }
+        if let Some(length_s) = length_s {
+            self.hear(ack.now, length_s);
+        }
+        self.report.restart(ack.now);
     }
 
     fn on_congestion(&mut self, _: &CongestionEvent) {
-        self.lost = self.lost.max(1.0);
+        self.report.lose();
     }
 
     /// No report came for four RTTs. RFC 5348 §4.4

@@ -1,9 +1,9 @@
 //! One control of a library.
 
-use crate::abi::{Ack, Congestion, Parameter, Says, Start as AbiStart};
+use crate::abi::{Ack, Congestion, Parameter, Says as AbiSays, Start as AbiStart};
 use crate::Loaded;
-use parshall_congestion::external::{kept, External};
-use parshall_congestion::{AckEvent, CongestionControl, CongestionEvent, Phase, Signal, Start};
+use parshall_congestion::external::{kept, External, Said, Says};
+use parshall_congestion::{AckEvent, CongestionEvent, Phase, Signal, Start};
 use parshall_units::parameters::Reader;
 use parshall_units::Duration;
 use serde_json::{Map, Value};
@@ -16,10 +16,7 @@ use std::sync::Arc;
 pub(crate) struct LibraryControl {
     library: Arc<Loaded>,
     state: NonNull<c_void>,
-    error: Option<String>,
-    window: f64,
-    ssthresh: f64,
-    pacing_rate: Option<f64>,
+    says: Says,
 }
 
 // SAFETY: the header says that a control is used by one thread at a time, whichever that is.
@@ -28,7 +25,7 @@ unsafe impl Send for LibraryControl {}
 
 impl LibraryControl {
     #[allow(unsafe_code)]
-    pub(crate) fn new(library: &Arc<Loaded>, parameters: &str, start: Start) -> Result<Self, String> {
+    pub(crate) fn new(library: &Arc<Loaded>, parameters: &str, start: Start) -> Result<(Self, Says), String> {
         let named = numbers(parameters)?;
         let parameters: Vec<_> =
             named.iter().map(|(name, value)| Parameter { name: name.as_ptr(), value: *value }).collect();
@@ -40,54 +37,47 @@ impl LibraryControl {
             flow: start.flow,
             reserved: 0,
         };
-        let mut says = Says::preset(start.window);
+        let mut says = AbiSays::preset(start.window);
         let Some(create) = library.table().create else { return Err("has no create".into()) };
         // SAFETY: the arguments live until it returns, as the header has it.
         let state =
             unsafe { create(&raw const begins, parameters.as_ptr(), parameters.len() as u64, &raw mut says) };
-        match (says.error(), NonNull::new(state)) {
-            (None, Some(state)) => {
-                let mut control = Self {
-                    library: Arc::clone(library),
-                    state,
-                    error: None,
-                    window: 0.0,
-                    ssthresh: 0.0,
-                    pacing_rate: None,
-                };
-                control.hear(&says);
-                Ok(control)
-            }
-            (error, _) => Err(error.unwrap_or_else(|| "create returned NULL".into())),
+        let said = says.said();
+        match NonNull::new(state) {
+            Some(state) => said.map(|says| (Self { library: Arc::clone(library), state, says }, says)),
+            None => Err(said.err().unwrap_or_else(|| "create returned NULL".into())),
         }
     }
 
-    fn hear(&mut self, says: &Says) {
-        self.error = says.error();
-        self.window = says.cwnd;
-        self.ssthresh = says.ssthresh;
-        self.pacing_rate = (!says.pacing_rate.is_nan()).then_some(says.pacing_rate);
-    }
-
     /// Calls one of its functions, if it has that, and hears what it says.
-    fn call<F>(&mut self, function: Option<F>, call: impl FnOnce(F, *mut c_void, *mut Says)) -> bool {
-        let Some(function) = function else { return false };
-        let mut says = Says::preset(self.window);
-        call(function, self.state.as_ptr(), &raw mut says);
-        self.hear(&says);
-        true
+    fn call<F>(
+        &mut self,
+        function: Option<F>,
+        call: impl FnOnce(F, *mut c_void, *mut AbiSays),
+    ) -> Option<Said> {
+        let mut says = AbiSays::preset(self.says.window);
+        call(function?, self.state.as_ptr(), &raw mut says);
+        let said = says.said();
+        if let Ok(says) = &said {
+            self.says = *says;
+        }
+        Some(said)
     }
 }
 
-impl Says {
+impl AbiSays {
     fn preset(cwnd: f64) -> Self {
         Self { cwnd, ssthresh: f64::INFINITY, pacing_rate: f64::NAN, error: ptr::null() }
     }
 
     #[allow(unsafe_code)]
-    fn error(&self) -> Option<String> {
-        // SAFETY: NULL, or a text that the library wrote, as the header has it.
-        (!self.error.is_null()).then(|| unsafe { text(self.error) })
+    fn said(&self) -> Said {
+        if !self.error.is_null() {
+            // SAFETY: a text that the library wrote, as the header has it.
+            return Err(unsafe { text(self.error) });
+        }
+        let pacing_rate = (!self.pacing_rate.is_nan()).then_some(self.pacing_rate);
+        Ok(Says { window: self.cwnd, ssthresh: self.ssthresh, pacing_rate })
     }
 }
 
@@ -155,57 +145,43 @@ impl From<&CongestionEvent> for Congestion {
     }
 }
 
-impl External for LibraryControl {
-    fn take_error(&mut self) -> Option<String> {
-        self.error.take()
-    }
-}
-
 // SAFETY of the calls below: the state is what `create` gave, the arguments live until they return, and `&mut self` keeps
 // others out.
 #[allow(unsafe_code)]
-impl CongestionControl for LibraryControl {
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn pacing_rate(&self) -> Option<f64> {
-        self.pacing_rate
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
+impl External for LibraryControl {
+    fn on_ack(&mut self, ack: &AckEvent) -> Said {
         let told = Ack::from(ack);
         let function = self.library.table().on_ack;
-        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) });
+        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) })
+            .unwrap_or(Ok(self.says))
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) {
+    fn on_congestion(&mut self, event: &CongestionEvent) -> Said {
         let told = Congestion::from(event);
         let function = self.library.table().on_congestion;
-        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) });
+        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) })
+            .unwrap_or(Ok(self.says))
     }
 
-    fn on_timeout(&mut self, event: &CongestionEvent) {
+    fn on_timeout(&mut self, event: &CongestionEvent) -> Said {
         let told = Congestion::from(event);
         let function = self.library.table().on_timeout;
-        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) });
+        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) })
+            .unwrap_or(Ok(self.says))
     }
 
-    fn on_idle_restart(&mut self, window: f64) {
+    fn on_idle_restart(&mut self, restart_window: f64) -> Said {
         let function = self.library.table().on_idle_restart;
-        self.call(function, |function, state, says| unsafe { function(state, window, says) });
+        self.call(function, |function, state, says| unsafe { function(state, restart_window, says) })
+            .unwrap_or(Ok(self.says))
     }
 
-    fn on_recovered(&mut self) {
+    fn on_recovered(&mut self) -> Said {
         let function = self.library.table().on_recovered;
-        self.call(function, |function, state, says| unsafe { function(state, says) });
+        self.call(function, |function, state, says| unsafe { function(state, says) }).unwrap_or(Ok(self.says))
     }
 
-    fn end_slow_start(&mut self) -> bool {
+    fn end_slow_start(&mut self) -> Option<Said> {
         let function = self.library.table().end_slow_start;
         self.call(function, |function, state, says| unsafe { function(state, says) })
     }

@@ -14,7 +14,7 @@ use abi::{
     NEEDS_TIMESTAMPS, SYMBOL,
 };
 use control::LibraryControl;
-use parshall_congestion::external::{External, Maker};
+use parshall_congestion::external::{External, Maker, Says};
 use parshall_congestion::{Needs, Start};
 use std::path::Path;
 use std::sync::Arc;
@@ -119,7 +119,8 @@ impl Library {
 }
 
 impl Maker for Library {
-    fn make(&self, parameters: &str, start: Start) -> Result<Box<dyn External>, String> {
-        LibraryControl::new(&self.0, parameters, start).map(|control| Box::new(control) as Box<dyn External>)
+    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String> {
+        let (control, says) = LibraryControl::new(&self.0, parameters, start)?;
+        Ok((Box::new(control), says))
     }
 }

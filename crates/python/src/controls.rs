@@ -1,14 +1,12 @@
 //! Congestion controls from outside: Python classes, and shared libraries that Python names.
 //!
-//! Each event calls a method of the class's object, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate` if it has them. The
-//! simulation runs without the GIL, which is taken for each call. `python/parshall/controls.py` says what such a class looks like.
+//! Each event calls a method of the class's object, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate`
+//! if it has them. The simulation runs without the GIL, which is taken for each call. `python/parshall/controls.py` says what such a class looks like.
 
 use crate::inputs::{read, refused};
 use parshall_congestion::conformance::{check, Extent, Flight};
-use parshall_congestion::external::{kept, External, Maker, Makers};
-use parshall_congestion::{
-    AckEvent, CongestionControl, CongestionEvent, ControlConfig, Phase, Signal, Start,
-};
+use parshall_congestion::external::{kept, External, Maker, Makers, Said, Says};
+use parshall_congestion::{AckEvent, CongestionEvent, ControlConfig, Phase, Signal, Start};
 use parshall_library::Library;
 use parshall_units::parameters::Reader;
 use parshall_units::Duration;
@@ -174,24 +172,22 @@ struct PyMaker {
 }
 
 impl Maker for PyMaker {
-    fn make(&self, parameters: &str, start: Start) -> Result<Box<dyn External>, String> {
+    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String> {
         Python::attach(|py| {
             PyControl::new(py, self.class.bind(py), parameters, start)
-                .map(|control| Box::new(control) as Box<dyn External>)
+                .and_then(|control| {
+                    control.says(py).map(|says| (Box::new(control) as Box<dyn External>, says))
+                })
                 .map_err(|error| described(py, &error))
         })
     }
 }
 
-/// An object that is a control, and what it said last.
+/// An object that is a control.
 #[derive(Debug)]
 struct PyControl {
     object: Py<PyAny>,
     on_ack: Py<PyAny>,
-    error: Option<String>,
-    window: f64,
-    ssthresh: f64,
-    pacing_rate: Option<f64>,
 }
 
 impl PyControl {
@@ -206,50 +202,39 @@ impl PyControl {
         let loads = py.import(intern!(py, "json"))?.getattr(intern!(py, "loads"))?;
         let parameters = loads.call1((parameters,))?.cast_into::<PyDict>()?;
         let object = class.call((begins,), Some(&parameters))?;
-        let mut control = Self {
-            on_ack: object.getattr(intern!(py, "on_ack"))?.unbind(),
-            object: object.unbind(),
-            error: None,
-            window: start.window,
-            ssthresh: start.ssthresh,
-            pacing_rate: None,
-        };
-        control.read(py)?;
-        Ok(control)
+        Ok(Self { on_ack: object.getattr(intern!(py, "on_ack"))?.unbind(), object: object.unbind() })
     }
 
-    fn read(&mut self, py: Python<'_>) -> PyResult<()> {
+    fn says(&self, py: Python<'_>) -> PyResult<Says> {
         let object = self.object.bind(py);
-        self.window = number(object, intern!(py, "cwnd"))?
+        let window = number(object, intern!(py, "cwnd"))?
             .ok_or_else(|| PyValueError::new_err("cwnd is None; it must be a number"))?;
-        self.ssthresh = optional(object, intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
-        self.pacing_rate = optional(object, intern!(py, "pacing_rate"))?;
-        Ok(())
+        let ssthresh = optional(object, intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
+        Ok(Says { window, ssthresh, pacing_rate: optional(object, intern!(py, "pacing_rate"))? })
     }
 
     /// Calls a method, and reads what the object says then.
-    fn call(&mut self, call: impl FnOnce(Python<'_>, &Self) -> PyResult<()>) {
-        Python::attach(|py| {
-            if let Err(error) = call(py, self).and_then(|()| self.read(py)) {
-                self.error = Some(described(py, &error));
-            }
-        });
+    fn call(&self, call: impl FnOnce(Python<'_>) -> PyResult<()>) -> Said {
+        Python::attach(|py| call(py).and_then(|()| self.says(py)).map_err(|error| described(py, &error)))
     }
 
-    /// Calls a method if the object has it; whether it has.
-    fn call_optional<A>(&mut self, method: &str, argument: A) -> bool
+    /// Calls the first of these methods that the object has.
+    fn call_first<A>(&self, methods: &[&str], argument: A) -> Said
     where
         A: for<'py> pyo3::call::PyCallArgs<'py>,
     {
-        let mut called = false;
-        self.call(|py, control| {
-            if let Some(method) = control.object.bind(py).getattr_opt(method)? {
-                called = true;
-                method.call1(argument)?;
+        self.call(|py| {
+            for method in methods {
+                if let Some(method) = self.object.bind(py).getattr_opt(*method)? {
+                    return method.call1(argument).map(drop);
+                }
             }
             Ok(())
-        });
-        called
+        })
+    }
+
+    fn has(&self, method: &str) -> bool {
+        Python::attach(|py| self.object.bind(py).hasattr(method).unwrap_or(false))
     }
 }
 
@@ -289,49 +274,31 @@ fn position(traceback: &Bound<'_, PyAny>) -> PyResult<(String, u32)> {
 }
 
 impl External for PyControl {
-    fn take_error(&mut self) -> Option<String> {
-        self.error.take()
-    }
-}
-
-impl CongestionControl for PyControl {
-    fn window(&self) -> f64 {
-        self.window
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.ssthresh
-    }
-
-    fn pacing_rate(&self) -> Option<f64> {
-        self.pacing_rate
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        self.call(|py, control| control.on_ack.call1(py, (PyAck::from(ack),)).map(drop));
+    fn on_ack(&mut self, ack: &AckEvent) -> Said {
+        self.call(|py| self.on_ack.call1(py, (PyAck::from(ack),)).map(drop))
     }
 
     /// `on_ecn` for marks, if there is one.
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        if event.signal == Signal::Loss || !self.call_optional("on_ecn", (PyCongestion::from(event),)) {
-            self.call_optional("on_loss", (PyCongestion::from(event),));
-        }
+    fn on_congestion(&mut self, event: &CongestionEvent) -> Said {
+        let methods: &[&str] =
+            if event.signal == Signal::Ecn { &["on_ecn", "on_loss"] } else { &["on_loss"] };
+        self.call_first(methods, (PyCongestion::from(event),))
     }
 
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.call_optional("on_timeout", (PyCongestion::from(event),));
+    fn on_timeout(&mut self, event: &CongestionEvent) -> Said {
+        self.call_first(&["on_timeout"], (PyCongestion::from(event),))
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.call_optional("on_idle_restart", (restart_window,));
+    fn on_idle_restart(&mut self, restart_window: f64) -> Said {
+        self.call_first(&["on_idle_restart"], (restart_window,))
     }
 
-    fn on_recovered(&mut self) {
-        self.call_optional("on_recovered", ());
+    fn on_recovered(&mut self) -> Said {
+        self.call_first(&["on_recovered"], ())
     }
 
-    fn end_slow_start(&mut self) -> bool {
-        self.call_optional("end_slow_start", ())
+    fn end_slow_start(&mut self) -> Option<Said> {
+        self.has("end_slow_start").then(|| self.call_first(&["end_slow_start"], ()))
     }
 
     /// `variables()` gives numbers by name.

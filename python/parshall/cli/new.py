@@ -31,7 +31,7 @@ def root() -> None:
 def control(
     name: Annotated[str, typer.Argument(help="What scenarios call it.", show_default=False)],
     language: Annotated[
-        Language, typer.Option(help="Python runs anywhere; C and Rust are some ten times as fast.")
+        Language, typer.Option(help="Python runs anywhere; C and Rust are several times as fast.")
     ] = Language.PYTHON,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to: a directory.", show_default="here")

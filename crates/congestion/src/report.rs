@@ -1,0 +1,47 @@
+//! What arrived in a round trip, for controls that set a rate once a round trip: over datagrams one report of the receiver, over TCP
+//! the ACKs of a round.
+
+use crate::AckEvent;
+use parshall_units::Instant;
+
+/// The round trip under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Report {
+    /// Its beginning; zero: there was none.
+    began: Instant,
+    /// Packets that arrived.
+    pub(crate) delivered: f64,
+    /// Packets that came to count as lost.
+    pub(crate) lost: f64,
+    /// Whether the rate was not used: then it was not tested.
+    unused: bool,
+}
+
+impl Report {
+    pub(crate) const NONE: Self = Self { began: Instant::ZERO, delivered: 0.0, lost: 0.0, unused: false };
+
+    /// Counts an ACK; the length of the round trip in s, if it ends one that says something of the rate.
+    pub(crate) fn hear(&mut self, ack: &AckEvent) -> Option<f64> {
+        if let Some(sample) = &ack.sample {
+            self.delivered += sample.newly_delivered as f64;
+            self.lost += sample.newly_lost as f64;
+            self.unused |= sample.app_limited;
+        } else {
+            self.delivered += ack.acked as f64;
+            self.unused |= !ack.may_grow;
+        }
+        let length_s = ack.now.since(self.began).as_secs_f64();
+        let says_something = self.began != Instant::ZERO && length_s > 0.0 && !self.unused;
+        (ack.round_ended && says_something).then_some(length_s)
+    }
+
+    /// A loss was noticed otherwise.
+    pub(crate) fn lose(&mut self) {
+        self.lost = self.lost.max(1.0);
+    }
+
+    /// The next round trip begins.
+    pub(crate) fn restart(&mut self, now: Instant) {
+        *self = Self { began: now, ..Self::NONE };
+    }
+}
