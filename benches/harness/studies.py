@@ -18,7 +18,7 @@ RUN_BAR_S = 3.0
 """CPU seconds for 10,000 s of the source's bottleneck of 10 Mbit/s."""
 STEERING_BAR = 1.03
 """A steered run over a plain one, CPU time, where both send the same packets."""
-STEERING_TURNS = 7
+STEERING_TURNS = 15
 BULK_BAR_S, BULK_BAR_BYTES = 180.0, 300e6
 """CPU seconds and memory of 20 files of 30 GB at 200 ms, with or without 8 endless flows the other way."""
 
