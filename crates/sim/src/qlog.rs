@@ -155,9 +155,9 @@ impl FlowLog {
             header_bytes: group.header_bytes,
             payload: group.payload_bytes(),
             packet_bytes: group.packet_bytes,
-            ack_bytes: group.tcp.ack_size,
-            initial_window: group.tcp.initial_window,
-            granularity_ms: Duration::from_ps(group.tcp.rto_granularity).as_ps() / 1_000_000_000,
+            ack_bytes: group.tcp.ack_size.0 as u32,
+            initial_window: group.tcp.initial_window.0,
+            granularity_ms: group.tcp.rto_granularity.as_ps() / 1_000_000_000,
             by_time: group.tcp.recovery == Recovery::Rack,
         };
         Self {

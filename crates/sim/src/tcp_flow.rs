@@ -210,7 +210,7 @@ impl TcpFlow {
         flags.set_if(ack.syn, Flags::SYN);
         flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
         let slot = core.store_blocks(self.index, at, &ack.sack);
-        let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size, flags);
+        let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size.0 as u32, flags);
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Acks(self.index));
         }

@@ -56,8 +56,8 @@ impl TcpGroup {
 
     /// What a connection of a flow starts from that knows nothing.
     pub(crate) fn fresh_start(&self, flow: u32, at: Instant, random: u64) -> Start {
-        let ssthresh = self.tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
-        Start { window: self.tcp.initial_window as f64, ssthresh, random, flow, at }
+        let ssthresh = self.tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets.0 as f64);
+        Start { window: self.tcp.initial_window.0 as f64, ssthresh, random, flow, at }
     }
 
     /// A congestion control at the start of a connection.

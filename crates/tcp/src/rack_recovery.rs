@@ -152,8 +152,8 @@ impl Sender {
         if self.rtt.srtt() == Duration::ZERO {
             return FIRST_PROBE;
         }
-        let delayed = config.delayed_ack.filter(|_| self.flight() <= 1).unwrap_or(0);
-        self.rtt.srtt().times(2) + Duration::from_ps(delayed)
+        let delayed = config.delayed_ack.filter(|_| self.flight() <= 1).unwrap_or(Duration::ZERO);
+        self.rtt.srtt().times(2) + delayed
     }
 
     /// A packet was sent. The retransmission timer starts anew with the first one in flight, as in Linux: a retransmission that was lost

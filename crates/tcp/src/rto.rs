@@ -8,21 +8,17 @@
 //! | G | `TcpConfig::rto_granularity` | ps |
 
 use crate::TcpConfig;
-use parshall_units::parameters::Bounded;
 use parshall_units::Duration;
-use serde::Deserialize;
 
-/// What the smallest timeout is a bound of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RtoFloor {
-    /// Of the whole timeout. RFC 6298 (2.4)
-    Timeout,
-    /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is at least SRTT + `min_rto`.
-    Variation,
+parshall_units::choice! {
+    /// What the smallest timeout is a bound of.
+    pub enum RtoFloor {
+        /// Of the whole timeout. RFC 6298 (2.4)
+        Timeout = "timeout",
+        /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is at least SRTT + `min_rto`.
+        Variation = "variation",
+    }
 }
-
-impl Bounded for RtoFloor {}
 
 /// Smoothed RTT, its variation, and the timeout they give.
 #[derive(Clone, Debug)]
@@ -85,16 +81,16 @@ impl RttEstimate {
     #[inline]
     pub fn timeout(&self, config: &TcpConfig) -> Duration {
         let base = if self.srtt == 0 {
-            config.initial_rto.max(if self.syn_lost { AFTER_LOST_SYN.as_ps() } else { 0 })
+            config.initial_rto.max(if self.syn_lost { AFTER_LOST_SYN } else { Duration::ZERO })
         } else {
-            let variation = (4 * self.variation).max(config.rto_granularity);
+            let srtt = Duration::from_ps(self.srtt);
+            let variation = Duration::from_ps(4 * self.variation).max(config.rto_granularity);
             match config.rto_floor {
-                RtoFloor::Timeout => self.srtt.saturating_add(variation).max(config.min_rto),
-                RtoFloor::Variation => self.srtt.saturating_add(variation.max(config.min_rto)),
+                RtoFloor::Timeout => (srtt + variation).max(config.min_rto),
+                RtoFloor::Variation => srtt + variation.max(config.min_rto),
             }
         };
-        let backed_off = base.saturating_mul(1 << self.backoff.min(32));
-        Duration::from_ps(backed_off.min(config.max_rto.max(config.min_rto)))
+        base.times(1 << self.backoff.min(32)).min(config.max_rto.max(config.min_rto))
     }
 
     /// The timer expired.
@@ -127,10 +123,11 @@ pub(crate) mod tests {
     use super::*;
     use crate::{Recovery, SsthreshCache};
     use parshall_congestion::SlowStart;
+    use parshall_units::{Bytes, Packets};
 
     pub(crate) fn config() -> TcpConfig {
         TcpConfig {
-            initial_window: 2,
+            initial_window: Packets(2),
             initial_ssthresh: None,
             slow_start: SlowStart::Standard,
             receive_window: None,
@@ -138,11 +135,11 @@ pub(crate) mod tests {
             prr: false,
             limited_transmit: false,
             delayed_ack: None,
-            min_rto: Duration::from_millis(200).as_ps(),
+            min_rto: Duration::from_millis(200),
             rto_floor: RtoFloor::Timeout,
-            max_rto: Duration::from_secs(60).as_ps(),
-            initial_rto: Duration::from_secs(1).as_ps(),
-            rto_granularity: Duration::from_millis(1).as_ps(),
+            max_rto: Duration::from_secs(60),
+            initial_rto: Duration::from_secs(1),
+            rto_granularity: Duration::from_millis(1),
             timestamps: true,
             ecn: false,
             accurate_ecn: false,
@@ -152,7 +149,7 @@ pub(crate) mod tests {
             ssthresh_cached: SsthreshCache::Off,
             persistent: false,
             byte_counting: true,
-            ack_size: 40,
+            ack_size: Bytes(40),
         }
     }
 

@@ -510,7 +510,7 @@ impl Sender {
     #[inline]
     pub(crate) fn send_limit(&self, config: &TcpConfig) -> u64 {
         match config.receive_window {
-            Some(window) => self.end.min(self.una.saturating_add(window)),
+            Some(window) => self.end.min(self.una.saturating_add(window.0)),
             None => self.end,
         }
     }

@@ -3,7 +3,7 @@
 use parshall_congestion::{CongestionControl, ControlConfig, DctcpConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, SsthreshCache, TcpConfig};
-use parshall_units::{Duration, Instant};
+use parshall_units::{Bytes, Duration, Instant, Packets};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,7 +13,7 @@ const ONE_WAY: Duration = Duration::from_millis(50);
 
 fn config(recovery: Recovery) -> TcpConfig {
     TcpConfig {
-        initial_window: 4,
+        initial_window: Packets(4),
         initial_ssthresh: None,
         slow_start: SlowStart::Standard,
         receive_window: None,
@@ -21,11 +21,11 @@ fn config(recovery: Recovery) -> TcpConfig {
         prr: true,
         limited_transmit: true,
         delayed_ack: None,
-        min_rto: Duration::from_millis(200).as_ps(),
+        min_rto: Duration::from_millis(200),
         rto_floor: RtoFloor::Timeout,
-        max_rto: Duration::from_secs(60).as_ps(),
-        initial_rto: Duration::from_secs(1).as_ps(),
-        rto_granularity: Duration::from_millis(1).as_ps(),
+        max_rto: Duration::from_secs(60),
+        initial_rto: Duration::from_secs(1),
+        rto_granularity: Duration::from_millis(1),
         timestamps: true,
         ecn: false,
         accurate_ecn: false,
@@ -35,14 +35,14 @@ fn config(recovery: Recovery) -> TcpConfig {
         ssthresh_cached: SsthreshCache::Off,
         persistent: false,
         byte_counting: true,
-        ack_size: 40,
+        ack_size: Bytes(40),
     }
 }
 
 fn sender(config: &TcpConfig) -> Sender {
     let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5, ecn_decrease: 0.0 });
-    let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
-    let start = Start { window: config.initial_window as f64, ssthresh, ..Start::NEW };
+    let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, |packets| packets.0 as f64);
+    let start = Start { window: config.initial_window.0 as f64, ssthresh, ..Start::NEW };
     Sender::new(config, control.build(start), 1, Instant::ZERO)
 }
 
@@ -219,7 +219,7 @@ fn newreno_repairs_one_hole_a_round_trip_and_sack_all_at_once() {
 fn reno_needs_a_timeout_where_newreno_does_not() {
     let timeouts = |recovery| {
         // A patient timer: with four holes the impatient variant of NewReno would run into one of 0.2 s.
-        let config = TcpConfig { min_rto: Duration::from_secs(1).as_ps(), ..config(recovery) };
+        let config = TcpConfig { min_rto: Duration::from_secs(1), ..config(recovery) };
         let mut path = Path::new(config, 200).losing(&[12, 13, 14, 15]);
         path.run();
         path.sender.statistics.timeouts
@@ -273,7 +273,7 @@ fn lost_acks_alone_cause_no_retransmission() {
 
 #[test]
 fn the_receivers_window_limits_what_is_in_flight() {
-    let config = TcpConfig { receive_window: Some(7), ..config(Recovery::Sack) };
+    let config = TcpConfig { receive_window: Some(Packets(7)), ..config(Recovery::Sack) };
     let mut path = Path::new(config, ENDLESS);
     path.pump();
     for _ in 0..1000 {
@@ -349,7 +349,7 @@ fn the_ack_that_ends_renos_recovery_restarts_the_timer() {
 
 #[test]
 fn an_ecn_echo_halves_once_a_round_trip() {
-    let config = TcpConfig { ecn: true, initial_window: 16, ..config(Recovery::Sack) };
+    let config = TcpConfig { ecn: true, initial_window: Packets(16), ..config(Recovery::Sack) };
     let mut path = Path::new(config, ENDLESS);
     path.pump();
     // Every packet of the first round trip arrives marked.
@@ -366,8 +366,12 @@ fn an_ecn_echo_halves_once_a_round_trip() {
 #[test]
 fn the_window_does_not_grow_in_the_round_trip_of_an_ecn_reduction() {
     // RFC 3168 §6.1.2; ssthresh ends slow start, so that every ACK before and after adds a part of a packet.
-    let config =
-        TcpConfig { ecn: true, initial_window: 16, initial_ssthresh: Some(16), ..config(Recovery::Sack) };
+    let config = TcpConfig {
+        ecn: true,
+        initial_window: Packets(16),
+        initial_ssthresh: Some(Packets(16)),
+        ..config(Recovery::Sack)
+    };
     let mut path = Path::new(config, ENDLESS);
     path.pump();
     path.segments[0].1.congestion_experienced = true;
@@ -389,7 +393,8 @@ fn the_window_does_not_grow_in_the_round_trip_of_an_ecn_reduction() {
 
 #[test]
 fn an_idle_restart_keeps_what_the_control_has_learnt() {
-    let config = TcpConfig { ecn: true, accurate_ecn: true, initial_window: 10, ..config(Recovery::Sack) };
+    let config =
+        TcpConfig { ecn: true, accurate_ecn: true, initial_window: Packets(10), ..config(Recovery::Sack) };
     let dctcp = ControlConfig::Dctcp(DctcpConfig { gain: 0.0625, initial_alpha: 1.0 });
     let start = Start { window: 20.0, ssthresh: 20.0, ..Start::NEW };
     let mut path = Path::new(config.clone(), 2000);
@@ -415,7 +420,7 @@ fn an_idle_restart_keeps_what_the_control_has_learnt() {
 #[test]
 fn karn_no_sample_of_a_packet_that_was_probed() {
     // The probe, two RTTs later, is the packet timed; with RACK nothing else sends it again.
-    let config = TcpConfig { timestamps: false, initial_window: 10, ..config(Recovery::Rack) };
+    let config = TcpConfig { timestamps: false, initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10).losing(&[10]);
     path.run();
     path.sender.supply(1);
@@ -427,7 +432,11 @@ fn karn_no_sample_of_a_packet_that_was_probed() {
 
 #[test]
 fn a_stretch_ack_ends_slow_start_where_single_acks_would() {
-    let config = TcpConfig { initial_window: 8, initial_ssthresh: Some(11), ..config(Recovery::Sack) };
+    let config = TcpConfig {
+        initial_window: Packets(8),
+        initial_ssthresh: Some(Packets(11)),
+        ..config(Recovery::Sack)
+    };
     let mut path = Path::new(config, 8);
     path.lost_acks = (0..7).collect();
     path.run();
@@ -447,9 +456,9 @@ proptest! {
     ) {
         for recovery in RECOVERIES {
             let config = TcpConfig {
-                delayed_ack: delayed.then_some(Duration::from_millis(40).as_ps()),
+                delayed_ack: delayed.then_some(Duration::from_millis(40)),
                 prr, limited_transmit: limited, handshake, timestamps, pacing,
-                receive_window: window,
+                receive_window: window.map(Packets),
                 ..config(recovery)
             };
             let mut path = Path::new(config, packets);
@@ -470,8 +479,8 @@ proptest! {
 /// When the transfer of so many packets is complete, ms, and the timeouts it took.
 fn completion(recovery: Recovery, packets: u64, lost: &[u64]) -> (u64, u64, Vec<u64>) {
     // A window that is open from the beginning, packets 1 to 10 are sent at 0 ms; and the timer of RFC 6298.
-    let min_rto = Duration::from_secs(1).as_ps();
-    let config = TcpConfig { initial_window: 10, min_rto, ..config(recovery) };
+    let min_rto = Duration::from_secs(1);
+    let config = TcpConfig { initial_window: Packets(10), min_rto, ..config(recovery) };
     let mut path = Path::new(config, packets).losing(lost);
     path.run();
     (milliseconds(path.now), path.sender.statistics.timeouts, path.retransmissions())
@@ -489,7 +498,7 @@ fn a_probe_finds_a_lost_tail_without_a_timeout() {
 
 #[test]
 fn a_probe_that_repairs_the_one_loss_reduces_the_window() {
-    let config = TcpConfig { initial_window: 10, ..config(Recovery::Rack) };
+    let config = TcpConfig { initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10).losing(&[9]);
     path.run();
     assert_eq!((milliseconds(path.now), path.retransmissions()), (400, vec![10]));
@@ -507,7 +516,7 @@ fn a_probe_that_repairs_the_one_loss_reduces_the_window() {
 #[test]
 fn a_needless_probe_changes_nothing() {
     // All arrive; the ACKs of the last three are lost. The probe is answered with a D-SACK.
-    let config = TcpConfig { initial_window: 10, ..config(Recovery::Rack) };
+    let config = TcpConfig { initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10);
     path.lost_acks = [7, 8, 9].into();
     path.run();
@@ -521,7 +530,8 @@ fn a_needless_probe_changes_nothing() {
 #[test]
 fn new_data_is_the_probe_if_there_is_some() {
     // The receiver's window lets no more than 10 packets go, the sender's four: a probe may exceed the latter.
-    let config = TcpConfig { initial_window: 4, receive_window: Some(10), ..config(Recovery::Rack) };
+    let config =
+        TcpConfig { initial_window: Packets(4), receive_window: Some(Packets(10)), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 20).losing(&[0, 1, 2, 3]);
     path.pump();
     while path.segments_sent < 5 {
@@ -543,7 +553,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let config = TcpConfig { initial_window: 20, ..config(Recovery::Rack) };
+        let config = TcpConfig { initial_window: Packets(20), ..config(Recovery::Rack) };
         let mut sender = sender(&config);
         sender.supply(ENDLESS);
         Self { config, sender, receiver: Receiver::new(1), sent: Vec::new() }

@@ -63,7 +63,7 @@ impl TcpRoute {
     pub(super) fn new(network: &Network, group: &TcpGroup, file_of: &[Option<u32>]) -> Self {
         let (forth, back) = (&group.path, &group.reverse_path);
         let payload = group.payload_bytes();
-        let (window, scale) = scaled(group.tcp.receive_window.map(|packets| packets * u64::from(payload)));
+        let (window, scale) = scaled(group.tcp.receive_window.map(|packets| packets.0 * u64::from(payload)));
         Self {
             number: group.number,
             forth: hops(network, forth, back, file_of),
@@ -71,7 +71,7 @@ impl TcpRoute {
             passed: if back.is_empty() { passed(network, forth, file_of) } else { Vec::new() },
             header_bytes: group.header_bytes,
             payload,
-            ack_bytes: group.tcp.ack_size,
+            ack_bytes: group.tcp.ack_size.0 as u32,
             ecn: group.ecn,
             marked: group.marker.build().is_some(),
             timestamps: group.tcp.timestamps,

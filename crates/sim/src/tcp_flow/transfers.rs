@@ -63,7 +63,7 @@ impl TcpFlow {
     fn resume_connection(&mut self, group: &TcpGroup, now: Instant) {
         self.sender.resume(now);
         if now.since(self.application.begun) > self.sender.timeout(&group.tcp) {
-            self.sender.restart_after_idle(now, group.tcp.initial_window as f64);
+            self.sender.restart_after_idle(now, group.tcp.initial_window.0 as f64);
         }
     }
 
