@@ -72,7 +72,7 @@ impl FqCodel {
     pub fn new(config: &FqCodelConfig) -> Self {
         Self {
             limit: config.limit,
-            quantum: config.quantum.0 as i64,
+            quantum: config.quantum.0.cast_signed(),
             law: Law::new(config.target, config.interval, config.ecn),
             queues: vec![FlowQueue::default(); config.queues as usize].into(),
             new: VecDeque::new(),

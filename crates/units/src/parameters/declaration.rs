@@ -67,6 +67,7 @@ impl Kind {
 /// What the macro builds a parameter of.
 #[doc(hidden)]
 impl Parameter {
+    /// One that must be given, with any value.
     pub const fn new(
         name: &'static str,
         kind: Kind,
@@ -76,15 +77,20 @@ impl Parameter {
         Self { name, kind, default: None, min: None, max: None, choices, description: doc.trim_ascii() }
     }
 
+    /// With a smallest value.
+    #[must_use]
     pub const fn with_min(self, min: Bound) -> Self {
         Self { min: Some(self.kind.bound(min)), ..self }
     }
 
+    /// With a largest value.
+    #[must_use]
     pub const fn with_max(self, max: Bound) -> Self {
         Self { max: Some(self.kind.bound(max)), ..self }
     }
 
-    /// Comes last: the default must be one of the choices.
+    /// With a default, which must be one of the choices.
+    #[must_use]
     pub const fn with_default(self, default: &'static str) -> Self {
         if matches!(self.kind, Kind::Choice | Kind::Control) {
             let mut index = 0;
