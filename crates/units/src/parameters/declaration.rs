@@ -1,5 +1,5 @@
 //! [`configuration!`](crate::configuration) and [`choice!`](crate::choice), and what they are made of: all of it is known when
-//! the program is compiled, so a bound without its unit, or a default that is none of the choices, stops the compiler.
+//! the program is compiled, so a bound without its unit, or a default that is out of range or none of the choices, stops the compiler.
 
 use super::{Kind, Parameter};
 use crate::parse::{is_same, smallest_units, BYTES, DURATION, PACKETS, RATE};
@@ -89,9 +89,18 @@ impl Parameter {
         Self { max: Some(self.kind.bound(max)), ..self }
     }
 
-    /// With a default, which must be one of the choices.
+    /// With a default, which must be one of the choices, or a quantity within the ends of the range, which are known by then. A
+    /// default that is no number has a name of its own, as "off".
     #[must_use]
     pub const fn with_default(self, default: &'static str) -> Self {
+        let has_unit = matches!(self.kind, Kind::Duration | Kind::Rate | Kind::Bytes | Kind::Packets);
+        if has_unit && default.as_bytes()[0].is_ascii_digit() {
+            let value = self.kind.resolved(default);
+            assert!(
+                is_at_most(self.min, value) && is_at_most(value, self.max),
+                "a default that is out of range"
+            );
+        }
         if matches!(self.kind, Kind::Choice | Kind::Control) {
             let mut index = 0;
             while index < self.choices.len() && !is_same(self.choices[index].as_bytes(), default.as_bytes()) {
@@ -100,6 +109,14 @@ impl Parameter {
             assert!(index < self.choices.len(), "a default that is none of the choices");
         }
         Self { default: Some(default), ..self }
+    }
+}
+
+/// Whether two numbers are in order, if there are two.
+const fn is_at_most(least: Option<f64>, most: Option<f64>) -> bool {
+    match (least, most) {
+        (Some(least), Some(most)) => least <= most,
+        _ => true,
     }
 }
 
@@ -156,6 +173,19 @@ impl Parameter {
 ///     pub struct PauseConfig {
 ///         /// Its length.
 ///         pause: parshall_units::Duration, default "1 ms", max "10";
+///     }
+/// }
+/// assert_eq!(PauseConfig::PARAMETERS.len(), 1);
+/// ```
+///
+/// Neither is a default out of range:
+///
+/// ```compile_fail
+/// parshall_units::configuration! {
+///     /// A pause.
+///     pub struct PauseConfig {
+///         /// Its length.
+///         pause: parshall_units::Duration, default "1 s", max "10 ms";
 ///     }
 /// }
 /// assert_eq!(PauseConfig::PARAMETERS.len(), 1);
