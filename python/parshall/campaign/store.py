@@ -35,6 +35,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from parshall import notebook
 from parshall.campaign import locks
 from parshall.campaign.locks import Claim
 from parshall.errors import InputError, StorageError, StoreError
@@ -249,6 +250,11 @@ class Store:
         finally:
             if held is not None:
                 held.release()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: its sweeps."""
+        rows = ([name] for name in self.sweeps)
+        return notebook.fragment("Store", str(self.directory), notebook.table(("sweep",), rows))
 
     def __repr__(self) -> str:
         return f"<Store in {self.directory}>"
