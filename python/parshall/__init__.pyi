@@ -7,6 +7,7 @@ from . import stats as stats
 from .campaign import Plan as Plan
 from .campaign import Store as Store
 from .campaign import Sweep as Sweep
+from .campaign import query as query
 from .campaign import sweep as sweep
 from .errors import InputError as InputError
 from .errors import ParshallError as ParshallError
