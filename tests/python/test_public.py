@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -88,3 +89,26 @@ def test_a_scenario_is_predicted_without_being_run(tmp_path: Path) -> None:
         refused = CliRunner().invoke(app, arguments)
         assert refused.exit_code == 2
         assert message in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("study r", ["rio"]),
+        ("list cub", ["cubic", "cubic_2005"]),
+        ("itb --cc reno,hy", ["reno,hybla"]),
+        ("study rio --scale p", ["paper"]),
+        ("check-control ren", ["reno"]),
+    ],
+)
+def test_a_shell_completes_names_of_the_catalogs(line: str, expected: list[str]) -> None:
+    environment = {**os.environ, "_PARSHALL_COMPLETE": "complete_bash", "COMP_WORDS": f"parshall {line}"}
+    environment["COMP_CWORD"] = str(len(line.split()))
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv[0] = 'parshall'; from parshall.cli import main; main()"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == expected
