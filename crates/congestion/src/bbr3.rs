@@ -36,13 +36,13 @@ parshall_units::configuration! {
     /// Parameters of [`Bbr3`].
     pub struct Bbr3Config {
         /// Share of lost packets above which probing is too much.
-        loss_threshold: f64 => Number, default "0.02", min 0.0, max 1.0;
+        loss_threshold: f64, default "0.02", min 0.0, max 1.0;
         /// Factor of bandwidth and packets in flight that a round trip with losses keeps.
-        beta: f64 => Number, default "0.7", min 0.01, max 0.999;
+        beta: f64, default "0.7", min 0.01, max 0.999;
         /// Time without a new smallest RTT after which the queue is drained to measure it.
-        probe_rtt_interval: u64 => Duration, default "5 s", min 1e9;
+        probe_rtt_interval: Duration, default "5 s", min "1 ms";
         /// Time for which the queue is drained.
-        probe_rtt_duration: u64 => Duration, default "200 ms", min 0.0;
+        probe_rtt_duration: Duration, default "200 ms", min "0 s";
     }
 }
 
@@ -476,7 +476,7 @@ impl Bbr3 {
     // --- ProbeRTT: §4.3.4 ---
 
     fn update_min_rtt(&mut self, ack: &AckEvent, sample: &RateSample) {
-        let interval = Duration::from_ps(self.config.probe_rtt_interval);
+        let interval = self.config.probe_rtt_interval;
         let expired = self.probe_rtt_min < Duration::MAX && ack.now > self.probe_rtt_min_at + interval;
         if let Some(rtt) = ack.rtt {
             if rtt < self.probe_rtt_min || expired {
@@ -509,7 +509,7 @@ impl Bbr3 {
         self.held_back.mark(sample);
         if self.probe_rtt_end == Instant::MAX {
             if sample.in_flight as f64 <= self.probe_rtt_window() {
-                self.probe_rtt_end = now + Duration::from_ps(self.config.probe_rtt_duration);
+                self.probe_rtt_end = now + self.config.probe_rtt_duration;
                 self.probe_rtt_round = false;
                 self.rounds.restart(sample);
             }

@@ -73,12 +73,15 @@ pub use hystart::{HyStart, SlowStart, VARIABLES as HYSTART_VARIABLES};
 pub use illinois::{Illinois, IllinoisConfig};
 pub use ledbat::{Ledbat, LedbatConfig};
 pub use lp::{Lp, LpConfig};
-pub use multiple_time_scale::{Knowledge, MultipleTimeScale, MultipleTimeScaleConfig};
+pub use multiple_time_scale::{
+    Block, CouplingKind, Knowledge, MultipleTimeScale, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind,
+    Sharing,
+};
 pub use needs::Needs;
-pub use rate_based::{RateBased, RateBasedConfig};
+pub use rate_based::{CongestionSignal, RateBased, RateBasedConfig};
 pub use reno::{Reno, RenoConfig};
 pub use scalable::{Scalable, ScalableConfig};
-pub use tcp_rate::{TcpRate, TcpRateConfig};
+pub use tcp_rate::{DecreasePer, TcpRate, TcpRateConfig};
 pub use tfrc::{Tfrc, TfrcConfig};
 pub use vegas::{Vegas, VegasConfig};
 pub use veno::{Veno, VenoConfig};

@@ -12,6 +12,7 @@ use parshall_congestion::conformance::{
 };
 use parshall_congestion::{CongestionControl, ControlConfig, SlowStart, Start};
 use parshall_units::parameters::Entry;
+use parshall_units::testing::misspelt;
 use parshall_units::Duration;
 use proptest::prelude::*;
 use serde_json::json;
@@ -138,6 +139,15 @@ proptest! {
 fn what_the_catalog_gives_by_default_is_within_its_ranges() {
     for entry in CATALOG {
         assert_eq!(default_config(entry).check(Duration::ZERO), Ok(()), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_misspelt_choice_is_refused() {
+    for entry in CATALOG {
+        for object in misspelt(entry, &default_object(entry)) {
+            assert!(serde_json::from_value::<ControlConfig>(object).is_err(), "{}", entry.name);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::unit_interval;
 use parshall_units::parameters::Entry;
-use parshall_units::ConfigError;
+use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
 use serde::Deserialize;
 
@@ -15,7 +15,7 @@ parshall_units::configuration! {
     /// Independent losses.
     pub struct BernoulliConfig {
         /// Probability that a packet is lost.
-        probability: f64 => Number, min 0.0, max 1.0;
+        probability: f64, min 0.0, max 1.0;
     }
 }
 
@@ -23,7 +23,7 @@ parshall_units::configuration! {
     /// Losses at equal distances.
     pub struct PeriodicConfig {
         /// Every packet of this number is lost.
-        every: u64 => Packets, min 1.0;
+        every: Packets, min "1 packet";
     }
 }
 
@@ -31,13 +31,13 @@ parshall_units::configuration! {
     /// Losses in bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
     pub struct GilbertElliottConfig {
         /// Probability, at each packet, of going from the good to the bad state.
-        good_to_bad: f64 => Number, min 0.0, max 1.0;
+        good_to_bad: f64, min 0.0, max 1.0;
         /// Probability, at each packet, of going from the bad to the good state.
-        bad_to_good: f64 => Number, min 0.0, max 1.0;
+        bad_to_good: f64, min 0.0, max 1.0;
         /// Probability that a packet is lost in the good state.
-        loss_good: f64 => Number, default "0", min 0.0, max 1.0;
+        loss_good: f64, default "0", min 0.0, max 1.0;
         /// Probability that a packet is lost in the bad state.
-        loss_bad: f64 => Number, default "1", min 0.0, max 1.0;
+        loss_bad: f64, default "1", min 0.0, max 1.0;
     }
 }
 
@@ -138,7 +138,7 @@ impl LossConfig {
             Self::None(_) => None,
             Self::Bernoulli(config) => (config.probability > 0.0)
                 .then(|| Loss::Bernoulli { log_survival: libm::log1p(-config.probability), passing: None }),
-            Self::Periodic(config) => Some(Loss::Periodic { every: config.every, passed: 0 }),
+            Self::Periodic(config) => Some(Loss::Periodic { every: config.every.0, passed: 0 }),
             Self::GilbertElliott(config) => Some(Loss::GilbertElliott { config: config.clone(), bad: false }),
         }
     }
@@ -181,6 +181,8 @@ fn geometric<R: RngCore>(log_survival: f64, random: &mut R) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parshall_units::testing::any_object;
+    use proptest::prelude::*;
     use rand_core::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -208,9 +210,39 @@ mod tests {
         assert!((conditional - 0.3).abs() < 0.006, "{conditional}");
     }
 
+    /// Every model, from all that its parameters accept.
+    fn any_models() -> Vec<impl Strategy<Value = LossConfig>> {
+        let any =
+            |entry| any_object(entry, |_| None).prop_map(|object| serde_json::from_value(object).unwrap());
+        CATALOG.iter().map(any).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn losses_follow_from_the_random_numbers_alone(configs in any_models(), seed: u64) {
+            for config in configs {
+                prop_assert_eq!(config.check(), Ok(()));
+                let hits = || {
+                    let mut loss = config.build();
+                    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                    (0..200).map(|_| loss.as_mut().is_some_and(|loss| loss.next(&mut random))).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(hits(), hits(), "{:?}", config);
+                match &config {
+                    LossConfig::None(_) => prop_assert!(!hits().contains(&true)),
+                    LossConfig::Periodic(PeriodicConfig { every: Packets(1) }) => prop_assert!(!hits().contains(&false)),
+                    LossConfig::Bernoulli(BernoulliConfig { probability }) if *probability == 1.0 => {
+                        prop_assert!(!hits().contains(&false));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
     #[test]
     fn periodic_loses_every_nth() {
-        let mut loss = LossConfig::Periodic(PeriodicConfig { every: 3 }).build().unwrap();
+        let mut loss = LossConfig::Periodic(PeriodicConfig { every: Packets(3) }).build().unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let draws: Vec<bool> = (0..7).map(|_| loss.next(&mut random)).collect();
         assert_eq!(draws, [false, false, true, false, false, true, false]);

@@ -2,34 +2,53 @@
 
 mod common;
 
-use common::{config, link, LIMIT};
+use common::{config, limit, link, object, LIMIT};
 use parshall_net::ecn::Ecn;
 use parshall_net::link::{Offered, Outcome};
 use parshall_net::markers::Class;
 use parshall_net::queues::catalog::CATALOG;
 use parshall_net::queues::{
-    Arrival, Backlog, DepartureDiscipline, DepartureQueue, Discipline, Held, Queue, QueueDiscipline, Verdict,
+    Arrival, Backlog, DepartureDiscipline, DepartureQueue, Discipline, Held, Queue, QueueConfig,
+    QueueDiscipline, Verdict,
 };
 use parshall_units::parameters::Entry;
+use parshall_units::testing::{any_object, misspelt};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The queues that decide at arrival.
-fn at_arrival() -> impl Iterator<Item = (&'static Entry, Queue)> {
-    CATALOG.iter().filter_map(|entry| match config(entry).build() {
-        Discipline::AtArrival(queue) => Some((entry, queue)),
+/// The queues with their defaults.
+fn defaults() -> Vec<QueueConfig> {
+    CATALOG.iter().map(config).collect()
+}
+
+/// Every queue, each from all that its parameters accept, but for its limit.
+fn any_queues() -> Vec<impl Strategy<Value = QueueConfig>> {
+    let any = |entry| {
+        any_object(entry, |parameter| limit(parameter).map(|limit| Just(limit).boxed()))
+            .prop_map(|object| serde_json::from_value::<QueueConfig>(object).unwrap())
+            .prop_filter("a queue that contradicts itself", |config| config.check().is_ok())
+    };
+    CATALOG.iter().map(any).collect()
+}
+
+/// Of the queues of the catalog, those that decide at arrival.
+fn at_arrival(configs: &[QueueConfig]) -> impl Iterator<Item = (&'static Entry, &QueueConfig, Queue)> {
+    CATALOG.iter().zip(configs).filter_map(|(entry, config)| match config.build() {
+        Discipline::AtArrival(queue) => Some((entry, config, queue)),
         Discipline::AtDeparture(_) => None,
     })
 }
 
-/// The queues that decide at departure.
-fn at_departure() -> impl Iterator<Item = (&'static Entry, DepartureQueue)> {
-    CATALOG.iter().filter_map(|entry| match config(entry).build() {
+/// Of the queues of the catalog, those that decide at departure.
+fn at_departure(
+    configs: &[QueueConfig],
+) -> impl Iterator<Item = (&'static Entry, &QueueConfig, DepartureQueue)> {
+    CATALOG.iter().zip(configs).filter_map(|(entry, config)| match config.build() {
         Discipline::AtArrival(_) => None,
-        Discipline::AtDeparture(queue) => Some((entry, queue)),
+        Discipline::AtDeparture(queue) => Some((entry, config, queue)),
     })
 }
 
@@ -45,11 +64,12 @@ fn random(seed: u64) -> Xoshiro256PlusPlus {
 proptest! {
     #[test]
     fn packets_are_conserved_in_order_and_within_the_limit(
+        configs in any_queues(),
         arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1501, any_ecn(), any::<bool>()), 1..400),
         seed: u64,
     ) {
-        for (entry, _) in at_arrival() {
-            let (mut one, mut two) = (link(entry), link(entry));
+        for (entry, config, _) in at_arrival(&configs) {
+            let (mut one, mut two) = (link(config), link(config));
             let (mut draws, mut again) = (random(seed), random(seed));
             let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
             for &(gap, bytes, ecn, within) in &arrivals {
@@ -75,23 +95,25 @@ proptest! {
     }
 }
 
-#[test]
-fn a_full_buffer_drops_even_what_could_be_marked() {
-    for (entry, mut queue) in at_arrival() {
-        let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, ..Backlog::default() };
-        for class in [Class::In, Class::Out] {
-            let transmission = Duration::from_millis(1);
-            let arrival = Arrival { now: Instant::ZERO, bytes: 1500, ecn: Ecn::Ect0, class, transmission };
-            let mut verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
-            assert!(verdicts.all(|verdict| verdict == Verdict::Drop), "{}", entry.name);
+proptest! {
+    #[test]
+    fn a_full_buffer_drops_even_what_could_be_marked(configs in any_queues()) {
+        for (entry, config, mut queue) in at_arrival(&configs) {
+            let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, ..Backlog::default() };
+            for class in [Class::In, Class::Out] {
+                let transmission = Duration::from_millis(1);
+                let arrival = Arrival { now: Instant::ZERO, bytes: 1500, ecn: Ecn::Ect0, class, transmission };
+                let mut verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
+                prop_assert!(verdicts.all(|verdict| verdict == Verdict::Drop), "{}: {config:?}", entry.name);
+            }
         }
     }
 }
 
 #[test]
 fn a_light_load_loses_nothing() {
-    for (entry, _) in at_arrival() {
-        let mut link = link(entry);
+    for (entry, config, _) in at_arrival(&defaults()) {
+        let mut link = link(config);
         let mut draws = random(1);
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
@@ -104,9 +126,10 @@ fn a_light_load_loses_nothing() {
 proptest! {
     #[test]
     fn what_is_held_leaves_once_in_the_order_of_its_flow(
+        configs in any_queues(),
         steps in prop::collection::vec((0u64..20_000_000_000, 40u32..1501, any_ecn(), any::<bool>(), 0u32..5), 1..400),
     ) {
-        for (entry, mut queue) in at_departure() {
+        for (entry, _, mut queue) in at_departure(&configs) {
             let mut again = queue.clone();
             let (mut now, mut lost, mut lost_again) = (Instant::ZERO, VecDeque::new(), VecDeque::new());
             let (mut entered, mut left, mut last) = (0, 0, BTreeMap::new());
@@ -142,7 +165,7 @@ proptest! {
 
 #[test]
 fn what_is_served_at_once_is_neither_dropped_nor_marked() {
-    for (entry, mut queue) in at_departure() {
+    for (entry, _, mut queue) in at_departure(&defaults()) {
         let mut lost = VecDeque::new();
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
@@ -160,6 +183,15 @@ fn what_is_served_at_once_is_neither_dropped_nor_marked() {
 fn defaults_do_not_contradict_each_other() {
     for entry in CATALOG {
         assert_eq!(config(entry).check(), Ok(()), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_misspelt_choice_is_refused() {
+    for entry in CATALOG {
+        for object in misspelt(entry, &object(entry)) {
+            assert!(serde_json::from_value::<QueueConfig>(object).is_err(), "{}", entry.name);
+        }
     }
 }
 

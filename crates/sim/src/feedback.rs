@@ -243,13 +243,13 @@ impl Feedback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parshall_congestion::{ControlConfig, RateBasedConfig};
+    use parshall_congestion::{CongestionSignal, ControlConfig, RateBasedConfig};
 
     fn feedback() -> Feedback {
         let control = ControlConfig::RateBased(RateBasedConfig {
             increase: 100.0,
             decrease: 1.0,
-            congestion: "loss".into(),
+            congestion: CongestionSignal::Loss,
             ceiling: 1e5,
         });
         let leg = Duration::from_millis(25);

@@ -102,4 +102,4 @@ trait LawConfig {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -10,8 +10,8 @@ fn bbr3() -> Bbr3 {
     let config = Bbr3Config {
         loss_threshold: 0.02,
         beta: 0.7,
-        probe_rtt_interval: Duration::from_secs(5).as_ps(),
-        probe_rtt_duration: Duration::from_millis(200).as_ps(),
+        probe_rtt_interval: Duration::from_secs(5),
+        probe_rtt_duration: Duration::from_millis(200),
     };
     Bbr3::new(&config, Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW })
 }

@@ -7,7 +7,7 @@ parshall_units::configuration! {
     /// Parameters of [`DropTail`].
     pub struct DropTailConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "100 packets";
+        limit: Limit, default "100 packets";
     }
 }
 

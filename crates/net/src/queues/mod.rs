@@ -36,7 +36,7 @@ pub use step::{Step, StepConfig};
 
 use crate::ecn::Ecn;
 use crate::markers::Class;
-use parshall_units::parameters::{Bounded, Reader, Variable};
+use parshall_units::parameters::{Bounded, Kind, ParameterType, Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -123,6 +123,10 @@ pub enum Limit {
 }
 
 impl Bounded for Limit {}
+
+impl ParameterType for Limit {
+    const KIND: Kind = Kind::Buffer;
+}
 
 impl Limit {
     /// Whether a packet of `bytes` fits beside what is held.

@@ -27,21 +27,21 @@ parshall_units::configuration! {
     /// Parameters of [`Pie`].
     pub struct PieConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "1000 packets";
+        limit: Limit, default "1000 packets";
         /// Queueing delay to hold.
-        target: u64 => Duration, default "15 ms", min 1e6;
+        target: Duration, default "15 ms", min "1 us";
         /// Time between two updates of the probability.
-        update_interval: u64 => Duration, default "15 ms", min 1e6;
+        update_interval: Duration, default "15 ms", min "1 us";
         /// Weight of the delay's distance from the target, in 1/s.
-        alpha: f64 => Number, default "0.125", min 0.0, max 1000.0;
+        alpha: f64, default "0.125", min 0.0, max 1000.0;
         /// Weight of the delay's change since the last update, in 1/s.
-        beta: f64 => Number, default "1.25", min 0.0, max 1000.0;
+        beta: f64, default "1.25", min 0.0, max 1000.0;
         /// Length of a burst that passes untouched while the queue was empty before.
-        max_burst: u64 => Duration, default "150 ms", min 0.0;
+        max_burst: Duration, default "150 ms", min "0 s";
         /// Whether hits are kept from following each other closely, and from staying away for long.
-        derandomized: bool => Boolean, default "true";
+        derandomized: bool, default "true";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool => Boolean, default "false";
+        ecn: bool, default "false";
     }
 }
 
@@ -73,7 +73,7 @@ impl Pie {
             gains: Gains::new(config.alpha, config.beta, config.target),
             probability: 0.0,
             delay_s: 0.0,
-            burst_left: Duration::from_ps(config.max_burst),
+            burst_left: config.max_burst,
             accumulated: 0.0,
             next_update: Instant::MAX,
         }
@@ -86,7 +86,7 @@ impl Pie {
 
     /// The updates that were due since the last arrival. `free`: when the last accepted packet leaves.
     fn catch_up(&mut self, now: Instant, free: Instant) {
-        let interval = Duration::from_ps(self.config.update_interval);
+        let interval = self.config.update_interval;
         if self.next_update == Instant::MAX {
             self.next_update = now + interval;
         }
@@ -123,15 +123,15 @@ impl Pie {
         }
         self.probability = self.probability.clamp(0.0, 1.0);
         self.delay_s = delay_s;
-        self.burst_left = self.burst_left - Duration::from_ps(self.config.update_interval);
+        self.burst_left = self.burst_left - self.config.update_interval;
     }
 
     /// RFC 8033 §4.1 and §5.4
     fn is_hit<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> bool {
-        let half_target_s = Duration::from_ps(self.config.target).as_secs_f64() / 2.0;
+        let half_target_s = self.config.target.as_secs_f64() / 2.0;
         let calm = self.delay_s < half_target_s;
         if self.probability == 0.0 && calm && backlog.delay.as_secs_f64() < half_target_s {
-            self.burst_left = Duration::from_ps(self.config.max_burst); // §4.3
+            self.burst_left = self.config.max_burst; // §4.3
         }
         if self.burst_left > Duration::ZERO {
             return false;

@@ -8,15 +8,16 @@
 //! cannot be marked is not touched by the threshold: a sender without ECN fills the buffer.
 
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
+use parshall_units::Packets;
 use rand_core::RngCore;
 
 parshall_units::configuration! {
     /// Parameters of [`Step`].
     pub struct StepConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "100 packets";
+        limit: Limit, default "100 packets";
         /// Queue K from which on packets are marked.
-        threshold: u64 => Packets, default "20 packets", min 0.0;
+        threshold: Packets, default "20 packets", min "0 packets";
     }
 }
 
@@ -34,7 +35,7 @@ impl Step {
 
     /// An empty queue.
     pub fn new(config: &StepConfig) -> Self {
-        Self { limit: config.limit, threshold: config.threshold }
+        Self { limit: config.limit, threshold: config.threshold.0 }
     }
 }
 

@@ -19,7 +19,7 @@ parshall_units::configuration! {
         /// Largest value, above `minimum`.
         maximum: f64 => Value, min 1e-12, max 1e18;
         /// Tail index α: between the ends P(X > x) falls as x^-α.
-        tail_index: f64 => Number, min 0.01, max 100.0;
+        tail_index: f64, min 0.01, max 100.0;
     }
 }
 

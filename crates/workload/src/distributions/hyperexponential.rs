@@ -23,7 +23,7 @@ parshall_units::configuration! {
         /// Mean.
         mean: f64 => Value, min 1e-12, max 1e18;
         /// Squared coefficient of variation: variance over squared mean.
-        cv2: f64 => Number, min 1.0, max 1e6;
+        cv2: f64, min 1.0, max 1e6;
     }
 }
 

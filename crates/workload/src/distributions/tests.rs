@@ -2,9 +2,12 @@
 
 use super::catalog::CATALOG;
 use super::*;
+use parshall_units::parameters::{Entry, Kind, Parameter};
+use parshall_units::testing::any_object;
 use proptest::prelude::*;
 use rand_xoshiro::rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{json, Value};
 
 /// A law, and its distribution function in closed form.
 struct Case {
@@ -191,38 +194,39 @@ fn unknown_names_and_keys_are_refused() {
     }
 }
 
+/// A law from all that its parameters accept, as a resolved scenario has it; steps of an empirical one.
+pub(crate) fn any_law() -> BoxedStrategy<Value> {
+    let entries: Vec<&'static Entry> = CATALOG.iter().collect();
+    prop::sample::select(entries)
+        .prop_flat_map(|entry| any_object(entry, points))
+        .prop_filter("ends in the wrong order", |law| config_of(law).validate().is_ok())
+        .boxed()
+}
+
+fn config_of(law: &Value) -> DistributionConfig {
+    serde_json::from_value(law.clone()).unwrap()
+}
+
 fn any_config() -> impl Strategy<Value = DistributionConfig> {
-    let mean = || (-12.0..18.0f64).prop_map(|e| libm::pow(10.0, e));
-    prop_oneof![
-        (0.0..1e18f64).prop_map(|value| DistributionConfig::Constant(ConstantConfig { value })),
-        (0.0..1e9f64, 0.0..1e9f64)
-            .prop_map(|(low, w)| DistributionConfig::Uniform(UniformConfig { low, high: low + w })),
-        mean().prop_map(|mean| DistributionConfig::Exponential(ExponentialConfig { mean })),
-        (mean(), 1.001..100.0f64)
-            .prop_map(|(mean, tail_index)| DistributionConfig::Pareto(ParetoConfig { mean, tail_index })),
-        (-12.0..17.0f64, 1e-3..1.0f64, 0.01..100.0f64).prop_map(|(low, decades, tail_index)| {
-            let (minimum, maximum) = (libm::pow(10.0, low), libm::pow(10.0, low + decades));
-            DistributionConfig::BoundedPareto(BoundedParetoConfig { minimum, maximum, tail_index })
-        }),
-        (mean(), 0.0..5.0f64)
-            .prop_map(|(mean, sigma)| DistributionConfig::Lognormal(LognormalConfig { mean, sigma })),
-        (mean(), 0.1..100.0f64)
-            .prop_map(|(mean, shape)| DistributionConfig::Weibull(WeibullConfig { mean, shape })),
-        (mean(), 1.0..1e6f64).prop_map(|(mean, cv2)| {
-            DistributionConfig::Hyperexponential(HyperexponentialConfig { mean, cv2 })
-        }),
-        prop::collection::vec((0u32..9, 0u32..9), 1..9).prop_map(|steps| {
-            let total: u32 = steps.iter().map(|(_, p)| p).sum::<u32>().max(1);
-            let (mut value, mut weight) = (0, 0);
-            let mut points: Vec<[f64; 2]> = Vec::new();
-            for (v, p) in steps {
-                (value, weight) = (value + v, weight + p);
-                points.push([f64::from(value), f64::from(weight) / f64::from(total)]);
-            }
-            points.last_mut().unwrap()[1] = 1.0;
-            DistributionConfig::Empirical(EmpiricalConfig { points })
-        }),
-    ]
+    any_law().prop_map(|law| config_of(&law))
+}
+
+fn points(parameter: &Parameter) -> Option<BoxedStrategy<Value>> {
+    let steps = || prop::collection::vec((0u32..9, 0u32..9), 1..9);
+    (parameter.kind == Kind::CdfPoints).then(|| steps().prop_map(|steps| json!(cumulated(&steps))).boxed())
+}
+
+/// The points of a cumulative distribution, from what each adds to the value and to the weight.
+fn cumulated(steps: &[(u32, u32)]) -> Vec<[f64; 2]> {
+    let total: u32 = steps.iter().map(|(_, weight)| weight).sum::<u32>().max(1);
+    let (mut value, mut weight) = (0, 0);
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    for (more, heavier) in steps {
+        (value, weight) = (value + more, weight + heavier);
+        points.push([f64::from(value), f64::from(weight) / f64::from(total)]);
+    }
+    points.last_mut().unwrap()[1] = 1.0;
+    points
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use crate::loss::{BernoulliConfig, LossConfig};
 use crate::markers::Class;
 use crate::queues::{CodelConfig, DualPi2Config, DualScheduler, FqCodelConfig, Limit, QueueConfig};
 use crate::rate::Transmitter;
-use parshall_units::Rate;
+use parshall_units::{Bytes, Packets, Rate};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -23,8 +23,8 @@ fn link(queue: &QueueConfig, loss: f64) -> Link {
 fn codel(limit: u64, target_ms: u64, interval_ms: u64) -> QueueConfig {
     QueueConfig::Codel(CodelConfig {
         limit: Limit::Packets(limit),
-        target: Duration::from_millis(target_ms).as_ps(),
-        interval: Duration::from_millis(interval_ms).as_ps(),
+        target: Duration::from_millis(target_ms),
+        interval: Duration::from_millis(interval_ms),
         ecn: true,
     })
 }
@@ -34,24 +34,24 @@ fn hasty(limit: u64) -> Vec<QueueConfig> {
     let fair = FqCodelConfig {
         limit: Limit::Packets(limit),
         queues: 3,
-        quantum: 1000,
-        target: Duration::from_millis(1).as_ps(),
-        interval: Duration::from_millis(2).as_ps(),
+        quantum: Bytes(1000),
+        target: Duration::from_millis(1),
+        interval: Duration::from_millis(2),
         ecn: true,
     };
     let dual = DualPi2Config {
         limit: Limit::Packets(limit),
-        target: Duration::from_millis(1).as_ps(),
-        update_interval: Duration::from_millis(2).as_ps(),
+        target: Duration::from_millis(1),
+        update_interval: Duration::from_millis(2),
         alpha: 10.0,
         beta: 100.0,
         coupling: 2.0,
-        ramp_start: 0,
-        ramp_width: Duration::from_millis(1).as_ps(),
-        unmarked: 0,
+        ramp_start: Duration::ZERO,
+        ramp_width: Duration::from_millis(1),
+        unmarked: Packets(0),
         scheduler: DualScheduler::Weighted,
         classic_share: 0.3,
-        time_shift: 0,
+        time_shift: Duration::ZERO,
     };
     vec![codel(limit, 1, 2), QueueConfig::FqCodel(fair), QueueConfig::DualPi2(dual)]
 }
