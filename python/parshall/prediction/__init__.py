@@ -3,7 +3,6 @@
 | module | what |
 | --- | --- |
 | `network` | the resolved scenario as numbers: links, groups of flows, round-trip times |
-| `laws` | quantiles and moments of the scenario's distributions |
 | `fixed_point` | loss and queueing of full links, at which TCP's demand is their capacity |
 | `loads` | loads that are given, whatever the network does |
 | `a_priori` | throughput from the scenario alone |

@@ -12,13 +12,18 @@ pub const LIMIT: u64 = 20;
 
 /// The entry's configuration: a limit of [`LIMIT`] packets, catalog defaults for the rest.
 pub fn config(entry: &Entry) -> QueueConfig {
+    config_with_limit(entry, LIMIT)
+}
+
+/// The entry's configuration: a limit in packets, catalog defaults for the rest.
+pub fn config_with_limit(entry: &Entry, limit: u64) -> QueueConfig {
     let mut object = Map::new();
     object.insert("name".into(), json!(entry.name));
     for parameter in entry.parameters {
         let text = parameter.default.expect("queues have defaults");
         let value: Value = match parameter.kind {
             Kind::Weight if text == "instantaneous" => json!(1.0),
-            Kind::Buffer => json!({ "packets": LIMIT }),
+            Kind::Buffer => json!({ "packets": limit }),
             Kind::Number | Kind::Weight => json!(text.parse::<f64>().unwrap()),
             Kind::Integer => json!(text.parse::<u64>().unwrap()),
             Kind::Boolean => json!(text.parse::<bool>().unwrap()),
