@@ -30,7 +30,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Protocol
 
-from parshall.prediction import a_priori, at_measured, completion, datagrams, diffserv, loads, network, tables
+from parshall.prediction import (
+    a_priori,
+    at_measured,
+    completion,
+    datagrams,
+    diffserv,
+    fair_share,
+    loads,
+    network,
+    tables,
+)
 from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Predicted, Reading, Throughput
 
 __all__ = [
@@ -87,7 +97,7 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
     seen = {} if flows is None else at_measured.read(flows)
     links = tables.named(measured, "links")
     by_class = diffserv.answers(net, links)
-    from_scenario = a_priori.throughput(net, given_bps) + list(by_class.throughput)
+    from_scenario = [*a_priori.throughput(net, given_bps), *by_class.throughput, *fair_share.throughput(net)]
     return Predicted(
         throughput=tuple(_with_measured(from_scenario, seen) + at_measured.throughput(_as_run(net, measured), seen)),
         completion=tuple(completion.completion(net, given_bps, seen, tables.named(measured, "transfers"))),

@@ -9,6 +9,7 @@
 | `at_measured` | throughput at the loss and RTT that a run measured |
 | `completion` | completion times of transfers |
 | `datagrams` | datagram loads and the queues of Poisson traffic |
+| `fair_share` | queues that serve the flows apart |
 | `diffserv` | networks with RIO queues and token buckets |
 | `answers` | the results |
 | `tables` | columns of measured tables, whatever the library |

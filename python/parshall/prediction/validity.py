@@ -75,7 +75,7 @@ def before(network: Network, group: Group, model: ThroughputModel) -> str | None
         if reason := _link(link):
             return reason
         for other in network.crossing(i):
-            if other.name != group.name and (reason := _company(link, other, model)):
+            if other.name != group.name and (reason := _company(network, link, other, model)):
                 return reason
     return None
 
@@ -148,9 +148,11 @@ _PATTERNS = {"bursts": "come in bursts", "periodic": "come at equal distances"}
 """By the pattern of the medium's losses (`parshall.properties.LossTraits`)."""
 
 
-def _company(link: Link, other: Group, model: ThroughputModel) -> str | None:
+def _company(network: Network, link: Link, other: Group, model: ThroughputModel) -> str | None:
     if offered_bps(other) is not None:
         return None
+    if reason := next((reason for i in other.path if (reason := _link(network.links[i]))), None):
+        return f"on link {link.name!r} the load of group {other.name!r} is not known beforehand: {reason}"
     if other.kind not in STEADY:
         return f"on link {link.name!r} the load of group {other.name!r} ({other.kind}) is not known beforehand"
     if not models_for(other.control):
