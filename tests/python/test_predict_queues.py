@@ -71,8 +71,8 @@ def ratios(predicted: Predicted, model: str) -> dict[str, float]:
 def test_a_queue_is_predicted_right_or_out_of_range(queue: str) -> None:
     """Shares within 20 % of the bracket of the readings, for round-trip times that differ by a factor of three.
 
-    Without its lower end, where the buffer is empty, there is no bracket: queues are short where they are managed. 20 %: the loss that the bracket has is one for all, where a full buffer loses in bursts and a random drop falls on those
-    that send in bursts.
+    20 %: the loss of the bracket is one for all, where a full buffer loses in bursts, and random drops fall on those
+    that send in bursts. Without its lower end, the empty buffer, there is no bracket: managed queues are short.
     """
     predicted = beside_a_run(scenario(queue, flows("reno", "20 ms", 5), flows("reno", "60 ms", 5)))
     models = {row.model for row in foretold(predicted)}
@@ -102,8 +102,8 @@ def test_flows_apart_under_early_drops_are_out_of_range_and_say_so() -> None:
     predicted = predict(scenario("fq_codel", flows("reno", "20 ms"), flows("reno", "160 ms")))
     assert not any(row.in_range for row in predicted.throughput)
     assert reasons(predicted, "pftk") == {
-        "the queue of link 'bottleneck' (FQ-CoDel) serves the flows apart, each with a share of its own; the models have "
-        "one queue and one loss for all"
+        "the queue of link 'bottleneck' (FQ-CoDel) serves the flows apart, each with a share of its own; the models "
+        "have one queue and one loss for all"
     }
     (reason,) = reasons(predicted, "fair_share")
     assert "(FQ-CoDel) drops before a flow's own queue is long enough to keep its share in use" in reason

@@ -65,4 +65,4 @@ def max_min_shares(capacity: float, most: ArrayLike, flows: ArrayLike = 1.0) -> 
     levels = (rate - below) / above
     held_back = levels < wanted[order]
     level = float(levels[held_back][0]) if held_back.any() else np.inf
-    return np.minimum(wanted, level)
+    return np.asarray(np.minimum(wanted, level))

@@ -107,8 +107,8 @@ def _runs_dry(link: Link, tcp: list[Group], rates_bps: dict[str, FloatArray]) ->
     if needed_s <= held_s:
         return None
     return (
-        f"the queue of link {link.name!r} holds {held_s:.3g} s of its rate; a flow's own queue runs dry after a loss, and "
-        f"leaves a part of its share to others, unless it holds the {needed_s:.3g} s of their round trips"
+        f"the queue of link {link.name!r} holds {held_s:.3g} s of its rate; a flow's own queue runs dry after a loss, "
+        f"and leaves a part of its share to others, unless it holds the {needed_s:.3g} s of the flows' round trips"
     )
 
 
@@ -117,8 +117,8 @@ def _too_short(network: Network, group: Group, rates_bps: FloatArray) -> str | N
     grown_s = float(np.max(rates_bps * group.base_rtt_s**2 / (8 * group.packet_bytes)))
     if grown_s > lasting:
         return (
-            f"a packet a round trip more takes {grown_s:.3g} s to bring a flow of group {group.name!r} to its share, and "
-            f"{lasting:.4g} s are measured"
+            f"a packet a round trip more takes {grown_s:.3g} s to bring a flow of group {group.name!r} to its share, "
+            f"and {lasting:.4g} s are measured"
         )
     if group.kind == "transfer":
         seconds = 8 * sum(group.workload["sizes"]) / float(np.max(rates_bps))
