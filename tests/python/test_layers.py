@@ -196,7 +196,7 @@ def test_the_rules_for_python_never_allow() -> None:
     assert not rules["models"] & simulator
     assert rules["stats"] <= {"errors"}
     assert not any("cli" in used for part, used in rules.items() if part != "__main__")
-    doors = {"schema", "controls", "runs", "traces", "cli", "documentation"}
+    doors = {"schema", "properties", "controls", "runs", "traces", "cli", "documentation"}
     assert {user for user, used in rules.items() if "_core" in used} <= doors
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from parshall.models.answer import Conditions, ThroughputModel
 from parshall.models.inputs import FloatArray
 from parshall.models.roots import find_root
-from parshall.prediction.network import EARLY_DROPS, Group, Network
+from parshall.prediction.network import Group, Network
 
 MOST_SWEEPS = 100
 TOLERANCE = 1e-6
@@ -106,7 +106,7 @@ class Problem:
         links = [self.network.links[i] for i in path]
         medium = 1 - np.prod([1 - link.loss for link in links])
         queues = 1 - np.prod(1 - solution.loss[path])
-        tail_drops = [solution.loss[i] for i in path if self.network.links[i].queue["name"] not in EARLY_DROPS]
+        tail_drops = [solution.loss[i] for i in path if not self.network.links[i].drops_at_random]
         dependent = 1 - np.prod(1 - np.asarray(tail_drops))
         loss = 1 - (1 - medium) * (1 - queues)
         queueing = float(solution.queueing_s[path].sum())

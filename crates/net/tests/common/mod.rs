@@ -12,10 +12,16 @@ pub const LIMIT: u64 = 20;
 
 /// The entry's configuration: a limit of [`LIMIT`] packets, catalog defaults for the rest.
 pub fn config(entry: &Entry) -> QueueConfig {
-    serde_json::from_value(object(entry)).unwrap()
+    config_with_limit(entry, LIMIT)
 }
 
-/// The same as a resolved scenario has it.
+/// The entry's configuration: a limit in packets, catalog defaults for the rest.
+pub fn config_with_limit(entry: &Entry, packets: u64) -> QueueConfig {
+    let limit = |parameter: &Parameter| (parameter.kind == Kind::Buffer).then(|| json!({ "packets": packets }));
+    serde_json::from_value(testing::default_object(entry, limit)).unwrap()
+}
+
+/// The configuration of [`config`] as a resolved scenario has it.
 pub fn object(entry: &Entry) -> Value {
     testing::default_object(entry, limit)
 }
