@@ -170,7 +170,7 @@ impl LossConfig {
         let (mean, pattern) = match self {
             Self::None(_) => (0.0, LossPattern::None),
             Self::Bernoulli(config) => (config.probability, LossPattern::Independent),
-            Self::Periodic(config) => (1.0 / config.every as f64, LossPattern::Periodic),
+            Self::Periodic(config) => (1.0 / config.every.0 as f64, LossPattern::Periodic),
             Self::GilbertElliott(config) => (config.mean(), LossPattern::Bursts),
         };
         LossTraits { mean, pattern }
@@ -305,7 +305,7 @@ mod tests {
         for config in [
             LossConfig::None(NoLossConfig {}),
             LossConfig::Bernoulli(BernoulliConfig { probability: 0.02 }),
-            LossConfig::Periodic(PeriodicConfig { every: 40 }),
+            LossConfig::Periodic(PeriodicConfig { every: parshall_units::Packets(40) }),
             bursts(0.01, 0.1, 0.001),
             bursts(0.0, 0.5, 0.05),
             bursts(0.02, 0.0, 0.1), // the bad state, once it comes, stays
