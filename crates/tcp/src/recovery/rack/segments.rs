@@ -198,8 +198,11 @@ impl Segments {
         packet.is_some_and(|packet| packet.sent == sent && !packet.lost && !packet.sacked)
     }
 
+    /// A packet is lost, even if it is SACKed: a receiver may discard what it reported (RFC 2018 §8).
     fn mark_lost(&mut self, number: u64) {
-        self.packets[(number - self.base) as usize].lost = true;
+        let packet = &mut self.packets[(number - self.base) as usize];
+        packet.lost = true;
+        self.sacked_count -= u64::from(std::mem::take(&mut packet.sacked));
         self.lost_count += 1;
         self.lost.push(Reverse(number));
     }
@@ -261,4 +264,28 @@ struct Delivery {
     /// When the one sent last was sent, and its number.
     newest: Option<(Instant, u64)>,
     count: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first unacknowledged packet is never one that the receiver still has: an ACK would have said so.
+    #[test]
+    fn a_timeout_finds_a_first_packet_lost_that_was_sacked() {
+        let mut segments = Segments::new(1);
+        (1..=3).for_each(|number| segments.on_send(Instant::ZERO, number));
+        let first = [Range { start: 1, end: 2 }, Range::default(), Range::default()];
+        assert_eq!(segments.on_ack(Instant::ZERO, 1, &first, (None, Duration::MAX), |_| {}), 1);
+        let later = Instant::ZERO + Duration::from_secs(1);
+        assert_eq!(segments.mark_lost_on_timeout(later, Duration::ZERO), 3);
+        assert_eq!((segments.pipe(), segments.sacked_count(), segments.lost_count()), (0, 0, 3));
+        for number in 1..=3 {
+            assert_eq!(segments.next_lost(), Some(number));
+            segments.on_send(later, number);
+        }
+        assert_eq!((segments.pipe(), segments.next_lost()), (3, None));
+        segments.on_ack(later, 4, &Default::default(), (None, Duration::MAX), |_| {});
+        assert_eq!((segments.pipe(), segments.has_holes()), (0, false));
+    }
 }
