@@ -188,9 +188,9 @@ def test_a_run_that_fails_is_recorded_and_the_rest_goes_on(
     assert len(store.failures()) == 2
     with pytest.raises(SimulationError, match=f"a whole: 2.runs failed: .*{why}"):
         Sweep.load(store, "huge").without_failures("a whole")
-    found = store.query("SELECT flows_web_count FROM runs ORDER BY 1")
+    found = ps.query(store, "SELECT flows_web_count FROM runs ORDER BY 1")
     assert found["flows_web_count"].to_list() == [1, 1, 2, 2]
-    assert store.query("SELECT point, repetition FROM failures ORDER BY ALL").rows() == [(1, 0), (1, 1)]
+    assert ps.query(store, "SELECT point, repetition FROM failures ORDER BY ALL").rows() == [(1, 0), (1, 1)]
 
 
 def test_two_processes_share_a_store_and_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

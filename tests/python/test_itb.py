@@ -27,8 +27,9 @@ from parshall.itb.fairness import harm
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
 from parshall.itb.page import page
 from parshall.itb.scale import SCALES
-from parshall.itb.writing import toml, write_scenarios
+from parshall.itb.writing import write_scenarios
 from parshall.report.document import document_html
+from parshall.schema.writing import toml
 
 Cli = Callable[..., Result]
 

@@ -1,8 +1,8 @@
 //! The one list of congestion controls.
 //!
 //! A new control is a file of this crate and a line in the call of `controls!` below; its name,
-//! parameters, dispatch, docs and conformance tests follow from that line. Braces give what else of a flow has another
-//! default with it.
+//! parameters, dispatch, docs and conformance tests follow from that line. Behind `as` is the name as text writes it, if that is
+//! another one. Braces give what else of a flow has another default with it.
 
 use crate::{
     AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig, CongestionControl,
@@ -36,7 +36,7 @@ macro_rules! each_kind {
 
 macro_rules! controls {
     (
-        $($name:literal => $control:ident($config:ident) $($inline:ident)?
+        $($name:literal $(as $title:literal)? => $control:ident($config:ident) $($inline:ident)?
             $({ $($key:ident: $default:literal),+ })?),* $(,)?
     ) => {
         /// Which congestion control, and its parameters.
@@ -157,34 +157,37 @@ macro_rules! controls {
                 variables: $control::VARIABLES,
             },)*
         ];
+
+        /// Controls by their names, and as text writes them, where that is not the same.
+        pub const TITLES: &[(&str, &str)] = &[$($(($name, $title),)?)*];
     };
 }
 
 controls! {
-    "reno" => Reno(RenoConfig) inline,
-    "cubic" => Cubic(CubicConfig),
+    "reno" as "Reno" => Reno(RenoConfig) inline,
+    "cubic" as "CUBIC" => Cubic(CubicConfig),
     "cubic_2005" => Cubic2005(Cubic2005Config),
-    "bic" => Bic(BicConfig),
-    "highspeed" => HighSpeed(HighSpeedConfig),
-    "scalable" => Scalable(ScalableConfig),
-    "htcp" => Htcp(HtcpConfig),
-    "westwood" => Westwood(WestwoodConfig),
-    "hybla" => Hybla(HyblaConfig) inline,
-    "veno" => Veno(VenoConfig),
-    "illinois" => Illinois(IllinoisConfig),
-    "yeah" => Yeah(YeahConfig),
-    "compound" => Compound(CompoundConfig),
-    "lp" => Lp(LpConfig),
-    "ledbat++" => Ledbat(LedbatConfig),
-    "copa" => Copa(CopaConfig),
-    "vegas" => Vegas(VegasConfig),
-    "fast" => Fast(FastConfig),
-    "dctcp" => Dctcp(DctcpConfig),
-    "bbr" => Bbr(BbrConfig) { recovery: "rack" },
-    "bbr3" => Bbr3(Bbr3Config) { recovery: "rack" },
-    "tcp_rate" => TcpRate(TcpRateConfig),
+    "bic" as "BIC" => Bic(BicConfig),
+    "highspeed" as "HighSpeed" => HighSpeed(HighSpeedConfig),
+    "scalable" as "Scalable" => Scalable(ScalableConfig),
+    "htcp" as "H-TCP" => Htcp(HtcpConfig),
+    "westwood" as "Westwood" => Westwood(WestwoodConfig),
+    "hybla" as "Hybla" => Hybla(HyblaConfig) inline,
+    "veno" as "Veno" => Veno(VenoConfig),
+    "illinois" as "Illinois" => Illinois(IllinoisConfig),
+    "yeah" as "YeAH" => Yeah(YeahConfig),
+    "compound" as "Compound" => Compound(CompoundConfig),
+    "lp" as "TCP-LP" => Lp(LpConfig),
+    "ledbat++" as "LEDBAT++" => Ledbat(LedbatConfig),
+    "copa" as "Copa" => Copa(CopaConfig),
+    "vegas" as "Vegas" => Vegas(VegasConfig),
+    "fast" as "FAST" => Fast(FastConfig),
+    "dctcp" as "DCTCP" => Dctcp(DctcpConfig),
+    "bbr" as "BBR" => Bbr(BbrConfig) { recovery: "rack" },
+    "bbr3" as "BBRv3" => Bbr3(Bbr3Config) { recovery: "rack" },
+    "tcp_rate" as "TCP Rate" => TcpRate(TcpRateConfig),
     "rate_based" => RateBased(RateBasedConfig),
-    "tfrc" => Tfrc(TfrcConfig),
+    "tfrc" as "TFRC" => Tfrc(TfrcConfig),
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 

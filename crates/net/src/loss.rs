@@ -4,7 +4,7 @@ use crate::unit_interval;
 use parshall_units::parameters::Entry;
 use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 parshall_units::configuration! {
     /// No loss.
@@ -53,6 +53,39 @@ pub enum LossConfig {
     Periodic(PeriodicConfig),
     /// `gilbert_elliott`
     GilbertElliott(GilbertElliottConfig),
+}
+
+/// How losses follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossPattern {
+    /// There are none.
+    None,
+    /// Whatever was lost before.
+    Independent,
+    /// At equal distances.
+    Periodic,
+    /// In bursts.
+    Bursts,
+}
+
+/// What formulas need to know of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LossTraits {
+    /// The share of packets that is lost in the long run.
+    pub mean: f64,
+    /// How they follow each other.
+    pub pattern: LossPattern,
+}
+
+impl GilbertElliottConfig {
+    /// The share of packets that is lost in the long run.
+    fn mean(&self) -> f64 {
+        // Without turns it stays in the state that it begins in, the good one.
+        let turns = self.good_to_bad + self.bad_to_good;
+        let bad = if self.good_to_bad > 0.0 { self.good_to_bad / turns } else { 0.0 };
+        (1.0 - bad) * self.loss_good + bad * self.loss_bad
+    }
 }
 
 /// Every loss model.
@@ -130,6 +163,17 @@ impl LossConfig {
             Self::Periodic(config) => config.check_ranges(),
             Self::GilbertElliott(config) => config.check_ranges(),
         }
+    }
+
+    /// What formulas need to know of it.
+    pub fn traits(&self) -> LossTraits {
+        let (mean, pattern) = match self {
+            Self::None(_) => (0.0, LossPattern::None),
+            Self::Bernoulli(config) => (config.probability, LossPattern::Independent),
+            Self::Periodic(config) => (1.0 / config.every.0 as f64, LossPattern::Periodic),
+            Self::GilbertElliott(config) => (config.mean(), LossPattern::Bursts),
+        };
+        LossTraits { mean, pattern }
     }
 
     /// The medium in its first state: good. `None` if it never loses anything.
@@ -246,6 +290,29 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let draws: Vec<bool> = (0..7).map(|_| loss.next(&mut random)).collect();
         assert_eq!(draws, [false, false, true, false, false, true, false]);
+    }
+
+    #[test]
+    fn the_mean_is_the_share_of_a_long_run() {
+        let bursts = |good_to_bad, bad_to_good, loss_good| {
+            LossConfig::GilbertElliott(GilbertElliottConfig {
+                good_to_bad,
+                bad_to_good,
+                loss_good,
+                loss_bad: 0.8,
+            })
+        };
+        for config in [
+            LossConfig::None(NoLossConfig {}),
+            LossConfig::Bernoulli(BernoulliConfig { probability: 0.02 }),
+            LossConfig::Periodic(PeriodicConfig { every: parshall_units::Packets(40) }),
+            bursts(0.01, 0.1, 0.001),
+            bursts(0.0, 0.5, 0.05),
+            bursts(0.02, 0.0, 0.1), // the bad state, once it comes, stays
+        ] {
+            let (mean, observed) = (config.traits().mean, share(&config, 2_000_000));
+            assert!((observed - mean).abs() <= 0.02 * mean, "{config:?}: {mean} and {observed}");
+        }
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{config, limit, link, object, LIMIT};
+use common::{config, config_with_limit, limit, link, object, LIMIT};
 use parshall_net::ecn::Ecn;
 use parshall_net::link::{Offered, Outcome};
 use parshall_net::markers::Class;
-use parshall_net::queues::catalog::CATALOG;
+use parshall_net::queues::catalog::{CATALOG, TRAITS};
+use parshall_net::queues::traits::{Drops, Separates};
 use parshall_net::queues::{
     Arrival, Backlog, DepartureDiscipline, DepartureQueue, Discipline, Held, Queue, QueueConfig,
     QueueDiscipline, Verdict,
@@ -27,7 +28,7 @@ fn defaults() -> Vec<QueueConfig> {
 /// Every queue, each from all that its parameters accept, but for its limit.
 fn any_queues() -> Vec<impl Strategy<Value = QueueConfig>> {
     let any = |entry| {
-        any_object(entry, |parameter| limit(parameter).map(|limit| Just(limit).boxed()))
+        any_object(entry, |parameter| limit(parameter, LIMIT).map(|limit| Just(limit).boxed()))
             .prop_map(|object| serde_json::from_value::<QueueConfig>(object).unwrap())
             .prop_filter("a queue that contradicts itself", |config| config.check().is_ok())
     };
@@ -189,7 +190,7 @@ fn defaults_do_not_contradict_each_other() {
 #[test]
 fn a_misspelt_choice_is_refused() {
     for entry in CATALOG {
-        for object in misspelt(entry, &object(entry)) {
+        for object in misspelt(entry, &object(entry, LIMIT)) {
             assert!(serde_json::from_value::<QueueConfig>(object).is_err(), "{}", entry.name);
         }
     }
@@ -200,5 +201,46 @@ fn entries_are_complete_and_names_unique() {
     for (index, entry) in CATALOG.iter().enumerate() {
         assert!(!entry.summary.is_empty() && !entry.reference.is_empty(), "{}", entry.name);
         assert!(CATALOG[..index].iter().all(|other| other.name != entry.name), "{}", entry.name);
+    }
+}
+
+/// A limit that lets every queue with thresholds reach them.
+const LONG: u64 = 100;
+
+#[test]
+fn every_queue_has_traits_and_a_title() {
+    let named: Vec<&str> = TRAITS.iter().map(|(name, _)| *name).collect();
+    let listed: Vec<&str> = CATALOG.iter().map(|entry| entry.name).collect();
+    assert_eq!(named, listed);
+    assert!(TRAITS.iter().all(|(_, traits)| !traits.title.is_empty()));
+}
+
+/// What became of packets that found all but the last place taken for ten seconds, at 12 Mbit/s.
+fn verdicts(queue: &mut impl QueueDiscipline, ecn: Ecn) -> Vec<Verdict> {
+    let mut draws = random(1);
+    let held = LONG - 1;
+    let (bytes, transmission) = (1500, Duration::from_millis(1));
+    let delay = Duration::from_millis(held);
+    let backlog = Backlog { packets: held, bytes: held * 1500, delay, ..Backlog::default() };
+    let at = |millisecond| Instant::ZERO + Duration::from_millis(millisecond);
+    (0..10_000)
+        .map(|ms| Arrival { now: at(ms), bytes, ecn, class: Class::Out, transmission })
+        .map(|arrival| queue.on_arrival(&arrival, &backlog, &mut draws))
+        .collect()
+}
+
+#[test]
+fn queues_that_decide_at_arrival_keep_their_traits() {
+    for (entry, (_, traits)) in CATALOG.iter().zip(TRAITS) {
+        let Discipline::AtArrival(mut queue) = config_with_limit(entry, LONG).build() else { continue };
+        let name = entry.name;
+        assert_ne!(traits.drops, Drops::Departure, "{name}");
+        assert!(matches!(traits.separates, Separates::Nothing | Separates::Profiles), "{name}");
+        assert_eq!(queue.differentiates(), traits.separates == Separates::Profiles, "{name}");
+        let plain = verdicts(&mut queue, Ecn::NotCapable);
+        let early = plain.contains(&Verdict::Drop);
+        assert_eq!(early, traits.drops == Drops::Early || traits.own_rate, "{name} drops what fits: {early}");
+        let marks = verdicts(&mut queue, Ecn::Ect0).contains(&Verdict::Mark);
+        assert!(!marks || traits.marks, "{name} marks, and declares that it does not");
     }
 }

@@ -141,7 +141,7 @@ impl FlowProbe {
                 in_flight_packets: Some(sender.flight()),
                 srtt_s: sender.srtt().map(Duration::as_secs_f64),
                 delivered_bytes: Some(delivered),
-                retransmissions: Some(self.retransmissions_before + sender.statistics.retransmissions),
+                retransmissions: Some(self.retransmissions_before + sender.statistics().retransmissions),
                 largest_slope: largest_slope(sender.control()),
             };
             samples.take(core, row, sender.control());

@@ -169,7 +169,7 @@ fn common_row(edge: Option<&Edge>, measured: Option<(&Latency, &FlowLatency)>) -
 
 fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
     let group = &network.tcp_groups[flow.group as usize];
-    let statistics = &flow.sender.statistics;
+    let statistics = flow.sender.statistics();
     let sent = statistics.packets_sent;
     let latency = network.core.latency.as_deref().map(|all| (all, &all.tcp[flow.index as usize]));
     FlowRow {

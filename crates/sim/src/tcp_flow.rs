@@ -269,7 +269,7 @@ impl TcpFlow {
             trim(&mut self.line);
             trim(&mut self.acks);
             if let Some(probe) = &mut self.probe {
-                probe.end_round(core, self.id, at, &self.sender.statistics);
+                probe.end_round(core, self.id, at, self.sender.statistics());
             }
         }
         self.pump(group, core, at);
@@ -281,9 +281,9 @@ impl TcpFlow {
     /// The sender hears an ACK; the RTT sample that it takes is recorded.
     #[inline(never)]
     fn on_timed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) -> bool {
-        let before = self.sender.statistics.rtt_total();
+        let before = self.sender.statistics().rtt_total();
         let round_ended = self.sender.on_ack(&group.tcp, at, ack);
-        let sample = self.sender.statistics.rtt_since(before);
+        let sample = self.sender.statistics().rtt_since(before);
         if let (Some(rtt), Some(latency)) = (sample, &mut core.latency) {
             latency.round_trip(self.index, rtt);
         }
@@ -465,7 +465,7 @@ impl TcpFlow {
     fn begin_measurement(&mut self, warm_up: Instant) {
         self.measuring = true;
         self.sender.settle(warm_up);
-        let statistics = &mut self.sender.statistics;
+        let statistics = self.sender.statistics_mut();
         // A transfer under way keeps its own counts across the restart.
         let application = &mut self.application;
         application.sent_before = application.sent_before.wrapping_sub(statistics.packets_sent);

@@ -165,7 +165,7 @@ fn without_loss_the_window_doubles_each_round_trip() {
         let mut path = Path::new(config(recovery), 4 + 8 + 16);
         path.run();
         assert_eq!(milliseconds(path.now), 300);
-        assert_eq!((path.segments_sent, path.sender.statistics.retransmissions), (28, 0));
+        assert_eq!((path.segments_sent, path.sender.statistics().retransmissions), (28, 0));
     }
 }
 
@@ -187,8 +187,8 @@ fn a_single_loss_is_repaired_within_a_round_trip_without_a_timeout() {
         // Packet 10 is the tenth segment sent; in flight with it are enough others for three duplicates.
         let mut path = Path::new(config(recovery), 60).losing(&[9]);
         path.run();
-        assert_eq!(path.sender.statistics.timeouts, 0, "{recovery:?}");
-        assert_eq!(path.sender.statistics.loss_events, 1, "{recovery:?}");
+        assert_eq!(path.sender.statistics().timeouts, 0, "{recovery:?}");
+        assert_eq!(path.sender.statistics().loss_events, 1, "{recovery:?}");
         assert_eq!(path.retransmissions()[0], 10, "{recovery:?}");
         if recovery != Recovery::Tahoe {
             assert_eq!(path.retransmissions(), [10], "{recovery:?}");
@@ -202,8 +202,8 @@ fn newreno_repairs_one_hole_a_round_trip_and_sack_all_at_once() {
     let repair_times = |recovery| {
         let mut path = Path::new(config(recovery), 200).losing(&holes);
         path.run();
-        assert_eq!(path.sender.statistics.timeouts, 0, "{recovery:?}");
-        assert_eq!(path.sender.statistics.loss_events, 1, "{recovery:?}");
+        assert_eq!(path.sender.statistics().timeouts, 0, "{recovery:?}");
+        assert_eq!(path.sender.statistics().loss_events, 1, "{recovery:?}");
         assert_eq!(path.retransmissions(), [21, 23, 25], "{recovery:?}");
         let times: Vec<u64> =
             path.sent.iter().filter(|s| s.retransmission).map(|s| milliseconds(s.sent)).collect();
@@ -222,7 +222,7 @@ fn reno_needs_a_timeout_where_newreno_does_not() {
         let config = TcpConfig { min_rto: Duration::from_secs(1), ..config(recovery) };
         let mut path = Path::new(config, 200).losing(&[12, 13, 14, 15]);
         path.run();
-        path.sender.statistics.timeouts
+        path.sender.statistics().timeouts
     };
     assert!(timeouts(Recovery::Reno) >= 1);
     assert_eq!(timeouts(Recovery::NewReno), 0);
@@ -238,10 +238,10 @@ fn a_lost_retransmission_waits_for_the_timer_but_with_rack() {
         path.run();
         if recovery == Recovery::Rack {
             // Packets sent after the retransmission were delivered: it is sent a third time, and nothing else again.
-            assert_eq!((path.sender.statistics.timeouts, path.retransmissions()), (0, vec![10, 10]));
+            assert_eq!((path.sender.statistics().timeouts, path.retransmissions()), (0, vec![10, 10]));
             continue;
         }
-        assert!(path.sender.statistics.timeouts >= 1, "{recovery:?}");
+        assert!(path.sender.statistics().timeouts >= 1, "{recovery:?}");
         assert!(path.retransmissions().iter().filter(|&&seq| seq == 10).count() >= 2, "{recovery:?}");
     }
 }
@@ -255,7 +255,7 @@ fn timeouts_back_off_and_the_first_alone_reduces_ssthresh() {
         // One of the three is RACK's probe: it goes first, and the timer starts anew behind it.
         let (timeouts, times) =
             if recovery == Recovery::Rack { (3, [0, 2000, 4000, 8000]) } else { (4, [0, 1000, 3000, 7000]) };
-        assert!(path.sender.statistics.timeouts >= timeouts, "{recovery:?}");
+        assert!(path.sender.statistics().timeouts >= timeouts, "{recovery:?}");
         let first: Vec<u64> = path.sent.iter().filter(|s| s.seq == 1).map(|s| milliseconds(s.sent)).collect();
         assert_eq!(first[..4], times, "{recovery:?}");
     }
@@ -267,7 +267,7 @@ fn lost_acks_alone_cause_no_retransmission() {
         let mut path = Path::new(config(recovery), 400);
         path.lost_acks = (0..400).filter(|n| n % 3 == 1).collect();
         path.run();
-        assert_eq!(path.sender.statistics.retransmissions, 0, "{recovery:?}");
+        assert_eq!(path.sender.statistics().retransmissions, 0, "{recovery:?}");
     }
 }
 
@@ -316,7 +316,7 @@ fn karn_no_sample_of_a_retransmission() {
     let mut path = Path::new(config, 2).losing(&[0, 1]);
     path.run();
     // Both packets were sent twice, so there is no sample, and none that holds the timeout.
-    assert_eq!(path.sender.statistics.mean_rtt_s(), None);
+    assert_eq!(path.sender.statistics().mean_rtt_s(), None);
 }
 
 #[test]
@@ -359,8 +359,8 @@ fn an_ecn_echo_halves_once_a_round_trip() {
     while milliseconds(path.now) < 190 {
         path.step();
     }
-    assert_eq!(path.sender.statistics.ecn_reductions, 1);
-    assert_eq!(path.sender.statistics.retransmissions, 0);
+    assert_eq!(path.sender.statistics().ecn_reductions, 1);
+    assert_eq!(path.sender.statistics().retransmissions, 0);
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn the_window_does_not_grow_in_the_round_trip_of_an_ecn_reduction() {
     let mut path = Path::new(config, ENDLESS);
     path.pump();
     path.segments[0].1.congestion_experienced = true;
-    while path.sender.statistics.ecn_reductions == 0 {
+    while path.sender.statistics().ecn_reductions == 0 {
         path.step();
     }
     let reduced = path.sender.control().window();
@@ -409,7 +409,7 @@ fn an_idle_restart_keeps_what_the_control_has_learnt() {
     path.pump();
     path.segments[2].1.congestion_experienced = true;
     let mut before = 0.0;
-    while path.sender.statistics.ecn_reductions == 0 {
+    while path.sender.statistics().ecn_reductions == 0 {
         before = path.sender.control().window();
         assert!(path.step());
     }
@@ -427,7 +427,7 @@ fn karn_no_sample_of_a_packet_that_was_probed() {
     path.pump();
     while path.step() {}
     assert_eq!((path.sender.is_complete(), path.retransmissions()), (true, vec![11]));
-    assert_eq!(path.sender.statistics.mean_rtt_s(), Some(0.1));
+    assert_eq!(path.sender.statistics().mean_rtt_s(), Some(0.1));
 }
 
 #[test]
@@ -467,8 +467,8 @@ proptest! {
             path.run();
             prop_assert_eq!(path.fresh, packets);
             prop_assert_eq!(path.receiver.next(), packets + 1);
-            let again = path.sender.statistics.retransmissions;
-            prop_assert_eq!(path.sender.statistics.packets_sent, packets + u64::from(handshake) + again);
+            let again = path.sender.statistics().retransmissions;
+            prop_assert_eq!(path.sender.statistics().packets_sent, packets + u64::from(handshake) + again);
             if segments.is_empty() && acks.is_empty() {
                 prop_assert_eq!(again, 0);
             }
@@ -483,7 +483,7 @@ fn completion(recovery: Recovery, packets: u64, lost: &[u64]) -> (u64, u64, Vec<
     let config = TcpConfig { initial_window: Packets(10), min_rto, ..config(recovery) };
     let mut path = Path::new(config, packets).losing(lost);
     path.run();
-    (milliseconds(path.now), path.sender.statistics.timeouts, path.retransmissions())
+    (milliseconds(path.now), path.sender.statistics().timeouts, path.retransmissions())
 }
 
 #[test]
@@ -502,13 +502,13 @@ fn a_probe_that_repairs_the_one_loss_reduces_the_window() {
     let mut path = Path::new(config, 10).losing(&[9]);
     path.run();
     assert_eq!((milliseconds(path.now), path.retransmissions()), (400, vec![10]));
-    assert_eq!(path.sender.statistics.loss_events, 0); // nothing was sent since that could tell
+    assert_eq!(path.sender.statistics().loss_events, 0); // nothing was sent since that could tell
     let before = path.sender.control().window();
     path.sender.supply(5);
     path.pump();
     while path.step() {}
     assert!(path.sender.is_complete());
-    assert_eq!((path.sender.statistics.loss_events, path.sender.statistics.timeouts), (1, 0));
+    assert_eq!((path.sender.statistics().loss_events, path.sender.statistics().timeouts), (1, 0));
     assert!(path.sender.control().window() < before, "{before}");
     assert_eq!(path.retransmissions(), [10]);
 }
@@ -520,11 +520,11 @@ fn a_needless_probe_changes_nothing() {
     let mut path = Path::new(config, 10);
     path.lost_acks = [7, 8, 9].into();
     path.run();
-    assert_eq!((path.retransmissions(), path.sender.statistics.timeouts), (vec![10], 0));
+    assert_eq!((path.retransmissions(), path.sender.statistics().timeouts), (vec![10], 0));
     path.sender.supply(20);
     path.pump();
     while path.step() {}
-    assert_eq!(path.sender.statistics.loss_events, 0);
+    assert_eq!(path.sender.statistics().loss_events, 0);
 }
 
 #[test]
@@ -540,7 +540,7 @@ fn new_data_is_the_probe_if_there_is_some() {
     // Without an RTT sample the probe goes after a second, as the timer does.
     assert_eq!((milliseconds(path.now), path.sent[4].seq, path.sent[4].retransmission), (1000, 5, false));
     path.run();
-    assert_eq!(path.sender.statistics.timeouts, 0);
+    assert_eq!(path.sender.statistics().timeouts, 0);
 }
 
 /// Acknowledges what a sender sent, in any order a test likes.
@@ -588,7 +588,7 @@ fn once_reordering_was_seen_a_packet_may_be_late_by_a_quarter_of_the_rtt() {
     for (ms, seq) in [(100, 1), (100, 3), (100, 4), (110, 2)] {
         bench.deliver(ms, seq);
     }
-    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![], 0));
+    assert_eq!((bench.retransmissions(), bench.sender.statistics().loss_events), (vec![], 0));
     // Now many may be above: packet 5 is late by 20 ms.
     for seq in 6..=20 {
         bench.deliver(110, seq);
@@ -596,7 +596,7 @@ fn once_reordering_was_seen_a_packet_may_be_late_by_a_quarter_of_the_rtt() {
     let deadline = bench.sender.rto_deadline();
     assert_eq!(milliseconds(deadline), 135); // sent at 0; RTT 110, smallest 100: 110 + 100 / 4
     bench.deliver(130, 5);
-    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![], 0));
+    assert_eq!((bench.retransmissions(), bench.sender.statistics().loss_events), (vec![], 0));
     assert!(bench.sender.rto_deadline() > deadline);
 }
 
@@ -610,8 +610,8 @@ fn what_is_in_doubt_is_lost_when_the_timer_says_so() {
     assert_eq!(milliseconds(deadline), 125);
     bench.sender.on_timer(&bench.config, deadline);
     bench.pump(125);
-    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![2], 1));
-    assert_eq!((bench.sender.phase(), bench.sender.statistics.timeouts), (Phase::Recovery, 0));
+    assert_eq!((bench.retransmissions(), bench.sender.statistics().loss_events), (vec![2], 1));
+    assert_eq!((bench.sender.phase(), bench.sender.statistics().timeouts), (Phase::Recovery, 0));
 }
 
 /// RFC 8985 §7.2: the probe's time begins with new data or an ACK of new data.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import polars as pl
 
+from parshall import notebook
 from parshall.campaign.measured import frames_of, link_of, series_of
 from parshall.campaign.metrics import label as metric_label
 from parshall.campaign.record import SweepRecord, load
@@ -234,6 +235,23 @@ class Sweep:
     def _measured(self) -> dict[str, Series | None]:
         """Metrics that were computed since the sweep was read."""
         return {}
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: its points, with the mean of each metric."""
+        labels = [
+            *(parameter.name for parameter in self.record.parameters),
+            *(self.label(metric) for metric in self.metrics),
+        ]
+        rows = (
+            [*map(str, point.values), *(self._mean(metric, number) for metric in self.metrics)]
+            for number, point in enumerate(self.record.points)
+        )
+        remark = f"{self.status}, {self.record.runs} runs; means of their repetitions"
+        return notebook.fragment(self.name, remark, notebook.table(labels, rows))
+
+    def _mean(self, metric: str, point: int) -> float | None:
+        found = self.interval(metric, point)
+        return None if found is None else found.mean
 
     def __repr__(self) -> str:
         return f"<Sweep {self.name!r}: {self.status}, {len(self.record.points)} points, {self.record.runs} runs>"

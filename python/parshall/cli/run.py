@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +21,7 @@ from parshall.cli.console import (
     note,
     print_json,
     table,
+    termination_interrupts,
     verb,
 )
 
@@ -83,10 +82,10 @@ def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int
     from parshall.runs import run as simulate
     from parshall.runs import storage
 
-    before = signal.signal(signal.SIGTERM, _interrupt)
     directory = output or storage.next_directory(Path("runs"), scenario.name)
+    shown = not quiet and sys.stderr.isatty()
     try:
-        with _progress_bar(scenario.name, not quiet and sys.stderr.isatty()) as progress:
+        with termination_interrupts(), _progress_bar(scenario.name, shown) as progress:
             return simulate(scenario, directory, workers=workers, overwrite=force, progress=progress)
     except KeyboardInterrupt:
         if (directory / storage.RUN_FILE).exists():
@@ -94,12 +93,6 @@ def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int
             fail(f"interrupted; {done} of {scenario.repetitions} repetitions can be read in {directory}", INTERRUPTED)
         fail("interrupted before a repetition was finished", INTERRUPTED)
         raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:

@@ -18,6 +18,7 @@ from parshall.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Found, Key, Reading
 from parshall.control_check.sharing import with_verdict
 from parshall.itb.fairness import harm
+from parshall.properties import title
 from parshall.stats.confidence import Interval
 from parshall.stats.verdict import DIFFERENT, Verdict, judged, matters
 
@@ -25,7 +26,6 @@ AT_LEAST = 0.05
 """Harm below this does not matter: no standard has a number."""
 
 _DURATION_S = 60 + WARM_UP_S
-_NAMES = {"reno": "Reno", "cubic": "CUBIC"}
 _HARMS = (("throughput_harm", "throughput harm"), ("delay_harm", "delay harm"))
 
 
@@ -58,13 +58,13 @@ def rows(found: Found, own: str, names: list[str]) -> list[Row]:
         shares = {name: [reading["share"] for reading in found["beside", name, rival]] for name in names}
         for key, label in _HARMS:
             values = {name: interval(_values(harmed, name, rival, key)) for name in names}
-            verdict, accepted = _verdict(values[own], own == rival, _NAMES[rival])
-            label_to = f"{label} to {_NAMES[rival]}"
+            verdict, accepted = _verdict(values[own], own == rival, title(rival))
+            label_to = f"{label} to {title(rival)}"
             made.append(Row("harm", f"{key}_{rival}", label_to, "ratio", values, None, verdict, accepted))
         row = Row(
             "harm",
             f"share_{rival}",
-            f"share left to {_NAMES[rival]}, of an equal one",
+            f"share left to {title(rival)}, of an equal one",
             "ratio",
             {name: interval(shares[name]) for name in names},
         )

@@ -18,6 +18,7 @@
 //! pause before it was. It begins at 0.1.
 
 use super::red::{Red, RedConfig, RedRule};
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, Duration, Instant, Packets};
@@ -64,6 +65,13 @@ impl AdaptiveRed {
     pub(crate) const SUMMARY: &'static str =
         "RED that tunes itself: the average queue is held in the middle of its thresholds";
     pub(crate) const REFERENCE: &'static str = "Floyd, Gummadi & Shenker, 2001";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "Adaptive RED",
+        drops: Drops::Early,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &AdaptiveRedConfig) -> Self {

@@ -21,6 +21,7 @@
 //! opportunity is not part of the sojourn time.
 
 use super::departure::Fifo;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
@@ -53,6 +54,13 @@ impl Codel {
     pub(crate) const SUMMARY: &'static str =
         "drops at departure while packets have waited longer than a target for an interval";
     pub(crate) const REFERENCE: &'static str = "RFC 8289";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "CoDel",
+        drops: Drops::Departure,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &CodelConfig) -> Self {

@@ -1,5 +1,6 @@
 //! `DropTail`: a packet that does not fit is lost.
 
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use rand_core::RngCore;
 
@@ -20,6 +21,13 @@ pub struct DropTail {
 impl DropTail {
     pub(crate) const SUMMARY: &'static str = "first in, first out; what does not fit is lost";
     pub(crate) const REFERENCE: &'static str = "RFC 7567, section 2";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "drop-tail",
+        drops: Drops::Tail,
+        separates: Separates::Nothing,
+        marks: false,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &DropTailConfig) -> Self {

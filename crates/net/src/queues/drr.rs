@@ -16,6 +16,7 @@
 
 use super::departure::Fifo;
 use super::fq_codel::mixed;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, Instant};
@@ -57,6 +58,13 @@ impl Drr {
     pub(crate) const SUMMARY: &'static str =
         "a queue for each flow, served in turn, with equal shares in bytes";
     pub(crate) const REFERENCE: &'static str = "Shreedhar & Varghese, SIGCOMM 1995";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "deficit round robin",
+        drops: Drops::Tail,
+        separates: Separates::Flows,
+        marks: false,
+        own_rate: false,
+    };
 
     /// Empty queues.
     pub fn new(config: &DrrConfig) -> Self {

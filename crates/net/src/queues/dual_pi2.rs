@@ -29,6 +29,7 @@
 
 use super::departure::Fifo;
 use super::proportional_integral::Gains;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant, Packets};
@@ -130,6 +131,13 @@ impl DualPi2 {
     pub(crate) const SUMMARY: &'static str =
         "two queues with coupled control: low latency for scalable controls (L4S), PI2 for the others";
     pub(crate) const REFERENCE: &'static str = "RFC 9332";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "DualPI2",
+        drops: Drops::Departure,
+        separates: Separates::LowLatency,
+        marks: true,
+        own_rate: false,
+    };
 
     /// Empty queues.
     pub fn new(config: &DualPi2Config) -> Self {

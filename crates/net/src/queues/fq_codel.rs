@@ -18,6 +18,7 @@
 
 use super::codel::{Controller, Law};
 use super::departure::Fifo;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, ConfigError, Duration, Instant};
@@ -67,6 +68,13 @@ pub struct FqCodel {
 impl FqCodel {
     pub(crate) const SUMMARY: &'static str = "a queue for each flow, new ones first, each under CoDel";
     pub(crate) const REFERENCE: &'static str = "RFC 8290";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "FQ-CoDel",
+        drops: Drops::Departure,
+        separates: Separates::Flows,
+        marks: true,
+        own_rate: false,
+    };
 
     /// Empty queues.
     pub fn new(config: &FqCodelConfig) -> Self {

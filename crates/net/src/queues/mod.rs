@@ -19,6 +19,7 @@ mod proportional_integral;
 mod red;
 mod rio;
 mod step;
+pub mod traits;
 
 pub use adaptive_red::{AdaptiveRed, AdaptiveRedConfig};
 pub use catalog::{DepartureQueue, Discipline, Queue, QueueConfig};

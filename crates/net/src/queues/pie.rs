@@ -17,6 +17,7 @@
 //! two-packet rule (§4.1) is the arriving packet's.
 
 use super::proportional_integral::Gains;
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::unit_interval;
 use parshall_units::parameters::{Reader, Variable};
@@ -65,6 +66,13 @@ impl Pie {
     pub(crate) const SUMMARY: &'static str =
         "holds the queueing delay at a target, by a random drop at arrival";
     pub(crate) const REFERENCE: &'static str = "RFC 8033";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "PIE",
+        drops: Drops::Early,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &PieConfig) -> Self {

@@ -9,6 +9,7 @@
 //! What conforms waits in order of arrival for the link, as in a drop-tail queue. A packet that finds no room takes no tokens. The same
 //! rate without drops as long as there is room, a shaper, is a link of that rate.
 
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::{Class, PacketMarker, TokenBucket, TokenBucketConfig};
 use parshall_units::{Bytes, Rate};
@@ -36,6 +37,13 @@ pub struct Policer {
 impl Policer {
     pub(crate) const SUMMARY: &'static str = "drops at once what exceeds a rate and a burst (a token bucket)";
     pub(crate) const REFERENCE: &'static str = "RFC 2697";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "policer",
+        drops: Drops::Tail,
+        separates: Separates::Nothing,
+        marks: false,
+        own_rate: true,
+    };
 
     /// An empty queue, and a full bucket.
     pub fn new(config: &PolicerConfig) -> Self {

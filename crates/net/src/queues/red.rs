@@ -21,6 +21,7 @@
 //! `limit` counts the packet in transmission in either case.
 
 use super::early_drop::{Average, Coin, Curve};
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Packets};
@@ -72,6 +73,13 @@ pub struct Red {
 impl Red {
     pub(crate) const SUMMARY: &'static str = "random early detection on the average queue, gentle, with ECN";
     pub(crate) const REFERENCE: &'static str = "Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "RED",
+        drops: Drops::Early,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &RedConfig) -> Self {

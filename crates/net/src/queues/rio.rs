@@ -20,6 +20,7 @@
 //! Clark & Fang do not say how q_in ages while the link is idle: here it decays as RED's average does.
 
 use super::early_drop::{Average, Coin, Curve};
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::Class;
 use parshall_units::parameters::{Reader, Variable};
@@ -94,6 +95,13 @@ impl Rio {
     pub(crate) const SUMMARY: &'static str =
         "RED with a drop curve for packets in profile and one for the rest";
     pub(crate) const REFERENCE: &'static str = "Clark & Fang, IEEE/ACM ToN 6(4), 1998";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "RIO",
+        drops: Drops::Early,
+        separates: Separates::Profiles,
+        marks: false,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &RioConfig) -> Self {

@@ -7,6 +7,7 @@
 //! A packet that can be marked and finds K packets or more is marked, on the instantaneous queue; what does not fit is lost. What
 //! cannot be marked is not touched by the threshold: a sender without ECN fills the buffer.
 
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::Packets;
 use rand_core::RngCore;
@@ -32,6 +33,13 @@ impl Step {
     pub(crate) const SUMMARY: &'static str =
         "marks what finds a threshold reached, on the instantaneous queue";
     pub(crate) const REFERENCE: &'static str = "Alizadeh et al., SIGCOMM 2010";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "step",
+        drops: Drops::Tail,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &StepConfig) -> Self {

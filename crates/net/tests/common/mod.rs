@@ -12,17 +12,22 @@ pub const LIMIT: u64 = 20;
 
 /// The entry's configuration: a limit of [`LIMIT`] packets, catalog defaults for the rest.
 pub fn config(entry: &Entry) -> QueueConfig {
-    serde_json::from_value(object(entry)).unwrap()
+    config_with_limit(entry, LIMIT)
+}
+
+/// The entry's configuration: a limit in packets, catalog defaults for the rest.
+pub fn config_with_limit(entry: &Entry, packets: u64) -> QueueConfig {
+    serde_json::from_value(object(entry, packets)).unwrap()
 }
 
 /// The same as a resolved scenario has it.
-pub fn object(entry: &Entry) -> Value {
-    testing::default_object(entry, limit)
+pub fn object(entry: &Entry, packets: u64) -> Value {
+    testing::default_object(entry, |parameter| limit(parameter, packets))
 }
 
-/// [`LIMIT`] packets, if the parameter is a queue's limit.
-pub fn limit(parameter: &Parameter) -> Option<Value> {
-    (parameter.kind == Kind::Buffer).then(|| json!({ "packets": LIMIT }))
+/// So many packets, if the parameter is a queue's limit.
+pub fn limit(parameter: &Parameter, packets: u64) -> Option<Value> {
+    (parameter.kind == Kind::Buffer).then(|| json!({ "packets": packets }))
 }
 
 /// A link of 12 Mbit/s: 1500 bytes last 1 ms.

@@ -41,7 +41,7 @@ impl TcpFlow {
         let application = &mut self.application;
         application.active = true;
         application.begun = now;
-        let statistics = &self.sender.statistics;
+        let statistics = self.sender.statistics();
         application.sent_before = statistics.packets_sent;
         application.retransmissions_before = statistics.retransmissions;
         application.timeouts_before = statistics.timeouts;
@@ -74,7 +74,7 @@ impl TcpFlow {
         self.receiver.reopen(base);
         self.base = base;
         if let Some(probe) = &mut self.probe {
-            probe.begin_connection(now, &self.sender.statistics);
+            probe.begin_connection(now, self.sender.statistics());
         }
     }
 
@@ -116,7 +116,7 @@ impl TcpFlow {
 
     /// What the records say of it.
     pub(super) fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
-        let (application, statistics) = (&self.application, &self.sender.statistics);
+        let (application, statistics) = (&self.application, self.sender.statistics());
         TransferRow {
             group: group.name.clone(),
             flow: self.id,

@@ -63,15 +63,15 @@ impl TcpFlow {
 
     /// Does something, and logs what becomes of the sender by it, and what is sent: that joins the line.
     fn logged(&mut self, core: &mut Core, now: Instant, act: impl FnOnce(&mut Self, &mut Core)) {
-        let statistics = &self.sender.statistics;
+        let statistics = self.sender.statistics();
         let (rtts, timeouts, waiting) = (statistics.rtt_total(), statistics.timeouts, self.line.len());
         act(self, core);
         let (Some(log), Some(logs)) = (self.log(), &mut core.logs) else { return };
         let (log, sender) = (logs.of(log), &self.sender);
-        log.turned(now, sender, sender.statistics.timeouts > timeouts);
+        log.turned(now, sender, sender.statistics().timeouts > timeouts);
         for packet in self.line.iter().skip(waiting) {
             log.sent(&packet.arriving(now), sender.phase());
         }
-        log.measured(now, sender, sender.statistics.rtt_since(rtts));
+        log.measured(now, sender, sender.statistics().rtt_since(rtts));
     }
 }

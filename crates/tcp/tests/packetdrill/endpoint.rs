@@ -175,7 +175,7 @@ impl Endpoint {
         let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
         let mut sender = Sender::new(&self.config, control, BASE, self.syn_sent);
         sender.poll_transmit(&self.config, self.syn_sent);
-        sender.statistics = old.statistics.clone();
+        *sender.statistics_mut() = old.statistics().clone();
         self.sender = Some(sender);
     }
 

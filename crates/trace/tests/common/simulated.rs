@@ -161,7 +161,7 @@ pub fn simulate(setup: &Setup) -> Simulated {
     let end = Instant::from_ps(setup.seconds * 1_000_000_000_000);
     run.pump();
     while run.step(end) {}
-    let statistics = &run.sender.statistics;
+    let statistics = run.sender.statistics();
     run.truth.retransmissions = statistics.retransmissions;
     run.truth.sent = statistics.packets_sent - statistics.syns; // a capture counts data
     run.truth.timeouts = statistics.timeouts;

@@ -91,6 +91,12 @@ impl Law for Hyperexponential {
     fn mean(&self) -> f64 {
         self.mean
     }
+
+    fn cv2(&self) -> f64 {
+        let Self { short_probability: p, long_probability: q, .. } = *self;
+        // The second moment is 2 (p m^2 + q M^2), and p m = q M is half of the mean.
+        0.5 * (1.0 / p + 1.0 / q) - 1.0
+    }
 }
 
 /// The largest number below 1.

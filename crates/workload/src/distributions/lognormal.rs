@@ -51,4 +51,8 @@ impl Law for Lognormal {
     fn mean(&self) -> f64 {
         self.mean
     }
+
+    fn cv2(&self) -> f64 {
+        libm::expm1(self.sigma * self.sigma)
+    }
 }

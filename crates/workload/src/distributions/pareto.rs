@@ -53,4 +53,13 @@ impl Law for Pareto {
     fn mean(&self) -> f64 {
         self.mean
     }
+
+    fn cv2(&self) -> f64 {
+        let tail_index = -1.0 / self.exponent;
+        if tail_index > 2.0 {
+            1.0 / (tail_index * (tail_index - 2.0))
+        } else {
+            f64::INFINITY
+        }
+    }
 }

@@ -125,6 +125,42 @@ fn the_mean_is_the_integral_of_the_quantiles() {
 }
 
 #[test]
+fn the_variance_is_that_of_the_quantiles() {
+    for case in CASES {
+        let law = build(case.json);
+        if !law.cv2().is_finite() {
+            continue;
+        }
+        let mean = law.mean();
+        let square = |t: f64| libm::pow(law.quantile(-libm::expm1(-t)) / mean - 1.0, 2.0) * libm::exp(-t);
+        let integral: f64 = (0..36_000).map(|i| square((f64::from(i) + 0.5) * 1e-3) * 1e-3).sum();
+        assert!((integral / law.cv2() - 1.0).abs() < 1e-3, "{}: {integral} and {}", case.json, law.cv2());
+    }
+    let atoms = build(r#"{"name": "empirical", "points": [[1, 0.25], [3, 0.25], [3, 1]]}"#);
+    assert_eq!((atoms.mean(), atoms.cv2()), (2.5, 0.12)); // variance 0.75 (1 - 0.75) 2^2
+}
+
+#[test]
+fn a_tail_may_be_too_heavy_for_a_variance() {
+    let cv2 = |tail_index: f64| {
+        build(&format!(r#"{{"name": "pareto", "mean": 3, "tail_index": {tail_index}}}"#)).cv2()
+    };
+    assert_eq!((cv2(1.5), cv2(2.0)), (f64::INFINITY, f64::INFINITY));
+    assert!((cv2(3.0) - 1.0 / 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_always_zero_does_not_vary() {
+    for json in [
+        r#"{"name": "constant", "value": 0}"#,
+        r#"{"name": "uniform", "low": 0, "high": 0}"#,
+        r#"{"name": "empirical", "points": [[0, 1]]}"#,
+    ] {
+        assert_eq!(build(json).cv2(), 0.0, "{json}");
+    }
+}
+
+#[test]
 fn sample_means_are_near_where_the_variance_is_finite() {
     const N: usize = 400_000;
     for (json, sd) in [
@@ -234,6 +270,7 @@ proptest! {
     fn draws_are_finite_and_not_negative(config in any_config(), bits: u64) {
         let law = config.build().unwrap();
         prop_assert!(law.mean().is_finite() && law.mean() >= 0.0);
+        prop_assert!(law.cv2() >= 0.0, "{config:?}: {}", law.cv2());
         for bits in [bits, 0, u64::MAX] {
             let x = law.0.draw(unit_interval(bits));
             prop_assert!(x.is_finite() && x >= 0.0, "{config:?} at {bits}: {x}");
@@ -246,6 +283,22 @@ proptest! {
         let (low, high) = (law.quantile(u.min(v)), law.quantile(u.max(v)));
         prop_assert!(low <= high * (1.0 + 1e-12) + 1e-15 * law.mean(), "{config:?}: {low} > {high}");
         prop_assert!(law.quantile(0.0) <= low && high <= law.quantile(1.0), "{config:?}");
+    }
+
+    #[test]
+    fn draws_follow_the_quantiles(config in any_config(), seed: u64) {
+        const N: usize = 4000;
+        let law = config.build().unwrap();
+        let mut rng = rng(seed);
+        let draws: Vec<f64> = (0..N).map(|_| law.sample(&mut rng)).collect();
+        for p in [0.02, 0.3, 0.5, 0.8, 0.99] {
+            let quantile = law.quantile(p);
+            let share = |holds: &dyn Fn(f64) -> bool| draws.iter().filter(|&&x| holds(x)).count() as f64 / N as f64;
+            let below = share(&|x| x < quantile * (1.0 - 1e-12));
+            let up_to = share(&|x| x <= quantile * (1.0 + 1e-12));
+            let error = 6.0 * (p * (1.0 - p) / N as f64).sqrt();
+            prop_assert!(below <= p + error && up_to >= p - error, "{config:?} at {p}: {below}, {up_to}");
+        }
     }
 
     #[test]

@@ -46,4 +46,9 @@ impl Law for Weibull {
     fn mean(&self) -> f64 {
         self.mean
     }
+
+    fn cv2(&self) -> f64 {
+        let first = libm::tgamma(1.0 + self.exponent);
+        libm::tgamma(1.0 + 2.0 * self.exponent) / (first * first) - 1.0
+    }
 }

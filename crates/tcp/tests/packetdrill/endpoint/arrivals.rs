@@ -77,7 +77,7 @@ impl Endpoint {
         let ack = Ack {
             cumulative: BASE,
             echo: self.syn_sent,
-            echo_retransmission: sender.statistics.syns > 1,
+            echo_retransmission: sender.statistics().syns > 1,
             congestion_echo: false,
             syn: true,
             sack: NO_SACK,
