@@ -12,12 +12,12 @@
 mod handshake;
 
 use crate::ranges::Range;
-use crate::rate::RateSampler;
-use crate::rto::RttEstimate;
+use crate::rto::RetransmissionTimeout;
 use crate::segment::Ack;
 use crate::statistics::Statistics;
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, CongestionEvent, Control, Signal};
+use parshall_signals::{RateSampler, Rounds, RttEstimate};
 use parshall_units::{Duration, Instant};
 use std::mem::offset_of;
 use std::num::NonZeroU64;
@@ -47,8 +47,7 @@ pub(crate) struct Connection {
     pub(crate) max: u64,
     /// One past the last packet the application has given; [`ENDLESS`](crate::sender::ENDLESS) for a source without end.
     pub(crate) end: u64,
-    /// The round trip ends when this packet is acknowledged.
-    round_end: u64,
+    rounds: Rounds,
     /// When the earliest of its timers expires; [`Instant::MAX`]: none is running.
     pub(crate) deadline: Instant,
     pub(crate) phase: Phase,
@@ -58,12 +57,18 @@ pub(crate) struct Connection {
     pub(crate) reduced: bool,
     /// The timer had the first unacknowledged packet sent again.
     timer_retransmitted: bool,
-    send_syn: bool,
     pub(crate) send_cwr: bool,
+    /// Whether packets are paced at all.
+    pub(crate) paces: bool,
+    /// Whether pacing was what stopped the last transmission.
+    pub(crate) paced: bool,
+    /// Whether each transmission is noted: for pacing, rate samples or RACK.
+    pub(crate) noted: bool,
     /// For controls that need rate samples.
     pub(crate) sampler: Option<Box<RateSampler>>,
     pub(crate) control: Control,
     pub(crate) rtt: RttEstimate,
+    pub(crate) rto: RetransmissionTimeout,
     /// Without timestamps: the packet being timed (none is number 0), and when it was sent.
     timed: Option<(NonZeroU64, Instant)>,
     /// What happened so far.
@@ -71,35 +76,50 @@ pub(crate) struct Connection {
     pub(crate) recover: u64,
     /// An ECN reduction covers what was sent below this.
     reduced_until: u64,
+    /// Pacing: no packet before this.
+    pub(crate) next_send: Instant,
+    send_syn: bool,
 }
 
 impl Connection {
     /// Bytes from the beginning that every ACK may touch.
     pub(crate) const HOT_BYTES: usize = offset_of!(Self, statistics) + Statistics::HOT_BYTES;
 
-    /// A connection whose packets are numbered from `base`, with no data yet.
-    pub(crate) fn new(config: &TcpConfig, control: Control, base: u64, statistics: Statistics) -> Self {
-        let sampler = control.needs().rate_samples.then(|| Box::new(RateSampler::new(base)));
+    /// A connection whose packets are numbered from `base`, with no data yet; `noted`: its recovery hears of each transmission.
+    pub(crate) fn new(
+        config: &TcpConfig,
+        control: Control,
+        base: u64,
+        noted: bool,
+        statistics: Statistics,
+    ) -> Self {
+        let needs = control.needs();
+        let paces = config.pacing || needs.pacing;
         Self {
             una: base,
             nxt: base,
             max: base,
             end: base,
-            round_end: base,
+            rounds: Rounds::new(base),
             deadline: Instant::MAX,
             phase: if config.handshake { Phase::Connecting } else { Phase::Open },
             window_limited: false,
             reduced: false,
             timer_retransmitted: false,
-            send_syn: config.handshake,
             send_cwr: false,
-            sampler,
+            paces,
+            paced: false,
+            noted: noted || paces || needs.rate_samples,
+            sampler: needs.rate_samples.then(|| Box::new(RateSampler::new(base))),
             control,
             rtt: RttEstimate::default(),
+            rto: RetransmissionTimeout::default(),
             timed: None,
             statistics,
             recover: base - 1,
             reduced_until: base,
+            next_send: Instant::ZERO,
+            send_syn: config.handshake,
         }
     }
 
@@ -129,10 +149,24 @@ impl Connection {
         self.statistics.window_until(now, self.control.window());
     }
 
+    /// The retransmission timeout as it stands.
+    #[inline]
+    pub(crate) fn timeout(&self, config: &TcpConfig) -> Duration {
+        self.rto.timeout(config, &self.rtt)
+    }
+
+    /// Takes one of `expected` RTT samples of a round trip.
+    #[inline]
+    pub(crate) fn take_sample(&mut self, rtt: Duration, expected: u64) {
+        self.rtt.sample(rtt, expected);
+        self.rto.sampled();
+        self.statistics.rtt_sample(rtt);
+    }
+
     /// Starts the retransmission timer anew, or stops it if nothing is outstanding. RFC 6298 (5.1)-(5.3)
     #[inline]
     pub(crate) fn arm_timer(&mut self, config: &TcpConfig, now: Instant) {
-        self.deadline = if self.max > self.una { now + self.rtt.timeout(config) } else { Instant::MAX };
+        self.deadline = if self.max > self.una { now + self.timeout(config) } else { Instant::MAX };
     }
 
     /// All below `una` is acknowledged; whether that ends a round trip.
@@ -141,11 +175,7 @@ impl Connection {
         self.timer_retransmitted = false;
         self.una = una;
         self.nxt = self.nxt.max(una);
-        let round_ended = una > self.round_end;
-        if round_ended {
-            self.round_end = self.nxt;
-        }
-        round_ended
+        self.rounds.on_ack(una, self.nxt)
     }
 
     /// The RTT sample of an ACK of new data, if it gives one.
@@ -230,7 +260,7 @@ impl Connection {
             self.timer_retransmitted = true;
             self.control.on_timeout(&self.congestion(now, Signal::Loss));
         }
-        self.rtt.back_off();
+        self.rto.back_off();
         self.reduced = false;
         self.recover = self.max;
         self.phase = Phase::Loss;
@@ -244,14 +274,14 @@ impl Connection {
     /// Packets are SACKed for the first time.
     pub(crate) fn on_sacked(&mut self, packets: Range) {
         if let Some(sampler) = &mut self.sampler {
-            sampler.on_sacked(packets);
+            sampler.on_sacked(packets.start..packets.end);
         }
     }
 
     /// So many packets more count as lost.
     pub(crate) fn count_lost(&mut self, packets: u64) {
         if let Some(sampler) = &mut self.sampler {
-            sampler.lost += packets;
+            sampler.count_lost(packets);
         }
     }
 

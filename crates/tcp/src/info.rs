@@ -40,7 +40,7 @@ pub struct Info {
 impl Sender {
     /// The connection as it stands.
     pub fn info(&self, config: &TcpConfig) -> Info {
-        let Connection { control, rtt, max, una, reduced, .. } = &self.connection;
+        let Connection { control, rtt, rto, max, una, reduced, .. } = &self.connection;
         let Account { arrived, lost, retransmitted } = self.recovery.account(&self.connection);
         let unacked = max - una;
         Info {
@@ -50,11 +50,11 @@ impl Sender {
             sacked: arrived.min(unacked),
             lost,
             retransmitted,
-            timeout: rtt.timeout(config),
+            timeout: rto.timeout(config, rtt),
             smoothed_rtt: rtt.srtt(),
             rtt_variation: rtt.variation(),
             min_rtt: rtt.min(),
-            backoff: rtt.backoff(),
+            backoff: rto.backoff(),
             reduced: *reduced,
         }
     }

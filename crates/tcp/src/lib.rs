@@ -18,18 +18,18 @@
 //! | `recovery/sack.rs`, [`recovery::scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
 //! | `recovery/rack.rs` | losses found by time, tail loss probes | RFC 8985 |
 //! | `recovery/prr.rs` | proportional rate reduction | RFC 6937 |
-//! | [`rto`] | RTT estimate and retransmission timeout | RFC 6298, RFC 7323 Appendix G |
+//! | [`rto`] | retransmission timeout | RFC 6298 |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
-//! | `rate` | delivery rate samples | draft-ietf-ccwg-bbr |
 //! | `info` | what a sender knows, in the terms of `TCP_INFO` | Linux |
 //! | [`ranges`] | run-length sets of packet numbers | |
+//!
+//! RTT estimate, round trips and rate samples are in [`parshall_signals`].
 
 pub mod config;
 mod connection;
 mod info;
 pub mod ranges;
-mod rate;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;

@@ -33,15 +33,7 @@ pub const ENDLESS: u64 = u64::MAX;
 #[repr(C)]
 pub struct Sender {
     pub(crate) recovery: LossRecovery,
-    /// Whether packets are paced at all.
-    paces: bool,
-    /// Whether pacing was what stopped the last transmission.
-    paced: bool,
-    /// Whether each transmission is noted: for pacing, rate samples or RACK.
-    noted: bool,
     pub(crate) connection: Connection,
-    /// Pacing: no packet before this.
-    next_send: Instant,
 }
 
 impl Sender {
@@ -51,19 +43,11 @@ impl Sender {
     /// A connection whose packets are numbered from `base` (at least 1), with no data yet.
     pub fn new(config: &TcpConfig, control: Control, base: u64, now: Instant) -> Self {
         debug_assert!(base >= 1, "packet 0 is never data: recover = base - 1 must exist");
-        let needs = control.needs();
-        let recovery = LossRecovery::new(config, base, needs.recovery_window);
-        let paces = config.pacing || needs.pacing;
+        let recovery = LossRecovery::new(config, base, control.needs().recovery_window);
         let mut statistics = Statistics::default();
         statistics.restart(now);
-        Self {
-            noted: paces || needs.rate_samples || recovery.notes_transmissions(),
-            recovery,
-            paces,
-            paced: false,
-            connection: Connection::new(config, control, base, statistics),
-            next_send: Instant::ZERO,
-        }
+        let connection = Connection::new(config, control, base, recovery.notes_transmissions(), statistics);
+        Self { recovery, connection }
     }
 
     /// The next connection between the same ends: everything is new but the statistics and the numbering, which goes
@@ -73,10 +57,9 @@ impl Sender {
         control.inherit(&mut self.connection.control);
         let mut statistics = std::mem::take(&mut self.connection.statistics);
         statistics.skip_until(now);
-        self.connection = Connection::new(config, control, base, statistics);
+        let noted = self.recovery.notes_transmissions();
+        self.connection = Connection::new(config, control, base, noted, statistics);
         self.recovery.restart(base);
-        self.paced = false;
-        self.next_send = Instant::ZERO;
         base
     }
 
@@ -156,7 +139,7 @@ impl Sender {
 
     /// The retransmission timeout as it stands.
     pub fn timeout(&self, config: &TcpConfig) -> Duration {
-        self.connection.rtt.timeout(config)
+        self.connection.timeout(config)
     }
 
     /// Where the connection stands.
@@ -172,12 +155,12 @@ impl Sender {
 
     /// How the connection ends, if it does now.
     pub fn ending(&self) -> Ending {
-        let Connection { control, phase, rtt, .. } = &self.connection;
+        let Connection { control, phase, rto, .. } = &self.connection;
         Ending {
             window: control.window(),
             ssthresh: control.ssthresh(),
             open: *phase == Phase::Open,
-            timed: self.srtt().is_some() && rtt.backoff() == 0,
+            timed: self.srtt().is_some() && rto.backoff() == 0,
         }
     }
 

@@ -12,8 +12,8 @@ impl Connection {
             return None;
         }
         self.send_syn = false;
-        self.deadline = now + self.rtt.timeout(config);
-        let retransmission = self.rtt.backoff() > 0;
+        self.deadline = now + self.timeout(config);
+        let retransmission = self.rto.backoff() > 0;
         self.statistics.packets_sent += 1;
         self.statistics.syns += 1;
         self.statistics.retransmissions += u64::from(retransmission);
@@ -33,12 +33,10 @@ impl Connection {
             return;
         }
         if !ack.echo_retransmission {
-            let rtt = now.since(ack.echo);
-            self.rtt.sample(rtt, 1);
-            self.statistics.rtt_sample(rtt);
+            self.take_sample(now.since(ack.echo), 1);
         }
-        if self.rtt.backoff() > 0 {
-            self.rtt.syn_was_lost();
+        if self.rto.backoff() > 0 {
+            self.rto.syn_was_lost();
         }
         self.phase = Phase::Open;
         self.send_syn = false;
@@ -48,7 +46,7 @@ impl Connection {
     /// The SYN was not answered in time.
     pub(crate) fn on_syn_timeout(&mut self) {
         self.statistics.timeouts += 1;
-        self.rtt.back_off();
+        self.rto.back_off();
         self.send_syn = true;
         self.deadline = Instant::MAX;
     }

@@ -132,6 +132,7 @@ impl Repair for Classic {
         self.retransmit_first
     }
 
+    #[inline]
     fn next(&mut self, connection: &mut Connection, _config: &TcpConfig) -> Option<u64> {
         self.retransmit_first = false;
         Some(connection.una)

@@ -20,7 +20,7 @@ use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
 use probe::{LossProbe, ProbeAnswer};
-use reordering::{ReorderingWindow, Rtts};
+use reordering::ReorderingWindow;
 use segments::Segments;
 
 /// PTO without an RTT sample. RFC 8985 §7.2
@@ -147,7 +147,7 @@ impl Rack {
     /// Looks for losses at `now`.
     fn find_losses(&mut self, connection: &mut Connection, now: Instant) {
         let State { segments, reordering, timers, .. } = &mut *self.state;
-        let window = reordering.length(segments, Rtts::of(&connection.rtt), connection.phase != Phase::Open);
+        let window = reordering.length(segments, &connection.rtt, connection.phase != Phase::Open);
         let (found, in_doubt_until) = segments.detect_losses(now, window);
         timers.reordering = in_doubt_until;
         connection.count_lost(found);
@@ -183,7 +183,7 @@ impl Rack {
         if !outstanding {
             timers.retransmission = Instant::MAX;
         } else if restart.retransmission || timers.retransmission == Instant::MAX {
-            timers.retransmission = now + connection.rtt.timeout(config);
+            timers.retransmission = now + connection.timeout(config);
         }
         let open = connection.phase == Phase::Open;
         if !(outstanding && open && probe.may_be_scheduled() && !self.has_holes) {
@@ -198,7 +198,7 @@ impl Rack {
     fn on_timeout(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         connection.on_timeout(now);
         let State { segments, reordering, probe, timers, .. } = &mut *self.state;
-        let window = reordering.length(segments, Rtts::of(&connection.rtt), true);
+        let window = reordering.length(segments, &connection.rtt, true);
         connection.count_lost(segments.mark_lost_on_timeout(now, window));
         probe.give_up();
         *timers = Timers::OFF;
@@ -258,6 +258,7 @@ impl Repair for Rack {
     }
 
     /// A probe, the lowest lost packet, or the next packet in order.
+    #[inline]
     fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64> {
         let State { segments, probe, prr, .. } = &mut *self.state;
         let first = std::mem::take(&mut self.retransmit_first);

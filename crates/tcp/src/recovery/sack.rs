@@ -147,6 +147,7 @@ impl Repair for Sack {
     }
 
     /// RFC 6675 §4 `NextSeg`
+    #[inline]
     fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64> {
         let Repairs { board, prr } = &mut **self.repairs.as_mut()?;
         let recovering = connection.phase == Phase::Recovery;

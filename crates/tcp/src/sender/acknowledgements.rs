@@ -2,11 +2,11 @@
 
 use super::{Phase, Sender};
 use crate::ranges::Range;
-use crate::rate::Progress;
 use crate::recovery::Repair;
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_congestion::{AckEvent, CongestionControl};
+use parshall_signals::Progress;
 use parshall_units::Instant;
 
 impl Sender {
@@ -67,8 +67,7 @@ impl Sender {
         let was_open = connection.phase == Phase::Open;
         let rtt = connection.rtt_sample(config, now, ack);
         if let Some(rtt) = rtt {
-            connection.rtt.sample(rtt, expected_samples(config, in_flight));
-            connection.statistics.rtt_sample(rtt);
+            connection.take_sample(rtt, expected_samples(config, in_flight));
         }
         let round_ended = connection.advance(ack.cumulative);
         let may_count = recovery.on_new_data(connection, config, now, ack, acked);

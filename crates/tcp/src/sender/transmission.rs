@@ -1,6 +1,7 @@
 //! What goes next, and when.
 
 use super::{Phase, Sender};
+use crate::connection::Connection;
 use crate::recovery::Repair;
 use crate::segment::Segment;
 use crate::TcpConfig;
@@ -15,10 +16,10 @@ impl Sender {
         if connection.phase == Phase::Connecting {
             return connection.next_syn(config, now);
         }
-        self.paced = false;
-        if self.paces && now < self.next_send {
+        connection.paced = false;
+        if connection.paces && now < connection.next_send {
             // Whether anything is due is found out at that time.
-            self.paced = connection.nxt < connection.send_limit(config)
+            connection.paced = connection.nxt < connection.send_limit(config)
                 || connection.phase != Phase::Open
                 || recovery.is_urgent();
             return None;
@@ -34,8 +35,8 @@ impl Sender {
     /// When pacing lets the next packet go; [`Instant::MAX`] if pacing is not what holds it back.
     #[inline]
     pub fn pacing_deadline(&self) -> Instant {
-        if self.paced {
-            self.next_send
+        if self.connection.paced {
+            self.connection.next_send
         } else {
             Instant::MAX
         }
@@ -45,8 +46,8 @@ impl Sender {
     /// be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at half the cost.
     #[inline]
     pub fn burst(&mut self, config: &TcpConfig) -> Option<u64> {
-        let phase = self.connection.phase;
-        if phase == Phase::Connecting || self.paces || self.recovery.chooses_next(phase) {
+        let Connection { phase, paces, .. } = self.connection;
+        if phase == Phase::Connecting || paces || self.recovery.chooses_next(phase) {
             return None;
         }
         Some(self.room(config))
@@ -91,7 +92,7 @@ impl Sender {
         if connection.deadline == Instant::MAX {
             self.start_timer(config, now);
         }
-        if self.noted {
+        if self.connection.noted {
             self.note_transmission(config, now, packet);
         }
         let cwr = std::mem::take(&mut self.connection.send_cwr);
@@ -113,20 +114,19 @@ impl Sender {
                 sampler.on_send(now, packet, in_network);
             }
         }
-        if self.paces {
-            self.next_send = now + self.pacing_gap();
+        if connection.paces {
+            connection.next_send = now + pacing_gap(connection);
         }
     }
+}
 
-    /// Time between packets: the control's, or the RTT over the window with room to grow (twice the rate in slow
-    /// start, a fifth more afterwards, as Linux paces).
-    fn pacing_gap(&self) -> Duration {
-        let control = &self.connection.control;
-        if let Some(rate) = control.pacing_rate() {
-            return Duration::from_secs_f64(1.0 / rate);
-        }
-        let window = control.window();
-        let gain = if window < control.ssthresh() { 2.0 } else { 1.2 };
-        Duration::from_secs_f64(self.connection.rtt.srtt().as_secs_f64() / (gain * window))
+/// Time between packets: the control's, or the RTT over the window with room to grow (twice the rate in slow
+/// start, a fifth more afterwards, as Linux paces).
+fn pacing_gap(Connection { control, rtt, .. }: &Connection) -> Duration {
+    if let Some(rate) = control.pacing_rate() {
+        return Duration::from_secs_f64(1.0 / rate);
     }
+    let window = control.window();
+    let gain = if window < control.ssthresh() { 2.0 } else { 1.2 };
+    Duration::from_secs_f64(rtt.srtt().as_secs_f64() / (gain * window))
 }

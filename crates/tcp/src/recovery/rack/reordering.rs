@@ -2,22 +2,8 @@
 
 use super::segments::Segments;
 use crate::recovery::scoreboard::DUP_THRESH;
-use crate::rto::RttEstimate;
+use parshall_signals::RttEstimate;
 use parshall_units::Duration;
-
-/// What is known of the RTT when losses are looked for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rtts {
-    /// Smallest of the connection.
-    min: Duration,
-    smoothed: Duration,
-}
-
-impl Rtts {
-    pub(super) fn of(estimate: &RttEstimate) -> Self {
-        Self { min: estimate.min(), smoothed: estimate.srtt() }
-    }
-}
 
 /// The multiplier of the reordering window: one more in each round trip with a duplicate, one again after 16 recoveries without.
 ///
@@ -61,14 +47,14 @@ impl ReorderingWindow {
     }
 
     /// How long a packet may be late.
-    pub(super) fn length(&self, segments: &Segments, rtts: Rtts, recovering: bool) -> Duration {
+    pub(super) fn length(&self, segments: &Segments, rtt: &RttEstimate, recovering: bool) -> Duration {
         if !segments.reordering_seen && (recovering || segments.sacked_count() >= DUP_THRESH) {
             return Duration::ZERO;
         }
-        if rtts.smoothed == Duration::ZERO {
+        if rtt.srtt() == Duration::ZERO {
             return segments.rtt().over(4); // no ACK has advanced yet
         }
-        rtts.min.times(u64::from(self.quarters)).over(4).min(rtts.smoothed)
+        rtt.min().times(u64::from(self.quarters)).over(4).min(rtt.srtt())
     }
 }
 
@@ -78,14 +64,21 @@ mod tests {
     use crate::ranges::Range;
     use parshall_units::Instant;
 
-    const RTTS: Rtts = Rtts { min: Duration::from_millis(40), smoothed: Duration::from_millis(100) };
+    /// Smallest RTT 40 ms, smoothed 40 + (520 - 40) / 8 = 100 ms.
+    fn rtt() -> RttEstimate {
+        let mut rtt = RttEstimate::default();
+        for ms in [40, 520] {
+            rtt.sample(Duration::from_millis(ms), 1);
+        }
+        rtt
+    }
 
     #[test]
     fn duplicates_widen_it_once_a_round_trip_for_sixteen_recoveries() {
         let mut segments = Segments::new(1);
         segments.reordering_seen = true;
         let mut window = ReorderingWindow::FIRST;
-        let length = |window: &ReorderingWindow| window.length(&segments, RTTS, true);
+        let length = |window: &ReorderingWindow| window.length(&segments, &rtt(), true);
         assert_eq!(length(&window), Duration::from_millis(10));
         window.widen(10, 50);
         window.widen(49, 90);
@@ -102,7 +95,7 @@ mod tests {
         for round in 2..100 {
             window.widen(100 * round, 100 * round + 100);
         }
-        assert_eq!(length(&window), RTTS.smoothed);
+        assert_eq!(length(&window), Duration::from_millis(100));
     }
 
     #[test]
@@ -110,11 +103,11 @@ mod tests {
         let mut segments = Segments::new(1);
         let mut window = ReorderingWindow::FIRST;
         window.widen(10, 50);
-        assert_eq!(window.length(&segments, RTTS, false), Duration::from_millis(20));
-        assert_eq!(window.length(&segments, RTTS, true), Duration::ZERO);
+        assert_eq!(window.length(&segments, &rtt(), false), Duration::from_millis(20));
+        assert_eq!(window.length(&segments, &rtt(), true), Duration::ZERO);
         (1..=4).for_each(|number| segments.on_send(Instant::ZERO, number));
         let sacked = [Range { start: 2, end: 5 }, Range::default(), Range::default()];
         segments.on_ack(Instant::ZERO, 1, &sacked, (None, Duration::MAX), |_| {});
-        assert_eq!(window.length(&segments, RTTS, false), Duration::ZERO);
+        assert_eq!(window.length(&segments, &rtt(), false), Duration::ZERO);
     }
 }

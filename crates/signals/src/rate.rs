@@ -7,12 +7,12 @@
 //! | C.app_limited | `app_limited_until` |
 //!
 //! The rate of a sample is what was delivered since its packet was sent, over the longer of the times that sending and
-//! acknowledging took. Senders whose control sets no pacing rate have no sampler and keep nothing of this.
+//! acknowledging took. Senders whose control needs no rate samples have no sampler and keep nothing of this.
 
-use crate::ranges::Range;
 use parshall_congestion::RateSample;
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A packet in flight, as of its last transmission.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ struct Sent {
 
 /// What a sender remembers to measure its delivery rate.
 #[derive(Clone, Debug)]
-pub(crate) struct RateSampler {
+pub struct RateSampler {
     /// Number of the connection's first packet.
     origin: u64,
     /// Number of the first packet in `packets`.
@@ -41,7 +41,7 @@ pub(crate) struct RateSampler {
     delivered_at: Instant,
     first_sent: Instant,
     /// Packets that came to count as lost.
-    pub(crate) lost: u64,
+    lost: u64,
     /// Packets delivered, and lost, up to the last sample.
     delivered_before: u64,
     lost_before: u64,
@@ -53,18 +53,20 @@ pub(crate) struct RateSampler {
 
 /// What an ACK changed, as the sender sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     /// First unacknowledged packet.
-    pub(crate) una: u64,
+    pub una: u64,
     /// Packets SACKed and not acknowledged cumulatively.
-    pub(crate) sacked: u64,
+    pub sacked: u64,
     /// Packets in the network now.
-    pub(crate) in_flight: u64,
-    pub(crate) min_rtt: Duration,
+    pub in_flight: u64,
+    /// Smallest RTT of the connection.
+    pub min_rtt: Duration,
 }
 
 impl RateSampler {
-    pub(crate) fn new(base: u64) -> Self {
+    /// Of a connection whose first packet is `base`.
+    pub fn new(base: u64) -> Self {
         Self {
             origin: base,
             base,
@@ -81,7 +83,8 @@ impl RateSampler {
     }
 
     /// A packet is sent; `in_flight` counts it.
-    pub(crate) fn on_send(&mut self, now: Instant, packet: u64, in_flight: u64) {
+    #[inline]
+    pub fn on_send(&mut self, now: Instant, packet: u64, in_flight: u64) {
         if in_flight <= 1 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
@@ -103,13 +106,19 @@ impl RateSampler {
         }
     }
 
+    /// So many packets more count as lost.
+    #[inline]
+    pub fn count_lost(&mut self, packets: u64) {
+        self.lost += packets;
+    }
+
     /// The sender has nothing to send, and room for it.
-    pub(crate) fn out_of_data(&mut self, in_flight: u64) {
+    pub fn out_of_data(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
     /// An ACK reports packets as delivered for the first time, beyond what it acknowledges cumulatively.
-    pub(crate) fn on_sacked(&mut self, packets: Range) {
+    pub fn on_sacked(&mut self, packets: Range<u64>) {
         for packet in packets.start.max(self.base)..packets.end {
             if let Some(sent) = self.packets.get_mut((packet - self.base) as usize) {
                 sent.done = true;
@@ -128,11 +137,7 @@ impl RateSampler {
 
     /// The sample of an ACK, with its RTT if that is not ambiguous; `None` if nothing was delivered. What it newly reports as
     /// SACKed came before, by [`on_sacked`](Self::on_sacked).
-    pub(crate) fn on_ack(
-        &mut self,
-        now: Instant,
-        progress: &Progress,
-    ) -> Option<(RateSample, Option<Duration>)> {
+    pub fn on_ack(&mut self, now: Instant, progress: &Progress) -> Option<(RateSample, Option<Duration>)> {
         while self.base < progress.una {
             let Some(sent) = self.packets.pop_front() else { break };
             self.base += 1;
@@ -186,8 +191,8 @@ mod tests {
         Progress { una, sacked, in_flight: 10, min_rtt: Duration::from_millis(1) }
     }
 
-    fn packet(number: u64) -> Range {
-        Range { start: number, end: number + 1 }
+    fn packet(number: u64) -> Range<u64> {
+        number..number + 1
     }
 
     #[test]
@@ -200,7 +205,7 @@ mod tests {
         assert!(sampler.on_ack(at(100), &progress(1, 3)).is_some());
         // 1 and 2 are found lost, and 4 was sent again: it arrives.
         sampler.on_send(at(101), 4, 4);
-        sampler.lost += 2;
+        sampler.count_lost(2);
         sampler.on_sacked(packet(4));
         let (sample, rtt) = sampler.on_ack(at(200), &progress(1, 4)).expect("a packet was delivered");
         assert_eq!((sample.newly_delivered, sample.newly_lost, sample.prior_delivered), (1, 2, 3));
@@ -228,7 +233,7 @@ mod tests {
                     sent[una as usize] = now;
                 }
                 now += 1;
-                sampler.lost += newly_lost;
+                sampler.count_lost(newly_lost);
                 let fresh: Vec<u64> = numbers.into_iter().filter(|&n| n >= una && arrived.insert(n)).collect();
                 while arrived.contains(&una) {
                     una += 1;
