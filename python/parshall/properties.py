@@ -65,6 +65,7 @@ def _declared() -> dict[str, dict[str, Any]]:
     return {name: dict(pairs) for name, pairs in json.loads(_core.properties()).items()}
 
 
+@cache
 def queue(name: str) -> QueueTraits:
     """The traits of a queue.
 

@@ -5,6 +5,7 @@ A queue that is new is tried here without a change: it is in the catalog.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,12 +111,8 @@ def test_flows_apart_under_early_drops_are_out_of_range_and_say_so() -> None:
 
 
 def test_a_trait_that_is_new_is_out_of_range(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = {**properties._declared()}
-    declared["queues"] = {
-        **declared["queues"],
-        "drop_tail": {**declared["queues"]["drop_tail"], "separates": "colours"},
-    }
-    monkeypatch.setattr(properties, "_declared", lambda: declared)
+    changed = replace(properties.queue("drop_tail"), separates="colours")
+    monkeypatch.setattr(properties, "queue", lambda _: changed)
     predicted = predict(scenario("drop_tail", flows("reno", "20 ms")))
     assert reasons(predicted, "pftk") == {
         "the queue of link 'bottleneck' (drop-tail) does not treat all packets alike; the models do"

@@ -112,9 +112,9 @@ class Conditions:
             return value
         raise ModelInputError(f"{name}: found {value!r}, accepted is True or False")
 
-    def of_control(self, name: str) -> Conditions:
-        """These conditions, with the defaults of a congestion control where `parameters` say nothing."""
-        return replace(self, parameters={**defaults(name), **self.parameters})
+    def of_control(self, control: str) -> Conditions:
+        """These conditions, with the control's defaults where `parameters` say nothing."""
+        return replace(self, parameters={**defaults(control), **self.parameters})
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,9 +95,9 @@ def _from_scenario(network: Network, group: Group, given_bps: FloatArray) -> _Pa
         link = network.links[i]
         flows = sum(other.count for other in network.crossing(i) if other.is_tcp)
         share_bps = min(share_bps, max(0.0, link.rate_bps - given_bps[i]) / flows)
-        # A queue that acts before it is full has no room that slow start could count on.
-        patient = link.traits.drops == "tail" and not (link.traits.marks and (group.tcp or {}).get("ecn"))
-        buffer_s = min(buffer_s, link.buffer_s(group.packet_bytes) if patient else 0.0)
+        # Slow start cannot count on the room in a queue that drops or marks before it is full.
+        acts_early = link.traits.drops != "tail" or (link.traits.marks and (group.tcp or {}).get("ecn"))
+        buffer_s = 0.0 if acts_early else min(buffer_s, link.buffer_s(group.packet_bytes))
     per_s = share_bps / (group.packet_bytes * 8)
     medium = 1 - float(np.prod([1 - network.links[i].loss for i in group.path]))
     window = min(group.window_limit_packets, max(1.0, per_s * rtt_s))

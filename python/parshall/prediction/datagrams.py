@@ -153,8 +153,8 @@ def _not_poisson(network: Network, i: int) -> str | None:
         return reason
     if link.traits.drops != "tail":
         return f"the queue is {link.traits.title}; the models have a first-in, first-out one without early drops"
-    if link.loss > 0 and not link.independent_losses:
-        return "losses before the queue come in bursts: what arrives is not Poisson"
+    if reason := validity.dependent_losses(link):
+        return f"{reason}: what arrives is not Poisson"
     for group in network.crossing(i):
         if group.kind != "poisson":
             return f"group {group.name!r} ({group.kind}) is not Poisson"

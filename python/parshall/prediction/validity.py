@@ -138,7 +138,7 @@ _SEPARATES = {
 
 def dependent_losses(link: Link) -> str | None:
     """Say why the medium's losses are not independent of each other."""
-    if link.independent_losses:
+    if link.loss == 0 or link.independent_losses:
         return None
     how = _PATTERNS.get(link.medium.pattern, "follow a pattern that the models do not know")
     return f"losses on link {link.name!r} {how}; the models have independent ones"

@@ -32,7 +32,7 @@ TOLERANCE = 0.05
 _Z = 1.959964
 _FEW, _SERIES, _SEED = 5000, 400, 1
 _SLOW = "hyperexponential"
-"""Its quantiles take a bisection each; its variance is finite."""
+"""Its quantiles take a search each; its variance is finite."""
 
 
 def off_loads(run: RunLike) -> list[str]:
