@@ -1,15 +1,16 @@
 //! A flow of datagrams: sent at their time and never answered, or at a rate that follows reports of the receiver
-//! ([`feedback`](crate::feedback)).
+//! ([`feedback`](super::feedback)).
 
-use crate::access::AccessLink;
-use crate::edge::Edge;
-use crate::feedback::{Feedback, Pace};
+use super::feedback::{Feedback, Pace};
+use super::probe::DatagramProbe;
+use crate::endpoints::access::AccessLink;
+use crate::endpoints::{Edge, Place};
 use crate::packet::{Flags, Packet, MAX_BYTES};
-use crate::probe::DatagramProbe;
 use crate::random::SmallStream;
+use crate::results::Measured;
 use crate::shared::Core;
-use crate::tcp_group::Place;
 use parshall_net::markers::MarkerConfig;
+use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub(crate) struct DatagramGroup {
     pub(crate) processing_time: Duration,
     pub(crate) access: Option<AccessLink>,
     pub(crate) marker: MarkerConfig,
+    /// Datagrams are received as soon as their first link has accepted them: there is no other, and no capture.
+    pub(crate) one_link: bool,
     pub(crate) path: Box<[u32]>,
 }
 
@@ -124,7 +127,7 @@ impl DatagramFlow {
         if at >= core.warm_up && at < core.end {
             self.received += u64::from(packet.bytes());
             if let Some(latency) = &mut core.latency {
-                latency.datagram_arrived(self.index, at.since(packet.sent));
+                latency.arrived(self.id, at.since(packet.sent));
             }
             self.delivered += payload;
             if let Some(edge) = &mut self.edge {
@@ -165,6 +168,31 @@ impl DatagramFlow {
         }
         if let Some(edge) = &mut self.edge {
             edge.end(core);
+        }
+    }
+
+    /// The totals of the flow.
+    pub(super) fn totals(&self, group: &DatagramGroup, measured: &Measured<'_>) -> FlowRow {
+        let heard = self.feedback().map(|feedback| &feedback.heard);
+        FlowRow {
+            group: group.name.clone(),
+            flow: self.id,
+            rtt_base_s: Some(self.rtt.as_secs_f64()),
+            start_s: measured.started_s(self.started),
+            goodput_bps: Some(measured.rate_bps(self.delivered)),
+            throughput_bps: Some(measured.rate_bps(self.received)),
+            packets_sent: Some(self.sent),
+            retransmissions: Some(0),
+            packets_dropped: Some(self.dropped),
+            loss_rate: (self.sent > 0).then(|| self.dropped as f64 / self.sent as f64),
+            loss_events: Some(heard.map_or(0, |heard| heard.with_losses)),
+            timeouts: Some(heard.map_or(0, |heard| heard.timeouts)),
+            ecn_reductions: Some(0),
+            mean_rtt_s: heard
+                .filter(|heard| heard.reports > 0)
+                .map(|heard| heard.rtt_sum_s / heard.reports as f64),
+            min_rtt_s: heard.and_then(|heard| heard.min_rtt).map(Duration::as_secs_f64),
+            ..measured.common_row(self.id, self.edge.as_deref())
         }
     }
 

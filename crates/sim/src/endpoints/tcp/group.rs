@@ -1,7 +1,6 @@
-//! What the TCP flows of a group have in common, and what tells one of them from the others.
+//! What the TCP flows of a group have in common.
 
-use crate::access::AccessLink;
-use crate::random::SmallStream;
+use crate::endpoints::access::AccessLink;
 use parshall_congestion::{Control, ControlConfig, Knowledge, Start};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
@@ -68,39 +67,4 @@ impl TcpGroup {
         }
         control
     }
-}
-
-/// The delays of a flow's private links.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Legs {
-    /// Sender to first link.
-    pub(crate) to_first_link: Duration,
-    /// End of the last link to the receiver.
-    pub(crate) to_receiver: Duration,
-    /// Receiver to the first link of the way back, or to the sender if the way back is uncontended.
-    pub(crate) back: Duration,
-    /// End of the last link of the way back to the sender.
-    pub(crate) to_sender: Duration,
-}
-
-impl Legs {
-    /// All of them.
-    pub(crate) fn total(&self) -> Duration {
-        self.to_first_link + self.to_receiver + self.back + self.to_sender
-    }
-}
-
-/// Where a flow is listed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    /// In the records.
-    pub(crate) id: u32,
-    /// Among the TCP flows.
-    pub(crate) index: u32,
-    /// Its group.
-    pub(crate) group: u32,
-    /// What its random choices follow from.
-    pub(crate) random: u64,
-    /// How long the host takes with each of its packets.
-    pub(crate) processing: SmallStream,
 }

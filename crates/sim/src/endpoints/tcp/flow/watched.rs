@@ -2,8 +2,8 @@
 
 use super::TcpFlow;
 use crate::capture::Which;
+use crate::endpoints::tcp::group::TcpGroup;
 use crate::shared::Core;
-use crate::tcp_group::TcpGroup;
 use parshall_tcp::Ack;
 use parshall_units::Instant;
 

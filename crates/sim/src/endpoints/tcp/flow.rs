@@ -6,22 +6,26 @@
 //! inputs come in order: paths are FIFO, and timers that expire before an input are run before it
 //! ([`TcpFlow::advance`]).
 
+mod lines;
+mod measurement;
 mod transfers;
 mod watched;
 
-use crate::application::Application;
-use crate::edge::Edge;
-use crate::memory::{prefetch, prefetch_ahead, prefetch_bytes};
-use crate::packet::{Entity, Flags, Packet, Waiting};
-use crate::probe::FlowProbe;
+use super::application::Application;
+use super::group::TcpGroup;
+use super::probe::FlowProbe;
+use super::{FAST_TIMER, SLOW_TIMER};
+use crate::endpoints::{Edge, Kind, Legs, Place};
+use crate::event::Entity;
+use crate::memory::{prefetch, prefetch_bytes};
+use crate::packet::{Packet, Waiting};
 use crate::random::SmallStream;
 use crate::shared::Core;
-use crate::tcp_group::{Legs, Place, TcpGroup};
+use lines::trim;
 use parshall_congestion::Start;
 use parshall_net::markers::Class;
-use parshall_records::RecordsError;
 use parshall_tcp::sender::Phase;
-use parshall_tcp::{Ack, Receiver, Segment, Sender};
+use parshall_tcp::{Ack, Receiver, Sender};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::mem::offset_of;
@@ -77,8 +81,15 @@ pub(crate) struct TcpFlow {
 }
 
 impl TcpFlow {
-    pub(crate) fn new(group: &TcpGroup, place: Place, legs: Legs, application: Application) -> Self {
-        let control = group.new_control(group.fresh_start(place.id, Instant::ZERO, place.random));
+    /// `random`: what the random choices of its controls follow from.
+    pub(super) fn new(
+        group: &TcpGroup,
+        place: Place,
+        random: u64,
+        legs: Legs,
+        application: Application,
+    ) -> Self {
+        let control = group.new_control(group.fresh_start(place.id, Instant::ZERO, random));
         Self {
             line: VecDeque::new(),
             first_at: Instant::MAX,
@@ -104,7 +115,7 @@ impl TcpFlow {
             group: place.group,
             base: 1,
             measuring: false,
-            random: place.random,
+            random,
             ssthresh: f64::INFINITY,
         }
     }
@@ -159,7 +170,7 @@ impl TcpFlow {
         if at >= core.warm_up {
             self.received += u64::from(packet.bytes());
             if let Some(latency) = core.latency.as_mut().filter(|_| packet.bytes() > group.header_bytes) {
-                latency.tcp_arrived(self.index, at.since(packet.sent));
+                latency.arrived(self.id, at.since(packet.sent));
             }
         } else {
             self.delivered_before = self.delivered;
@@ -194,52 +205,6 @@ impl TcpFlow {
             self.on_captured_ack(group, core, at, ack);
         } else {
             self.queue_ack(group, core, at, ack);
-        }
-    }
-
-    /// An ACK joins the line to the first link of the way back.
-    #[inline(never)]
-    fn queue_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
-        let mut arrives = at + self.legs.back;
-        if group.processing_time > Duration::ZERO {
-            let before = self.acks.back().map_or(Instant::ZERO, |(last, _)| last.at);
-            arrives = before.max(arrives + self.processing.below(group.processing_time));
-        }
-        let mut flags = Flags::default();
-        flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
-        flags.set_if(ack.syn, Flags::SYN);
-        flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
-        let slot = core.store_blocks(self.index, at, &ack.sack);
-        let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size.0 as u32, flags);
-        if self.acks.is_empty() {
-            core.queue.push(arrives, Entity::Acks(self.index));
-        }
-        join(&mut self.acks, (packet, slot));
-    }
-
-    /// The ACK first in line has been dealt with; when the next one reaches the first link of the way back.
-    #[inline]
-    pub(crate) fn next_ack_in_line(&mut self) -> Option<Instant> {
-        self.acks.pop_front();
-        prefetch_ahead(&self.acks);
-        let next = self.acks.front().map(|(next, _)| next.at);
-        if next.is_none() {
-            trim(&mut self.acks);
-        }
-        next
-    }
-
-    /// An ACK that crossed contended links will reach the sender `at`.
-    pub(crate) fn receive_ack(
-        &mut self,
-        group: &TcpGroup,
-        core: &mut Core,
-        at: Instant,
-        (packet, slot): (&Packet, u32),
-    ) {
-        let ack = packet.ack(core.sack_slots.take(slot));
-        if ack.cumulative >= self.base {
-            self.on_ack(group, core, at, &ack);
         }
     }
 
@@ -285,7 +250,7 @@ impl TcpFlow {
         let round_ended = self.sender.on_ack(&group.tcp, at, ack);
         let sample = self.sender.statistics().rtt_since(before);
         if let (Some(rtt), Some(latency)) = (sample, &mut core.latency) {
-            latency.round_trip(self.index, rtt);
+            latency.round_trip(self.id, rtt);
         }
         round_ended
     }
@@ -365,154 +330,6 @@ impl TcpFlow {
         }
     }
 
-    /// A segment joins the line to the first link.
-    #[allow(clippy::inline_always)] // a call costs as much as what it does
-    #[inline(always)]
-    fn send(&mut self, group: &TcpGroup, core: &mut Core, segment: &Segment) {
-        let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
-        let packet = Waiting::of_segment(segment, bytes);
-        if self.line.is_empty() {
-            self.begin_line(group, core, packet);
-        }
-        join(&mut self.line, packet);
-    }
-
-    /// A packet is the first one in line.
-    #[inline(never)]
-    fn begin_line(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
-        let Some(at) = self.reaches_link(group, packet, core.warm_up) else {
-            unreachable!("all packets before it have left, so the access link is free");
-        };
-        core.queue.push(at, Entity::Data(self.index));
-    }
-
-    /// The packet first in line.
-    #[inline]
-    pub(crate) fn first_in_line(&self) -> Packet {
-        self.line[0].arriving(self.first_at).of_class(self.first_class)
-    }
-
-    /// The packet first in line has been dealt with; when the next one reaches the first link.
-    #[allow(clippy::inline_always)] // a call costs as much as what it does
-    #[inline(always)]
-    pub(crate) fn next_in_line(&mut self, group: &TcpGroup, warm_up: Instant) -> Option<Instant> {
-        self.line.pop_front();
-        prefetch_ahead(&self.line);
-        while let Some(&next) = self.line.front() {
-            let at = self.reaches_link(group, next, warm_up);
-            if at.is_some() {
-                return at;
-            }
-            self.lose_in_host(next, warm_up);
-        }
-        trim(&mut self.line);
-        None
-    }
-
-    /// The packet first in line does not fit into the queue of its access link.
-    #[cold]
-    #[inline(never)]
-    fn lose_in_host(&mut self, packet: Waiting, warm_up: Instant) {
-        self.line.pop_front();
-        self.dropped += u64::from(packet.sent >= warm_up);
-        if let Some(probe) = &mut self.probe {
-            probe.mark_lost(packet.sent);
-        }
-    }
-
-    /// The host processes packets one after another, in the order of the line, then its access link sends them; behind
-    /// that stands the marker. `None`: the access link's queue is full.
-    #[inline]
-    fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) -> Option<Instant> {
-        let mut leaves = packet.sent;
-        if group.processing_time > Duration::ZERO {
-            leaves += self.processing.below(group.processing_time);
-            if group.access.is_none() {
-                leaves = leaves.max(self.left);
-                self.left = leaves;
-            }
-        }
-        if let Some(link) = &group.access {
-            if !link.has_room(leaves, self.left) {
-                return None;
-            }
-            leaves = leaves.max(self.left) + link.transmission(packet.bytes());
-            self.left = leaves;
-        }
-        if let Some(edge) = &mut self.edge {
-            self.first_class = edge.enter(leaves, packet.bytes(), packet.sent >= warm_up);
-        }
-        self.first_at = leaves + self.legs.to_first_link;
-        Some(self.first_at)
-    }
-
-    /// Size on the wire: the last packet of a transfer carries what is left.
-    #[inline]
-    fn wire_bytes(&self, group: &TcpGroup, seq: u64) -> u32 {
-        match self.application.bytes {
-            Some(bytes) if self.sender.is_last(seq) => group.last_bytes(bytes),
-            _ => group.packet_bytes,
-        }
-    }
-
-    // --- measurement ---
-
-    /// Payload that arrived for the first time since the warm-up, bytes.
-    pub(crate) fn delivered_measured(&self) -> u64 {
-        self.delivered - self.delivered_before
-    }
-
-    fn begin_measurement(&mut self, warm_up: Instant) {
-        self.measuring = true;
-        self.sender.settle(warm_up);
-        let statistics = self.sender.statistics_mut();
-        // A transfer under way keeps its own counts across the restart.
-        let application = &mut self.application;
-        application.sent_before = application.sent_before.wrapping_sub(statistics.packets_sent);
-        application.retransmissions_before =
-            application.retransmissions_before.wrapping_sub(statistics.retransmissions);
-        application.timeouts_before = application.timeouts_before.wrapping_sub(statistics.timeouts);
-        if let Some(probe) = &mut self.probe {
-            probe.restart_counts(statistics);
-        }
-        statistics.restart(warm_up);
-    }
-
-    /// A link lost a packet of this flow. It counts if it was counted when it was sent.
-    pub(crate) fn on_drop(&mut self, warm_up: Instant, packet: &Packet) {
-        let measured = packet.sent >= warm_up;
-        self.dropped += u64::from(measured);
-        if let Some(edge) = &mut self.edge {
-            edge.dropped(packet, measured);
-        }
-        if let Some(probe) = &mut self.probe {
-            probe.mark_lost(packet.sent);
-        }
-    }
-
-    /// Brings the flow to the end of the simulation.
-    pub(crate) fn end(&mut self, group: &TcpGroup, core: &mut Core) -> Result<(), RecordsError> {
-        let end = core.end;
-        if !self.measuring {
-            self.begin_measurement(core.warm_up);
-        }
-        self.sample(core, end);
-        if self.application.active {
-            self.sender.settle(end);
-            if self.application.bytes.is_some() {
-                let row = self.transfer_row(group, None);
-                core.record(|tables| tables.transfers.push(row));
-            }
-        }
-        if let Some(probe) = &mut self.probe {
-            probe.end(core, self.id);
-        }
-        if let Some(edge) = &mut self.edge {
-            edge.end(core);
-        }
-        core.take_error()
-    }
-
     // --- events ---
 
     /// Schedules the next look at this flow's timers, unless one is scheduled early enough.
@@ -521,12 +338,12 @@ impl TcpFlow {
         let slow = self.sender.rto_deadline().min(self.application.start);
         if slow < self.slow_armed && slow < core.end {
             self.slow_armed = slow;
-            core.queue.push(slow, Entity::SlowTimer(self.index));
+            core.queue.push(slow, Entity::Own(Kind::Tcp, SLOW_TIMER, self.index));
         }
         let fast = self.sender.pacing_deadline().min(self.receiver.deadline());
         if fast < self.fast_armed && fast < core.end {
             self.fast_armed = fast;
-            core.queue.push(fast, Entity::FastTimer(self.index));
+            core.queue.push(fast, Entity::Own(Kind::Tcp, FAST_TIMER, self.index));
         }
     }
 
@@ -547,31 +364,6 @@ impl TcpFlow {
             }
             self.advance(group, core, after(now));
         }
-    }
-}
-
-/// Something joins a line.
-#[allow(clippy::inline_always)] // a call costs as much as what it does
-#[inline(always)]
-fn join<T>(line: &mut VecDeque<T>, last: T) {
-    if line.len() == line.capacity() {
-        widen(line);
-    }
-    line.push_back(last);
-}
-
-/// Room for half more in a line, not for twice as much: lines are most of what a large simulation remembers.
-#[cold]
-fn widen<T>(line: &mut VecDeque<T>) {
-    line.reserve_exact(line.len() / 2 + 4);
-}
-
-/// A line that slow start made long gives its memory back, a round trip after the window was cut or when the flow falls
-/// silent.
-fn trim<T>(line: &mut VecDeque<T>) {
-    let (held, capacity) = (line.len(), line.capacity());
-    if capacity > 8 && held < capacity / 2 {
-        line.shrink_to(held + held / 4 + 4);
     }
 }
 

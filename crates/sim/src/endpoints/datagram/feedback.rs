@@ -7,7 +7,7 @@
 //! that for a timeout (RFC 5348 §4.3).
 //!
 //! *Time.* The sender is run as of the moment at which what it sends reaches the first link, as in the rest of
-//! [`datagram_flow`](crate::datagram_flow): a report that reaches it at t is an event at t + its first leg. At that moment
+//! [`flow`](super::flow): a report that reaches it at t is an event at t + its first leg. At that moment
 //! everything that arrived in the report's interval has passed its last link.
 
 use crate::random::Stream;

@@ -1,10 +1,10 @@
 //! A flow's transfers: each begins on a connection of its own or on the one that lives on, and ends when all is acknowledged.
 
 use super::TcpFlow;
-use crate::application::ENDLESS_BYTES;
+use crate::endpoints::tcp::application::ENDLESS_BYTES;
+use crate::endpoints::tcp::group::TcpGroup;
 use crate::random::mix;
 use crate::shared::Core;
-use crate::tcp_group::TcpGroup;
 use parshall_congestion::Start;
 use parshall_records::TransferRow;
 use parshall_tcp::sender::{Phase, ENDLESS};

@@ -1,12 +1,11 @@
 //! Open loops: transfers that arrive on their own, and the connections that they take.
 
-use super::Network;
-use crate::application::Application;
-use crate::latency::FlowLatency;
-use crate::packet::Entity;
+use super::application::Application;
+use super::{TcpFlow, TcpFlows, ARRIVAL};
+use crate::endpoints::{Kind, Legs, Place};
+use crate::event::Entity;
 use crate::random::{SmallStream, Stream};
-use crate::tcp_flow::TcpFlow;
-use crate::tcp_group::{Legs, Place};
+use crate::shared::Core;
 use parshall_units::Instant;
 use parshall_workload::ArrivalSource;
 use rand_core::RngCore;
@@ -28,10 +27,10 @@ pub(crate) struct ArrivalProcess {
     pub(crate) idle: VecDeque<(Instant, u32)>,
 }
 
-impl Network {
+impl TcpFlows {
     /// A transfer of an open loop arrives and takes a connection.
-    pub(super) fn on_arrival(&mut self, now: Instant, index: u32) {
-        for (process, since, flow) in self.core.freed.drain(..) {
+    pub(super) fn on_arrival(&mut self, core: &mut Core, now: Instant, index: u32) {
+        for (process, since, flow) in core.freed.drain(..) {
             rest(&mut self.arrivals[process as usize].idle, (since, flow));
         }
         let process = &mut self.arrivals[index as usize];
@@ -43,28 +42,27 @@ impl Network {
                 process.idle.pop_front();
                 flow
             }
-            _ => self.open_slot(index),
+            _ => self.open_slot(core, index),
         };
-        let flow = &mut self.tcp_flows[flow_index as usize];
-        flow.start_now(&self.tcp_groups[flow.group as usize], &mut self.core, now, bytes);
-        flow.arm(&mut self.core);
-        self.core.queue.replace_top(now + next.gap, Entity::Arrival(index));
+        let (flow, group) = self.flow(flow_index);
+        flow.start_now(group, core, now, bytes);
+        flow.arm(core);
+        core.queue.replace_top(now + next.gap, Entity::Own(Kind::Tcp, ARRIVAL, index));
     }
 
     /// A new connection for an arrival process.
-    fn open_slot(&mut self, process_index: u32) -> u32 {
+    fn open_slot(&mut self, core: &mut Core, process_index: u32) -> u32 {
         let process = &mut self.arrivals[process_index as usize];
-        let index = self.tcp_flows.len() as u32;
+        let index = self.flows.len() as u32;
         let random = process.choices.next_u64();
         let processing = SmallStream::of(&mut process.processing);
-        let place = Place { id: self.flow_count, index, group: process.group, random, processing };
+        let place = Place { id: core.number_flow(), index, group: process.group, processing };
         let application = Application::new(None, None, Some(process_index));
-        let group = &self.tcp_groups[process.group as usize];
-        self.tcp_flows.push(TcpFlow::new(group, place, process.legs, application));
-        if let Some(latency) = &mut self.core.latency {
-            latency.tcp.push(FlowLatency::of_group(group.number));
+        let group = &self.groups[process.group as usize];
+        self.flows.push(TcpFlow::new(group, place, random, process.legs, application));
+        if let Some(latency) = &mut core.latency {
+            latency.add_to_group(group.number);
         }
-        self.flow_count += 1;
         index
     }
 }
