@@ -84,6 +84,8 @@ pub struct Sender {
     paced: bool,
     /// Whether packets are paced at all.
     paces: bool,
+    /// Whether the window grows then all the same.
+    grows_reduced: bool,
     /// Whether each transmission is noted: for pacing, rate samples or RACK.
     noted: bool,
     send_syn: bool,
@@ -125,6 +127,7 @@ impl Sender {
             paces: config.pacing || needs.pacing,
             noted: config.pacing || needs.pacing || needs.rate_samples || config.recovery == Recovery::Rack,
             proportional: config.prr && !needs.recovery_window,
+            grows_reduced: needs.growth_in_cwr,
             sampler,
             control,
             una: base,
@@ -490,10 +493,14 @@ impl Sender {
     fn on_congestion_echo(&mut self, now: Instant, ack: &Ack) {
         if self.phase == Phase::Open && ack.cumulative > self.reduced_until {
             let event = CongestionEvent { now, signal: Signal::Ecn, in_flight: self.flight() };
+            let before = self.control.window();
             self.control.on_congestion(&event);
+            if self.grows_reduced && self.control.window() >= before {
+                return; // not answered yet: the next echo may be
+            }
             self.statistics.ecn_reductions += 1;
             self.reduced_until = self.max;
-            self.reduced = true;
+            self.reduced = !self.grows_reduced;
             self.send_cwr = true;
         } else if self.phase != Phase::Open {
             self.send_cwr = true;
