@@ -5,16 +5,17 @@
 //! another one. Braces give what else of a flow has another default with it.
 
 use crate::{
-    AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig, CongestionControl,
-    CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig,
-    ExternalConfig, ExternalControl, Fast, FastConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart,
-    Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig,
-    MultipleTimeScale, MultipleTimeScaleConfig, Needs, RateBased, RateBasedConfig, Reno, RenoConfig,
-    Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, Vegas, VegasConfig, Veno,
-    VenoConfig, Westwood, WestwoodConfig, Windows, Yeah, YeahConfig,
+    AckEvent, Bbr, Bbr2, Bbr2Config, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig,
+    CongestionControl, CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005, Cubic2005Config, CubicConfig,
+    Dctcp, DctcpConfig, ExternalConfig, ExternalControl, Fast, FastConfig, Gcc, GccConfig, HighSpeed,
+    HighSpeedConfig, Htcp, HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge,
+    Ledbat, LedbatConfig, Lp, LpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig,
+    Prague, PragueConfig, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream,
+    ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, Vegas, VegasConfig, Veno, VenoConfig,
+    Westwood, WestwoodConfig, Windows, Yeah, YeahConfig,
 };
 use parshall_units::parameters::{Entry, Reader};
-use parshall_units::{ConfigError, Duration};
+use parshall_units::{ConfigError, Duration, Instant};
 use serde::Deserialize;
 
 /// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for the smallest.
@@ -116,6 +117,9 @@ macro_rules! controls {
             fn on_ack(&mut self, ack: &AckEvent) {
                 each_kind!(self, c => c.on_ack(ack); $($control)*)
             }
+            fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
+                each_kind!(self, c => c.on_arrival(sent, arrived); $($control)*)
+            }
             fn on_congestion(&mut self, event: &CongestionEvent) {
                 each_kind!(self, c => c.on_congestion(event); $($control)*)
             }
@@ -181,13 +185,18 @@ controls! {
     "ledbat++" as "LEDBAT++" => Ledbat(LedbatConfig),
     "copa" as "Copa" => Copa(CopaConfig),
     "vegas" as "Vegas" => Vegas(VegasConfig),
+    "nv" as "TCP-NV" => Nv(NvConfig),
     "fast" as "FAST" => Fast(FastConfig),
     "dctcp" as "DCTCP" => Dctcp(DctcpConfig),
+    "prague" as "Prague" => Prague(PragueConfig) { l4s: "true" },
     "bbr" as "BBR" => Bbr(BbrConfig) { recovery: "rack" },
+    "bbr2" as "BBRv2" => Bbr2(Bbr2Config) { recovery: "rack" },
     "bbr3" as "BBRv3" => Bbr3(Bbr3Config) { recovery: "rack" },
     "tcp_rate" as "TCP Rate" => TcpRate(TcpRateConfig),
     "rate_based" => RateBased(RateBasedConfig),
     "tfrc" as "TFRC" => Tfrc(TfrcConfig),
+    "gcc" as "GCC" => Gcc(GccConfig),
+    "scream" as "SCReAM" => Scream(ScreamConfig),
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
@@ -255,8 +264,8 @@ impl ControlConfig {
     /// [`ConfigError`]: what is accepted.
     pub fn check_for_datagrams(&self, rtt: Duration) -> Result<(), ConfigError> {
         let steered = self.innermost();
-        if !matches!(steered, Self::RateBased(_) | Self::Tfrc(_)) {
-            let accepted = "rate_based, multiple_time_scale around it, or tfrc: datagrams need a control that sets their rate \
+        if !matches!(steered, Self::RateBased(_) | Self::Tfrc(_) | Self::Gcc(_) | Self::Scream(_)) {
+            let accepted = "rate_based, multiple_time_scale around it, tfrc, gcc or scream: datagrams need a control that sets their rate \
                             from one report a round trip";
             return Err(ConfigError::new("name", steered.name(), accepted));
         }

@@ -60,6 +60,8 @@ pub(crate) struct Connection {
     pub(crate) send_cwr: bool,
     /// Whether packets are paced at all.
     pub(crate) paces: bool,
+    /// Whether the window grows after an ECN reduction all the same.
+    grows_reduced: bool,
     /// Whether pacing was what stopped the last transmission.
     pub(crate) paced: bool,
     /// Whether each transmission is noted: for pacing, rate samples or RACK.
@@ -108,6 +110,7 @@ impl Connection {
             timer_retransmitted: false,
             send_cwr: false,
             paces,
+            grows_reduced: needs.growth_in_cwr,
             paced: false,
             noted: noted || paces || needs.rate_samples,
             sampler: needs.rate_samples.then(|| Box::new(RateSampler::new(base))),
@@ -305,10 +308,14 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn on_congestion_echo(&mut self, now: Instant, ack: &Ack) {
         if self.phase == Phase::Open && ack.cumulative > self.reduced_until {
+            let before = self.control.window();
             self.control.on_congestion(&self.congestion(now, Signal::Ecn));
+            if self.grows_reduced && self.control.window() >= before {
+                return; // not answered yet: the next echo may be
+            }
             self.statistics.ecn_reductions += 1;
             self.reduced_until = self.max;
-            self.reduced = true;
+            self.reduced = !self.grows_reduced;
             self.send_cwr = true;
         } else if self.phase != Phase::Open {
             self.send_cwr = true;

@@ -57,7 +57,7 @@ def entries(name: str) -> str:
 
 
 def _summary(entry: Entry) -> str:
-    others = ", ".join(f'`{key} = "{default}"`' for key, default in entry.defaults)
+    others = ", ".join(f"`{key} = {json.dumps(default)}`" for key, default in entry.defaults)
     return f"{entry.summary}; default with it: {others}" if others else entry.summary
 
 

@@ -1,7 +1,9 @@
 //! The rules of draft-ietf-ccwg-bbr-02, one by one.
 
 use super::*;
+use crate::bounded_bbr::State;
 use crate::path_model::testing::Feed;
+use crate::{AckEvent, CongestionControl, CongestionEvent, Phase, RateSample, Signal, Start};
 
 /// 1000 packets/s and 100 ms.
 const BDP: f64 = 100.0;

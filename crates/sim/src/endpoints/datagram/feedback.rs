@@ -1,7 +1,7 @@
 //! What makes a flow of datagrams follow the network: the receiver reports once a round trip what arrived, and a
 //! congestion control sets the rate from that.
 //!
-//! A report covers an interval of one base RTT (at least [`SHORTEST_INTERVAL`]) of the receiver's time and reaches the sender
+//! A report covers an interval of one base RTT (at least [`SHORTEST_INTERVAL`]; at most [`LONGEST_INTERVAL`] for controls that need arrival times) of the receiver's time and reaches the sender
 //! undisturbed: the way back is never contended. Gaps in the numbers of what arrived are losses; paths keep the order.
 //! A receiver that got nothing says nothing. A sender that heard nothing for four round trips, and the time of two packets, takes
 //! that for a timeout (RFC 5348 §4.3).
@@ -22,6 +22,8 @@ use std::collections::VecDeque;
 pub(crate) const FRESH_START: Start = Start { window: 2.0, ssthresh: f64::INFINITY, ..Start::NEW };
 
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+/// For controls that need arrival times: draft-ietf-rmcat-gcc-02 §3.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(30);
 
 /// What sets the times of a flow's datagrams.
 #[derive(Debug)]
@@ -89,6 +91,8 @@ pub(crate) struct Feedback {
     /// Receiver: the number it expects, and intervals with arrivals that are not reported yet.
     expected: u64,
     open: VecDeque<Interval>,
+    /// Of the packets in these intervals, when they were sent and when they arrived; for controls that need it.
+    times: Option<VecDeque<(Instant, Instant)>>,
     /// Number of the interval that is reported next.
     due: u64,
     delivered: u64,
@@ -101,15 +105,18 @@ pub(crate) struct Feedback {
 
 impl Feedback {
     pub(crate) fn new(control: Control, packet_bytes: u32, delays: Delays, started: Instant) -> Self {
+        let times = control.needs().arrival_times.then(VecDeque::new);
+        let longest = if times.is_some() { LONGEST_INTERVAL } else { Duration::MAX };
         Self {
             control,
             packet_bytes,
             delays,
-            interval: delays.rtt.max(SHORTEST_INTERVAL),
+            interval: delays.rtt.min(longest).max(SHORTEST_INTERVAL),
             started,
             sent: 0,
             expected: 0,
             open: VecDeque::new(),
+            times,
             due: 0,
             delivered: 0,
             lost: 0,
@@ -165,6 +172,9 @@ impl Feedback {
             last.lost += number.saturating_sub(self.expected);
             last.delay = at.since(sent);
         }
+        if let Some(times) = &mut self.times {
+            times.push_back((sent, at));
+        }
         self.expected = number + 1;
     }
 
@@ -213,6 +223,11 @@ impl Feedback {
         self.delivered += interval.received;
         self.lost += interval.lost;
         let in_flight = self.in_flight();
+        if let Some(times) = &mut self.times {
+            for (sent, arrived) in times.drain(..interval.received as usize) {
+                self.control.on_arrival(sent, arrived);
+            }
+        }
         self.control.on_ack(&AckEvent {
             now,
             phase: Phase::Open,
@@ -302,5 +317,28 @@ mod tests {
         feedback.on_report(Instant::ZERO);
         assert_eq!(feedback.heard.timeouts, 1);
         assert!(feedback.rate() <= 10.0, "a packet a round trip: {}", feedback.rate());
+    }
+
+    /// 100 packets/s with a delay that grows by 1 ms a packet, which only arrival times tell: each report alone has one delay.
+    #[test]
+    fn a_control_that_needs_them_hears_of_arrival_times() {
+        let media: ControlConfig = serde_json::from_str(
+            r#"{"name": "gcc", "initial_rate": 100.0, "decrease": 0.85, "threshold_up": 0.01, "threshold_down": 0.00018}"#,
+        )
+        .unwrap();
+        let leg = Duration::from_millis(25);
+        let delays = Delays { to_first_link: leg, back: leg.times(2), rtt: leg.times(4) };
+        let mut feedback = Feedback::new(media.build(FRESH_START), 1000, delays, Instant::ZERO);
+        assert_eq!(feedback.report_due(), at(30 + 50 + 25), "an interval of 30 ms, not of the RTT");
+        feedback.sent = 200;
+        for number in 0..100 {
+            feedback.receive(at(50 + 11 * number), at(10 * number), number);
+        }
+        for _ in 0..30 {
+            feedback.on_report(Instant::ZERO);
+        }
+        assert!(feedback.rate() < 100.0, "over-use: {}", feedback.rate());
+        let times = feedback.times.as_ref().map(VecDeque::len);
+        assert_eq!(times, Some(feedback.open.iter().map(|interval| interval.received as usize).sum()));
     }
 }
