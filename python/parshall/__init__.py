@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from parshall.campaign import Plan, Store, Sweep, sweep
     from parshall.errors import InputError, ParshallError, ScenarioError
+    from parshall.quantities import quantity
     from parshall.runs import Run, run
     from parshall.scenario import FlowGroup, Scenario
     from parshall.traces import Observation, observe
@@ -35,6 +36,7 @@ __all__ = [
     "Store",
     "Sweep",
     "observe",
+    "quantity",
     "run",
     "sweep",
 ]
@@ -51,6 +53,7 @@ _HOMES = {
     "Store": "campaign",
     "Sweep": "campaign",
     "observe": "traces",
+    "quantity": "quantities",
     "run": "runs",
     "sweep": "campaign",
 }

@@ -3,7 +3,7 @@
 | table | rows |
 | --- | --- |
 | ``flows``, ``links``, ``transfers``, ... | the records of all runs of the chosen sweeps |
-| ``runs`` | one a run: seed, totals, how it was made, figures of merit |
+| ``runs`` | one a run: seed, totals, how it was made, what summarises it |
 | ``metrics`` | one a run and metric; a percentile is that of the run alone |
 | ``points`` | one a point |
 | ``failures`` | one a run that failed |
