@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -304,6 +305,20 @@ def test_a_digest_is_the_same_in_another_process() -> None:
     code = "from parshall.quantities import catalog, digest; print(digest.of_quantities(catalog.OURS.values()))"
     found = {subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout for _ in range(2)}
     assert found == {f"{digest.of_quantities(catalog.OURS.values())}\n".encode()}
+
+
+def test_the_number_of_cores_changes_no_digit() -> None:
+    """60,000 transfers: a plain mean is added up in as many parts as there are threads."""
+    code = (
+        "import numpy as np, polars as pl; from parshall.quantities.computing import by_repetition; "
+        "values = np.random.default_rng(1).exponential(size=60000); "
+        "table = pl.DataFrame({'repetition': np.repeat(np.arange(3), 20000), 'v': values}); "
+        "print(by_repetition(table, pl.col('v').mean()))"
+    )
+    environments = [{**os.environ, "POLARS_MAX_THREADS": str(n)} for n in (1, 3, 4)]
+    words = [sys.executable, "-c", code]
+    found = {subprocess.run(words, check=True, capture_output=True, env=each).stdout for each in environments}
+    assert len(found) == 1
 
 
 # --- plug-ins ---

@@ -171,11 +171,11 @@ class Sweep:
     def _collected(self, snapshot: Snapshot, name: str) -> pl.DataFrame | None:
         table = snapshot.scan(name) if name != "metrics" else None
         if name in ("runs", "metrics"):
-            each, merits = frames_of(
+            each, summaries = frames_of(
                 snapshot, list(self._numbers), self.record.metrics, link_of(snapshot, self._numbers)
             )
             if name == "runs" and table is not None:
-                table = table.join(merits.lazy(), on="run", how="left", maintain_order="left")
+                table = table.join(summaries.lazy(), on="run", how="left", maintain_order="left")
             if name == "metrics":
                 table = each.lazy()
         if table is None:

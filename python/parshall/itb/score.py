@@ -66,7 +66,8 @@ def _printed(quantity: Quantity) -> Measure:
 MEASURES: tuple[Measure, ...] = tuple(map(_printed, transport.MEASURES.values()))
 """Of a control alone; the first one decides the ranking."""
 
-HARMS: tuple[Measure, ...] = tuple(map(_printed, transport.HARMS.values()))
+HARMS: tuple[Measure, ...] = tuple(Measure(each, "", 1.0) for each in transport.HARMS.values())
+"""Of a control beside a rival."""
 
 BY_KEY: dict[str, Measure] = {measure.key: measure for measure in (*MEASURES, *HARMS)}
 

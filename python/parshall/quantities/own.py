@@ -1,5 +1,6 @@
 """Quantities of users: those that a program defines, and those of installed packages (plug-ins).
 
+>>> import polars as pl
 >>> @quantity("most_timeouts", unit="1", better="lower", label="timeouts of the flow that has most")
 ... def most_timeouts(tables):
 ...     return tables["flows"].group_by("repetition").agg(pl.col("timeouts").max())
@@ -16,8 +17,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TypeVar, get_args
-
-import polars as pl  # noqa: F401 - of the example
 
 from parshall.errors import InputError, ParshallError, QuantityError
 from parshall.quantities.definition import Better, Quantity, Values

@@ -114,9 +114,9 @@ def _flows(key: str, label: str, unit: str, better: Better | None, value: pl.Exp
     return Quantity(key, label, unit, better, "run", aggregated("flows", value))
 
 
-def _pair(key: str, label: str, value: pl.Expr) -> Quantity:
+def _pair(key: str, label: str, unit: str, value: pl.Expr) -> Quantity:
     no_bounds = (-math.inf, math.inf)
-    return Quantity(key, label, "1", "lower", "run", aggregated("pairs", value.first()), no_bounds)
+    return Quantity(key, label, unit, "lower", "run", aggregated("pairs", value.first()), no_bounds)
 
 
 MEASURES: Mapping[str, Quantity] = {
@@ -195,14 +195,16 @@ HARMS: Mapping[str, Quantity] = {
     for each in (
         _pair(
             "throughput_harm",
-            "harm to throughput",
+            "throughput harm",
+            "ratio",
             (pl.col("goodput_bps_own") - pl.col("goodput_bps")) / pl.col("goodput_bps_own"),
         ),
-        _pair("delay_harm", "harm to delay", _caused("rtt_excess_s")),
-        _pair("loss_harm", "harm to loss", _caused("flow_loss_rate")),
+        _pair("delay_harm", "delay harm", "ratio", _caused("rtt_excess_s")),
+        _pair("loss_harm", "loss harm", "ratio", _caused("flow_loss_rate")),
         _pair(
             "completion_ratio",
             "completion time of the rival, ratio",
+            "1",
             pl.col("completion_s") / pl.col("completion_s_own"),
         ),
     )

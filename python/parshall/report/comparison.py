@@ -63,7 +63,7 @@ class MetricComparison:
 def compare(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> list[MetricComparison]:
     """Every metric that one of the runs has; first what differs and matters, the largest relative difference first.
 
-    Groups and links are matched by their names. Figures of merit speak of the link that is busiest over both runs, of
+    Groups and links are matched by their names. What names no link is of the one that is busiest over both runs, of
     those that both have.
 
     Parameters

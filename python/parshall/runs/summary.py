@@ -1,33 +1,12 @@
-"""What a run is summarised by, and confidence intervals over its repetitions.
+"""What a run is summarised by: quantities of the catalogue, totals, what it took; docs/json.md lists the keys.
 
-Each repetition gives one value of a metric, and the summary has their mean; percentiles are those of the values of all
-repetitions together. Counts and times spent are totals over the repetitions. All are measured from the warm-up on,
-except ``simulated_s``, ``cpu_s`` and ``peak_rss_bytes``. The link they speak of is the busiest one
-(`parshall.quantities.measuring`), and ``link`` names it.
-
-| key | unit | what |
-| --- | --- | --- |
-| ``link`` | | the link that these speak of: |
-| ``packets_forwarded`` | packets | that left it, in all repetitions |
-| ``packets_dropped`` | packets | lost there, in its queue or on its medium, in all repetitions |
-| ``loss_rate`` | | of the packets that arrive there |
-| ``loss_rate_in``, ``loss_rate_out`` | | the same of packets within their flow's profile, and of the others |
-| ``utilisation`` | | of its capacity |
-| ``mean_queue_pkts`` | packets | over time, without the packet in service |
-| ``mean_queueing_delay_s`` | s | waiting there, over packets |
-| ``queueing_delay_p99_s`` | s | wait that 99 % of the packets of all repetitions do not exceed |
-| ``goodput_bps`` | bit/s | of all flows together; where a dumbbell has flows in both directions, of those forth |
-| ``goodput_reverse_bps`` | bit/s | of those in the other direction |
-| ``jain`` | | Jain's index of the TCP flows' goodputs (of all flows', if none is TCP's) |
-| ``mean_completion_s`` | s | from start to completion, of the transfers that ended |
-| ``completion_p50_s``, ``completion_p95_s`` | s | percentiles of it, over all transfers of all repetitions |
-| ``flows`` | | flows in one repetition |
-| ``transfers`` | | transfers that ended, in all repetitions |
-| ``simulated_s``, ``cpu_s`` | s | in all repetitions |
-| ``peak_rss_bytes`` | bytes | of the process |
+Quantities are means over the repetitions, or percentiles of the values of all of them together, with their confidence
+intervals. Those of a link are of the busiest one (`parshall.quantities.measuring`), and ``link`` names it. Counts and
+times spent are totals over the repetitions. All are measured from the warm-up on, except ``simulated_s``, ``cpu_s``
+and ``peak_rss_bytes``.
 
 What cannot be known (the loss rate of a link without arrivals) is ``None``, never 0. A mean over repetitions needs a
-value of each: a metric that one of them does not have is ``None``.
+value of each: a quantity that one of them does not have is ``None``.
 """
 
 from __future__ import annotations
