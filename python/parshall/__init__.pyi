@@ -15,6 +15,7 @@ from .errors import ScenarioError as ScenarioError
 from .loading import load as load
 from .predict import Predicted as Predicted
 from .predict import predict as predict
+from .quantities import quantity as quantity
 from .runs import Run as Run
 from .runs import run as run
 from .scenario import FlowGroup as FlowGroup

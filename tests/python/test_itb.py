@@ -360,7 +360,7 @@ def test_the_page_and_the_ranking(ran: Ran) -> None:
         "Class F:",
         "Calibration",
         "tells controls apart",
-        "harm to throughput",
+        "throughput harm",
         "C_a = 10 Mbit/s",
         "scaled down",
     ):

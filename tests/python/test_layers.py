@@ -242,12 +242,13 @@ def test_the_rules_for_python_never_allow() -> None:
     simulator = {"_core", "runs", "scenario", "schema", "report", "cli"}
     assert not rules["models"] & simulator
     assert rules["stats"] <= {"errors"}
+    assert rules["quantities"] <= {"stats", "errors", "files"}
     assert not any("cli" in used for part, used in rules.items() if part != "__main__")
     doors = {"schema", "properties", "controls", "runs", "traces", "cli", "documentation"}
     assert {user for user, used in rules.items() if "_core" in used} <= doors
 
 
-@pytest.mark.parametrize("part", ["models", "stats"])
+@pytest.mark.parametrize("part", ["models", "quantities", "stats"])
 def test_not_even_annotations_know_the_instrument(part: str) -> None:
     edges = [edge for edge in python_edges(ROOT / "python" / "parshall") if edge[0] == part]
     assert edges

@@ -11,8 +11,8 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance
-from parshall.runs import merit
-from parshall.stats.estimates import Means
+from parshall.quantities import catalog
+from parshall.quantities.computing import by_repetition
 from parshall.studies import keeping
 
 SCENARIO: dict[str, Any] = {
@@ -49,10 +49,10 @@ def test_a_metric_that_is_named_later_is_there(tmp_path: Path, gathered: bool) -
 def test_a_metric_that_is_redefined_has_its_new_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = swept(tmp_path, "a").values("goodput_bps", 0)
     twice = replace(
-        merit.METRICS["goodput_bps"],
-        of=lambda tables, _: Means(merit.by_repetition(tables.flows, 2 * pl.col("goodput_bps").sum())),
+        catalog.OURS["run", "goodput_bps"],
+        of=lambda tables: by_repetition(tables["flows"], 2 * pl.col("goodput_bps").sum()),
     )
-    monkeypatch.setitem(merit.METRICS, "goodput_bps", twice)
+    monkeypatch.setitem(catalog.OURS, ("run", "goodput_bps"), twice)  # type: ignore[arg-type]
     again = swept(tmp_path, "a")
     assert again.values("goodput_bps", 0) == {n: pytest.approx(2 * value) for n, value in old.items()}
     assert again.runs["goodput_bps"][0] == pytest.approx(2 * old[0])

@@ -19,6 +19,7 @@ from parshall.control_check.running import Course, Found, Key, Reading
 from parshall.control_check.sharing import with_verdict
 from parshall.itb.fairness import harm
 from parshall.properties import title
+from parshall.quantities.transport import HARMS
 from parshall.stats.confidence import Interval
 from parshall.stats.verdict import DIFFERENT, Verdict, judged, matters
 
@@ -26,7 +27,7 @@ AT_LEAST = 0.05
 """Harm below this does not matter: no standard has a number."""
 
 _DURATION_S = 60 + WARM_UP_S
-_HARMS = (("throughput_harm", "throughput harm"), ("delay_harm", "delay harm"))
+_HARMS = tuple(HARMS[key] for key in ("throughput_harm", "delay_harm"))
 
 
 def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
@@ -56,11 +57,11 @@ def rows(found: Found, own: str, names: list[str]) -> list[Row]:
     made = []
     for rival in RIVALS:
         shares = {name: [reading["share"] for reading in found["beside", name, rival]] for name in names}
-        for key, label in _HARMS:
-            values = {name: interval(_values(harmed, name, rival, key)) for name in names}
+        for each in _HARMS:
+            values = {name: interval(_values(harmed, name, rival, each.key)) for name in names}
             verdict, accepted = _verdict(values[own], own == rival, title(rival))
-            label_to = f"{label} to {title(rival)}"
-            made.append(Row("harm", f"{key}_{rival}", label_to, "ratio", values, None, verdict, accepted))
+            label = f"{each.label} to {title(rival)}"
+            made.append(Row("harm", f"{each.key}_{rival}", label, each.unit, values, None, verdict, accepted))
         row = Row(
             "harm",
             f"share_{rival}",

@@ -14,6 +14,7 @@ from parshall.control_check import check
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
 from parshall.models.catalog import CATALOG
+from parshall.quantities.catalog import OURS
 from parshall.schema.catalog import Entry, Parameter, family
 
 ROOT = Path(__file__).parents[3]
@@ -125,6 +126,20 @@ def records() -> str:
     return "\n\n".join(parts)
 
 
+def quantities() -> str:
+    """The catalogue of quantities, by what they are of."""
+    titles = {"run": "Of a run", "link": "Of a link", "group": "Of a group of flows", "flow": "Of a flow"}
+    parts = []
+    for per, title in titles.items():
+        rows = [
+            (f"`{each.key}`", each.unit, each.better or "-", f"{each.label}{': ' if each.what else ''}{each.what}")
+            for each in OURS.values()
+            if each.per == per
+        ]
+        parts.append(f"**{title}**\n\n" + table(("key", "unit", "better", "what"), rows))
+    return "\n\n".join(parts)
+
+
 def references() -> str:
     """The bibliography, docs/references.toml."""
     listed = tomllib.loads((ROOT / "docs" / "references.toml").read_text(encoding="utf-8"))
@@ -142,6 +157,7 @@ FAMILIES = ("congestion_controls", "recoveries", "queues", "markers", "losses", 
 SECTIONS: Mapping[str, Callable[[], str]] = {
     **{name: partial(entries, name) for name in FAMILIES},
     "models": models,
+    "quantities": quantities,
     "records": records,
     "references": references,
     "conformance-checks": conformance_checks,

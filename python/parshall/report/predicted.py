@@ -15,7 +15,8 @@ from typing import Any
 from parshall.models.catalog import CATALOG
 from parshall.models.entry import Entry
 from parshall.predict import ASSUMPTIONS, Predicted, flatten
-from parshall.report.metrics import Metric, Metrics, all_metrics
+from parshall.quantities.measuring import Metric, Metrics
+from parshall.report.metrics import all_metrics
 from parshall.report.numbers import NO_BREAK, THIN, quantity, scale_for, significant
 from parshall.report.source import RunLike
 from parshall.report.uncertainty import with_unit

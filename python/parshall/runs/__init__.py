@@ -6,8 +6,7 @@
 | `single` | one repetition |
 | `result` | `Run`: its tables, summary and page |
 | `storage` | the run directory; nothing in it pretends to be complete |
-| `summary` | the figures of merit, with confidence intervals over repetitions |
-| `merit` | the figures of merit of one repetition |
+| `summary` | what a run is summarised by, with confidence intervals over repetitions |
 | `about` | versions and host |
 """
 
