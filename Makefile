@@ -51,6 +51,7 @@ lint: setup ## Formatting and lints of both languages
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache --no-logo
 
 types: setup ## Types of the Python code
 	$(BIN)/mypy

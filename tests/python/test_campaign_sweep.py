@@ -25,7 +25,7 @@ from parshall.campaign.progress import Progress, size_of
 from parshall.campaign.result import Sweep
 from parshall.campaign.work import Outcome
 from parshall.errors import InputError, ParshallError, SimulationError
-from parshall.quantities import catalog
+from parshall.quantities import naming
 from parshall.quantities.measuring import series_of
 from parshall.report.metrics import all_metrics
 
@@ -288,8 +288,8 @@ def test_metrics_are_those_of_the_page() -> None:
     flows[1]["workload"] = {"name": "transfer", "size": "20 kB"}
     run = ps.run(ps.Scenario(**{**SCENARIO, "flows": flows}))
     of_run = all_metrics(run)
-    wanted = [f"group/files/{name}" for name in catalog.known("group")]
-    wanted += [f"link/bottleneck/{name}" for name in catalog.known("link")]
+    wanted = [f"group/files/{name}" for name in naming.known("group")]
+    wanted += [f"link/bottleneck/{name}" for name in naming.known("link")]
     found = series_of(run.tables, wanted)
     missing = {key for key in of_run if key.startswith(("group/files", "link"))} - set(wanted)
     assert missing == set()

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from parshall.quantities.catalog import undecided
 from parshall.quantities.measuring import busiest, busy
+from parshall.quantities.naming import undecided
 from parshall.report.comparison import MetricComparison, compare
 from parshall.report.headline import Headline, headline
 from parshall.report.metrics import overall

@@ -19,7 +19,7 @@ import parshall as ps
 from parshall.campaign import comparing
 from parshall.campaign.page import document
 from parshall.errors import InputError, QuantityError
-from parshall.quantities import catalog, digest, own, transport
+from parshall.quantities import catalog, digest, naming, own, transport
 from parshall.quantities.tables import Tables
 from parshall.report import compare, write_page
 from parshall.report.metrics import all_metrics
@@ -84,11 +84,11 @@ def test_every_quantity_says_what_it_is() -> None:
 def test_names_of_the_guide_are_names_of_quantities() -> None:
     """docs/json.md says which keys a run has; each means something, and old names mean what the new ones do."""
     for name in catalog.SUMMARY:
-        assert catalog.named(name).name == name
+        assert naming.named(name).name == name
     for old, new in catalog.ALIASES.items():
-        assert catalog.named(old).quantity is catalog.named(new).quantity
-        assert catalog.find(new) is not None
-    assert catalog.named("mean_queue_pkts").quantity is catalog.named("link/x/queue_packets").quantity
+        assert naming.named(old).quantity is naming.named(new).quantity
+        assert naming.find(new) is not None
+    assert naming.named("mean_queue_pkts").quantity is naming.named("link/x/queue_packets").quantity
 
 
 def test_both_names_of_a_quantity_have_one_value(run: ps.Run) -> None:
@@ -302,7 +302,7 @@ def test_a_digest_follows_what_a_function_does(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_digest_is_the_same_in_another_process() -> None:
-    code = "from parshall.quantities import catalog, digest; print(digest.of_quantities(catalog.OURS.values()))"
+    code = "from parshall.quantities import catalog, digest; print(digest.of_quantities(catalog.OURS.values()))", naming
     found = {subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout for _ in range(2)}
     assert found == {f"{digest.of_quantities(catalog.OURS.values())}\n".encode()}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from parshall.campaign.figures import figures
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
-from parshall.quantities.catalog import named
+from parshall.quantities.naming import named
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import interval_text

@@ -15,7 +15,7 @@ from parshall.campaign.segments import reserved_columns
 from parshall.campaign.stopping import Cell
 from parshall.campaign.values import common_kind
 from parshall.errors import ScenarioError
-from parshall.quantities.catalog import problem_with, undecided
+from parshall.quantities.naming import problem_with, undecided
 from parshall.scenario import Scenario
 from parshall.schema.reading import within_limits
 from parshall.schema.resolve_network import contended_links

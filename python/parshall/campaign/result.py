@@ -15,8 +15,9 @@ from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Value, interval
 from parshall.campaign.store import Store
 from parshall.errors import SimulationError
-from parshall.quantities.catalog import SUMMARY, named
+from parshall.quantities.catalog import SUMMARY
 from parshall.quantities.definition import Quantity
+from parshall.quantities.naming import named
 from parshall.report.numbers import counted
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Series

@@ -28,7 +28,7 @@ from parshall.campaign.stopping import Planner, Value
 from parshall.campaign.store import Store
 from parshall.campaign.work import Outcome, Task, key_of, measure, scenario_digest
 from parshall.errors import InputError, ParshallError
-from parshall.quantities.catalog import named
+from parshall.quantities.naming import named
 from parshall.runs import about
 from parshall.runs.storage import storage_error
 from parshall.schema import external

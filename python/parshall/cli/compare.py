@@ -86,7 +86,7 @@ def _show_runs(title: str, comparisons: list[MetricComparison], at_least: float)
 
 def _show_sweeps(comparison: Comparison) -> None:
     from parshall.cli.metrics import interval_text
-    from parshall.quantities.catalog import named
+    from parshall.quantities.naming import named
 
     first = comparison.differences[0]
     shown = table(f"A: {comparison.a}   B: {comparison.b}", *first.point, "metric", "A", "B", "B - A", "")

@@ -105,7 +105,8 @@ def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
 
 def _show(made: Run, page: bool) -> None:
     from parshall.cli.metrics import interval_text
-    from parshall.quantities.catalog import SUMMARY, named
+    from parshall.quantities.catalog import SUMMARY
+    from parshall.quantities.naming import named
     from parshall.report.numbers import quantity
     from parshall.stats.confidence import Interval
 

@@ -119,7 +119,7 @@ def _page(made: Sweep) -> Path:
 
 def _show(made: Sweep, page: Path | None) -> None:
     from parshall.cli.metrics import interval_text
-    from parshall.quantities.catalog import named
+    from parshall.quantities.naming import named
 
     shown = table(
         made.name, *(each.name for each in made.record.parameters), "runs", *map(made.label, made.record.metrics)

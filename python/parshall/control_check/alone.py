@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from parshall.control_check.card import Row, Trajectory, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Found, Key, Reading
-from parshall.quantities.catalog import named
 from parshall.quantities.measuring import series_of
+from parshall.quantities.naming import named
 from parshall.quantities.tables import Tables
 
 if TYPE_CHECKING:

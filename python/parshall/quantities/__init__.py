@@ -2,7 +2,7 @@
 
 | module | what |
 | --- | --- |
-| `catalog` | the one list, and what names mean |
+| `catalog`, `naming` | the one list; what names mean |
 | `goodput`, `loss`, `window`, `queue`, `delay`, `fairness`, `completion` | the families |
 | `transport` | those of the transport benchmark, from files |
 | `measuring` | quantities of tables |

@@ -14,9 +14,10 @@ from functools import cached_property
 import polars as pl
 
 from parshall.errors import InputError
-from parshall.quantities import catalog
-from parshall.quantities.catalog import SUMMARY, Named
+from parshall.quantities import naming
+from parshall.quantities.catalog import SUMMARY
 from parshall.quantities.definition import Better
+from parshall.quantities.naming import Named
 from parshall.quantities.tables import Per, Tables
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Series
@@ -83,8 +84,8 @@ Metrics = dict[str, Metric]
 
 def of_run(tables: Tables, link: str | None = None) -> Metrics:
     """Of a run: what summarises it, and users' own; `link` instead of the link that matters."""
-    ours = [catalog.named(name) for name in SUMMARY]
-    own = [Named(each.key, each) for each in catalog.known("run").values() if each.source]
+    ours = [naming.named(name) for name in SUMMARY]
+    own = [Named(each.key, each) for each in naming.known("run").values() if each.source]
     links = tables.get("links")
     link = link or (None if links is None else busiest(links))
     found = {}
@@ -101,7 +102,7 @@ def of_run(tables: Tables, link: str | None = None) -> Metrics:
 def of_place(tables: Tables, per: Per, place: str) -> Metrics:
     """Of one group, flow or link: all that there are."""
     found = {}
-    for key, quantity in catalog.known(per).items():
+    for key, quantity in naming.known(per).items():
         each = Named(f"{per}/{place}/{key}", quantity, place)
         series = _series(tables, each, None)
         if series is not None:
@@ -119,7 +120,7 @@ def series_of(tables: Tables, names: Collection[str], link: str | None = None) -
     """
     found = {}
     for name in names:
-        each = catalog.find(name)
+        each = naming.find(name)
         if each is None:
             continue
         links = tables.get("links") if each.of_busiest and link is None else None
@@ -138,7 +139,7 @@ def measured(tables: Tables, name: str) -> Metric:
     InputError
         Nothing has that name, or the tables have no value of it.
     """
-    each = catalog.named(name)
+    each = naming.named(name)
     series = series_of(tables, [name]).get(name)
     if series is None or series.estimate() is None:
         raise InputError(f"{name}: nothing was measured; there is no such {each.quantity.per}, or it has no value")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar, get_args
 
 from parshall.errors import InputError, ParshallError, QuantityError
+from parshall.quantities.catalog import built_in
 from parshall.quantities.definition import Better, Quantity, Values
 from parshall.quantities.tables import Per, Tables
 
@@ -113,8 +114,6 @@ def _load_plugins() -> None:
 
 
 def _refuse_taken(made: Quantity) -> None:
-    from parshall.quantities.catalog import built_in  # noqa: PLC0415 - it is built from this
-
     if made.per in ("run", "link") and made.key in _COLUMNS:
         raise InputError(f'quantity "{made.key}" ({made.source}): a column of the tables has that name; choose another')
     # Without a name in front, a key is of the run or of its busiest link: it must not be both.

@@ -10,8 +10,7 @@ from parshall.quantities import measuring
 from parshall.quantities.measuring import Metrics
 from parshall.quantities.tables import Tables, backward, directed
 from parshall.report import words
-from parshall.report.figures.common import group_names, link_names
-from parshall.report.source import RunLike
+from parshall.report.source import RunLike, group_names, link_names
 
 
 def tables_of(run: RunLike) -> Tables:

@@ -78,3 +78,17 @@ def plain(value: Any) -> Any:
     """A pydantic model as the plain mapping it stands for; anything else unchanged."""
     dump = getattr(value, "model_dump", None)
     return dump(mode="json") if callable(dump) else value
+
+
+def group_names(run: RunLike) -> list[str]:
+    """The groups of flows, in the order of the scenario (that of their first flow)."""
+    flows = filled(run.flows)
+    if flows is None:
+        return []
+    first = flows.group_by("group").agg(pl.col("flow").min()).sort("flow")
+    return first["group"].to_list()
+
+
+def link_names(table: pl.DataFrame) -> list[str]:
+    """The links, in the order in which the table has them."""
+    return table["link"].unique(maintain_order=True).to_list()

@@ -9,7 +9,6 @@ import polars as pl
 
 from parshall.quantities.measuring import Metric, Metrics
 from parshall.report import metrics as measured
-from parshall.report.figures.common import group_names, link_names
 from parshall.report.figures.delays import of_groups
 from parshall.report.numbers import (
     ABSENT,
@@ -23,7 +22,7 @@ from parshall.report.numbers import (
     significant,
     trimmed,
 )
-from parshall.report.source import RunLike, filled
+from parshall.report.source import RunLike, filled, group_names, link_names
 from parshall.report.uncertainty import ZERO, in_scale, interval_text
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from parshall.quantities import catalog, digest
+from parshall.quantities import catalog, digest, naming
 from parshall.quantities.measuring import busiest, series_of
 from parshall.quantities.tables import Tables
 from parshall.stats.estimates import Means, Series
@@ -25,7 +25,7 @@ from parshall.stats.estimates import Means, Series
 
 def of_this_code() -> str:
     """A digest of what computes the quantities of a summary."""
-    return digest.of_quantities(catalog.named(name).quantity for name in catalog.SUMMARY)
+    return digest.of_quantities(naming.named(name).quantity for name in catalog.SUMMARY)
 
 
 def estimated(tables: Tables) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from parshall.report import words
 from parshall.report.numbers import given
 from parshall.report.palette import SERIES
 from parshall.report.plot import Band, Guide, Line, Mark, Points, Style
-from parshall.report.source import RunLike, filled
+from parshall.report.source import RunLike
 from parshall.report.thinning import Spread
 from parshall.schema import quantities
 
@@ -57,15 +57,6 @@ def sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def group_names(run: RunLike) -> list[str]:
-    """The groups of flows, in the order of the scenario (that of their first flow)."""
-    flows = filled(run.flows)
-    if flows is None:
-        return []
-    first = flows.group_by("group").agg(pl.col("flow").min()).sort("flow")
-    return first["group"].to_list()
-
-
 def across_ranks(values: Mapping[str, float], noun: str) -> tuple[list[str], str]:
     """The names that a panel has colours for, and the sentence that says which these are, if not all.
 
@@ -86,11 +77,6 @@ def across_ranks(values: Mapping[str, float], noun: str) -> tuple[list[str], str
 def timed(transfers: pl.DataFrame) -> pl.DataFrame:
     """The transfers that finished, with `duration_s`: from when the application handed one over to its last ACK."""
     return transfers.drop_nulls("completion_s").with_columns(duration_s=pl.col("completion_s") - pl.col("start_s"))
-
-
-def link_names(table: pl.DataFrame) -> list[str]:
-    """The links, in the order in which the table has them."""
-    return table["link"].unique(maintain_order=True).to_list()
 
 
 def flow_label(group: str, flow: int, control: str, rtt_s: float | None) -> str:

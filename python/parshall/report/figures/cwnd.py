@@ -6,18 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from parshall.report.figures.common import (
-    end_s,
-    first_repetition,
-    flow_label,
-    group_names,
-    measured_from,
-    sentences,
-    warm_up_s,
-)
+from parshall.report.figures.common import end_s, first_repetition, flow_label, measured_from, sentences, warm_up_s
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot, Style
-from parshall.report.source import RunLike, filled
+from parshall.report.source import RunLike, filled, group_names
 from parshall.report.thinning import Thinned, extremes
 
 OVERLAID = 3

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from parshall.report.figures.common import across_ranks, link_names, pooled, sentences
+from parshall.report.figures.common import across_ranks, pooled, sentences
 from parshall.report.figures.delays import pooled_delays
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
 from parshall.report.plot import Figure, Missing, Plot
-from parshall.report.source import RunLike, filled
+from parshall.report.source import RunLike, filled, link_names
 
 
 def prepare(run: RunLike) -> Plot | Missing:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from parshall.report.figures.common import across_ranks, group_names, pooled, sentences, spread_marks
+from parshall.report.figures.common import across_ranks, pooled, sentences, spread_marks
 from parshall.report.numbers import Scale, counted, scale_for
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
-from parshall.report.source import RunLike, filled
+from parshall.report.source import RunLike, filled, group_names
 from parshall.report.thinning import SCATTER_POINTS, extremes, spread_over
 
 NEARLY_EQUAL = 1.02

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from parshall.report.figures.common import end_s, first_repetition, group_names, measured_from, sentences, warm_up_s
+from parshall.report.figures.common import end_s, first_repetition, measured_from, sentences, warm_up_s
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot, Style
-from parshall.report.source import RunLike, filled
+from parshall.report.source import RunLike, filled, group_names
 from parshall.report.thinning import extremes
 from parshall.schema import catalog
 

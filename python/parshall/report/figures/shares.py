@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from parshall.report import metrics
-from parshall.report.figures.common import group_names, repetitions, sentences
+from parshall.report.figures.common import repetitions, sentences
 from parshall.report.numbers import counted, quantity, scale_for
 from parshall.report.plot import Axis, Figure, Guide, Mark, Missing, Panel, Plot, Points, Style
-from parshall.report.source import RunLike, filled
+from parshall.report.source import RunLike, filled, group_names
 
 GROUPS = 40
 """The most groups drawn: the first half of these have the most, the others the least."""

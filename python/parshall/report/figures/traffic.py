@@ -7,16 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from parshall.report.figures.common import (
-    first_repetition,
-    link_names,
-    measured_from,
-    sentences,
-    warm_up_s,
-)
+from parshall.report.figures.common import first_repetition, measured_from, sentences, warm_up_s
 from parshall.report.numbers import Scale, given, scale_for
 from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values, values
-from parshall.report.source import RunLike, filled
+from parshall.report.source import RunLike, filled, link_names
 from parshall.report.thinning import Binned, averaged
 from parshall.report.words import listed
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.quantities.catalog import named
+from parshall.quantities.naming import named
 from parshall.studies.tail_index.network import MEAN_PACKETS, PAYLOAD
 from parshall.studies.tail_index.running import Tables
 
