@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{config, link, LIMIT};
+use common::{config, link, most, LIMIT};
 use parshall_net::ecn::Ecn;
 use parshall_net::link::{Offered, Outcome};
 use parshall_net::markers::Class;
@@ -105,21 +105,24 @@ proptest! {
     #[test]
     fn what_is_held_leaves_once_in_the_order_of_its_flow(
         steps in prop::collection::vec((0u64..20_000_000_000, 40u32..1501, any_ecn(), any::<bool>(), 0u32..5), 1..400),
+        seed: u64,
     ) {
         for (entry, mut queue) in at_departure() {
             let mut again = queue.clone();
+            let (mut draws, mut draws_again) = (random(seed), random(seed));
             let (mut now, mut lost, mut lost_again) = (Instant::ZERO, VecDeque::new(), VecDeque::new());
             let (mut entered, mut left, mut last) = (0, 0, BTreeMap::new());
             for &(gap, bytes, ecn, arrives, flow) in &steps {
                 now += Duration::from_ps(gap);
                 if arrives {
-                    let packet = Held { arrived: now, bytes, ecn, class: Class::Out, flow, ticket: entered, period: 0 };
-                    queue.enqueue(packet, (1, 1500), &mut lost);
-                    again.enqueue(packet, (1, 1500), &mut lost_again);
+                    let dscp = flow as u8 * 10;
+                    let packet = Held { arrived: now, bytes, ecn, class: Class::Out, flow, ticket: entered, period: 0, marked: false, dscp };
+                    queue.enqueue(packet, (1, 1500), &mut draws, &mut lost);
+                    again.enqueue(packet, (1, 1500), &mut draws_again, &mut lost_again);
                     entered += 1;
                 } else {
-                    let turn = queue.dequeue(now, &mut lost);
-                    prop_assert_eq!(turn, again.dequeue(now, &mut lost_again), "{}", entry.name);
+                    let turn = queue.dequeue(now, &mut draws, &mut lost);
+                    prop_assert_eq!(turn, again.dequeue(now, &mut draws_again, &mut lost_again), "{}", entry.name);
                     if let Some(turn) = turn {
                         let packet = turn.packet;
                         left += 1;
@@ -127,12 +130,15 @@ proptest! {
                         // A queue may serve the L4S packets of a flow apart from its others; a flow has one kind only.
                         let before = last.insert((packet.flow, packet.ecn.is_l4s()), packet.ticket);
                         prop_assert!(before < Some(packet.ticket), "{}: out of order", entry.name);
+                    } else if let Some(resumes) = queue.resumes() {
+                        prop_assert!(queue.packets() > 0 && resumes > now, "{}", entry.name);
+                        prop_assert!(queue.clone().dequeue(resumes, &mut draws.clone(), &mut VecDeque::new()).is_some(), "{}", entry.name);
                     } else {
                         prop_assert_eq!(queue.packets(), 0, "{}: idle while packets wait", entry.name);
                     }
                 }
                 prop_assert_eq!(&lost, &lost_again, "{}", entry.name);
-                prop_assert!(queue.packets() < LIMIT, "{}: holds {} and one", entry.name, queue.packets());
+                prop_assert!(queue.packets() < most(entry), "{}: holds {} and one", entry.name, queue.packets());
                 let gone = left + lost.len() as u64;
                 prop_assert_eq!(u64::from(entered), gone + queue.packets(), "{}", entry.name);
             }
@@ -143,14 +149,23 @@ proptest! {
 #[test]
 fn what_is_served_at_once_is_neither_dropped_nor_marked() {
     for (entry, mut queue) in at_departure() {
-        let mut lost = VecDeque::new();
+        let (mut lost, mut draws) = (VecDeque::new(), random(1));
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
             let class = Class::Out;
-            let packet =
-                Held { arrived: now, bytes: 1500, ecn: Ecn::Ect0, class, flow: 0, ticket: 0, period: 0 };
-            queue.enqueue(packet, (0, 0), &mut lost);
-            let turn = queue.dequeue(now, &mut lost).expect("one waits");
+            let packet = Held {
+                arrived: now,
+                bytes: 1500,
+                ecn: Ecn::Ect0,
+                class,
+                flow: 0,
+                ticket: 0,
+                period: 0,
+                marked: false,
+                dscp: 0,
+            };
+            queue.enqueue(packet, (0, 0), &mut draws, &mut lost);
+            let turn = queue.dequeue(now, &mut draws, &mut lost).expect("one waits");
             assert!(!turn.marked && lost.is_empty(), "{}", entry.name);
         }
     }

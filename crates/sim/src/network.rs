@@ -15,7 +15,7 @@ use crate::tcp_group::TcpGroup;
 use crate::waiting_packets::WaitingPackets;
 use crate::{Monitor, SimError};
 use parshall_net::ecn::Ecn;
-use parshall_net::link::{Link, Offered, Outcome, Transmission};
+use parshall_net::link::{Label, Link, Offered, Outcome, Transmission};
 use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -368,30 +368,35 @@ impl Network {
     /// A packet waits at a link whose queue decides at departure; if the link is idle, the next transmission begins.
     #[inline(never)]
     fn hold(&mut self, now: Instant, index: u32, ecn: Ecn, transit: Transit) {
-        let LinkState { link, waiting, .. } = &mut self.links[index as usize];
+        let dscp = self.dscp(transit.owner);
+        let LinkState { link, waiting, random, .. } = &mut self.links[index as usize];
         let Transit { packet, owner, .. } = transit;
         let offered = Offered { bytes: packet.bytes(), ecn, class: packet.class() };
-        let ticket = waiting.store(transit);
-        link.hold(now, offered, owner.flow_number(), ticket);
-        if link.is_transmitting() {
+        let label = Label { flow: owner.flow_number(), dscp, ticket: waiting.store(transit) };
+        link.hold(now, offered, label, random);
+        if link.is_busy() {
             self.lose_dropped(index);
-        } else if let Some(departure) = self.transmit(now, index) {
-            self.core.queue.push(departure, Entity::Transmission(index));
+        } else if let Some(next) = self.transmit(now, index) {
+            self.core.queue.push(next, Entity::Transmission(index));
         }
     }
 
-    /// A packet has left a link whose queue decides at departure.
+    /// A packet has left a link whose queue decides at departure, or the queue lets the next one go.
     #[inline(never)]
     fn on_transmission(&mut self, now: Instant, index: u32) {
         let next = self.transmit(now, index);
         self.core.queue.top_again_at(next, Entity::Transmission(index));
     }
 
-    /// A link is free: the packet whose turn it is leaves at the moment returned, and what follows from that is done.
+    /// A link is free: the packet whose turn it is begins to leave, and what follows from that is done. Returns when the link is to be
+    /// asked again.
     fn transmit(&mut self, now: Instant, index: u32) -> Option<Instant> {
-        let transmission = self.links[index as usize].link.transmit(now);
+        let LinkState { link, random, .. } = &mut self.links[index as usize];
+        let transmission = link.transmit(now, random);
         self.lose_dropped(index);
-        let Transmission { ticket, departure, waiting, marked, counted } = transmission?;
+        let Some(Transmission { ticket, departure, waiting, marked, counted }) = transmission else {
+            return self.links[index as usize].link.resumes();
+        };
         let state = &mut self.links[index as usize];
         let Transit { mut packet, owner, hop } = state.waiting.take(ticket);
         state.probe.waited(waiting, counted);
@@ -427,6 +432,18 @@ impl Network {
             }
             Owner::Datagram(index) => {
                 &self.datagram_groups[self.datagram_flows[index as usize].group as usize].path
+            }
+        }
+    }
+
+    /// The DSCP of a flow's packets, ACKs included.
+    fn dscp(&self, owner: Owner) -> u8 {
+        match owner {
+            Owner::Data(index) | Owner::Ack(index, _) => {
+                self.tcp_groups[self.tcp_flows[index as usize].group as usize].dscp
+            }
+            Owner::Datagram(index) => {
+                self.datagram_groups[self.datagram_flows[index as usize].group as usize].dscp
             }
         }
     }

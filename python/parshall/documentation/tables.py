@@ -31,6 +31,8 @@ _KINDS = {
     "choice": "name",
     "numbers": "list of numbers",
     "control": "[congestion control](#congestion-controls)",
+    "queue": "[queue](#queues)",
+    "queues": "list of [queues](#queues)",
     "weight": 'number, or `"instantaneous"`',
     "buffer": "queue limit",
     "size_distribution": "[distribution](#distributions) of sizes",

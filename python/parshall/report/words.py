@@ -196,7 +196,8 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
         if isinstance(value, Mapping):
             words.append(f"{_spaced(key)} {_parameters(value)}")
         elif isinstance(value, list):
-            shown = ", ".join(_q(entry) for entry in value[:4]) + (", …" if len(value) > 4 else "")
+            entries = (_parameters(entry) if isinstance(entry, Mapping) else _q(entry) for entry in value[:4])
+            shown = ", ".join(entries) + (", …" if len(value) > 4 else "")
             words.append(f"{_spaced(key)} {shown}")
         else:
             words.append(f"{_spaced(key)} {_q(value)}")
@@ -211,8 +212,13 @@ QUEUES = {
     "rio": "RIO",
     "codel": "CoDel",
     "fq_codel": "FQ-CoDel",
+    "fq_pie": "FQ-PIE",
+    "cake": "CAKE",
+    "sfb": "SFB",
     "drr": "deficit round robin",
     "dualpi2": "DualPI2",
+    "priority": "strict priority",
+    "shaper": "a shaper",
 }
 """Names of queues as they are written in text."""
 

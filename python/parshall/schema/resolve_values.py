@@ -139,13 +139,22 @@ def _value(value: Any, parameter: Parameter, context: Context, role: str | None)
             return _in_range(quantities.parse_size(value, context.packet_bytes), value, parameter)
         case "sizes":
             return [quantities.parse_size(text, context.packet_bytes) for text in value]
-        case "size_distribution" | "time_distribution" | "control":
+        case "size_distribution" | "time_distribution" | "control" | "queue":
             try:
                 return configuration(value, context)
             except Problem as problem:
                 raise problem.within(parameter.name) from None
+        case "queues":
+            return [_nested(each, parameter.name, index, context) for index, each in enumerate(value)]
         case _:
             return value
+
+
+def _nested(part: Part, key: str, index: int, context: Context) -> dict[str, Any]:
+    try:
+        return configuration(part, context)
+    except Problem as problem:
+        raise problem.within(index).within(key) from None
 
 
 def _in_range(value: int, text: str, parameter: Parameter) -> int:
