@@ -1,6 +1,7 @@
 // Long-lived TCP flows, or one of datagrams, through a queue discipline of ns-3, for comparison with Parshall.
 //
-//   g++ -O2 -std=c++20 queues.cc -lns3.37-applications ...    (tests/crosscheck/README.md has the whole line)
+//   g++ -O2 -std=c++17 queues.cc -o queues -lns3-applications -lns3-internet -lns3-point-to-point ...
+//       (and -lns3-traffic-control -lns3-network -lns3-core)
 //   ./queues --disc=ns3::FqPieQueueDisc --n=4 --rate=20e6     (--help lists the options)
 //
 // n sources behind access links of 1 Gbit/s, a bottleneck whose router has the discipline above a device that holds one packet,

@@ -77,11 +77,11 @@ def test_a_flood_gets_its_share_only_and_blue_keeps_it_short(simulate: Any) -> N
 
 def test_a_tin_is_first_up_to_its_rate(simulate: Any) -> None:
     def shares(call: str, background: str = "CS1") -> tuple[dict[str, float], dict[str, float]]:
-        flows = (bulk(2), datagrams("call", call, dscp="EF"), bulk(2, dscp=background) | {"name": "background"})
+        flows = (bulk(2), datagrams("call", call, dscp="EF"), bulk(2, dscp=background, name="background"))
         run = simulate(scenario(CAKE, *flows))
         return throughput(run), delays(run)
 
-    # A quarter of the rate is for latency-sensitive traffic first. Bulk traffic gets a sixteenth, and what best effort leaves.
+    # A quarter of the rate is for latency-sensitive traffic first. Bulk traffic gets a sixteenth and what others leave
     rates, waited = shares("2 Mbit/s")
     assert rates["call"] == pytest.approx(2e6, rel=0.01)
     assert waited["call"] < 2 * PACKET_S

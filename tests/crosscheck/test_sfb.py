@@ -43,7 +43,8 @@ def throughput(run: Any) -> dict[str, float]:
 def test_a_flow_that_does_not_react_is_held_to_a_small_rate(simulate: Any, udp: str) -> None:
     fair = throughput(simulate(scenario(SFB, udp)))
     red = throughput(simulate(scenario({"name": "red", "limit": "400 packets"}, udp)))
-    # Whatever it offers, it gets no more than twice a fair share, 3.8 Mbit/s: its probability falls only while its bins are empty.
+    # Whatever it offers, it gets no more than twice a fair share, 3.8 Mbit/s: its probability falls while its bins are
+    # empty only.
     assert fair["udp"] < 2 * RATE_BPS / (FLOWS + 1)
     assert fair["tcp"] + fair["udp"] > 0.99 * RATE_BPS
     # RED drops a share of what it offers, the same as of others.

@@ -140,21 +140,19 @@ def _value(value: Any, parameter: Parameter, context: Context, role: str | None)
         case "sizes":
             return [quantities.parse_size(text, context.packet_bytes) for text in value]
         case "size_distribution" | "time_distribution" | "control" | "queue":
-            try:
-                return configuration(value, context)
-            except Problem as problem:
-                raise problem.within(parameter.name) from None
+            return _within((parameter.name,), value, context)
         case "queues":
-            return [_nested(each, parameter.name, index, context) for index, each in enumerate(value)]
+            return [_within((parameter.name, index), each, context) for index, each in enumerate(value)]
         case _:
             return value
 
 
-def _nested(part: Part, key: str, index: int, context: Context) -> dict[str, Any]:
+def _within(path: tuple[str | int, ...], part: Configuration, context: Context) -> dict[str, Any]:
+    """An entry that is a parameter of another one."""
     try:
         return configuration(part, context)
     except Problem as problem:
-        raise problem.within(index).within(key) from None
+        raise problem.within(*path) from None
 
 
 def _in_range(value: int, text: str, parameter: Parameter) -> int:

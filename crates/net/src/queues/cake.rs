@@ -1,7 +1,7 @@
 //! CAKE: common applications kept enhanced, a shaper, flow isolation and queue management in one (Høiland-Jørgensen, Täht & Morton 2018;
 //! Linux's `sch_cake`).
 //!
-//! | paper | field | unit |
+//! | symbol | field | unit |
 //! | --- | --- | --- |
 //! | bandwidth | `rate` | bit/s; none: the link's |
 //! | t_next of the shaper, of a tin | `next`, [`Tin::next`] | when the next packet may leave |
@@ -9,15 +9,15 @@
 //! | flow quantum | | bytes a queue may send in its turn |
 //! | overhead, mpu, framing | `overhead`, `min_packet`, `framing` | bytes |
 //!
-//! *Shaper* (§III-A): no bucket. A packet that leaves moves the time of the next one by its own transmission time at the rate, what the
+//! *Shaper*: no bucket. A packet that leaves moves the time of the next one by its own transmission time at the rate, what the
 //! link layer adds included, counted from when this one was due; after a pause from now on. So a pause gives no burst.
 //!
-//! *Tins* (§III-B): with `diffserv3` bulk (CS1, LE) has a sixteenth of the rate, latency-sensitive traffic (EF, VOICE-ADMIT, CS6, CS7)
+//! *Tins*: with `diffserv3` bulk (CS1, LE) has a sixteenth of the rate, latency-sensitive traffic (EF, VOICE-ADMIT, CS6, CS7)
 //! a quarter, all other traffic the whole. A tin within its rate is served before the others, latency-sensitive first, then bulk, then
 //! best effort; if none is within its rate, the one that will be soonest. So each gets what it needs, and none can starve another. Without
 //! a `rate`, tins are served by deficit round robin with these weights.
 //!
-//! *Flow isolation* (§III-C): in each tin 1024 queues as in [`FlowQueues`], in sets of eight. A flow has a set by its hash, and in it the queue
+//! *Flow isolation*: in each tin 1024 queues as in [`FlowQueues`], in sets of eight. A flow has a set by its hash, and in it the queue
 //! that has been its own, or a free one: two flows share a queue only if a set has no free one. A new queue that falls empty with
 //! credit left is new again with its next packet. The quantum is what 1/4096 s (of the tin's rate in bytes) transmits, 300 to 1514 bytes.
 //!
@@ -28,7 +28,7 @@
 //! Missing: the ACK filter, the ingress and autorate modes, the other sets of tins. A flow's credit counts its packets without the
 //! overhead. Linux keeps idle queues in a list while their COBALT comes to rest; here that is made up for at the queue's next packet.
 //!
-//! Read: what `sch_cake.c` of Linux does; the paper as far as that file's comments repeat it.
+//! Read: what `sch_cake.c` of Linux does. Not read: the paper.
 
 mod cobalt;
 mod tin;
@@ -159,7 +159,7 @@ impl Cake {
     /// The tin that is served next, with a rate: the last one within its rate, or else the one that will be soonest.
     fn scheduled(&self, now: Instant) -> usize {
         let waiting = || self.tins.iter().enumerate().filter(|(_, tin)| tin.packets() > 0);
-        let within = waiting().filter(|(_, tin)| tin.next <= now).last();
+        let within = waiting().rfind(|(_, tin)| tin.next <= now);
         let chosen = within.or_else(|| waiting().rev().min_by_key(|(_, tin)| tin.next));
         chosen.map_or(0, |(index, _)| index)
     }
@@ -204,8 +204,8 @@ impl DepartureDiscipline for Cake {
         reader("active_queues", all as f64);
         reader("new_queues", new as f64);
         reader("longest_queue", longest as f64);
-        reader("largest_count", f64::from(controls().map(|each| each.count()).max().unwrap_or(0)));
-        reader("largest_blue", controls().map(|each| each.probability()).fold(0.0, f64::max));
+        reader("largest_count", f64::from(controls().map(cobalt::Cobalt::count).max().unwrap_or(0)));
+        reader("largest_blue", controls().map(cobalt::Cobalt::probability).fold(0.0, f64::max));
     }
 
     fn enqueue<R: RngCore>(

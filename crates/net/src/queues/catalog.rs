@@ -82,6 +82,14 @@ macro_rules! queues {
                 }
             }
 
+            /// Whether it decides at a packet's departure.
+            pub fn decides_at_departure(&self) -> bool {
+                match self {
+                    $(Self::$queue(_) => false,)*
+                    $(Self::$late(_) => true,)*
+                }
+            }
+
             /// Refuses a configuration with values outside the declared ranges, or that contradicts itself.
             ///
             /// # Errors

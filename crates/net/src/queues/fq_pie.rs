@@ -9,7 +9,7 @@
 //! updated every T_UPDATE from its first packet on; the updates are made up for when the queue is touched, as its delay does not
 //! change in between.
 //!
-//! Read: RFC 8033, RFC 8290, and what `sch_fq_pie.c` and `sch_pie.c` of Linux do; of the paper its abstract. Differences from Linux:
+//! Read: what `sch_fq_pie.c` and `sch_pie.c` of Linux do; RFC 8033 and RFC 8290 as `pie.rs` and `fq_codel.rs` have them. Not read: the paper. Differences from Linux:
 //! what exceeds `memory_limit` is dropped, where Linux only counts it, and it counts bytes on the wire, not those of buffers; all of a
 //! flow's steps are those of RFC 8033 (Linux adds one for delays above 250 ms, and takes the burst allowance down at departures).
 

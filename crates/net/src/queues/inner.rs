@@ -22,14 +22,11 @@ impl TryFrom<QueueConfig> for InnerConfig {
     type Error = ConfigError;
 
     fn try_from(config: QueueConfig) -> Result<Self, ConfigError> {
-        match config.build() {
-            Discipline::AtArrival(queue) if queue.tail().is_none() => Err(ConfigError::new(
-                "name",
-                config.name(),
-                "drop_tail, or a queue that decides at a packet's departure",
-            )),
-            _ => Ok(Self(Box::new(config))),
+        if config.decides_at_departure() || matches!(config, QueueConfig::DropTail(_)) {
+            return Ok(Self(Box::new(config)));
         }
+        let accepted = "drop_tail, or a queue that decides at a packet's departure";
+        Err(ConfigError::new("name", config.name(), accepted))
     }
 }
 

@@ -40,7 +40,7 @@ pub use fq_pie::{FqPie, FqPieConfig};
 pub use inner::InnerConfig;
 pub use pie::{Pie, PieConfig};
 pub use policer::{Policer, PolicerConfig};
-pub use priority::{Priority, PriorityConfig};
+pub use priority::{Bands, Priority, PriorityConfig};
 pub use red::{Red, RedConfig};
 pub use rio::{CoinKind, Length, Rio, RioConfig};
 pub use sfb::{Sfb, SfbConfig};

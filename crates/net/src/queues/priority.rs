@@ -8,22 +8,37 @@
 //! Each band is a queue of its own, with a limit of its own, which counts the packet being transmitted. By default precedences 5 to 7
 //! (EF, CS5, CS6, CS7) come first, 2 to 4 (AF2x to AF4x) second, 0 and 1 (best effort, AF1x, CS1) last.
 //!
-//! Read: what `sch_prio.c` of Linux does (which decides by another field), RFC 2474, RFC 3246.
+//! Linux's `prio` decides by another field, the type of service. A band is a plain queue here, no tree of classes. Not read:
+//! `sch_prio.c`.
 
 use super::inner::{Inner, InnerConfig};
 use super::{DepartureDiscipline, Held, Turn};
-use parshall_units::parameters::{Reader, Variable};
+use parshall_units::parameters::{Bounded, Parameter, Reader, Variable};
 use parshall_units::{ConfigError, Instant};
 use rand_core::RngCore;
+use serde::Deserialize;
 use std::collections::VecDeque;
 
 parshall_units::configuration! {
     /// Parameters of [`Priority`].
     pub struct PriorityConfig {
         /// The queue of each band, the one that is served first at first.
-        bands: Vec<InnerConfig> => Queues("drop_tail", "codel", "fq_codel", "fq_pie", "sfb", "drr", "dualpi2"), default "[\"drop_tail\", \"drop_tail\", \"drop_tail\"]";
+        bands: Bands => Queues("drop_tail", "codel", "fq_codel", "fq_pie", "sfb", "drr", "dualpi2"), default "[\"drop_tail\", \"drop_tail\", \"drop_tail\"]";
         /// The band of each IP precedence, 0 to 7 (the upper three bits of the DSCP); 0: the one that is served first.
         band_of: Vec<f64> => Numbers, default "[2, 2, 1, 1, 1, 0, 0, 0]";
+    }
+}
+
+/// The queues of the bands.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Bands(pub Vec<InnerConfig>);
+
+impl Bounded for Bands {
+    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
+        self.0.iter().enumerate().try_for_each(|(index, queue)| {
+            queue.check().map_err(|error| error.within(&index.to_string()).within(parameter.name))
+        })
     }
 }
 
@@ -51,9 +66,9 @@ impl Priority {
     pub fn new(config: &PriorityConfig) -> Self {
         let mut band_of = [0; PRECEDENCES];
         for (band, given) in band_of.iter_mut().zip(&config.band_of) {
-            *band = (*given as usize).min(config.bands.len().saturating_sub(1));
+            *band = (*given as usize).min(config.bands.0.len().saturating_sub(1));
         }
-        let bands = config.bands.iter().map(InnerConfig::build).collect();
+        let bands = config.bands.0.iter().map(InnerConfig::build).collect();
         Self { config: config.clone(), bands, band_of }
     }
 }
@@ -98,10 +113,7 @@ impl DepartureDiscipline for Priority {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        let PriorityConfig { bands, band_of } = &self.config;
-        for (index, queue) in bands.iter().enumerate() {
-            queue.check().map_err(|error| error.within(&index.to_string()).within("bands"))?;
-        }
+        let PriorityConfig { bands: Bands(bands), band_of } = &self.config;
         if bands.is_empty() || bands.len() > MOST_BANDS {
             let found = format!("{} queues", bands.len());
             return Err(ConfigError::new("bands", found, format!("1 to {MOST_BANDS} queues")));
@@ -138,7 +150,7 @@ mod tests {
 
     fn config() -> PriorityConfig {
         let band_of = vec![2.0, 2.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
-        PriorityConfig { bands: vec![tail(3), tail(3), tail(3)], band_of }
+        PriorityConfig { bands: Bands(vec![tail(3), tail(3), tail(3)]), band_of }
     }
 
     const EF: u8 = 46;
@@ -171,7 +183,7 @@ mod tests {
         let codel =
             CodelConfig { limit: Limit::Packets(100), target: 1_000_000, interval: 1_000_000, ecn: true };
         let codel: InnerConfig = QueueConfig::Codel(codel).try_into().unwrap();
-        let bands = vec![tail(3), tail(3), codel];
+        let bands = Bands(vec![tail(3), tail(3), codel]);
         let mut queue = Priority::new(&PriorityConfig { bands, ..config() });
         let mut lost = VecDeque::new();
         // One is in transmission, so that two fit beside it.
@@ -190,14 +202,14 @@ mod tests {
     fn what_cannot_work_is_refused() {
         let refused = |config| QueueConfig::Priority(config).check().unwrap_err().key;
         assert_eq!(QueueConfig::Priority(config()).check(), Ok(()));
-        assert_eq!(refused(PriorityConfig { bands: vec![], ..config() }), "bands");
+        assert_eq!(refused(PriorityConfig { bands: Bands(vec![]), ..config() }), "bands");
         assert_eq!(refused(PriorityConfig { band_of: vec![0.0; 7], ..config() }), "band_of");
         for band in [3.0, -1.0, 0.5, f64::NAN] {
             assert_eq!(refused(PriorityConfig { band_of: vec![band; 8], ..config() }), "band_of");
         }
         let codel =
             CodelConfig { limit: Limit::Packets(1), target: 2_000_000, interval: 1_000_000, ecn: false };
-        let bands = vec![tail(1), QueueConfig::Codel(codel).try_into().unwrap()];
+        let bands = Bands(vec![tail(1), QueueConfig::Codel(codel).try_into().unwrap()]);
         assert_eq!(refused(PriorityConfig { bands, band_of: vec![0.0; 8] }), "bands.1.target");
     }
 }

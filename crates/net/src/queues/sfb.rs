@@ -1,6 +1,6 @@
 //! SFB: stochastic fair BLUE (Feng, Kandlur, Saha & Shin, INFOCOM 2001; Linux's `sch_sfb`).
 //!
-//! | paper | field | unit |
+//! | symbol | field | unit |
 //! | --- | --- | --- |
 //! | L, N | `levels`, `bins` | |
 //! | q_len of a bin | [`Bin::packets`] | packets that wait, of the flows hashed to it |
@@ -20,10 +20,10 @@
 //!
 //! From Linux are the defaults, the drop of a packet whose bins all hold `bin_limit`, and that above a probability of 1/2 some packets
 //! are dropped even if they could be marked (2 p - 1 of them). Not as in Linux: the penalty is in bit/s and bytes, not in packets, and
-//! its bucket fills all the time; `freeze_time` is the paper's, and 0 s as in Linux by default; all packets that wait are counted in the
+//! its bucket fills all the time; `freeze_time` is 0 s by default, as Linux has none; all packets that wait are counted in the
 //! bins of both sets from the beginning of the warm-up on.
 //!
-//! Read: what `sch_sfb.c` of Linux does; the paper as its abstract and that file's comments cite it (its simulations not).
+//! Read: what `sch_sfb.c` of Linux does. Not read: the paper (`freeze_time` is that of BLUE).
 
 use super::departure::Fifo;
 use super::flow_queues::mixed;
@@ -82,20 +82,20 @@ struct Bins {
     /// Which set of hash functions it is.
     set: u64,
     per_level: usize,
-    bins: Box<[Bin]>,
+    all: Box<[Bin]>,
 }
 
 impl Bins {
     fn new(set: u64, config: &SfbConfig) -> Self {
         let per_level = config.bins as usize;
-        Self { set, per_level, bins: vec![Bin::default(); config.levels as usize * per_level].into() }
+        Self { set, per_level, all: vec![Bin::default(); config.levels as usize * per_level].into() }
     }
 
     /// The bins of a flow, one a level: eight bits of a hash each.
     fn of(&mut self, flow: u32) -> impl Iterator<Item = &mut Bin> {
         let hash = mixed(self.set << 32 | u64::from(flow)).to_le_bytes();
         let per_level = self.per_level;
-        let levels = self.bins.chunks_exact_mut(per_level).zip(hash);
+        let levels = self.all.chunks_exact_mut(per_level).zip(hash);
         levels.map(move |(level, byte)| &mut level[usize::from(byte) % per_level])
     }
 
@@ -116,7 +116,7 @@ impl Bins {
     }
 
     fn largest<T>(&self, value: impl Fn(&Bin) -> T, larger: impl Fn(T, T) -> T) -> Option<T> {
-        self.bins.iter().map(value).reduce(larger)
+        self.all.iter().map(value).reduce(larger)
     }
 }
 
@@ -185,19 +185,21 @@ impl Sfb {
 
     /// Takes the next hash functions if it is time, or begins to prepare them.
     fn rehash(&mut self, now: Instant) {
-        while now >= self.rehash_at {
-            let next = self.next.take();
-            self.current = next.unwrap_or_else(|| self.prepared());
-            self.rehash_at += Duration::from_ps(self.config.rehash_interval);
+        let interval = Duration::from_ps(self.config.rehash_interval);
+        if now >= self.rehash_at {
+            let missed = now.since(self.rehash_at).as_ps() / interval.as_ps();
+            let next = self.next.take().filter(|_| missed == 0);
+            self.current = next.unwrap_or_else(|| self.prepared(1 + missed));
+            self.rehash_at += interval.times(1 + missed);
         }
         if self.next.is_none() && now + Duration::from_ps(self.config.warm_up) >= self.rehash_at {
-            self.next = Some(self.prepared());
+            self.next = Some(self.prepared(1));
         }
     }
 
-    /// The bins of the next hash functions, with what waits.
-    fn prepared(&self) -> Bins {
-        let mut bins = Bins::new(self.current.set + 1, &self.config);
+    /// The bins of the hash functions so many sets further, with what waits.
+    fn prepared(&self, further: u64) -> Bins {
+        let mut bins = Bins::new(self.current.set.wrapping_add(further), &self.config);
         self.fifo.iter().for_each(|packet| bins.count(packet.flow));
         bins
     }
@@ -234,9 +236,9 @@ impl DepartureDiscipline for Sfb {
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
         let bins = &self.current;
-        let sum: f64 = bins.bins.iter().map(|bin| bin.probability).sum();
+        let sum: f64 = bins.all.iter().map(|bin| bin.probability).sum();
         reader("largest_probability", bins.largest(|bin| bin.probability, f64::max).unwrap_or(0.0));
-        reader("mean_probability", sum / bins.bins.len() as f64);
+        reader("mean_probability", sum / bins.all.len() as f64);
         reader("longest_bin", bins.largest(|bin| bin.packets, u64::max).unwrap_or(0) as f64);
     }
 

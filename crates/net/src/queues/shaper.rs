@@ -9,15 +9,15 @@
 //! | S/R | `cost` | time in which as many tokens come as a packet needs |
 //!
 //! The packets that leave within any time t have at most B + R t. A packet of S bytes leaves when the bucket holds S; the bucket is
-//! kept as the moment at which it will be full again, so that no token is lost to rounding: tokens are S short of full at
-//! `full_at` - B/R + S/R. With a peak rate, a packet also waits until the one before it has been transmitted at that rate (`tbf` has
+//! kept as the moment at which it will be full again, so that no token is lost to rounding: a packet of S bytes may leave from
+//! `full_at` + S/R - B/R on. With a peak rate, a packet also waits until the one before it has been transmitted at that rate (`tbf` has
 //! a second bucket of one packet for that).
 //!
 //! Tokens are taken when a packet's transmission begins. The packets behind wait in a queue of their own, which is asked for the next
 //! one when the link is free and the one before has gone; what it gives waits for its tokens, and is not overtaken any more (as in
 //! `tbf`). It still counts among the packets of that queue. What is larger than the burst would never leave, and is lost at its arrival.
 //!
-//! Read: what `sch_tbf.c` of Linux does, RFC 2697. The link should be faster than the shaper: else it is the link that limits.
+//! Read: what `sch_tbf.c` of Linux does. The link should be faster than the shaper: else it is the link that limits.
 
 use super::inner::{Inner, InnerConfig};
 use super::{DepartureDiscipline, Held, Turn};

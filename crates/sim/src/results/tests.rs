@@ -32,14 +32,14 @@ fn scenario(queue: &Value, loss: f64, warm_up_ms: u64) -> Value {
                 "name": "tcp", "count": 3, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 100 * MS},
                 "access_bps": null, "marker": {"name": "token_bucket", "rate": 100_000, "burst": 6000},
                 "start_ps": {"linear": {"first": 0, "step": 10 * MS}}, "packet_bytes": 1500, "header_bytes": 40,
-                "processing_ps": 0,
+                "processing_ps": 0, "dscp": 0,
                 "tcp": tcp(), "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5, "ecn_decrease": 0.0},
                 "workload": {"name": "transfer", "sizes": [3000, 50_000, 200_000]}
             },
             {
                 "name": "datagrams", "count": 2, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 20 * MS},
                 "access_bps": 2_000_000, "marker": {"name": "none"}, "start_ps": {"constant": 0},
-                "packet_bytes": 500, "header_bytes": 28, "processing_ps": 0, "tcp": null, "congestion_control": null,
+                "packet_bytes": 500, "header_bytes": 28, "processing_ps": 0, "dscp": 0, "tcp": null, "congestion_control": null,
                 "workload": {"name": "cbr", "rate": 300_000}
             }
         ],
@@ -90,7 +90,7 @@ fn the_delays_are_those_of_the_packets_accepted() {
     for queue in [drop_tail(20), codel(20)] {
         let network = &mut run(scenario(&queue, 0.0, 500), 0);
         let histogram: u64 = network.links[0].probe.delays.buckets().map(|(_, _, packets)| packets).sum();
-        let asked = network.links[0].link.is_transmitting();
+        let asked = network.links[0].link.is_busy();
         let held = network.links[0].link.queued();
         let (_, link) = rows(network);
         let accepted = link.arrivals_packets - link.dropped_packets;

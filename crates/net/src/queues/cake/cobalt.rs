@@ -1,4 +1,4 @@
-//! COBALT: CoDel and BLUE side by side, for one queue (Linux's `sch_cake`; Palmei et al. 2019 describe it).
+//! COBALT: CoDel and BLUE side by side, for one queue (Linux's `sch_cake`; Palmei et al. 2019, not read).
 //!
 //! CoDel is for flows that react. It differs from RFC 8289 in how it ends: when packets wait no longer than the target, the count is not
 //! forgotten but falls by one at each time at which a drop would have been due, and the next dropping state begins with what is left of

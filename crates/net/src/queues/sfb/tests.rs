@@ -157,7 +157,7 @@ fn other_hash_functions_know_the_non_responsive_flows_and_what_waits() {
     assert_eq!(queue.current.set, 3);
     assert_eq!(queue.current.of(1).map(|bin| bin.packets).min(), Some(queue.packets() - 1));
     while queue.dequeue(at(3000), &mut NoRandom, &mut VecDeque::new()).is_some() {}
-    assert!(queue.current.bins.iter().all(|bin| bin.packets == 0));
+    assert!(queue.current.all.iter().all(|bin| bin.packets == 0));
 }
 
 #[test]
