@@ -128,7 +128,7 @@ def _duration_elsewhere(case: Case, other: Ns2 | Ns3, turn: int, quick: bool) ->
 def _judge_growth(record: Record) -> None:
     fewest, most = record.find(FEWEST, "Parshall"), record.find(MOST, "Parshall")
     if fewest and most:
-        growth = fewest.packets_per_cpu_s / most.packets_per_cpu_s
+        growth = fewest.best / most.best
         record.judge(Bar("a packet at 1,000,000 flows costs times one at 100", growth, COST_GROWTH_BAR, at_least=False))
 
 

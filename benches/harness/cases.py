@@ -40,7 +40,7 @@ CASES = (
     Case("flows-500", quick_s=10, ns2_s=20, ns2_bar=20),
     Case("flows-10000", repeats=3, quick_s=4, ns2_s=10, ns2_repeats=1, ns2_bar=15),
     Case("flows-100000", repeats=2),
-    Case("flows-1000000", repeats=1),
+    Case("flows-1000000", repeats=3),
 )
 HOUR = Case("hour", repeats=1, long=True)
 

@@ -11,7 +11,7 @@ from harness.ours import OwnMeasurement
 from harness.record import Bar, Record, Row
 from parshall.itb import applications, building, classes
 from parshall.itb.scale import SCALES
-from parshall.itb.writing import toml
+from parshall.schema.writing import toml
 from parshall.studies.multiple_time_scale import network
 
 RUN_BAR_S = 3.0

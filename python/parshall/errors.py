@@ -7,6 +7,7 @@
 | `ScenarioError` | a scenario is refused | 2 |
 | `OutputExistsError` | results would overwrite something | 2 |
 | `ControlError` | a congestion control from outside failed | 2 |
+| `QuantityError` | a quantity from outside failed | 2 |
 | `RunNotFoundError` | a directory holds no readable run | 2 |
 | `SimulationError` | a simulation failed | 1 |
 | `StorageError` | results cannot be written | 1 |
@@ -51,6 +52,10 @@ class OutputExistsError(InputError):
 
 class ControlError(InputError):
     """A congestion control from outside failed: it raised an error, or its window was no window."""
+
+
+class QuantityError(InputError):
+    """A quantity from outside failed: it raised an error, or its value was no number."""
 
 
 class RunNotFoundError(InputError):

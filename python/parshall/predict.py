@@ -30,7 +30,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Protocol
 
-from parshall.prediction import a_priori, at_measured, completion, datagrams, diffserv, laws, loads, network, tables
+from parshall.prediction import (
+    a_priori,
+    at_measured,
+    completion,
+    datagrams,
+    diffserv,
+    fair_share,
+    loads,
+    network,
+    tables,
+)
 from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Predicted, Reading, Throughput
 
 __all__ = [
@@ -77,22 +87,17 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
     ------
     KeyError
         If a measured table lacks a column.
+    InputError
+        If the scenario names what is not in the catalog.
     """
     resolved = scenario if isinstance(scenario, Mapping) else scenario.resolve()
-    try:
-        return _predict(resolved, measured)
-    except laws.UnknownLawError as error:
-        return _nothing(resolved, str(error))
-
-
-def _predict(resolved: Mapping[str, Any], measured: Any) -> Predicted:
     net = network.read(resolved)
     given_bps = loads.on_links(net)
     flows = tables.named(measured, "flows")
     seen = {} if flows is None else at_measured.read(flows)
     links = tables.named(measured, "links")
     by_class = diffserv.answers(net, links)
-    from_scenario = a_priori.throughput(net, given_bps) + list(by_class.throughput)
+    from_scenario = [*a_priori.throughput(net, given_bps), *by_class.throughput, *fair_share.throughput(net)]
     return Predicted(
         throughput=tuple(_with_measured(from_scenario, seen) + at_measured.throughput(_as_run(net, measured), seen)),
         completion=tuple(completion.completion(net, given_bps, seen, tables.named(measured, "transfers"))),
@@ -106,19 +111,6 @@ def _as_run(net: network.Network, measured: Any) -> network.Network:
     """The network for as long as it was run: a run may end before its duration, with its transfers."""
     lasted_s = [totals["simulated_s"] for totals in getattr(measured, "totals", [])]
     return replace(net, duration_s=sum(lasted_s) / len(lasted_s)) if lasted_s else net
-
-
-def _nothing(resolved: Mapping[str, Any], reason: str) -> Predicted:
-    """Answer every group of TCP flows with the same reason."""
-    groups = [(spec["name"], spec["congestion_control"]) for spec in resolved["flows"]]
-    return Predicted(
-        throughput=tuple(
-            Throughput(name, control["name"], None, Reading.UNCONGESTED, False, reason)
-            for name, control in groups
-            if control is not None
-        ),
-        assumptions=ASSUMPTIONS,
-    )
 
 
 def flatten(predicted: Predicted) -> list[dict[str, Any]]:

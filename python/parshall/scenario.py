@@ -23,8 +23,9 @@ from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
+from parshall import notebook
 from parshall.errors import ScenarioError
-from parshall.schema import external, reading
+from parshall.schema import external, reading, writing
 from parshall.schema.flows import PROCESSING_TIME, TCP_KEYS, FlowGroup
 from parshall.schema.links import Bottleneck, Link, NamedLink, ReverseLink
 from parshall.schema.model import Part, Problem
@@ -169,6 +170,10 @@ class Scenario(Part):
         """The scenario as plain tables: what was given, with the names that were left out."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
+    def toml(self) -> str:
+        """The scenario as the text of a file."""
+        return writing.toml(self.document())
+
     def complete_document(self) -> dict[str, Any]:
         """The scenario as plain tables, every default filled in that has a meaning there."""
         document = self.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -183,6 +188,11 @@ class Scenario(Part):
         """The congestion controls from outside that it names: where each comes from, and what it needs."""
         named = {group.congestion_control.name for group in self.flows}
         return [control.described() for name in sorted(named) if (control := external.declared(name))]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the scenario as a file."""
+        groups = f"{len(self.flows)} group{'s' if len(self.flows) > 1 else ''} of flows, {self.duration}"
+        return notebook.fragment(self.name, groups, notebook.text(self.toml()))
 
     @property
     def folder(self) -> Path:

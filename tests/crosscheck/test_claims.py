@@ -1,7 +1,8 @@
 """What the sources of some controls claim, on one bottleneck, beside Reno.
 
-They are Westwood+, Hybla, Veno, Illinois, YeAH, Compound TCP, TCP-LP, LEDBAT++, Copa, TFRC and alternative backoff with
-ECN. Margins are those that the claims leave; where a claim has a number (an equal rate, a target), it is in the test.
+They are Westwood+, Hybla, Veno, Illinois, YeAH, Compound TCP, TCP-LP, LEDBAT++, Copa, TCP-NV, TFRC, GCC, SCReAM and
+alternative backoff with ECN. Margins are those that the claims leave; where a claim has a number (an equal rate, a
+target), it is in the test.
 """
 
 from __future__ import annotations
@@ -211,6 +212,20 @@ def test_copa_competes_with_those_who_fill_the_queue(simulate: Any) -> None:
     assert shares[False] < 0.1
 
 
+# TCP-NV (Linux' tcp_nv.c)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_nv_fills_a_link_of_a_data_centre_with_little_more_queued_than_its_pad(simulate: Any, count: int) -> None:
+    flows = flow("nv", rtt="2 ms", count=count)
+    run = simulate(scenario(flows, rate="1 Gbit/s", limit="400 packets", duration="10 s", warm_up="4 s"))
+    assert sum(rates(run)) > 0.995 * 1e9 * PAYLOAD
+    assert run.link["dropped_packets"] == 0
+    # 10 packets each, and what the window gains before the next decision, of 60 samples at least.
+    assert 5 < run.link["mean_queue_packets"] / count < 20
+    assert min(rates(run)) > 0.6 * max(rates(run))
+
+
 # TCP-friendly rate control (RFC 5348)
 
 
@@ -232,6 +247,57 @@ def test_tfrc_and_reno_share_equally(simulate: Any, limit: str) -> None:
     made = scenario(*flows, rate="40 Mbit/s", limit=limit, duration="200 s", processing_time="300 us")
     found = rates(simulate(made))
     assert 0.4 < sum(found[:4]) / sum(found) < 0.6
+
+
+# Google congestion control (draft-ietf-rmcat-gcc-02; Carlucci et al. 2016)
+# and SCReAM (draft-ietf-ccwg-rfc8298bis-screamv2-01)
+
+
+def media(control: Any, **keys: Any) -> dict[str, Any]:
+    return {"rtt": "50 ms", "congestion_control": control, "workload": "rate_controlled", **keys}
+
+
+@pytest.mark.parametrize(
+    ("control", "rate", "least", "most_s"),
+    [
+        *(("gcc", rate, 0.85, 0.012) for rate in (1, 2, 4)),
+        *(("scream", rate, 0.80, 0.060) for rate in (2, 10)),
+    ],
+)
+def test_media_use_a_constant_link_and_hardly_wait(
+    simulate: Any, control: str, rate: int, least: float, most_s: float
+) -> None:
+    # The target of SCReAM is 60 ms. GCC has none: it backs off once delays grow.
+    run = simulate(scenario(media(control), rate=f"{rate} Mbit/s", limit="100 packets"))
+    assert rates(run)[0] > least * rate * 1e6 * PAYLOAD
+    assert run.link["mean_queueing_delay_s"] < most_s
+    assert run.link["dropped_packets"] == 0
+
+
+def share_beside_reno(simulate: Any, control: dict[str, Any], rate: str) -> float:
+    flows = [media(control), flow("reno", start="10 s")]
+    found = rates(simulate(scenario(*flows, rate=rate, limit="2 BDP", duration="200 s", warm_up="60 s")))
+    return found[0] / sum(found)
+
+
+def test_the_adaptive_threshold_keeps_gcc_from_being_starved(simulate: Any) -> None:
+    shares = {
+        gain: share_beside_reno(
+            simulate,
+            {"name": "gcc", "initial_rate": 160, "threshold_up": gain, "threshold_down": 0.018 * gain},
+            "4 Mbit/s",
+        )
+        for gain in (0.01, 0.0)
+    }
+    assert 0.25 < shares[0.01] < 0.75
+    assert shares[0.0] < 0.05
+
+
+def test_two_flows_of_gcc_share_equally(simulate: Any) -> None:
+    flows = [media("gcc"), media("gcc", start="10 s")]
+    made = scenario(*flows, rate="2 Mbit/s", limit="100 packets", duration="300 s", warm_up="100 s")
+    found = rates(simulate(made))
+    assert 0.4 < found[0] / sum(found) < 0.6
 
 
 # Alternative backoff with ECN (RFC 8511)

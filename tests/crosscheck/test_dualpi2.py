@@ -1,6 +1,7 @@
 """DualPI2: flows of both kinds share the link about equally, and those of L4S hardly wait (RFC 9332 §2.1 and §2.5).
 
-DCTCP is the scalable control here: it answers the share of marks, as RFC 9331 asks for, and is as aggressive as that.
+The scalable controls are DCTCP, which answers the share of marks, as RFC 9331 asks for, and Prague, which is made
+for it.
 """
 
 from __future__ import annotations
@@ -86,3 +87,38 @@ def test_what_does_not_answer_is_dropped_and_the_target_holds(simulate: Any) -> 
     run = simulate(document)
     assert run.link["loss_rate"] == pytest.approx(1 / 6, rel=0.03)
     assert run.link["mean_queueing_delay_s"] == pytest.approx(TARGET_S, rel=0.05)
+
+
+def prague(rtt: str, classic: str | None, **keys: Any) -> Any:
+    """Prague, beside a flow of another control or alone."""
+    document = scenario(1 if classic else 0, 1)
+    for group in document["flows"]:
+        group["rtt"] = rtt
+        group["congestion_control"] = classic if group["name"] == "classic" else "prague"
+        group.pop("l4s", None)  # that is Prague's default
+    document["flows"][-1].update(keys)
+    return document
+
+
+@pytest.mark.parametrize("classic", ["reno", "cubic"])
+@pytest.mark.parametrize("rtt", ["10 ms", "20 ms", "50 ms"])
+def test_prague_shares_about_equally_and_hardly_waits(simulate: Any, classic: str, rtt: str) -> None:
+    runs = [simulate(prague(rtt, classic), seed=seed) for seed in (1, 2)]
+    assert 0.5 < fmean(rates(run)["l4s"] / rates(run)["classic"] for run in runs) < 2.3
+    for run in runs:
+        assert run.link["utilisation"] > 0.96
+        assert run.flows.filter(pl.col("group") == "l4s")["packets_dropped"].sum() == 0
+        row = run.table("groups").row(by_predicate=pl.col("group") == "l4s", named=True)
+        assert row["one_way_delay_p99_s"] - float(rtt.removesuffix(" ms")) / 2000 < RAMP_END_S + 0.0006
+
+
+def test_short_rtts_of_prague_get_no_more_than_the_reference_rtt(simulate: Any) -> None:
+    def ratio(control: str) -> float:
+        document = scenario(0, 1)
+        short = {**document["flows"][0], "name": "short", "congestion_control": control, "rtt": "5 ms"}
+        document["flows"] = [short, {**short, "name": "long", "rtt": "25 ms"}]
+        found = rates(simulate(document))
+        return found["short"] / found["long"]
+
+    assert 0.6 < ratio("prague") < 1.6
+    assert ratio("dctcp") > 4

@@ -5,8 +5,9 @@ packet. The round trip of each loss recovery, in which no window grows, is left 
 a sixth of Reno's cycle, whose window is then 10.7 % below the form; at p = 1e-3 it and the round trip of rest are a
 ninth of FAST's. DCTCP answers losses as Reno does; Vegas, TCP Rate and the wrapped control are Reno where nothing
 queues, and FAST adds gamma alpha = 50 packets every second round trip. Veno, Illinois, YeAH, Compound TCP, TCP-LP and
-LEDBAT++ (whose GAIN is 1/2 at 100 ms, slowdowns left out) are AIMD or the like there. BBR and Copa have no such form:
-`test_model_based.py`, `test_claims.py`; that of Westwood+ needs a queue: crates/congestion/src/westwood.rs.
+LEDBAT++ (whose GAIN is 1/2 at 100 ms, slowdowns left out) are AIMD or the like there. Prague answers losses as Reno;
+NV keeps 4/5. BBR and Copa have no such form: `test_model_based.py`, `test_claims.py`; that of Westwood+ needs
+a queue: crates/congestion/src/westwood.rs.
 *Bernoulli* losses have the forms for independent losses.
 """
 
@@ -32,6 +33,8 @@ PERIODIC: dict[str, tuple[dict[str, Any], Window]] = {
     "bic": ({}, lambda p: float(models.bic_window(p))),
     "htcp": ({}, lambda p: float(models.htcp_window(p, RTT_S))),
     "htcp, half": ({"adaptive_backoff": False}, lambda p: float(models.htcp_window(p, RTT_S, kept=0.5))),
+    "prague": ({}, lambda p: float(models.square_root_window(p))),
+    "nv": ({}, lambda p: float(models.aimd_window(p, decrease=0.8))),
     "dctcp": ({}, lambda p: float(models.square_root_window(p))),
     "vegas": ({}, lambda p: float(models.square_root_window(p))),
     "tcp_rate": ({}, lambda p: float(models.square_root_window(p))),

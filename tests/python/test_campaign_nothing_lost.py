@@ -58,7 +58,7 @@ def test_whatever_stops_it_it_has_the_runs_that_it_had(
     stopped(monkeypatch, at, error)(store, plan(repetitions=5, counts=(1, 2, 4)))
     found = record.load(store, "counts")
     assert (found.status, found.runs) == ("interrupted", 6)
-    assert store.query(COUNT)["n"].item() == 6
+    assert ps.query(store, COUNT)["n"].item() == 6
     assert maintenance.collect(store, unreferenced=True, older_than_s=0).unreferenced == 0
     assert maintenance.verify(store).missing == 0
     assert ps.sweep(plan(repetitions=5, counts=(1, 2, 4)), store, workers=1).record.runs == 15
@@ -128,7 +128,7 @@ def test_files_that_are_not_the_store_s_are_said_and_do_no_harm(store: ps.Store,
     done = cli("store", "verify", store.directory)
     assert done.exit_code == 0, done.stderr
     assert done.stderr.count("it is not the store's") == 3
-    assert store.query(COUNT)["n"].item() == 6
+    assert ps.query(store, COUNT)["n"].item() == 6
     assert ps.sweep(plan(repetitions=4), store, workers=1).record.runs == 8
     assert cli("store", "gc", store.directory).exit_code == 0
     assert (store.directory / "runs" / "README" / "x").exists()
@@ -172,7 +172,7 @@ def test_the_description_of_a_store_can_be_made_again(content: str, store: ps.St
     assert refused.exit_code == 1
     assert "`parshall store gc` makes it again" in refused.stderr
     assert cli("store", "gc", store.directory).exit_code == 0
-    assert ps.Store(store.directory).query(COUNT)["n"].item() == 6
+    assert ps.query(store.directory, COUNT)["n"].item() == 6
     path.unlink()
     (store.directory / "damaged").mkdir()
     assert ps.sweep(plan(), store.directory, workers=1).record.runs == 6

@@ -76,7 +76,7 @@ def test_what_does_not_only_read_the_store_is_refused(sql: str, store: ps.Store,
     outside.write_text("a\n1\n")
     before = contents(store)
     with pytest.raises(InputError, match="query: "):
-        store.query(sql.format(store=store.directory, outside=outside))
+        ps.query(store, sql.format(store=store.directory, outside=outside))
     assert contents(store) == before
     assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
 
@@ -94,7 +94,7 @@ def test_what_does_not_only_read_the_store_is_refused(sql: str, store: ps.Store,
     ],
 )
 def test_what_reads_is_answered(sql: str, store: ps.Store) -> None:
-    assert store.query(sql).height > 0
+    assert ps.query(store, sql).height > 0
 
 
 VALUES: dict[str, Any] = {

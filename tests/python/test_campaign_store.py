@@ -140,7 +140,7 @@ def test_a_hundred_thousand_runs_are_listed_and_queried_in_two_seconds(tmp_path:
     while len(took) < 5 and min(took, default=2.0) >= 2.0:  # other tests take the cores meanwhile
         before = time.perf_counter()
         listed = maintenance.listed(store)
-        answer = store.query(sql, ["many"])
+        answer = ps.query(store, sql, ["many"])
         took.append(time.perf_counter() - before)
     assert listed.filter(pl.col("sweep") == "many")["runs"].item() == len(everything) >= 100_000
     assert answer["flows_0_count"].to_list() == [1, 2]

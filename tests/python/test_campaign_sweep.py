@@ -19,13 +19,14 @@ from typer.testing import Result
 
 import parshall as ps
 from parshall.campaign import maintenance, pool
-from parshall.campaign.metrics import GROUP, LINK, Tables, of_tables
 from parshall.campaign.page import write_page
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.progress import Progress, size_of
 from parshall.campaign.result import Sweep
 from parshall.campaign.work import Outcome
 from parshall.errors import InputError, ParshallError, SimulationError
+from parshall.quantities import catalog
+from parshall.quantities.measuring import series_of
 from parshall.report.metrics import all_metrics
 
 Cli = Callable[..., Result]
@@ -188,9 +189,9 @@ def test_a_run_that_fails_is_recorded_and_the_rest_goes_on(
     assert len(store.failures()) == 2
     with pytest.raises(SimulationError, match=f"a whole: 2.runs failed: .*{why}"):
         Sweep.load(store, "huge").without_failures("a whole")
-    found = store.query("SELECT flows_web_count FROM runs ORDER BY 1")
+    found = ps.query(store, "SELECT flows_web_count FROM runs ORDER BY 1")
     assert found["flows_web_count"].to_list() == [1, 1, 2, 2]
-    assert store.query("SELECT point, repetition FROM failures ORDER BY ALL").rows() == [(1, 0), (1, 1)]
+    assert ps.query(store, "SELECT point, repetition FROM failures ORDER BY ALL").rows() == [(1, 0), (1, 1)]
 
 
 def test_two_processes_share_a_store_and_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,23 +288,15 @@ def test_metrics_are_those_of_the_page() -> None:
     flows[1]["workload"] = {"name": "transfer", "size": "20 kB"}
     run = ps.run(ps.Scenario(**{**SCENARIO, "flows": flows}))
     of_run = all_metrics(run)
-    wanted = [f"group/files/{name}" for name in GROUP] + [f"link/bottleneck/{name}" for name in LINK]
-    tables = Tables(
-        run.flows,
-        run.links,
-        run.transfers,
-        delay_histogram=run.delay_histogram,
-        groups=run.groups,
-        latency_histogram=run.latency_histogram,
-    )
-    found = of_tables(tables, wanted)
+    wanted = [f"group/files/{name}" for name in catalog.known("group")]
+    wanted += [f"link/bottleneck/{name}" for name in catalog.known("link")]
+    found = series_of(run.tables, wanted)
     missing = {key for key in of_run if key.startswith(("group/files", "link"))} - set(wanted)
     assert missing == set()
     for key in wanted:
-        assert (key in found) == (key in of_run), key
-        if key in of_run:
-            estimate = found[key].estimate()
-            assert estimate is not None
+        estimate = found[key].estimate() if key in found else None
+        assert (estimate is not None) == (key in of_run), key
+        if estimate is not None:
             assert estimate.interval == of_run[key].interval, key
 
 

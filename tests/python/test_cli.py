@@ -64,15 +64,15 @@ def test_goodput_of_one_direction_is_not_called_that_of_all_flows(cli: Cli, toml
     )
     shown = cli("run", toml, "--no-page")
     assert shown.exit_code == 0, shown.stderr
-    assert "goodput, forward direction" in shown.stdout
-    assert "goodput, other direction" in shown.stdout
+    assert "Goodput, forward direction" in shown.stdout
+    assert "Goodput, other direction" in shown.stdout
     assert "all flows" not in shown.stdout
 
 
 def test_run_shows_its_results_and_where_they_are(cli: Cli, toml: Path) -> None:
     done = cli("run", toml)
     assert done.exit_code == 0, done.stderr
-    assert "goodput, all flows" in done.stdout
+    assert "Goodput, all flows" in done.stdout
     assert "Mbit/s" in done.stdout
     assert "runs/small-1" in done.stderr
     assert (toml.parent / "runs" / "small-1" / "report.html").stat().st_size > 10_000

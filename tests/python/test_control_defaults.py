@@ -21,12 +21,21 @@ def recovery(made: ps.Scenario) -> str:
 
 
 @pytest.mark.parametrize(
-    ("control", "expected"), [("cubic", "sack"), ("reno", "sack"), ("bbr", "rack"), ("bbr3", "rack")]
+    ("control", "expected"), [("cubic", "sack"), ("reno", "sack"), ("bbr", "rack"), ("bbr2", "rack"), ("bbr3", "rack")]
 )
 def test_each_control_has_its_default_recovery(control: str, expected: str) -> None:
     assert recovery(scenario(congestion_control=control)) == expected
     assert recovery(scenario(congestion_control={"name": control})) == expected
     assert recovery(scenario(congestion_control=control, recovery="sack")) == "sack"
+
+
+def test_prague_sends_packets_for_l4s_unless_told_otherwise() -> None:
+    def l4s(**flow: Any) -> Any:
+        return scenario(**flow).resolve()["flows"][0]["tcp"]["l4s"]
+
+    assert l4s(congestion_control="prague") is True
+    assert l4s(congestion_control="prague", l4s=False) is False
+    assert l4s(congestion_control="dctcp") is False
 
 
 def test_the_default_follows_the_control_that_is_set_later() -> None:

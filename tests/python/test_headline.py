@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from parshall.campaign.metrics import Tables, undecided
+from parshall.quantities.catalog import undecided
+from parshall.quantities.measuring import busiest, busy
 from parshall.report.comparison import MetricComparison, compare
 from parshall.report.headline import Headline, headline
 from parshall.report.metrics import overall
+from parshall.report.source import RunLike
 from parshall.report.uncertainty import interval_text
-from parshall.runs.merit import busiest, busy
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Means
 from parshall.stats.verdict import Verdict, judged
@@ -46,11 +48,11 @@ def links(**used: Sequence[tuple[float, float]]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def run(goodputs: Sequence[Sequence[float]], used: pl.DataFrame | None = None, **more: Any) -> Tables:
+def run(goodputs: Sequence[Sequence[float]], used: pl.DataFrame | None = None, **more: Any) -> RunLike:
     used = links(bottleneck=[(0.9, 0.01)] * len(goodputs)) if used is None else used
-    return Tables(
-        flows(goodputs, more.pop("groups", ("all",))), used, more.pop("transfers", None), metadata=SEED, **more
-    )
+    tables = dict.fromkeys(("transfers", "delay_histogram", "groups", "latency_histogram"))
+    known = {"scenario": {}, "flows": flows(goodputs, more.pop("groups", ("all",))), "links": used}
+    return SimpleNamespace(**{**tables, **known, "metadata": SEED, **more})
 
 
 def tiles(found: Headline) -> dict[str, str]:

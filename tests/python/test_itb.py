@@ -27,8 +27,9 @@ from parshall.itb.fairness import harm
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
 from parshall.itb.page import page
 from parshall.itb.scale import SCALES
-from parshall.itb.writing import toml, write_scenarios
+from parshall.itb.writing import write_scenarios
 from parshall.report.document import document_html
+from parshall.schema.writing import toml
 
 Cli = Callable[..., Result]
 
@@ -359,7 +360,7 @@ def test_the_page_and_the_ranking(ran: Ran) -> None:
         "Class F:",
         "Calibration",
         "tells controls apart",
-        "harm to throughput",
+        "throughput harm",
         "C_a = 10 Mbit/s",
         "scaled down",
     ):

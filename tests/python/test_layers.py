@@ -1,12 +1,13 @@
-"""The arrows of ARCHITECTURE.md: who may use whom, among the crates and among the Python packages.
+"""The arrows of ARCHITECTURE.md: who may use whom, among the crates, in the TCP endpoint and among the Python packages.
 
-The two tables there, between ``<!-- arrows: ... -->`` and ``<!-- end -->``, are the rules; what they must never
+The three tables there, between ``<!-- arrows: ... -->`` and ``<!-- end -->``, are the rules; what they must never
 allow is said here once more, so that no edit of the tables allows it by mistake.
 """
 
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ Arrows = Mapping[str, frozenset[str]]
 Edge = tuple[str, str, str]
 """Who uses whom, and where that is written."""
 
-SANS_IO = ("units", "congestion", "tcp", "net", "workload")
+SANS_IO = ("units", "congestion", "signals", "tcp", "net", "workload")
 OUTSIDE = re.compile(r"\bstd::(time|net|fs|thread|env|process|io)\b")
 """Clocks, sockets, files and threads of the standard library."""
 OWN_GENERATORS = {"rand", "fastrand", "getrandom", "tokio", "mio", "rustix", "libc", "socket2", "chrono", "nix"}
@@ -92,9 +93,10 @@ def test_the_rules_for_crates_never_allow() -> None:
     rules = arrows("crates")
     assert not any("python" in used for used in rules.values())
     assert rules["units"] == frozenset()
-    for crate in ("units", "congestion", "net", "tcp", "workload", "records"):
+    for crate in ("units", "congestion", "signals", "net", "tcp", "workload", "records"):
         assert not rules[crate] & {"sim", "emu", "trace", "python"}, crate
     assert rules["congestion"] <= {"units"}
+    assert rules["signals"] <= {"units", "congestion"}
     assert rules["net"] <= {"units"}
 
 
@@ -124,6 +126,51 @@ def test_the_check_of_crates_can_fail(tmp_path: Path) -> None:
     assert found[0].endswith("net must not use sim")
     assert found[1].endswith("ARCHITECTURE.md does not say what stray may use")
     assert [line.split(":", 1)[1] for line in outside_world(crates, "congestion")] == ["2: use std::time::Instant;"]
+
+
+# --- the TCP endpoint ---
+
+
+def rust_code(path: Path) -> str:
+    """A file without its comments and tests."""
+    code = path.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
+    return "\n".join(line for line in code.splitlines() if not line.lstrip().startswith("//"))
+
+
+def module_edges(source: Path) -> Iterator[Edge]:
+    """Uses of `crate::...` between the modules of a crate, but for those of its configuration, which all know."""
+    exported = re.findall(r"^pub use (\w+)::\{?([\w, ]+)\}?;", rust_code(source / "lib.rs"), re.MULTILINE)
+    home = {name.strip(): module for module, names in exported for name in names.split(",")}
+    for path in sorted(source.rglob("*.rs")):
+        user = path.relative_to(source).with_suffix("").parts[0]
+        for name in sorted(set(re.findall(r"\bcrate::(\w+)", rust_code(path)))):
+            used = home.get(name, name)
+            if "config" not in (user, used) and user not in (used, "lib"):
+                yield user, used, str(path)
+
+
+def test_modules_of_tcp_use_only_what_they_may() -> None:
+    edges = list(module_edges(ROOT / "crates" / "tcp" / "src"))
+    assert len(edges) > 15
+    assert violations(iter(edges), arrows("tcp")) == []
+
+
+def test_the_rules_for_tcp_have_no_circle() -> None:
+    rules = arrows("tcp")
+    graphlib.TopologicalSorter(rules).prepare()
+    assert not rules["connection"] & {"recovery", "sender"}
+    assert "sender" not in rules["recovery"]
+
+
+def test_the_check_of_modules_can_fail(tmp_path: Path) -> None:
+    """A recovery that knows the sender, by its re-exported name; comments and tests may name it."""
+    (tmp_path / "recovery").mkdir()
+    (tmp_path / "lib.rs").write_text("pub use config::TcpConfig;\npub use sender::{Sender, ENDLESS};\n")
+    code = "use crate::Sender;\nuse crate::TcpConfig;\n#[cfg(test)]\nmod tests { use crate::sender::Phase; }\n"
+    (tmp_path / "recovery" / "classic.rs").write_text(code)
+    (tmp_path / "connection.rs").write_text("/// As [`crate::Sender`] says.\nuse crate::segment::Ack;\n")
+    found = violations(module_edges(tmp_path), arrows("tcp"))
+    assert [each.rsplit(": ", 1)[1] for each in found] == ["recovery must not use sender"]
 
 
 # --- Python ---
@@ -195,12 +242,13 @@ def test_the_rules_for_python_never_allow() -> None:
     simulator = {"_core", "runs", "scenario", "schema", "report", "cli"}
     assert not rules["models"] & simulator
     assert rules["stats"] <= {"errors"}
+    assert rules["quantities"] <= {"stats", "errors", "files"}
     assert not any("cli" in used for part, used in rules.items() if part != "__main__")
-    doors = {"schema", "controls", "runs", "traces", "cli", "documentation"}
+    doors = {"schema", "properties", "controls", "runs", "traces", "cli", "documentation"}
     assert {user for user, used in rules.items() if "_core" in used} <= doors
 
 
-@pytest.mark.parametrize("part", ["models", "stats"])
+@pytest.mark.parametrize("part", ["models", "quantities", "stats"])
 def test_not_even_annotations_know_the_instrument(part: str) -> None:
     edges = [edge for edge in python_edges(ROOT / "python" / "parshall") if edge[0] == part]
     assert edges

@@ -224,7 +224,12 @@ def test_level_control_moves_the_rate_of_datagrams() -> None:
 @pytest.mark.parametrize(
     ("control", "flow", "message"),
     [
-        ("cubic", {}, "congestion_control.name: found cubic; write rate_based, multiple_time_scale around it, or tfrc"),
+        (
+            "cubic",
+            {},
+            "congestion_control.name: found cubic; write rate_based, multiple_time_scale around it, tfrc, "
+            "gcc or scream",
+        ),
         (steered("reno"), {}, "congestion_control.name: found reno; write rate_based"),
         ("rate_based", {"recovery": "sack"}, '"rate_controlled" sends datagrams, without TCP: leave out'),
         (steered("rate_based", interval="50 ms"), {}, "write the longest RTT, 100 ms, or more"),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parshall.errors import InputError
 from parshall.models.latency import transfer_latency
 from parshall.models.throughput import evaluate
 from parshall.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten, predict
@@ -364,19 +365,25 @@ def test_company_that_is_not_described_is_named() -> None:
     assert any("transfers of group 'short' would end" in text for text in texts)
 
 
-def test_kinds_that_are_new_to_the_models_get_a_reason_and_break_nothing() -> None:
-    """A new distribution, queue, loss or workload of the simulator needs no change here."""
-    law = {"name": "cauchy", "scale": 0.1}
-    unknown_rtt = flows(rtt_ps={"distribution": {"of": law, "min_ps": 0}})
-    assert "'cauchy' is not known to the models" in reason(predict(scenario([unknown_rtt])))
-    assert "do not know the losses" in reason(predict(scenario([flows()], [{**link(), "loss": {"name": "fading"}}])))
+def test_what_is_in_no_catalog_is_refused() -> None:
+    """A new distribution, queue or loss of the simulator is in its catalog, and needs no change here."""
+    cauchy = {"distribution": {"of": {"name": "cauchy", "scale": 0.1}, "min_ps": 0}}
+    with pytest.raises(InputError, match="'cauchy': unknown variant"):
+        predict(scenario([flows(rtt_ps=cauchy)]))
+    with pytest.raises(InputError, match="'fading': unknown variant"):
+        predict(scenario([flows()], [{**link(), "loss": {"name": "fading"}}]))
+    with pytest.raises(InputError, match="queue: found 'fq', accepted is one of drop_tail, "):
+        predict(scenario([flows()], [{**link(), "queue": {"name": "fq"}}]))
+
+
+def test_workloads_that_are_new_to_the_models_get_a_reason_and_break_nothing() -> None:
     noise = datagrams({"name": "video", "quality": 3})
     predicted = predict(scenario([flows(), noise, datagrams({"name": "cbr", "rate": 1000}, "cbr")]))
     assert "'datagrams' (video) is not known beforehand" in reason(predicted)
     assert [row.group for row in predicted.datagrams] == ["cbr"]
     assert "(bulk)" in (predicted.datagrams[0].reason or "")
-    predicted = predict(scenario([flows(count=20)], [{**link(), "queue": {"name": "fq"}}]))
-    assert list(rows(predicted, "pftk")) == [Reading.SHORTEST_QUEUE]
+    predicted = predict(scenario([flows(count=20)], [{**link(), "queue": {"name": "drop_tail"}}]))
+    assert list(rows(predicted, "pftk")) == [Reading.SHORTEST_QUEUE]  # it does not say what it holds
 
 
 def test_open_loop_transfers_are_a_given_load() -> None:
@@ -671,7 +678,7 @@ def test_measured_queues_stand_beside() -> None:
         ([poisson(EXPONENTIAL), flows()], [link()], "(bulk) is not Poisson"),
         ([poisson(EXPONENTIAL, path=[0, 1])], [link(name="a"), link(name="b")], "crossed another link"),
         ([poisson(EXPONENTIAL, access_bps=10**9)], [link()], "has an access link"),
-        ([poisson(EXPONENTIAL)], [{**link(), "queue": {"name": "red", "limit": {"packets": 9}}}], "queue is red"),
+        ([poisson(EXPONENTIAL)], [{**link(), "queue": {"name": "red", "limit": {"packets": 9}}}], "queue is RED"),
         ([poisson(EXPONENTIAL, 60_000_000)], [link()], "grows for ever"),
         ([poisson(EXPONENTIAL, 43_200_000)], [link(buffer=20)], "full for"),
         ([poisson({"name": "pareto", "mean": 1000.0, "tail_index": 1.5})], [link()], "no variance"),

@@ -1,8 +1,7 @@
-"""How predictions read a resolved scenario: distributions, spreads of RTTs, links."""
+"""How predictions read a resolved scenario: spreads of RTTs, links."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parshall.prediction import laws, network
+from parshall.prediction import network
 
 PS = 10**12
 
@@ -46,52 +45,6 @@ def flows(**changes: Any) -> dict[str, Any]:
 
 def scenario(groups: list[dict[str, Any]], links: list[dict[str, Any]]) -> dict[str, Any]:
     return {"duration_ps": PS, "warm_up_ps": 0, "links": links, "flows": groups}
-
-
-LAWS: list[dict[str, Any]] = [
-    {"name": "constant", "value": 3.0},
-    {"name": "uniform", "low": 1.0, "high": 4.0},
-    {"name": "exponential", "mean": 2.0},
-    {"name": "pareto", "mean": 2.0, "tail_index": 3.5},
-    {"name": "bounded_pareto", "minimum": 1.0, "maximum": 50.0, "tail_index": 1.2},
-    {"name": "bounded_pareto", "minimum": 1.0, "maximum": 50.0, "tail_index": 2.0},
-    {"name": "lognormal", "mean": 2.0, "sigma": 0.6},
-    {"name": "weibull", "mean": 2.0, "shape": 0.8},
-    {"name": "hyperexponential", "mean": 2.0, "cv2": 4.0},
-    {"name": "hyperexponential", "mean": 2.0, "cv2": 1.0},
-    {"name": "empirical", "points": [[1.0, 0.2], [2.0, 0.2], [2.0, 0.5], [6.0, 1.0]]},
-]
-each_law = pytest.mark.parametrize("law", LAWS, ids=lambda law: law["name"])
-
-
-@each_law
-def test_moments_agree_with_the_quantiles(law: dict[str, Any]) -> None:
-    u = (np.arange(400_000) + 0.5) / 400_000
-    x = laws.quantiles(law, u)
-    assert float(x.mean()) == pytest.approx(laws.mean(law), rel=2e-3)
-    assert float(x.var()) / laws.mean(law) ** 2 == pytest.approx(laws.cv2(law), rel=0.02, abs=1e-9)
-    assert np.all(np.diff(x) >= 0)
-
-
-def test_heavy_tails_have_no_variance() -> None:
-    assert laws.cv2({"name": "pareto", "mean": 1.0, "tail_index": 2.0}) == np.inf
-
-
-def test_empirical_values_lie_between_the_points() -> None:
-    law = LAWS[-1]
-    assert laws.quantiles(law, np.array([0.1, 0.2, 0.3, 0.75])).tolist() == [1.0, 1.0, 2.0, 4.0]
-
-
-def test_every_distribution_of_the_simulator_is_known() -> None:
-    core = pytest.importorskip("parshall._core")
-    names = {entry["name"] for entry in json.loads(core.catalog())["distributions"]}
-    assert names <= {law["name"] for law in LAWS}, "parshall/prediction/laws.py lacks a distribution"
-
-
-def test_unknown_distributions_are_refused() -> None:
-    for ask in (laws.mean, laws.cv2, lambda law: laws.quantiles(law, np.array([0.5]))):
-        with pytest.raises(laws.UnknownLawError, match="'cauchy'"):
-            ask({"name": "cauchy"})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import unquote
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
@@ -340,3 +342,18 @@ def test_panels_stand_in_rows() -> None:
     assert image(plot, "png").height < stacked.height
     with pytest.raises(ValueError, match="4 panels do not fill rows of 3"):
         Plot(panels, "four", columns=3)
+
+
+def test_drawings_of_a_page_are_whole_and_say_what_their_figures_say(sources: Run) -> None:
+    page = page_html(sources)
+    drawings = re.findall(r'src="data:image/svg\+xml,([^"]*)"', page)
+    assert len(drawings) == page.count("<figure")
+    for drawing in drawings:
+        root = ET.fromstring(unquote(drawing))
+        assert root.tag.endswith("svg")
+        assert any(text.tag.endswith("text") and text.text for text in root.iter())
+
+
+def test_a_page_of_the_quick_start_is_small(tmp_path: Path) -> None:
+    run = ps.run(Path(__file__).parents[2] / "scenarios/quickstart.toml", tmp_path / "run")
+    assert len(page_html(run).encode()) < 950_000

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import parshall as ps
-from parshall.prediction import laws
+from parshall import properties
 from parshall.report import page_html
 from parshall.report.sampled import mean_interval, off_loads
 from parshall.runs import Run
@@ -82,5 +82,5 @@ def test_intervals_hold_the_means_of_samples(law: dict[str, Any], number: int) -
     """95 % of means of fresh samples, but for what 200 of them and 400 series can say, and a normal law's error."""
     low, high = mean_interval(law, number)
     u = np.random.default_rng(7).random((200, number))
-    means = laws.quantiles(law, u.ravel()).reshape(u.shape).mean(axis=1) / laws.mean(law)
+    means = properties.quantiles(law, u.ravel()).reshape(u.shape).mean(axis=1) / properties.mean(law)
     assert 0.88 <= np.mean((low <= means) & (means <= high)) <= 0.995

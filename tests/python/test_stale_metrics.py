@@ -11,8 +11,8 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance
-from parshall.runs import merit
-from parshall.stats.estimates import Means
+from parshall.quantities import catalog
+from parshall.quantities.computing import by_repetition
 from parshall.studies import keeping
 
 SCENARIO: dict[str, Any] = {
@@ -42,21 +42,21 @@ def test_a_metric_that_is_named_later_is_there(tmp_path: Path, gathered: bool) -
         rtts.filter(pl.col("point") == 0).group_by("repetition").agg(pl.col("mean_rtt_s").mean()).sort("repetition")
     )
     assert list(later.values(key, 0).values()) == pytest.approx(expected["mean_rtt_s"].to_list())
-    assert later.store.query(f"SELECT value FROM metrics WHERE metric = '{key}'", ["b"]).height == 6
+    assert ps.query(later.store, f"SELECT value FROM metrics WHERE metric = '{key}'", ["b"]).height == 6
     assert ps.Sweep.load(tmp_path, "a").values(key, 1), "and of a sweep that never named it"
 
 
 def test_a_metric_that_is_redefined_has_its_new_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = swept(tmp_path, "a").values("goodput_bps", 0)
     twice = replace(
-        merit.METRICS["goodput_bps"],
-        of=lambda tables, _: Means(merit.by_repetition(tables.flows, 2 * pl.col("goodput_bps").sum())),
+        catalog.OURS["run", "goodput_bps"],
+        of=lambda tables: by_repetition(tables["flows"], 2 * pl.col("goodput_bps").sum()),
     )
-    monkeypatch.setitem(merit.METRICS, "goodput_bps", twice)
+    monkeypatch.setitem(catalog.OURS, ("run", "goodput_bps"), twice)  # type: ignore[arg-type]
     again = swept(tmp_path, "a")
     assert again.values("goodput_bps", 0) == {n: pytest.approx(2 * value) for n, value in old.items()}
     assert again.runs["goodput_bps"][0] == pytest.approx(2 * old[0])
-    asked = again.store.query("SELECT goodput_bps FROM runs WHERE point = 0 AND repetition = 0")
+    asked = ps.query(again.store, "SELECT goodput_bps FROM runs WHERE point = 0 AND repetition = 0")
     assert asked.item() == pytest.approx(2 * old[0])
 
 

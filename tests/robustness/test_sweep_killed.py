@@ -115,7 +115,7 @@ def test_killed_in_the_first_moments_of_a_restart_it_has_no_fewer_runs(file: Pat
         found = ps.Sweep.load(place, "killed").record
         statuses.add(found.status)
         assert found.runs >= fewest
-        assert place.query("SELECT count(*) AS n FROM runs")["n"].item() == found.runs
+        assert ps.query(place, "SELECT count(*) AS n FROM runs")["n"].item() == found.runs
         before = maintenance.verify(place)
         assert (before.missing, before.damage) == (0, ())
         assert maintenance.collect(place, unreferenced=True, older_than_s=0).unreferenced == 0
@@ -170,7 +170,7 @@ def test_a_store_that_can_only_be_read(file: Path, tmp_path: Path) -> None:
         refused = finish(command(file, "--store", store))
         assert refused.returncode == 1
         assert "results cannot be written" in refused.stderr
-        assert ps.Store(store).query("SELECT count(*) AS n FROM runs")["n"].item() == 4
+        assert ps.query(store, "SELECT count(*) AS n FROM runs")["n"].item() == 4
     finally:
         for path in [store, *store.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)

@@ -33,11 +33,11 @@ parshall_units::configuration! {
     /// Parameters of [`Bbr`].
     pub struct BbrConfig {
         /// Gain of the window over the bandwidth-delay product in steady state.
-        cwnd_gain: f64 => Number, default "2", min 1.0, max 10.0;
+        cwnd_gain: f64, default "2", min 1.0, max 10.0;
         /// Time without a new smallest RTT after which the queue is emptied to measure it.
-        probe_rtt_interval: u64 => Duration, default "10 s", min 1e9;
+        probe_rtt_interval: Duration, default "10 s", min "1 ms";
         /// Time for which the queue is emptied.
-        probe_rtt_duration: u64 => Duration, default "200 ms", min 0.0;
+        probe_rtt_duration: Duration, default "200 ms", min "0 s";
     }
 }
 
@@ -209,7 +209,7 @@ impl Bbr {
     }
 
     fn update_min_rtt(&mut self, ack: &AckEvent, sample: &RateSample) {
-        let interval = Duration::from_ps(self.config.probe_rtt_interval);
+        let interval = self.config.probe_rtt_interval;
         let expired = ack.now > self.min_rtt_at + interval && self.min_rtt < Duration::MAX;
         if let Some(rtt) = ack.rtt {
             if rtt <= self.min_rtt || expired {
@@ -232,7 +232,7 @@ impl Bbr {
         self.held_back.mark(sample);
         if self.probe_rtt_end == Instant::MAX {
             if sample.in_flight as f64 <= MIN_WINDOW {
-                self.probe_rtt_end = now + Duration::from_ps(self.config.probe_rtt_duration);
+                self.probe_rtt_end = now + self.config.probe_rtt_duration;
                 self.probe_rtt_round = false;
                 self.rounds.restart(sample);
             }

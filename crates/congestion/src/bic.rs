@@ -30,24 +30,25 @@ use crate::last_maximum::{after_loss, W_MAX};
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::parameters::{Reader, Variable};
+use parshall_units::Packets;
 
 parshall_units::configuration! {
     /// Parameters of [`Bic`].
     pub struct BicConfig {
         /// Largest step, in packets a round trip.
-        s_max: f64 => Number, default "32", min 1.0, max 1e5;
+        s_max: f64, default "32", min 1.0, max 1e5;
         /// Step below which the window is taken to have reached its maximum.
-        s_min: f64 => Number, default "0.01", min 1e-6, max 1.0;
+        s_min: f64, default "0.01", min 1e-6, max 1.0;
         /// Factor of the window that is kept at a congestion event.
-        decrease: f64 => Number, default "0.875", min 0.01, max 0.999;
+        decrease: f64, default "0.875", min 0.01, max 0.999;
         /// Window below which the control does as Reno.
-        low_window: u64 => Packets, default "14 packets", min 0.0;
+        low_window: Packets, default "14 packets", min "0 packets";
         /// The way to the maximum over a step of the binary search.
-        divisor: f64 => Number, default "2", min 1.0, max 100.0;
+        divisor: f64, default "2", min 1.0, max 100.0;
         /// Part of the window that a round trip adds at least until the first loss.
-        initial_growth: f64 => Number, default "0", min 0.0, max 1.0;
+        initial_growth: f64, default "0", min 0.0, max 1.0;
         /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
-        fast_convergence: bool => Boolean, default "true";
+        fast_convergence: bool, default "true";
     }
 }
 
@@ -118,7 +119,7 @@ impl WindowRule for BicRule {
             s_max: config.s_max,
             s_min: config.s_min,
             decrease: config.decrease,
-            low_window: config.low_window as f64,
+            low_window: config.low_window.0 as f64,
             divisor: config.divisor,
             initial_growth: config.initial_growth,
             fast_convergence: config.fast_convergence,
@@ -158,7 +159,7 @@ mod tests {
             s_max: 32.0,
             s_min: 0.01,
             decrease: 0.875,
-            low_window: 14,
+            low_window: Packets(14),
             divisor: 2.0,
             initial_growth: 0.0,
             fast_convergence: true,

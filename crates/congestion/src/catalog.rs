@@ -1,20 +1,21 @@
 //! The one list of congestion controls.
 //!
 //! A new control is a file of this crate and a line in the call of `controls!` below; its name,
-//! parameters, dispatch, docs and conformance tests follow from that line. Braces give what else of a flow has another
-//! default with it.
+//! parameters, dispatch, docs and conformance tests follow from that line. Behind `as` is the name as text writes it, if that is
+//! another one. Braces give what else of a flow has another default with it.
 
 use crate::{
-    AckEvent, Bbr, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig, CongestionControl,
-    CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005, Cubic2005Config, CubicConfig, Dctcp, DctcpConfig,
-    ExternalConfig, ExternalControl, Fast, FastConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart,
-    Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig,
-    MultipleTimeScale, MultipleTimeScaleConfig, Needs, RateBased, RateBasedConfig, Reno, RenoConfig,
-    Scalable, ScalableConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, Vegas, VegasConfig, Veno,
-    VenoConfig, Westwood, WestwoodConfig, Windows, Yeah, YeahConfig,
+    AckEvent, Bbr, Bbr2, Bbr2Config, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig,
+    CongestionControl, CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005, Cubic2005Config, CubicConfig,
+    Dctcp, DctcpConfig, ExternalConfig, ExternalControl, Fast, FastConfig, Gcc, GccConfig, HighSpeed,
+    HighSpeedConfig, Htcp, HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge,
+    Ledbat, LedbatConfig, Lp, LpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig,
+    Prague, PragueConfig, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream,
+    ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, Vegas, VegasConfig, Veno, VenoConfig,
+    Westwood, WestwoodConfig, Windows, Yeah, YeahConfig,
 };
 use parshall_units::parameters::{Entry, Reader};
-use parshall_units::{ConfigError, Duration};
+use parshall_units::{ConfigError, Duration, Instant};
 use serde::Deserialize;
 
 /// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for the smallest.
@@ -36,7 +37,7 @@ macro_rules! each_kind {
 
 macro_rules! controls {
     (
-        $($name:literal => $control:ident($config:ident) $($inline:ident)?
+        $($name:literal $(as $title:literal)? => $control:ident($config:ident) $($inline:ident)?
             $({ $($key:ident: $default:literal),+ })?),* $(,)?
     ) => {
         /// Which congestion control, and its parameters.
@@ -116,6 +117,9 @@ macro_rules! controls {
             fn on_ack(&mut self, ack: &AckEvent) {
                 each_kind!(self, c => c.on_ack(ack); $($control)*)
             }
+            fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
+                each_kind!(self, c => c.on_arrival(sent, arrived); $($control)*)
+            }
             fn on_congestion(&mut self, event: &CongestionEvent) {
                 each_kind!(self, c => c.on_congestion(event); $($control)*)
             }
@@ -157,34 +161,42 @@ macro_rules! controls {
                 variables: $control::VARIABLES,
             },)*
         ];
+
+        /// Controls by their names, and as text writes them, where that is not the same.
+        pub const TITLES: &[(&str, &str)] = &[$($(($name, $title),)?)*];
     };
 }
 
 controls! {
-    "reno" => Reno(RenoConfig) inline,
-    "cubic" => Cubic(CubicConfig),
+    "reno" as "Reno" => Reno(RenoConfig) inline,
+    "cubic" as "CUBIC" => Cubic(CubicConfig),
     "cubic_2005" => Cubic2005(Cubic2005Config),
-    "bic" => Bic(BicConfig),
-    "highspeed" => HighSpeed(HighSpeedConfig),
-    "scalable" => Scalable(ScalableConfig),
-    "htcp" => Htcp(HtcpConfig),
-    "westwood" => Westwood(WestwoodConfig),
-    "hybla" => Hybla(HyblaConfig) inline,
-    "veno" => Veno(VenoConfig),
-    "illinois" => Illinois(IllinoisConfig),
-    "yeah" => Yeah(YeahConfig),
-    "compound" => Compound(CompoundConfig),
-    "lp" => Lp(LpConfig),
-    "ledbat++" => Ledbat(LedbatConfig),
-    "copa" => Copa(CopaConfig),
-    "vegas" => Vegas(VegasConfig),
-    "fast" => Fast(FastConfig),
-    "dctcp" => Dctcp(DctcpConfig),
-    "bbr" => Bbr(BbrConfig) { recovery: "rack" },
-    "bbr3" => Bbr3(Bbr3Config) { recovery: "rack" },
-    "tcp_rate" => TcpRate(TcpRateConfig),
+    "bic" as "BIC" => Bic(BicConfig),
+    "highspeed" as "HighSpeed" => HighSpeed(HighSpeedConfig),
+    "scalable" as "Scalable" => Scalable(ScalableConfig),
+    "htcp" as "H-TCP" => Htcp(HtcpConfig),
+    "westwood" as "Westwood" => Westwood(WestwoodConfig),
+    "hybla" as "Hybla" => Hybla(HyblaConfig) inline,
+    "veno" as "Veno" => Veno(VenoConfig),
+    "illinois" as "Illinois" => Illinois(IllinoisConfig),
+    "yeah" as "YeAH" => Yeah(YeahConfig),
+    "compound" as "Compound" => Compound(CompoundConfig),
+    "lp" as "TCP-LP" => Lp(LpConfig),
+    "ledbat++" as "LEDBAT++" => Ledbat(LedbatConfig),
+    "copa" as "Copa" => Copa(CopaConfig),
+    "vegas" as "Vegas" => Vegas(VegasConfig),
+    "nv" as "TCP-NV" => Nv(NvConfig),
+    "fast" as "FAST" => Fast(FastConfig),
+    "dctcp" as "DCTCP" => Dctcp(DctcpConfig),
+    "prague" as "Prague" => Prague(PragueConfig) { l4s: "true" },
+    "bbr" as "BBR" => Bbr(BbrConfig) { recovery: "rack" },
+    "bbr2" as "BBRv2" => Bbr2(Bbr2Config) { recovery: "rack" },
+    "bbr3" as "BBRv3" => Bbr3(Bbr3Config) { recovery: "rack" },
+    "tcp_rate" as "TCP Rate" => TcpRate(TcpRateConfig),
     "rate_based" => RateBased(RateBasedConfig),
-    "tfrc" => Tfrc(TfrcConfig),
+    "tfrc" as "TFRC" => Tfrc(TfrcConfig),
+    "gcc" as "GCC" => Gcc(GccConfig),
+    "scream" as "SCReAM" => Scream(ScreamConfig),
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
@@ -252,8 +264,8 @@ impl ControlConfig {
     /// [`ConfigError`]: what is accepted.
     pub fn check_for_datagrams(&self, rtt: Duration) -> Result<(), ConfigError> {
         let steered = self.innermost();
-        if !matches!(steered, Self::RateBased(_) | Self::Tfrc(_)) {
-            let accepted = "rate_based, multiple_time_scale around it, or tfrc: datagrams need a control that sets their rate \
+        if !matches!(steered, Self::RateBased(_) | Self::Tfrc(_) | Self::Gcc(_) | Self::Scream(_)) {
+            let accepted = "rate_based, multiple_time_scale around it, tfrc, gcc or scream: datagrams need a control that sets their rate \
                             from one report a round trip";
             return Err(ConfigError::new("name", steered.name(), accepted));
         }

@@ -36,15 +36,15 @@ parshall_units::configuration! {
     /// Parameters of [`Compound`].
     pub struct CompoundConfig {
         /// Scale of the delay window's growth (alpha).
-        increase: f64 => Number, default "0.125", min 1e-6, max 10.0;
+        increase: f64, default "0.125", min 1e-6, max 10.0;
         /// Factor of the window that is kept at a congestion event.
-        decrease: f64 => Number, default "0.5", min 0.5, max 0.999;
+        decrease: f64, default "0.5", min 0.5, max 0.999;
         /// Exponent of that growth.
-        k: f64 => Number, default "0.75", min 0.0, max 1.0;
+        k: f64, default "0.75", min 0.0, max 1.0;
         /// Packets queued from which on the delay window yields.
-        gamma: f64 => Number, default "30", min 0.0, max 1e6;
+        gamma: f64, default "30", min 0.0, max 1e6;
         /// Packets that it yields for each packet queued.
-        zeta: f64 => Number, default "1", min 0.001, max 1000.0;
+        zeta: f64, default "1", min 0.001, max 1000.0;
     }
 }
 

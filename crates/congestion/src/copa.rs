@@ -36,9 +36,9 @@ parshall_units::configuration! {
     /// Parameters of [`Copa`].
     pub struct CopaConfig {
         /// Inverse of the packets that a flow keeps queued (delta).
-        delta: f64 => Number, default "0.5", min 0.001, max 10.0;
+        delta: f64, default "0.5", min 0.001, max 10.0;
         /// Whether it competes with flows that fill the queue.
-        mode_switching: bool => Boolean, default "true";
+        mode_switching: bool, default "true";
     }
 }
 

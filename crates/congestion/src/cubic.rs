@@ -26,15 +26,15 @@ parshall_units::configuration! {
     /// Parameters of [`Cubic`].
     pub struct CubicConfig {
         /// Aggressiveness C, in packets per cubed second.
-        c: f64 => Number, default "0.4", min 1e-6, max 1000.0;
+        c: f64, default "0.4", min 1e-6, max 1000.0;
         /// Factor of the window that is kept at a congestion event.
-        beta: f64 => Number, default "0.7", min 0.01, max 0.999;
+        beta: f64, default "0.7", min 0.01, max 0.999;
         /// Least factor of the window that is kept at a mark in congestion avoidance (alternative backoff, RFC 8511: 0.85); 0: as at a loss.
-        beta_ecn: f64 => Number, default "0", min 0.0, max 0.999;
+        beta_ecn: f64, default "0", min 0.0, max 0.999;
         /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
-        fast_convergence: bool => Boolean, default "true";
+        fast_convergence: bool, default "true";
         /// Whether the window is never below what Reno would reach.
-        reno_friendly: bool => Boolean, default "true";
+        reno_friendly: bool, default "true";
     }
 }
 

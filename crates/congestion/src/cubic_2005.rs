@@ -43,19 +43,19 @@ parshall_units::configuration! {
     /// Parameters of [`Cubic2005`].
     pub struct Cubic2005Config {
         /// Aggressiveness C, in packets per cubed second.
-        c: f64 => Number, default "0.4", min 1e-6, max 1000.0;
+        c: f64, default "0.4", min 1e-6, max 1000.0;
         /// Factor of the window that is kept at a congestion event.
-        decrease: f64 => Number, default "0.8", min 0.01, max 0.999;
+        decrease: f64, default "0.8", min 0.01, max 0.999;
         /// Fastest growth, in packets a second.
-        s_max: f64 => Number, default "160", min 0.001, max 1e9;
+        s_max: f64, default "160", min 0.001, max 1e9;
         /// Part of the window that a round trip adds at least until the first loss.
-        initial_growth: f64 => Number, default "0", min 0.0, max 1.0;
+        initial_growth: f64, default "0", min 0.0, max 1.0;
         /// Whether a flow that loses before reaching its last maximum releases bandwidth sooner.
-        fast_convergence: bool => Boolean, default "true";
+        fast_convergence: bool, default "true";
         /// Whether the window is never below what Reno would reach.
-        reno_friendly: bool => Boolean, default "true";
+        reno_friendly: bool, default "true";
         /// Whether the cubic term is 12.8 times too small, as in Linux before 2.6.19.
-        scaling_error: bool => Boolean, default "false";
+        scaling_error: bool, default "false";
     }
 }
 

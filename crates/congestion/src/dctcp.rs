@@ -19,9 +19,9 @@ parshall_units::configuration! {
     /// Parameters of [`Dctcp`].
     pub struct DctcpConfig {
         /// Weight of the newest round trip in the average share of marked packets.
-        gain: f64 => Number, default "0.0625", min 0.0001, max 1.0;
+        gain: f64, default "0.0625", min 0.0001, max 1.0;
         /// Average share of marked packets at the start.
-        initial_alpha: f64 => Number, default "1", min 0.0, max 1.0;
+        initial_alpha: f64, default "1", min 0.0, max 1.0;
     }
 }
 

@@ -27,9 +27,9 @@ parshall_units::configuration! {
     /// Parameters of [`Fast`].
     pub struct FastConfig {
         /// Packets that the flow keeps in the bottleneck's queue.
-        alpha: f64 => Number, default "100", min 0.1, max 1e6;
+        alpha: f64, default "100", min 0.1, max 1e6;
         /// Weight of the new window in each step.
-        gamma: f64 => Number, default "0.5", min 0.001, max 1.0;
+        gamma: f64, default "0.5", min 0.001, max 1.0;
     }
 }
 

@@ -17,18 +17,19 @@
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
 use parshall_units::parameters::{Reader, Variable};
+use parshall_units::Packets;
 
 parshall_units::configuration! {
     /// Parameters of [`HighSpeed`].
     pub struct HighSpeedConfig {
         /// Window up to which the control does as Reno.
-        low_window: u64 => Packets, default "38 packets", min 2.0, max 1e6;
+        low_window: Packets, default "38 packets", min "2 packets", max "1_000_000 packets";
         /// Window at which the decrease has its smallest value.
-        high_window: u64 => Packets, default "83000 packets", min 3.0, max 1e9;
+        high_window: Packets, default "83000 packets", min "3 packets", max "1_000_000_000 packets";
         /// Losses a packet at which the mean window is the high window.
-        high_p: f64 => Number, default "1e-7", min 1e-14, max 1e-4;
+        high_p: f64, default "1e-7", min 1e-14, max 1e-4;
         /// Part of the window that is taken at a congestion event at the high window.
-        high_decrease: f64 => Number, default "0.1", min 0.01, max 0.5;
+        high_decrease: f64, default "0.1", min 0.01, max 0.5;
     }
 }
 
@@ -80,8 +81,8 @@ impl WindowRule for HighSpeedRule {
         &[Variable::new("increase", "packets", "packets that a round trip adds, a(w)")];
 
     fn new(config: &HighSpeedConfig, start: &Start) -> Self {
-        let low_window = config.low_window as f64;
-        let high_window = (config.high_window as f64).max(low_window + 1.0);
+        let low_window = config.low_window.0 as f64;
+        let high_window = (config.high_window.0 as f64).max(low_window + 1.0);
         let log_range = libm::log(high_window / low_window);
         let mut rule = Self {
             increase: 1.0,
@@ -129,8 +130,12 @@ mod tests {
 
     #[test]
     fn has_the_values_of_the_rfcs_table() {
-        let config =
-            HighSpeedConfig { low_window: 38, high_window: 83_000, high_p: 1e-7, high_decrease: 0.1 };
+        let config = HighSpeedConfig {
+            low_window: Packets(38),
+            high_window: Packets(83_000),
+            high_p: 1e-7,
+            high_decrease: 0.1,
+        };
         let start = Start { window: 10.0, ssthresh: 10.0, ..Start::NEW };
         let rule = HighSpeedRule::new(&config, &start);
         // RFC 3649 appendix B: the windows at which a(w) reaches the next whole number, and b(w) there.

@@ -36,11 +36,11 @@ parshall_units::configuration! {
     /// Parameters of [`Htcp`].
     pub struct HtcpConfig {
         /// Time since the last congestion event up to which the increase is Reno's.
-        delta_low: u64 => Duration, default "1 s", min 0.0;
+        delta_low: Duration, default "1 s", min "0 s";
         /// Whether the decrease follows the queueing delay; off: half of the window is kept.
-        adaptive_backoff: bool => Boolean, default "true";
+        adaptive_backoff: bool, default "true";
         /// Whether the increase is scaled with the RTT.
-        rtt_scaling: bool => Boolean, default "false";
+        rtt_scaling: bool, default "false";
     }
 }
 
@@ -113,7 +113,7 @@ impl WindowRule for HtcpRule {
 
     fn new(config: &HtcpConfig, _: &Start) -> Self {
         Self {
-            delta_low_s: Duration::from_ps(config.delta_low).as_secs_f64(),
+            delta_low_s: config.delta_low.as_secs_f64(),
             adaptive_backoff: config.adaptive_backoff,
             rtt_scaling: config.rtt_scaling,
             beta: MIN_BETA,
@@ -174,7 +174,7 @@ mod tests {
     use crate::{CongestionControl, Signal};
 
     fn config() -> HtcpConfig {
-        HtcpConfig { delta_low: 1_000_000_000_000, adaptive_backoff: true, rtt_scaling: false }
+        HtcpConfig { delta_low: Duration::from_secs(1), adaptive_backoff: true, rtt_scaling: false }
     }
 
     fn at(ms: u64) -> Instant {

@@ -28,7 +28,7 @@ parshall_units::configuration! {
     /// Parameters of [`Hybla`].
     pub struct HyblaConfig {
         /// RTT of the connection whose rate is aimed at; connections with a shorter one are Reno.
-        reference_rtt: u64 => Duration, default "25 ms", min 1e6, max 1e14;
+        reference_rtt: Duration, default "25 ms", min "1 us", max "100 s";
     }
 }
 
@@ -55,7 +55,7 @@ impl WindowRule for HyblaRule {
     const STANDARD_SLOW_START: bool = false;
 
     fn new(config: &HyblaConfig, _: &Start) -> Self {
-        Self { reference_rtt_s: Duration::from_ps(config.reference_rtt).as_secs_f64(), rho: 1.0 }
+        Self { reference_rtt_s: config.reference_rtt.as_secs_f64(), rho: 1.0 }
     }
 
     fn observe(&mut self, _: &Windows, ack: &AckEvent) {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn hybla(window: f64, ssthresh: f64) -> Hybla {
-        let config = HyblaConfig { reference_rtt: 25_000_000_000 };
+        let config = HyblaConfig { reference_rtt: Duration::from_millis(25) };
         Hybla::new(&config, Start { window, ssthresh, ..Start::NEW })
     }
 

@@ -17,22 +17,18 @@
 //! window: enough for large buffers, and less of an overshoot in small ones.
 
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start};
-use parshall_units::parameters::{Bounded, Reader, Variable};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
-use serde::Deserialize;
 
-/// How a connection looks for its first window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum SlowStart {
-    /// Until a loss, or ssthresh (RFC 5681).
-    #[serde(rename = "standard")]
-    Standard,
-    /// Until the RTT grows (RFC 9406).
-    #[serde(rename = "hystart++")]
-    HyStart,
+parshall_units::choice! {
+    /// How a connection looks for its first window.
+    pub enum SlowStart {
+        /// Until a loss, or ssthresh (RFC 5681).
+        Standard = "standard",
+        /// Until the RTT grows (RFC 9406).
+        HyStart = "hystart++",
+    }
 }
-
-impl Bounded for SlowStart {}
 
 /// What it adds to the inner variables of the control behind it.
 pub const VARIABLES: &[Variable] =

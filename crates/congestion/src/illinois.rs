@@ -27,22 +27,23 @@
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::parameters::{Reader, Variable};
+use parshall_units::Packets;
 
 parshall_units::configuration! {
     /// Parameters of [`Illinois`].
     pub struct IllinoisConfig {
         /// Packets added by round trip where the queue is full (alpha_min).
-        min_increase: f64 => Number, default "0.3", min 1e-6, max 1000.0;
+        min_increase: f64, default "0.3", min 1e-6, max 1000.0;
         /// Packets added by round trip where there is no queue (alpha_max).
-        max_increase: f64 => Number, default "10", min 1e-6, max 1000.0;
+        max_increase: f64, default "10", min 1e-6, max 1000.0;
         /// Part of the window taken at a loss where there is no queue (beta_min).
-        min_decrease: f64 => Number, default "0.125", min 0.001, max 0.99;
+        min_decrease: f64, default "0.125", min 0.001, max 0.99;
         /// Part of the window taken at a loss where the queue is full (beta_max).
-        max_decrease: f64 => Number, default "0.5", min 0.001, max 0.99;
+        max_decrease: f64, default "0.5", min 0.001, max 0.99;
         /// Window below which the control does as Reno.
-        legacy_window: u64 => Packets, default "15 packets", min 0.0;
+        legacy_window: Packets, default "15 packets", min "0 packets";
         /// Round trips without a queue after which the increase is the largest again (theta).
-        patience: u64 => Integer, default "5", min 1.0, max 1e6;
+        patience: u64, default "5", min 1, max 1_000_000;
     }
 }
 
@@ -112,7 +113,7 @@ impl IllinoisRule {
     }
 
     fn end_round(&mut self, window: f64) {
-        if window < self.config.legacy_window as f64 {
+        if window < self.config.legacy_window.0 as f64 {
             (self.increase, self.decrease) = RENO;
         } else if self.samples > 0.0 {
             let queueing_s = (self.sum_s / self.samples - self.min_rtt_s).max(0.0);
@@ -198,7 +199,7 @@ mod tests {
             max_increase: 10.0,
             min_decrease: 0.125,
             max_decrease: 0.5,
-            legacy_window: 15,
+            legacy_window: Packets(15),
             patience: 5,
         }
     }

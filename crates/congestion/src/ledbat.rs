@@ -31,11 +31,11 @@ parshall_units::configuration! {
     /// Parameters of [`Ledbat`].
     pub struct LedbatConfig {
         /// Queueing delay that is aimed at (TARGET).
-        target: u64 => Duration, default "60 ms", min 1e6, max 1e13;
+        target: Duration, default "60 ms", min "1 us", max "10 s";
         /// Scale of the decrease beyond the target (C).
-        decrease: f64 => Number, default "1", min 0.001, max 100.0;
+        decrease: f64, default "1", min 0.001, max 100.0;
         /// Time to the next slowdown, over the length of the last one.
-        slowdown_interval: f64 => Number, default "9", min 1.0, max 1e6;
+        slowdown_interval: f64, default "9", min 1.0, max 1e6;
     }
 }
 
@@ -127,7 +127,7 @@ impl WindowRule for LedbatRule {
 
     fn new(config: &LedbatConfig, _: &Start) -> Self {
         Self {
-            target_s: Duration::from_ps(config.target).as_secs_f64(),
+            target_s: config.target.as_secs_f64(),
             decrease: config.decrease,
             slowdown_interval: config.slowdown_interval,
             base: SmallestRtt::new(),
@@ -197,7 +197,8 @@ mod tests {
     use crate::{CongestionControl, Signal};
 
     fn ledbat(window: f64, ssthresh: f64) -> Ledbat {
-        let config = LedbatConfig { target: 60_000_000_000, decrease: 1.0, slowdown_interval: 9.0 };
+        let config =
+            LedbatConfig { target: Duration::from_millis(60), decrease: 1.0, slowdown_interval: 9.0 };
         Ledbat::new(&config, Start { window, ssthresh, ..Start::NEW })
     }
 

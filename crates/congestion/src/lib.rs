@@ -14,8 +14,10 @@
 //! | congestion event | a loss found by duplicate ACKs or SACK, or an ECN echo: at most one a round trip |
 
 mod bbr;
+mod bbr2;
 mod bbr3;
 mod bic;
+mod bounded_bbr;
 pub mod catalog;
 mod compound;
 pub mod conformance;
@@ -27,6 +29,7 @@ mod epoch;
 mod event;
 pub mod external;
 mod fast;
+mod gcc;
 mod highspeed;
 mod htcp;
 mod hybla;
@@ -37,12 +40,15 @@ mod ledbat;
 mod lp;
 mod multiple_time_scale;
 mod needs;
+mod nv;
 mod path_model;
+mod prague;
 mod rate_based;
 mod reno;
 mod report;
 mod round_rtt;
 mod scalable;
+mod scream;
 mod tcp_rate;
 mod tfrc;
 mod vegas;
@@ -53,8 +59,10 @@ mod windowed_rtt;
 mod yeah;
 
 use parshall_units::parameters::Reader;
+use parshall_units::Instant;
 
 pub use bbr::{Bbr, BbrConfig};
+pub use bbr2::{Bbr2, Bbr2Config};
 pub use bbr3::{Bbr3, Bbr3Config};
 pub use bic::{Bic, BicConfig};
 pub use catalog::{Control, ControlConfig};
@@ -66,6 +74,7 @@ pub use dctcp::{Dctcp, DctcpConfig};
 pub use event::{AckEvent, CongestionEvent, Phase, RateSample, Signal, Start};
 pub use external::{ExternalConfig, ExternalControl};
 pub use fast::{Fast, FastConfig};
+pub use gcc::{Gcc, GccConfig};
 pub use highspeed::{HighSpeed, HighSpeedConfig};
 pub use htcp::{Htcp, HtcpConfig};
 pub use hybla::{Hybla, HyblaConfig};
@@ -73,12 +82,18 @@ pub use hystart::{HyStart, SlowStart, VARIABLES as HYSTART_VARIABLES};
 pub use illinois::{Illinois, IllinoisConfig};
 pub use ledbat::{Ledbat, LedbatConfig};
 pub use lp::{Lp, LpConfig};
-pub use multiple_time_scale::{Knowledge, MultipleTimeScale, MultipleTimeScaleConfig};
+pub use multiple_time_scale::{
+    Block, CouplingKind, Knowledge, MultipleTimeScale, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind,
+    Sharing,
+};
 pub use needs::Needs;
-pub use rate_based::{RateBased, RateBasedConfig};
+pub use nv::{Nv, NvConfig};
+pub use prague::{Prague, PragueConfig};
+pub use rate_based::{CongestionSignal, RateBased, RateBasedConfig};
 pub use reno::{Reno, RenoConfig};
 pub use scalable::{Scalable, ScalableConfig};
-pub use tcp_rate::{TcpRate, TcpRateConfig};
+pub use scream::{Scream, ScreamConfig};
+pub use tcp_rate::{DecreasePer, TcpRate, TcpRateConfig};
 pub use tfrc::{Tfrc, TfrcConfig};
 pub use vegas::{Vegas, VegasConfig};
 pub use veno::{Veno, VenoConfig};
@@ -102,6 +117,10 @@ pub trait CongestionControl {
     /// New data was acknowledged. A control that needs [rate samples](Needs::rate_samples) is told of every ACK that reports
     /// packets as delivered, those of SACK too, with its sample.
     fn on_ack(&mut self, ack: &AckEvent);
+
+    /// A packet of a receiver's report: when it was sent, and when it arrived by the receiver's clock. In order of arrival, before
+    /// [`on_ack`](Self::on_ack) of the report; for controls that need [arrival times](Needs::arrival_times).
+    fn on_arrival(&mut self, _sent: Instant, _arrived: Instant) {}
 
     /// A loss was found, or ECN echoed: reduce.
     fn on_congestion(&mut self, event: &CongestionEvent);

@@ -32,9 +32,9 @@ parshall_units::configuration! {
     /// Parameters of [`Lp`].
     pub struct LpConfig {
         /// Part of the range of delays beyond which a delay is a sign of congestion (delta).
-        threshold: f64 => Number, default "0.15", min 0.001, max 1.0;
+        threshold: f64, default "0.15", min 0.001, max 1.0;
         /// How long a second sign is looked for, and the window does not grow, in RTTs (itt).
-        inference: f64 => Number, default "3", min 0.0, max 1000.0;
+        inference: f64, default "3", min 0.0, max 1000.0;
     }
 }
 

@@ -16,6 +16,13 @@ pub struct Needs {
     pub timestamps: bool,
     /// Receivers echo the marks of each ACK's own packets (RFC 8257 §3.2).
     pub accurate_ecn: bool,
+    /// ACKs without a mark let its window grow in the round trip of a reduction for a mark too, which RFC 3168 §6.1.2 rules out. A mark
+    /// that leaves its window as it was is not the one of its round trip.
+    pub growth_in_cwr: bool,
+    /// Over datagrams: told when each packet was sent and [arrived](crate::CongestionControl::on_arrival), by reports that come
+    /// every 30 ms at least.
+    #[serde(skip)]
+    pub arrival_times: bool,
 }
 
 impl Needs {
@@ -26,6 +33,8 @@ impl Needs {
         recovery_window: true,
         timestamps: false,
         accurate_ecn: false,
+        growth_in_cwr: false,
+        arrival_times: false,
     };
     /// Nothing.
     pub(crate) const NONE: Self = Self {
@@ -34,5 +43,7 @@ impl Needs {
         recovery_window: false,
         timestamps: false,
         accurate_ecn: false,
+        growth_in_cwr: false,
+        arrival_times: false,
     };
 }

@@ -26,17 +26,27 @@ use crate::report::Report;
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
 use parshall_units::parameters::{Reader, Variable};
 
+parshall_units::choice! {
+    /// What tells of congestion.
+    pub enum CongestionSignal {
+        /// A lost packet.
+        Loss = "loss",
+        /// Throughput that moves against the rate.
+        Gradient = "gradient",
+    }
+}
+
 parshall_units::configuration! {
     /// Parameters of [`RateBased`].
     pub struct RateBasedConfig {
         /// Packets/s added in a second without congestion.
-        increase: f64 => Number, default "100", min 1e-6, max 1e9;
+        increase: f64, default "100", min 1e-6, max 1e9;
         /// Share of the rate taken in a second of congestion, continuously: the rate falls to 1/e in 1/`decrease` seconds.
-        decrease: f64 => Number, default "1", min 1e-6, max 1000.0;
+        decrease: f64, default "1", min 1e-6, max 1000.0;
         /// What congestion is: a loss, or throughput that moves against the rate.
-        congestion: String => Choice("loss", "gradient"), default "loss";
+        congestion: CongestionSignal, default "loss";
         /// Largest rate in packets/s.
-        ceiling: f64 => Number, default "100000", min 1.0, max 1e9;
+        ceiling: f64, default "100000", min 1.0, max 1e9;
     }
 }
 
@@ -47,7 +57,6 @@ const UNKNOWN_RTT_S: f64 = 1e-3;
 #[derive(Clone, Debug)]
 pub struct RateBased {
     config: RateBasedConfig,
-    by_gradient: bool,
     /// Factor of the increase; 1 but for the large time scale.
     slope: f64,
     window: f64,
@@ -70,7 +79,6 @@ impl RateBased {
     /// A control at the start of a connection.
     pub fn new(config: &RateBasedConfig, start: Start) -> Self {
         Self {
-            by_gradient: config.congestion == "gradient",
             config: config.clone(),
             slope: 1.0,
             window: start.window,
@@ -89,10 +97,11 @@ impl RateBased {
             self.rate_before = self.rate;
         }
         let throughput = self.report.delivered / length_s;
-        let congested = if self.by_gradient {
-            self.last.is_some_and(|(rate, before)| (self.rate_before - rate) * (throughput - before) < 0.0)
-        } else {
-            self.report.lost > 0.0
+        let congested = match self.config.congestion {
+            CongestionSignal::Loss => self.report.lost > 0.0,
+            CongestionSignal::Gradient => self
+                .last
+                .is_some_and(|(rate, before)| (self.rate_before - rate) * (throughput - before) < 0.0),
         };
         self.last = Some((self.rate_before, throughput));
         self.rate_before = self.rate;
@@ -164,7 +173,7 @@ mod tests {
     use parshall_units::{Duration, Instant};
 
     fn config() -> RateBasedConfig {
-        RateBasedConfig { increase: 100.0, decrease: 1.0, congestion: "loss".into(), ceiling: 1e5 }
+        RateBasedConfig { increase: 100.0, decrease: 1.0, congestion: CongestionSignal::Loss, ceiling: 1e5 }
     }
 
     /// A report: so many packets arrived in the last 100 ms.
@@ -229,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_gradient_is_blind_to_losses() {
-        let gradient = RateBasedConfig { congestion: "gradient".into(), ..config() };
+        let gradient = RateBasedConfig { congestion: CongestionSignal::Gradient, ..config() };
         // Throughput that follows the rate at any rate, as in a queue that others fill, is no congestion.
         let found = rates(&gradient, 1e9, 50);
         assert!(found.windows(2).skip(1).all(|pair| pair[1] > pair[0]));

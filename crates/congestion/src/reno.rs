@@ -17,11 +17,11 @@ parshall_units::configuration! {
     /// Parameters of [`Reno`].
     pub struct RenoConfig {
         /// Packets added to the window each round trip in congestion avoidance.
-        increase: f64 => Number, default "1", min 1e-6, max 1000.0;
+        increase: f64, default "1", min 1e-6, max 1000.0;
         /// Factor of the window that is kept at a congestion event.
-        decrease: f64 => Number, default "0.5", min 0.01, max 0.999;
+        decrease: f64, default "0.5", min 0.01, max 0.999;
         /// Least factor of the window that is kept at a mark in congestion avoidance (alternative backoff, RFC 8511: 0.8); 0: as at a loss.
-        ecn_decrease: f64 => Number, default "0", min 0.0, max 0.999;
+        ecn_decrease: f64, default "0", min 0.0, max 0.999;
     }
 }
 

@@ -11,16 +11,17 @@
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
+use parshall_units::Packets;
 
 parshall_units::configuration! {
     /// Parameters of [`Scalable`].
     pub struct ScalableConfig {
         /// Packets added to the window for each packet acknowledged.
-        increase: f64 => Number, default "0.01", min 1e-6, max 1.0;
+        increase: f64, default "0.01", min 1e-6, max 1.0;
         /// Factor of the window that is kept at a congestion event.
-        decrease: f64 => Number, default "0.875", min 0.01, max 0.999;
+        decrease: f64, default "0.875", min 0.01, max 0.999;
         /// Largest window at which the control does as Reno.
-        legacy_window: u64 => Packets, default "16 packets", min 0.0;
+        legacy_window: Packets, default "16 packets", min "0 packets";
     }
 }
 
@@ -45,7 +46,7 @@ impl WindowRule for ScalableRule {
         Self {
             increase: config.increase,
             decrease: config.decrease,
-            legacy_window: config.legacy_window as f64,
+            legacy_window: config.legacy_window.0 as f64,
         }
     }
 

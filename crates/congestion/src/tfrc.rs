@@ -30,7 +30,7 @@ parshall_units::configuration! {
     /// Parameters of [`Tfrc`].
     pub struct TfrcConfig {
         /// Loss intervals of which the mean is taken (n); the older half counts less.
-        intervals: u64 => Integer, default "8", min 2.0, max 32.0;
+        intervals: u64, default "8", min 2, max 32;
     }
 }
 

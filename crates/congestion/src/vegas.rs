@@ -23,11 +23,11 @@ parshall_units::configuration! {
     /// Parameters of [`Vegas`].
     pub struct VegasConfig {
         /// Packets queued below which the window grows.
-        alpha: f64 => Number, default "2", min 0.0, max 1e5;
+        alpha: f64, default "2", min 0.0, max 1e5;
         /// Packets queued above which the window shrinks.
-        beta: f64 => Number, default "4", min 0.0, max 1e5;
+        beta: f64, default "4", min 0.0, max 1e5;
         /// Packets queued at which slow start ends.
-        gamma: f64 => Number, default "1", min 0.0, max 1e5;
+        gamma: f64, default "1", min 0.0, max 1e5;
     }
 }
 

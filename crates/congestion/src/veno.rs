@@ -24,9 +24,9 @@ parshall_units::configuration! {
     /// Parameters of [`Veno`].
     pub struct VenoConfig {
         /// Packets queued from which on the path counts as congested.
-        beta: f64 => Number, default "3", min 0.0, max 1e5;
+        beta: f64, default "3", min 0.0, max 1e5;
         /// Factor of the window that is kept at a loss that counts as random.
-        random_decrease: f64 => Number, default "0.8", min 0.01, max 0.999;
+        random_decrease: f64, default "0.8", min 0.01, max 0.999;
     }
 }
 

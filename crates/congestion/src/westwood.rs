@@ -32,9 +32,9 @@ parshall_units::configuration! {
     /// Parameters of [`Westwood`].
     pub struct WestwoodConfig {
         /// Weight of the bandwidth known before, against a new sample's.
-        memory: f64 => Number, default "0.9", min 0.0, max 0.999;
+        memory: f64, default "0.9", min 0.0, max 0.999;
         /// Shortest time over which a sample of the bandwidth is taken.
-        shortest_sample: u64 => Duration, default "50 ms", min 0.0, max 1e14;
+        shortest_sample: Duration, default "50 ms", min "0 s", max "100 s";
     }
 }
 
@@ -79,7 +79,7 @@ impl WindowRule for WestwoodRule {
     fn new(config: &WestwoodConfig, _: &Start) -> Self {
         Self {
             memory: config.memory,
-            shortest_sample: Duration::from_ps(config.shortest_sample),
+            shortest_sample: config.shortest_sample,
             began: Instant::MAX,
             delivered: 0.0,
             bandwidth: None,
@@ -127,7 +127,7 @@ mod tests {
     use crate::{CongestionControl, Phase, RateSample, Signal};
 
     fn westwood(window: f64) -> Westwood {
-        let config = WestwoodConfig { memory: 0.9, shortest_sample: 50_000_000_000 };
+        let config = WestwoodConfig { memory: 0.9, shortest_sample: Duration::from_millis(50) };
         Westwood::new(&config, Start { window, ssthresh: 2.0, ..Start::NEW })
     }
 

@@ -46,7 +46,7 @@ impl Windows {
 /// The window that a congestion event reduces: the congestion window, or what is really in flight if the sender does not use
 /// it all (RFC 5681 §3.1, FlightSize). A sender whose window is not a whole number is using all of it when no whole packet
 /// more would fit.
-fn window_in_use(window: f64, event: &CongestionEvent) -> f64 {
+pub(crate) fn window_in_use(window: f64, event: &CongestionEvent) -> f64 {
     let in_flight = event.in_flight as f64;
     if in_flight + 1.0 > window {
         window
@@ -96,7 +96,12 @@ pub trait WindowRule: Clone + Debug {
     /// Congestion avoidance: `acked` packets of the ACK count. Not called for rules that [`grow`](Self::grow) in another way.
     fn avoid_congestion(&mut self, _windows: &mut Windows, _ack: &AckEvent, _acked: f64, _slope: f64) {}
 
-    /// A congestion event or a timeout: the factor that is kept of `used`, the window in use.
+    /// The window that a congestion event reduces: the one in use, but for rules that say otherwise.
+    fn window_to_reduce(windows: &Windows, event: &CongestionEvent) -> f64 {
+        window_in_use(windows.window, event)
+    }
+
+    /// A congestion event or a timeout: the factor that is kept of `used`, the window that is reduced.
     fn reduce(&mut self, used: f64, event: &CongestionEvent) -> f64;
 
     /// Least factor that is kept at a mark in congestion avoidance, if that is more than at a loss (ABE, RFC 8511 §3).
@@ -147,7 +152,7 @@ impl<R: WindowRule> WindowBased<R> {
 
     /// RFC 5681 eq. (4)
     fn set_ssthresh_for(&mut self, event: &CongestionEvent) {
-        let used = window_in_use(self.windows.window, event);
+        let used = R::window_to_reduce(&self.windows, event);
         let mut kept = self.rule.reduce(used, event);
         if event.signal == Signal::Ecn && !self.windows.in_slow_start() {
             kept = kept.max(self.rule.kept_at_mark());

@@ -32,19 +32,19 @@ parshall_units::configuration! {
     /// Parameters of [`Yeah`].
     pub struct YeahConfig {
         /// Packets queued beyond which the control is Reno, and takes them from its window (Q_max, alpha).
-        max_queue: f64 => Number, default "80", min 0.0, max 1e6;
+        max_queue: f64, default "80", min 0.0, max 1e6;
         /// Queueing delay over the smallest RTT beyond which the control is Reno (phi).
-        max_level: f64 => Number, default "0.125", min 0.0, max 1e6;
+        max_level: f64, default "0.125", min 0.0, max 1e6;
         /// Round trips as Reno after which a loss halves, since others compete (rho).
-        competition: u64 => Integer, default "16", min 1.0, max 1e6;
+        competition: u64, default "16", min 1, max 1_000_000;
         /// Least part of the window that a loss takes.
-        min_decrease: f64 => Number, default "0.125", min 0.001, max 0.5;
+        min_decrease: f64, default "0.125", min 0.001, max 0.5;
         /// Largest part of the window that is taken to empty the queue.
-        max_decongestion: f64 => Number, default "0.5", min 0.0, max 0.9;
+        max_decongestion: f64, default "0.5", min 0.0, max 0.9;
         /// Packets added for each packet acknowledged while the queue is short; no more than a packet a round trip at windows below its inverse.
-        increase: f64 => Number, default "0.01", min 1e-6, max 1.0;
+        increase: f64, default "0.01", min 1e-6, max 1.0;
         /// Round trips with a short queue after which the window of a Reno flow is forgotten.
-        forgiven: u64 => Integer, default "50", min 1.0, max 1e6;
+        forgiven: u64, default "50", min 1, max 1_000_000;
     }
 }
 

@@ -10,8 +10,8 @@ mod abi;
 mod control;
 
 use abi::{
-    Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_PACING, NEEDS_RATE_SAMPLES, NEEDS_RECOVERY_WINDOW,
-    NEEDS_TIMESTAMPS, SYMBOL,
+    Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_GROWTH_IN_CWR, NEEDS_PACING, NEEDS_RATE_SAMPLES,
+    NEEDS_RECOVERY_WINDOW, NEEDS_TIMESTAMPS, SYMBOL,
 };
 use control::LibraryControl;
 use parshall_congestion::external::{External, Maker, Says};
@@ -109,6 +109,8 @@ impl Library {
             recovery_window: needs(NEEDS_RECOVERY_WINDOW),
             timestamps: needs(NEEDS_TIMESTAMPS),
             accurate_ecn: needs(NEEDS_ACCURATE_ECN),
+            growth_in_cwr: needs(NEEDS_GROWTH_IN_CWR),
+            arrival_times: false, // for datagrams, which controls from outside cannot steer
         }
     }
 

@@ -2,9 +2,9 @@
 
 use crate::unit_interval;
 use parshall_units::parameters::Entry;
-use parshall_units::ConfigError;
+use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 parshall_units::configuration! {
     /// No loss.
@@ -15,7 +15,7 @@ parshall_units::configuration! {
     /// Independent losses.
     pub struct BernoulliConfig {
         /// Probability that a packet is lost.
-        probability: f64 => Number, min 0.0, max 1.0;
+        probability: f64, min 0.0, max 1.0;
     }
 }
 
@@ -23,7 +23,7 @@ parshall_units::configuration! {
     /// Losses at equal distances.
     pub struct PeriodicConfig {
         /// Every packet of this number is lost.
-        every: u64 => Packets, min 1.0;
+        every: Packets, min "1 packet";
     }
 }
 
@@ -31,13 +31,13 @@ parshall_units::configuration! {
     /// Losses in bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
     pub struct GilbertElliottConfig {
         /// Probability, at each packet, of going from the good to the bad state.
-        good_to_bad: f64 => Number, min 0.0, max 1.0;
+        good_to_bad: f64, min 0.0, max 1.0;
         /// Probability, at each packet, of going from the bad to the good state.
-        bad_to_good: f64 => Number, min 0.0, max 1.0;
+        bad_to_good: f64, min 0.0, max 1.0;
         /// Probability that a packet is lost in the good state.
-        loss_good: f64 => Number, default "0", min 0.0, max 1.0;
+        loss_good: f64, default "0", min 0.0, max 1.0;
         /// Probability that a packet is lost in the bad state.
-        loss_bad: f64 => Number, default "1", min 0.0, max 1.0;
+        loss_bad: f64, default "1", min 0.0, max 1.0;
     }
 }
 
@@ -53,6 +53,39 @@ pub enum LossConfig {
     Periodic(PeriodicConfig),
     /// `gilbert_elliott`
     GilbertElliott(GilbertElliottConfig),
+}
+
+/// How losses follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossPattern {
+    /// There are none.
+    None,
+    /// Whatever was lost before.
+    Independent,
+    /// At equal distances.
+    Periodic,
+    /// In bursts.
+    Bursts,
+}
+
+/// What formulas need to know of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LossTraits {
+    /// The share of packets that is lost in the long run.
+    pub mean: f64,
+    /// How they follow each other.
+    pub pattern: LossPattern,
+}
+
+impl GilbertElliottConfig {
+    /// The share of packets that is lost in the long run.
+    fn mean(&self) -> f64 {
+        // Without turns it stays in the state that it begins in, the good one.
+        let turns = self.good_to_bad + self.bad_to_good;
+        let bad = if self.good_to_bad > 0.0 { self.good_to_bad / turns } else { 0.0 };
+        (1.0 - bad) * self.loss_good + bad * self.loss_bad
+    }
 }
 
 /// Every loss model.
@@ -132,13 +165,24 @@ impl LossConfig {
         }
     }
 
+    /// What formulas need to know of it.
+    pub fn traits(&self) -> LossTraits {
+        let (mean, pattern) = match self {
+            Self::None(_) => (0.0, LossPattern::None),
+            Self::Bernoulli(config) => (config.probability, LossPattern::Independent),
+            Self::Periodic(config) => (1.0 / config.every.0 as f64, LossPattern::Periodic),
+            Self::GilbertElliott(config) => (config.mean(), LossPattern::Bursts),
+        };
+        LossTraits { mean, pattern }
+    }
+
     /// The medium in its first state: good. `None` if it never loses anything.
     pub fn build(&self) -> Option<Loss> {
         match self {
             Self::None(_) => None,
             Self::Bernoulli(config) => (config.probability > 0.0)
                 .then(|| Loss::Bernoulli { log_survival: libm::log1p(-config.probability), passing: None }),
-            Self::Periodic(config) => Some(Loss::Periodic { every: config.every, passed: 0 }),
+            Self::Periodic(config) => Some(Loss::Periodic { every: config.every.0, passed: 0 }),
             Self::GilbertElliott(config) => Some(Loss::GilbertElliott { config: config.clone(), bad: false }),
         }
     }
@@ -181,6 +225,8 @@ fn geometric<R: RngCore>(log_survival: f64, random: &mut R) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parshall_units::testing::any_object;
+    use proptest::prelude::*;
     use rand_core::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -208,12 +254,65 @@ mod tests {
         assert!((conditional - 0.3).abs() < 0.006, "{conditional}");
     }
 
+    /// Every model, from all that its parameters accept.
+    fn any_models() -> Vec<impl Strategy<Value = LossConfig>> {
+        let any =
+            |entry| any_object(entry, |_| None).prop_map(|object| serde_json::from_value(object).unwrap());
+        CATALOG.iter().map(any).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn losses_follow_from_the_random_numbers_alone(configs in any_models(), seed: u64) {
+            for config in configs {
+                prop_assert_eq!(config.check(), Ok(()));
+                let hits = || {
+                    let mut loss = config.build();
+                    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                    (0..200).map(|_| loss.as_mut().is_some_and(|loss| loss.next(&mut random))).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(hits(), hits(), "{:?}", config);
+                match &config {
+                    LossConfig::None(_) => prop_assert!(!hits().contains(&true)),
+                    LossConfig::Periodic(PeriodicConfig { every: Packets(1) }) => prop_assert!(!hits().contains(&false)),
+                    LossConfig::Bernoulli(BernoulliConfig { probability }) if *probability == 1.0 => {
+                        prop_assert!(!hits().contains(&false));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
     #[test]
     fn periodic_loses_every_nth() {
-        let mut loss = LossConfig::Periodic(PeriodicConfig { every: 3 }).build().unwrap();
+        let mut loss = LossConfig::Periodic(PeriodicConfig { every: Packets(3) }).build().unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let draws: Vec<bool> = (0..7).map(|_| loss.next(&mut random)).collect();
         assert_eq!(draws, [false, false, true, false, false, true, false]);
+    }
+
+    #[test]
+    fn the_mean_is_the_share_of_a_long_run() {
+        let bursts = |good_to_bad, bad_to_good, loss_good| {
+            LossConfig::GilbertElliott(GilbertElliottConfig {
+                good_to_bad,
+                bad_to_good,
+                loss_good,
+                loss_bad: 0.8,
+            })
+        };
+        for config in [
+            LossConfig::None(NoLossConfig {}),
+            LossConfig::Bernoulli(BernoulliConfig { probability: 0.02 }),
+            LossConfig::Periodic(PeriodicConfig { every: parshall_units::Packets(40) }),
+            bursts(0.01, 0.1, 0.001),
+            bursts(0.0, 0.5, 0.05),
+            bursts(0.02, 0.0, 0.1), // the bad state, once it comes, stays
+        ] {
+            let (mean, observed) = (config.traits().mean, share(&config, 2_000_000));
+            assert!((observed - mean).abs() <= 0.02 * mean, "{config:?}: {mean} and {observed}");
+        }
     }
 
     #[test]

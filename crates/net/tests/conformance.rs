@@ -2,34 +2,76 @@
 
 mod common;
 
-use common::{config, link, most, LIMIT};
+use common::{config, config_with_limit, known, link, named, object, LIMIT};
 use parshall_net::ecn::Ecn;
 use parshall_net::link::{Offered, Outcome};
 use parshall_net::markers::Class;
-use parshall_net::queues::catalog::CATALOG;
+use parshall_net::queues::catalog::{CATALOG, TRAITS};
+use parshall_net::queues::traits::{Drops, Separates};
 use parshall_net::queues::{
-    Arrival, Backlog, DepartureDiscipline, DepartureQueue, Discipline, Held, Queue, QueueDiscipline, Verdict,
+    Arrival, Backlog, DepartureDiscipline, DepartureQueue, Discipline, Held, Queue, QueueConfig,
+    QueueDiscipline, Verdict,
 };
-use parshall_units::parameters::Entry;
+use parshall_units::parameters::{Entry, Kind, Parameter};
+use parshall_units::testing::{any_object, misspelt};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The queues that decide at arrival.
-fn at_arrival() -> impl Iterator<Item = (&'static Entry, Queue)> {
-    CATALOG.iter().filter_map(|entry| match config(entry).build() {
-        Discipline::AtArrival(queue) => Some((entry, queue)),
+/// The queues with their defaults.
+fn defaults() -> Vec<QueueConfig> {
+    CATALOG.iter().map(config).collect()
+}
+
+/// The bands of a priority queue: as many as by default.
+const BANDS: usize = 3;
+
+/// Any queue that may be within another one, but for one that has several.
+fn any_inner(parameter: &Parameter) -> BoxedStrategy<Value> {
+    let simple = parameter.choices.iter().filter(|&&name| name != "priority");
+    prop::sample::select(simple.map(|name| named(name, LIMIT)).collect::<Vec<_>>()).boxed()
+}
+
+/// Packets that a queue holds at most, one being transmitted included.
+fn most(config: &QueueConfig) -> u64 {
+    LIMIT * if config.name() == "priority" { BANDS as u64 } else { 1 }
+}
+
+/// Every queue, each from all that its parameters accept, but for its limit.
+fn any_queues() -> Vec<impl Strategy<Value = QueueConfig>> {
+    let any = |entry| {
+        let known = |parameter: &Parameter| match parameter.kind {
+            Kind::Queue => Some(any_inner(parameter)),
+            Kind::Queues => {
+                Some(prop::collection::vec(any_inner(parameter), BANDS).prop_map(Value::from).boxed())
+            }
+            _ => known(parameter, LIMIT).map(|value| Just(value).boxed()),
+        };
+        any_object(entry, known)
+            .prop_map(|object| serde_json::from_value::<QueueConfig>(object).unwrap())
+            .prop_filter("a queue that contradicts itself", |config| config.check().is_ok())
+    };
+    CATALOG.iter().map(any).collect()
+}
+
+/// Of the queues of the catalog, those that decide at arrival.
+fn at_arrival(configs: &[QueueConfig]) -> impl Iterator<Item = (&'static Entry, &QueueConfig, Queue)> {
+    CATALOG.iter().zip(configs).filter_map(|(entry, config)| match config.build() {
+        Discipline::AtArrival(queue) => Some((entry, config, queue)),
         Discipline::AtDeparture(_) => None,
     })
 }
 
-/// The queues that decide at departure.
-fn at_departure() -> impl Iterator<Item = (&'static Entry, DepartureQueue)> {
-    CATALOG.iter().filter_map(|entry| match config(entry).build() {
+/// Of the queues of the catalog, those that decide at departure.
+fn at_departure(
+    configs: &[QueueConfig],
+) -> impl Iterator<Item = (&'static Entry, &QueueConfig, DepartureQueue)> {
+    CATALOG.iter().zip(configs).filter_map(|(entry, config)| match config.build() {
         Discipline::AtArrival(_) => None,
-        Discipline::AtDeparture(queue) => Some((entry, queue)),
+        Discipline::AtDeparture(queue) => Some((entry, config, queue)),
     })
 }
 
@@ -45,11 +87,12 @@ fn random(seed: u64) -> Xoshiro256PlusPlus {
 proptest! {
     #[test]
     fn packets_are_conserved_in_order_and_within_the_limit(
+        configs in any_queues(),
         arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1501, any_ecn(), any::<bool>()), 1..400),
         seed: u64,
     ) {
-        for (entry, _) in at_arrival() {
-            let (mut one, mut two) = (link(entry), link(entry));
+        for (entry, config, _) in at_arrival(&configs) {
+            let (mut one, mut two) = (link(config), link(config));
             let (mut draws, mut again) = (random(seed), random(seed));
             let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
             for &(gap, bytes, ecn, within) in &arrivals {
@@ -75,23 +118,25 @@ proptest! {
     }
 }
 
-#[test]
-fn a_full_buffer_drops_even_what_could_be_marked() {
-    for (entry, mut queue) in at_arrival() {
-        let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, ..Backlog::default() };
-        for class in [Class::In, Class::Out] {
-            let transmission = Duration::from_millis(1);
-            let arrival = Arrival { now: Instant::ZERO, bytes: 1500, ecn: Ecn::Ect0, class, transmission };
-            let mut verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
-            assert!(verdicts.all(|verdict| verdict == Verdict::Drop), "{}", entry.name);
+proptest! {
+    #[test]
+    fn a_full_buffer_drops_even_what_could_be_marked(configs in any_queues()) {
+        for (entry, config, mut queue) in at_arrival(&configs) {
+            let full = Backlog { packets: LIMIT, bytes: LIMIT * 1500, ..Backlog::default() };
+            for class in [Class::In, Class::Out] {
+                let transmission = Duration::from_millis(1);
+                let arrival = Arrival { now: Instant::ZERO, bytes: 1500, ecn: Ecn::Ect0, class, transmission };
+                let mut verdicts = (0..100).map(|seed| queue.on_arrival(&arrival, &full, &mut random(seed)));
+                prop_assert!(verdicts.all(|verdict| verdict == Verdict::Drop), "{}: {config:?}", entry.name);
+            }
         }
     }
 }
 
 #[test]
 fn a_light_load_loses_nothing() {
-    for (entry, _) in at_arrival() {
-        let mut link = link(entry);
+    for (entry, config, _) in at_arrival(&defaults()) {
+        let mut link = link(config);
         let mut draws = random(1);
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
@@ -104,10 +149,11 @@ fn a_light_load_loses_nothing() {
 proptest! {
     #[test]
     fn what_is_held_leaves_once_in_the_order_of_its_flow(
+        configs in any_queues(),
         steps in prop::collection::vec((0u64..20_000_000_000, 40u32..1501, any_ecn(), any::<bool>(), 0u32..5), 1..400),
         seed: u64,
     ) {
-        for (entry, mut queue) in at_departure() {
+        for (entry, config, mut queue) in at_departure(&configs) {
             let mut again = queue.clone();
             let (mut draws, mut draws_again) = (random(seed), random(seed));
             let (mut now, mut lost, mut lost_again) = (Instant::ZERO, VecDeque::new(), VecDeque::new());
@@ -138,7 +184,7 @@ proptest! {
                     }
                 }
                 prop_assert_eq!(&lost, &lost_again, "{}", entry.name);
-                prop_assert!(queue.packets() < most(entry), "{}: holds {} and one", entry.name, queue.packets());
+                prop_assert!(queue.packets() < most(config), "{}: holds {} and one", entry.name, queue.packets());
                 let gone = left + lost.len() as u64;
                 prop_assert_eq!(u64::from(entered), gone + queue.packets(), "{}", entry.name);
             }
@@ -148,7 +194,7 @@ proptest! {
 
 #[test]
 fn what_is_served_at_once_is_neither_dropped_nor_marked() {
-    for (entry, mut queue) in at_departure() {
+    for (entry, _, mut queue) in at_departure(&defaults()) {
         let (mut lost, mut draws) = (VecDeque::new(), random(1));
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
@@ -179,9 +225,59 @@ fn defaults_do_not_contradict_each_other() {
 }
 
 #[test]
+fn a_misspelt_choice_is_refused() {
+    for entry in CATALOG {
+        for object in misspelt(entry, &object(entry, LIMIT)) {
+            assert!(serde_json::from_value::<QueueConfig>(object).is_err(), "{}", entry.name);
+        }
+    }
+}
+
+#[test]
 fn entries_are_complete_and_names_unique() {
     for (index, entry) in CATALOG.iter().enumerate() {
         assert!(!entry.summary.is_empty() && !entry.reference.is_empty(), "{}", entry.name);
         assert!(CATALOG[..index].iter().all(|other| other.name != entry.name), "{}", entry.name);
+    }
+}
+
+/// A limit that lets every queue with thresholds reach them.
+const LONG: u64 = 100;
+
+#[test]
+fn every_queue_has_traits_and_a_title() {
+    let named: Vec<&str> = TRAITS.iter().map(|(name, _)| *name).collect();
+    let listed: Vec<&str> = CATALOG.iter().map(|entry| entry.name).collect();
+    assert_eq!(named, listed);
+    assert!(TRAITS.iter().all(|(_, traits)| !traits.title.is_empty()));
+}
+
+/// What became of packets that found all but the last place taken for ten seconds, at 12 Mbit/s.
+fn verdicts(queue: &mut impl QueueDiscipline, ecn: Ecn) -> Vec<Verdict> {
+    let mut draws = random(1);
+    let held = LONG - 1;
+    let (bytes, transmission) = (1500, Duration::from_millis(1));
+    let delay = Duration::from_millis(held);
+    let backlog = Backlog { packets: held, bytes: held * 1500, delay, ..Backlog::default() };
+    let at = |millisecond| Instant::ZERO + Duration::from_millis(millisecond);
+    (0..10_000)
+        .map(|ms| Arrival { now: at(ms), bytes, ecn, class: Class::Out, transmission })
+        .map(|arrival| queue.on_arrival(&arrival, &backlog, &mut draws))
+        .collect()
+}
+
+#[test]
+fn queues_that_decide_at_arrival_keep_their_traits() {
+    for (entry, (_, traits)) in CATALOG.iter().zip(TRAITS) {
+        let Discipline::AtArrival(mut queue) = config_with_limit(entry, LONG).build() else { continue };
+        let name = entry.name;
+        assert_ne!(traits.drops, Drops::Departure, "{name}");
+        assert!(matches!(traits.separates, Separates::Nothing | Separates::Profiles), "{name}");
+        assert_eq!(queue.differentiates(), traits.separates == Separates::Profiles, "{name}");
+        let plain = verdicts(&mut queue, Ecn::NotCapable);
+        let early = plain.contains(&Verdict::Drop);
+        assert_eq!(early, traits.drops == Drops::Early || traits.own_rate, "{name} drops what fits: {early}");
+        let marks = verdicts(&mut queue, Ecn::Ect0).contains(&Verdict::Mark);
+        assert!(!marks || traits.marks, "{name} marks, and declares that it does not");
     }
 }

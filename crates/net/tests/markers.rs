@@ -8,12 +8,12 @@ use parshall_net::markers::catalog::{Marker, CATALOG};
 use parshall_net::markers::{Class, Edge, MarkerConfig};
 use parshall_net::queues::catalog::CATALOG as QUEUES;
 use parshall_net::queues::Discipline;
-use parshall_units::parameters::{Entry, Kind};
-use parshall_units::{Duration, Instant, Rate};
+use parshall_units::parameters::{Entry, Kind, Parameter};
+use parshall_units::{testing, Duration, Instant, Rate};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde_json::{json, Map, Value};
+use serde_json::json;
 
 const RATE_BPS: u64 = 1_000_000;
 const BURST_BYTES: u64 = 6000;
@@ -21,20 +21,18 @@ const PACKET_BYTES: u32 = 1500;
 
 /// The entry's configuration: its defaults, and a profile of [`RATE_BPS`] and [`BURST_BYTES`] where it has none.
 fn config(entry: &Entry) -> MarkerConfig {
-    let mut object = Map::new();
-    object.insert("name".into(), json!(entry.name));
-    for parameter in entry.parameters {
-        let value: Value = match (parameter.default, parameter.kind) {
-            (None, Kind::Rate) => json!(RATE_BPS),
-            (None, Kind::Size) => json!(BURST_BYTES),
-            (Some(text), Kind::Number) => json!(text.parse::<f64>().unwrap()),
-            (Some(text), Kind::Boolean) => json!(text.parse::<bool>().unwrap()),
-            (Some(text), Kind::Choice) => json!(text),
-            other => panic!("{other:?} is not expected in a marker"),
-        };
-        object.insert(parameter.name.into(), value);
-    }
-    serde_json::from_value(Value::Object(object)).unwrap()
+    let profile = |parameter: &Parameter| match (parameter.default, parameter.kind) {
+        (None, Kind::Rate) => Some(json!(RATE_BPS)),
+        (None, Kind::Size) => Some(json!(BURST_BYTES)),
+        _ => None,
+    };
+    serde_json::from_value(testing::default_object(entry, profile)).unwrap()
+}
+
+/// A marker from all that its parameters accept; `None`: no marker at all.
+fn any_marker(entry: &'static Entry) -> impl Strategy<Value = Option<Marker>> {
+    testing::any_object(entry, |_| None)
+        .prop_map(|object| serde_json::from_value::<MarkerConfig>(object).unwrap().build())
 }
 
 /// Every marker but none at all.
@@ -45,18 +43,21 @@ fn markers() -> impl Iterator<Item = (&'static Entry, Marker)> {
 /// Links with the queues that decide at arrival.
 fn links() -> impl Iterator<Item = (&'static str, Link)> {
     QUEUES.iter().filter_map(|entry| {
-        let decides = matches!(common::config(entry).build(), Discipline::AtArrival(_));
-        decides.then(|| (entry.name, common::link(entry)))
+        let queue = common::config(entry);
+        let decides = matches!(queue.build(), Discipline::AtArrival(_));
+        decides.then(|| (entry.name, common::link(&queue)))
     })
 }
 
 proptest! {
     #[test]
     fn classes_follow_from_the_packets_alone_and_links_count_them(
+        any in CATALOG.iter().map(any_marker).collect::<Vec<_>>(),
         arrivals in prop::collection::vec((0u64..8_000_000_000, 40u32..=PACKET_BYTES), 1..300),
         seed: u64,
     ) {
-        for (entry, fresh) in markers() {
+        let any = CATALOG.iter().zip(any).filter_map(|(entry, marker)| marker.map(|marker| (entry, marker)));
+        for (entry, fresh) in markers().chain(any) {
             for (name, mut link) in links() {
                 let (mut marker, mut again, mut later) = (fresh.clone(), fresh.clone(), None);
                 let mut draws = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -104,13 +105,20 @@ fn a_flow_far_below_its_profile_is_in_and_one_far_above_is_not_all_in() {
     }
 }
 
-#[test]
-fn idle_centuries_and_simultaneous_packets_are_no_trouble() {
-    for (entry, mut marker) in markers() {
-        for now in [0, 0, 1, u64::MAX - 1, u64::MAX, u64::MAX] {
-            let now = Instant::ZERO + Duration::from_ps(now);
-            let class = marker.mark(now, PACKET_BYTES);
-            assert!(matches!(class, Class::In | Class::Out), "{}", entry.name);
+proptest! {
+    #[test]
+    fn idle_centuries_and_simultaneous_packets_are_no_trouble(
+        any in CATALOG.iter().map(any_marker).collect::<Vec<_>>(),
+    ) {
+        for marker in any.iter().flatten() {
+            let mut marker = marker.clone();
+            let mut last = Class::In;
+            for now in [0, 0, 1, u64::MAX - 1, u64::MAX, u64::MAX] {
+                last = marker.mark(Instant::ZERO + Duration::from_ps(now), PACKET_BYTES);
+            }
+            // No tokens come while no time passes: what is out stays out.
+            let again = marker.mark(Instant::ZERO + Duration::from_ps(u64::MAX), PACKET_BYTES);
+            prop_assert!(last == Class::In || again == Class::Out, "{:?}", marker);
         }
     }
 }

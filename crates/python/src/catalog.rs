@@ -1,5 +1,6 @@
 //! The families that scenarios choose from, as JSON: the one place where Python learns what there is.
 
+use parshall_net::queues::traits::Traits;
 use parshall_units::parameters::{Entry, Parameter, Variable};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,6 +17,13 @@ struct Catalog {
     workloads: &'static [Entry],
     distributions: &'static [Entry],
     tcp: [Endpoint; 1],
+}
+
+/// What entries declare beyond their parameters, by their names.
+#[derive(Serialize)]
+struct Properties {
+    queues: &'static [(&'static str, Traits)],
+    control_titles: &'static [(&'static str, &'static str)],
 }
 
 /// The TCP endpoint, which has parameters but no alternatives.
@@ -48,4 +56,15 @@ pub fn catalog() -> PyResult<String> {
         }],
     };
     serde_json::to_string(&catalog).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// What formulas and pages need to know of entries beyond their parameters, as JSON: the traits of queues, and the names of
+/// congestion controls in text.
+#[pyfunction]
+pub fn properties() -> PyResult<String> {
+    let properties = Properties {
+        queues: parshall_net::queues::catalog::TRAITS,
+        control_titles: parshall_congestion::catalog::TITLES,
+    };
+    serde_json::to_string(&properties).map_err(|error| PyValueError::new_err(error.to_string()))
 }

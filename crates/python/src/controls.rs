@@ -154,6 +154,7 @@ impl PyControlLibrary {
             ("recovery_window", needs.recovery_window),
             ("timestamps", needs.timestamps),
             ("accurate_ecn", needs.accurate_ecn),
+            ("growth_in_cwr", needs.growth_in_cwr),
         ];
         named.into_iter().filter_map(|(name, needed)| needed.then_some(name)).collect()
     }

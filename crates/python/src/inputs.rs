@@ -1,6 +1,7 @@
 //! Files and parts of a scenario, read and checked by the crates that will use them.
 
 use parshall_congestion::ControlConfig;
+use parshall_net::loss::LossConfig;
 use parshall_net::markers::{Edge, MarkerConfig};
 use parshall_net::queues::QueueConfig;
 use parshall_units::{ConfigError, Duration, Rate};
@@ -29,6 +30,37 @@ pub fn read_rate_trace(content: &[u8]) -> PyResult<Vec<u64>> {
 pub fn check_distribution(config: &str) -> PyResult<f64> {
     let config: DistributionConfig = read(config)?;
     config.build().map(|distribution| distribution.mean()).map_err(|error| refused(&error))
+}
+
+/// The squared coefficient of variation of a resolved distribution; infinite where the variance is. Errors as
+/// [`check_distribution`].
+#[pyfunction]
+pub fn distribution_cv2(config: &str) -> PyResult<f64> {
+    let config: DistributionConfig = read(config)?;
+    config.build().map(|distribution| distribution.cv2()).map_err(|error| refused(&error))
+}
+
+/// The quantiles of a resolved distribution. Errors as [`check_distribution`], and for a probability outside [0, 1].
+#[pyfunction]
+pub fn distribution_quantiles(config: &str, probabilities: Vec<f64>) -> PyResult<Vec<f64>> {
+    let config: DistributionConfig = read(config)?;
+    let distribution = config.build().map_err(|error| refused(&error))?;
+    let quantile = |u: f64| {
+        if (0.0..=1.0).contains(&u) {
+            Ok(distribution.quantile(u))
+        } else {
+            Err(refused(&ConfigError::new("probabilities", u, "numbers from 0 to 1")))
+        }
+    };
+    probabilities.into_iter().map(quantile).collect()
+}
+
+/// What formulas need to know of a resolved loss, as JSON: its mean and its pattern. Errors as [`check_distribution`].
+#[pyfunction]
+pub fn loss_traits(config: &str) -> PyResult<String> {
+    let config: LossConfig = read(config)?;
+    config.check().map_err(|error| refused(&error))?;
+    serde_json::to_string(&config.traits()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Whether a resolved workload sends datagrams, whether a congestion control sets the rate of these, and whether its packets

@@ -14,13 +14,14 @@ use pyo3::prelude::*;
 #[pymodule(name = "_core")]
 mod core {
     #[pymodule_export]
-    use super::catalog::catalog;
+    use super::catalog::{catalog, properties};
     #[pymodule_export]
     use super::controls::{check_conformance, PyAck, PyCongestion, PyControlLibrary, PyStart};
     #[pymodule_export]
     use super::inputs::{
-        check_control, check_distribution, check_marker, check_queue, check_workload,
-        has_standard_slow_start, needs_timestamps, read_cdf, read_rate_trace,
+        check_control, check_distribution, check_marker, check_queue, check_workload, distribution_cv2,
+        distribution_quantiles, has_standard_slow_start, loss_traits, needs_timestamps, read_cdf,
+        read_rate_trace,
     };
     #[pymodule_export]
     use super::quantities::{format_quantity, parse_quantity};

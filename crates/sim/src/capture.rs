@@ -26,7 +26,7 @@ mod numbering;
 mod route;
 
 pub(crate) use frame::{Ends, DISCARD};
-pub(crate) use hooks::check;
+pub(crate) use hooks::{check, Wires};
 pub(crate) use numbering::Numbering;
 
 use crate::output::Output;

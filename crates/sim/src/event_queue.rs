@@ -4,9 +4,9 @@
 //! kept. Few events are kept in a [`Heap`], those of few flows' lines in a [`Tournament`] beside it. Of many, the heap has
 //! only those of the next moment; a [`Calendar`] keeps the rest, and says whose turn is soon.
 //!
-//! Key: 64 bits of time, 36 bits of sequence, 28 bits of entity. The end of the warm-up and then the end of a bin come
+//! Key: 64 bits of time, 34 bits of sequence, 30 bits of entity. The end of the warm-up and then the end of a bin come
 //! before all else of their moment: a packet of that moment counts in what begins. Long before the sequence has no more
-//! bits, after 3 * 10^10 schedulings, the events that wait are numbered anew in the order that they have.
+//! bits, after 8 * 10^9 schedulings, the events that wait are numbered anew in the order that they have.
 //!
 //! Packets of two flows meet at the same picosecond only where no host takes a random time (`processing_time = "0 s"`).
 //! The order of scheduling is what other event-driven simulators have there, and what they find hangs on it: ON/OFF
@@ -17,14 +17,15 @@ mod calendar;
 mod heap;
 mod tournament;
 
-use crate::packet::Entity;
+use crate::endpoints::LineKind;
+use crate::event::{self, Entity};
 use calendar::Calendar;
 use heap::{Heap, EMPTY};
 use parshall_units::Instant;
 use tournament::Tournament;
 
-const ENTITY_BITS: u32 = 28;
-const SEQUENCE_BITS: u32 = 36;
+const ENTITY_BITS: u32 = event::BITS;
+const SEQUENCE_BITS: u32 = 64 - ENTITY_BITS;
 
 /// The sequence begins behind the events that are first of their moment.
 const FIRST: u64 = 2;
@@ -76,12 +77,12 @@ impl EventQueue {
         (u128::from(at.as_ps()) << 64) | u128::from(place << ENTITY_BITS | u64::from(entity.bits()))
     }
 
-    /// The place of an event in the tournament, if it has one.
+    /// The place of an event in the tournament, if it has one: the two lines of TCP flows, which are most of the events.
     #[inline]
     fn place(&self, entity: Entity) -> Option<usize> {
         match entity {
-            Entity::Data(index) if self.lines.is_on() => Some(2 * index as usize),
-            Entity::Acks(index) if self.lines.is_on() => Some(2 * index as usize + 1),
+            Entity::Line(LineKind::Data, index) if self.lines.is_on() => Some(2 * index as usize),
+            Entity::Line(LineKind::Acks, index) if self.lines.is_on() => Some(2 * index as usize + 1),
             _ => None,
         }
     }
@@ -249,6 +250,7 @@ fn entity_of(key: u128) -> Entity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoints::Kind;
     use proptest::prelude::*;
 
     /// What is done to a queue between two steps that must change no order.
@@ -278,9 +280,9 @@ mod tests {
                 }
                 _ => {
                     let waits = |entity: Entity| model.iter().any(|&(.., other)| other == entity);
-                    let lines = [Entity::Data(line), Entity::Acks(line)];
+                    let lines = [LineKind::Data, LineKind::Acks].map(|kind| Entity::Line(kind, line));
                     let idle = lines.into_iter().find(|&entity| !waits(entity));
-                    let entity = idle.unwrap_or(Entity::SlowTimer(order as u32));
+                    let entity = idle.unwrap_or(Entity::Own(Kind::Tcp, 0, order as u32));
                     queue.push(at, entity);
                     model.push((time, order, entity));
                 }

@@ -21,9 +21,8 @@ pub(crate) struct Latency {
     histograms: Vec<Histograms>,
     /// Whether the flows are so few that each has its own.
     by_flow: bool,
-    /// By the number of the flow among those of TCP, and among those of datagrams.
-    pub(crate) tcp: Vec<FlowLatency>,
-    pub(crate) datagrams: Vec<FlowLatency>,
+    /// By the flows' numbers in the records.
+    flows: Vec<FlowLatency>,
 }
 
 /// Delays by their size.
@@ -69,7 +68,7 @@ impl Jitter {
 
 impl FlowLatency {
     /// Of a flow that is not measured apart from its group's others.
-    pub(crate) fn of_group(group: u32) -> Self {
+    fn of_group(group: u32) -> Self {
         Self { group, histograms: group, ..Self::default() }
     }
 
@@ -110,51 +109,41 @@ impl Latency {
         let groups: Vec<_> = names.map(|name| (name.into(), Jitter::default())).collect();
         let histograms = groups.iter().map(|_| Histograms::default()).collect();
         let by_flow = flows <= MOST_FLOWS;
-        Self { groups, histograms, by_flow, tcp: Vec::new(), datagrams: Vec::new() }
+        Self { groups, histograms, by_flow, flows: Vec::new() }
     }
 
-    /// The next TCP flow that the scenario declares is of this group.
-    pub(crate) fn add_tcp(&mut self, group: u32) {
-        let measured = self.of_flow(group);
-        self.tcp.push(measured);
-    }
-
-    /// The next flow of datagrams is of this group.
-    pub(crate) fn add_datagrams(&mut self, group: u32) {
-        let measured = self.of_flow(group);
-        self.datagrams.push(measured);
-    }
-
-    /// What is measured of a flow that the scenario declares: apart from its group's others, if the flows are few.
-    fn of_flow(&mut self, group: u32) -> FlowLatency {
+    /// The next flow, which the scenario declares, is of this group: it is measured apart from the others, if the flows are few.
+    pub(crate) fn add(&mut self, group: u32) {
         if !self.by_flow {
-            return FlowLatency::of_group(group);
+            return self.add_to_group(group);
         }
         let histograms = self.histograms.len() as u32;
         self.histograms.push(Histograms::default());
-        FlowLatency { group, histograms, ..FlowLatency::default() }
+        self.flows.push(FlowLatency { group, histograms, ..FlowLatency::default() });
     }
 
-    /// A packet of a TCP flow took `delay` to its receiver.
+    /// The next flow is of this group, and is not measured apart.
+    pub(crate) fn add_to_group(&mut self, group: u32) {
+        self.flows.push(FlowLatency::of_group(group));
+    }
+
+    /// What was measured of a flow.
+    pub(crate) fn of(&self, flow: u32) -> &FlowLatency {
+        &self.flows[flow as usize]
+    }
+
+    /// A packet of a flow took `delay` to its receiver.
     #[inline]
-    pub(crate) fn tcp_arrived(&mut self, flow: u32, delay: Duration) {
-        let flow = &mut self.tcp[flow as usize];
+    pub(crate) fn arrived(&mut self, flow: u32, delay: Duration) {
+        let flow = &mut self.flows[flow as usize];
         flow.arrived(delay);
         self.histograms[flow.histograms as usize].one_way.record(delay);
     }
 
-    /// A datagram took `delay` to its receiver.
-    #[inline]
-    pub(crate) fn datagram_arrived(&mut self, flow: u32, delay: Duration) {
-        let flow = &mut self.datagrams[flow as usize];
-        flow.arrived(delay);
-        self.histograms[flow.histograms as usize].one_way.record(delay);
-    }
-
-    /// The sender of a TCP flow took an RTT sample.
+    /// The sender of a flow took an RTT sample.
     #[inline]
     pub(crate) fn round_trip(&mut self, flow: u32, rtt: Duration) {
-        self.histograms[self.tcp[flow as usize].histograms as usize].round_trip.record(rtt);
+        self.histograms[self.flows[flow as usize].histograms as usize].round_trip.record(rtt);
     }
 
     /// Percentiles of a flow's one-way delays and of its RTT samples; none if it was not measured apart.
@@ -191,7 +180,7 @@ impl Latency {
     /// What was measured of single flows belongs to their groups, too.
     fn join_flows(&mut self) {
         let (of_groups, of_flows) = self.histograms.split_at_mut(self.groups.len());
-        for flow in self.tcp.iter().chain(&self.datagrams) {
+        for flow in &self.flows {
             let (sum, more) = (&mut self.groups[flow.group as usize].1, flow.jitter());
             sum.sum_ps += more.sum_ps;
             sum.differences += more.differences;
@@ -246,9 +235,9 @@ mod tests {
     fn two_flows(flows: u64) -> Latency {
         let mut latency = Latency::of_groups(["calls"].into_iter(), flows);
         for (flow, delays) in [(0, vec![10, 20, 10, 20]), (1, vec![30, 30])] {
-            latency.add_datagrams(0);
+            latency.add(0);
             for delay in delays {
-                latency.datagram_arrived(flow, Duration::from_millis(delay));
+                latency.arrived(flow, Duration::from_millis(delay));
             }
         }
         latency
@@ -272,10 +261,10 @@ mod tests {
     #[test]
     fn few_flows_have_percentiles_of_their_own() {
         let few = two_flows(2);
-        let (one_way, round_trip) = few.percentiles(&few.datagrams[0]);
+        let (one_way, round_trip) = few.percentiles(few.of(0));
         let milliseconds = one_way.map(|found| (found.unwrap() * 1e3).round());
         assert_eq!((milliseconds, round_trip), ([10.0, 20.0, 20.0], [None; 3]));
         let many = two_flows(MOST_FLOWS + 1);
-        assert_eq!(many.percentiles(&many.datagrams[0]), ([None; 3], [None; 3]));
+        assert_eq!(many.percentiles(many.of(0)), ([None; 3], [None; 3]));
     }
 }

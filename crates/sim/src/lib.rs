@@ -11,8 +11,8 @@
 //! * a link tells at a packet's arrival when it will have left (first come, first served), so there is no
 //!   'transmission complete' event (but where the queue decides at departure);
 //! * after its last contended link a packet's arrival at the receiver, the ACK's arrival at the sender and
-//!   the sender's answer follow without anybody else's say, so they are computed at once ([`tcp_flow`]);
-//! * packets of a flow reach the first link in order, so only the first of each [`line`](tcp_flow::TcpFlow) is in the event queue.
+//!   the sender's answer follow without anybody else's say, so they are computed at once ([`endpoints::tcp`]);
+//! * packets of a flow reach the first link in order, so only the first of each [`Line`](endpoints::Line) is in the event queue.
 //!
 //! A packet through the dumbbell is thus one `replace_top` of the event queue, and one visit to its flow's memory. Where
 //! the way back is contended too, ACKs are packets with events of their own.
@@ -23,16 +23,16 @@
 //! | file | what |
 //! | --- | --- |
 //! | [`scenario`] | what is simulated |
-//! | [`event_queue`] | a 4-ary heap; with few flows a tournament of their lines beside it, with very many events a calendar before it |
+//! | [`simulation`] | a simulation that is stepped, by who owns the clock |
+//! | [`build`] | from scenario to network |
+//! | [`event_queue`], [`event`] | a 4-ary heap; with few flows a tournament of their lines beside it, with very many events a calendar before it |
+//! | [`network`] | links, and the way of packets from one to the next |
+//! | [`endpoints`] | what a flow is to the network, and the one list of the kinds of flows |
+//! | [`endpoints::tcp`], [`endpoints::datagram`] | these kinds, in their own time |
 //! | [`random`] | named random streams |
-//! | [`network`] | the event loop, links and paths |
-//! | [`tcp_flow`], [`datagram_flow`], [`feedback`] | the ends, in their own time |
-//! | [`tcp_group`] | what the TCP flows of a group have in common |
-//! | [`application`], [`access`], [`edge`] | what drives a TCP flow, its own first link, and the marker behind that |
 //! | [`waiting_packets`] | packets whose link has not decided on them |
 //! | [`memory`] | hints about the memory of many flows |
-//! | [`shared`], [`sack_slots`] | what all parts use: event queue, limits of time, records |
-//! | [`build`] | from scenario to network |
+//! | [`shared`] | what all parts use: event queue, limits of time, records |
 //! | [`latency`] | delays from end to end |
 //! | [`probe`] | what is sampled while it runs |
 //! | [`capture`] | captures of links, which Wireshark reads |
@@ -41,14 +41,11 @@
 //! | [`series`] | series that fit a run of unknown length |
 //! | [`results`] | what is written when it ends |
 
-mod access;
-mod application;
 mod build;
 mod capture;
-mod datagram_flow;
-mod edge;
+mod endpoints;
+mod event;
 mod event_queue;
-mod feedback;
 mod latency;
 mod memory;
 mod network;
@@ -58,17 +55,18 @@ mod probe;
 mod qlog;
 mod random;
 mod results;
-mod sack_slots;
 pub mod scenario;
 mod series;
 mod shared;
-mod tcp_flow;
-mod tcp_group;
+mod simulation;
+#[cfg(test)]
+mod testing;
 mod waiting_packets;
 
 pub use build::Estimate;
 pub use results::{LinkTotals, Summary};
 pub use scenario::Scenario;
+pub use simulation::Simulation;
 
 use parshall_congestion::external::Fault;
 use parshall_records::{RecordsError, Tables};
@@ -149,18 +147,16 @@ pub fn check(scenario: &Scenario) -> Result<Estimate, SimError> {
 /// Runs one repetition of a scenario and writes its records.
 ///
 /// # Errors
-/// [`SimError`]: the scenario contradicts itself, the run was cancelled, or records could not be written.
+/// [`SimError`]: the scenario contradicts itself, the run was cancelled, or records could not be written. What had been written
+/// by then is incomplete, and `tables` discards all that follows.
 pub fn simulate(
     scenario: &Scenario,
     repetition: u32,
     tables: &mut Tables,
     monitor: &Monitor,
 ) -> Result<Summary, SimError> {
-    let mut network = build::network(scenario, repetition)?;
-    network.capture(&scenario.probes.pcap, tables)?;
-    network.log_flows(scenario, tables)?;
-    let clock = results::Stopwatch::start();
-    network.run(tables, monitor)?;
-    let spent = clock.stop();
-    results::write(&mut network, tables, &spent)
+    let simulation = Simulation::begin(scenario, repetition, std::mem::replace(tables, Tables::none()))?;
+    let (summary, written) = simulation.finish(monitor)?;
+    *tables = written;
+    Ok(summary)
 }

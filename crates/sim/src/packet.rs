@@ -1,5 +1,6 @@
-//! A packet under way, and the names of what events happen to.
+//! A packet under way.
 
+use crate::endpoints::LineKind;
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::Class;
 use parshall_tcp::{Ack, SackBlocks, Segment};
@@ -42,23 +43,19 @@ pub(crate) struct Transit {
 
 /// Whose packet it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// Data of a TCP flow.
-    Data(u32),
-    /// An ACK of a TCP flow, and where its SACK blocks are kept.
-    Ack(u32, u32),
-    /// A datagram.
-    Datagram(u32),
+pub(crate) struct Owner {
+    pub(crate) line: LineKind,
+    /// The flow, by its place among those of its kind.
+    pub(crate) flow: u32,
+    /// What else the line must know of this packet (of an ACK: where its SACK blocks are kept).
+    pub(crate) tag: u32,
 }
 
 impl Owner {
-    /// A number for the packets of one flow in one direction.
+    /// A number for the packets of one line of one flow.
     pub(crate) fn flow_number(self) -> u32 {
-        match self {
-            Self::Data(index) => index << 2,
-            Self::Ack(index, _) => index << 2 | 1,
-            Self::Datagram(index) => index << 2 | 2,
-        }
+        let line = self.line as u32;
+        (self.flow << 2 | line & 3) ^ (line >> 2) << 26
     }
 }
 
@@ -198,79 +195,6 @@ impl Waiting {
     }
 }
 
-/// What an event happens to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entity {
-    /// The first packet of a TCP flow's line reaches its first link.
-    Data(u32),
-    /// The first ACK of a flow's line reaches its first link.
-    Acks(u32),
-    /// A flow's retransmission timer, or its application.
-    SlowTimer(u32),
-    /// A flow's pacing, or its delayed ACK.
-    FastTimer(u32),
-    /// A flow's next datagram reaches its first link.
-    Datagram(u32),
-    /// A transfer of an open loop arrives.
-    Arrival(u32),
-    /// The first packet on a link's propagation line reaches the next link.
-    Link(u32),
-    /// A bin of the link samples ends.
-    Bin,
-    /// The warm-up ends.
-    WarmUp,
-    /// A link whose queue decides at departure has transmitted a packet.
-    Transmission(u32),
-    /// A flow of datagrams hears its receiver's report.
-    Report(u32),
-    /// The transfers that the end waits for are done.
-    AllDone,
-}
-
-/// Largest index an entity can have.
-pub(crate) const MAX_INDEX: u32 = (1 << 24) - 1;
-
-impl Entity {
-    #[inline]
-    pub(crate) fn bits(self) -> u32 {
-        let (kind, index) = match self {
-            Self::Data(index) => (0, index),
-            Self::Acks(index) => (1, index),
-            Self::SlowTimer(index) => (2, index),
-            Self::FastTimer(index) => (3, index),
-            Self::Datagram(index) => (4, index),
-            Self::Arrival(index) => (5, index),
-            Self::Link(index) => (6, index),
-            Self::Bin => (7, 0),
-            Self::WarmUp => (8, 0),
-            Self::Transmission(index) => (9, index),
-            Self::Report(index) => (10, index),
-            Self::AllDone => (11, 0),
-        };
-        debug_assert!(index <= MAX_INDEX);
-        kind << 24 | index
-    }
-
-    #[inline]
-    pub(crate) fn from_bits(bits: u32) -> Self {
-        let index = bits & MAX_INDEX;
-        match bits >> 24 {
-            0 => Self::Data(index),
-            1 => Self::Acks(index),
-            2 => Self::SlowTimer(index),
-            3 => Self::FastTimer(index),
-            4 => Self::Datagram(index),
-            5 => Self::Arrival(index),
-            6 => Self::Link(index),
-            7 => Self::Bin,
-            8 => Self::WarmUp,
-            9 => Self::Transmission(index),
-            10 => Self::Report(index),
-            _ => Self::AllDone,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,12 +211,6 @@ mod tests {
             let within = packet.of_class(Class::In);
             prop_assert_eq!((within.seq(), within.bytes(), within.flags()), (seq, bytes, Flags(bits | 8 | 32)));
             prop_assert_eq!((packet.class(), within.class()), (Class::within(bits & 32 != 0), Class::In));
-        }
-
-        #[test]
-        fn entities_survive_their_bits(kind in 0u32..12, index in 0..=MAX_INDEX) {
-            let entity = Entity::from_bits(kind << 24 | index);
-            prop_assert_eq!(Entity::from_bits(entity.bits()), entity);
         }
     }
 }

@@ -19,11 +19,10 @@
 mod event;
 
 use crate::capture::{Ends, Numbering};
+use crate::endpoints::tcp::TcpGroup;
 use crate::network::Network;
 use crate::output::{check_name, Output};
 use crate::packet::{Flags, Packet};
-use crate::probe::FlowProbe;
-use crate::tcp_group::TcpGroup;
 use crate::{Scenario, SimError};
 use event::Text;
 use parshall_congestion::CongestionControl;
@@ -33,6 +32,7 @@ use parshall_tcp::sender::Phase;
 use parshall_tcp::{Ack, Recovery, Sender};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
+use std::path::Path;
 
 /// Logs that a run may write: each is a file that stays open.
 const MOST_LOGS: u64 = 500;
@@ -110,26 +110,27 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), SimError> {
 impl Network {
     /// Logs the flows that are sampled, in files beside the tables; nothing, if there are no such files.
     pub(crate) fn log_flows(&mut self, scenario: &Scenario, tables: &Tables) -> Result<(), SimError> {
-        let Some(directory) = tables.directory().filter(|_| scenario.probes.qlog) else { return Ok(()) };
-        let mut logs = Vec::new();
-        let mut before = vec![0; self.tcp_groups.len()];
-        for flow in &mut self.tcp_flows {
-            let before = &mut before[flow.group as usize];
-            if *before < scenario.probes.flows_sampled {
-                *before += 1;
-                let group = &self.tcp_groups[flow.group as usize];
-                let path = directory.join("qlog").join(format!("{}-{}.sqlog", group.name, flow.id));
-                let probe = flow.probe.get_or_insert_with(|| Box::new(FlowProbe::new(None, false, None)));
-                probe.log = Some(logs.len() as u32);
-                logs.push(FlowLog::new(Output::create(path)?, group, flow.id));
-            }
+        if tables.directory().is_none() || !scenario.probes.qlog {
+            return Ok(());
         }
-        self.core.logs = Some(Box::new(Logs(logs)));
+        let mut logs = Logs(Vec::new());
+        for kind in self.endpoints.kinds_mut() {
+            kind.log(scenario.probes.flows_sampled, tables, &mut logs)?;
+        }
+        self.core.logs = Some(Box::new(logs));
         Ok(())
     }
 }
 
 impl Logs {
+    /// A log for a TCP flow of this number in the records; the log's own number.
+    pub(crate) fn add(&mut self, tables: &Tables, group: &TcpGroup, flow: u32) -> Result<u32, SimError> {
+        let name = format!("{}-{flow}.sqlog", group.name);
+        let directory = tables.directory().unwrap_or(Path::new(""));
+        self.0.push(FlowLog::new(Output::create(directory.join("qlog").join(name))?, group, flow));
+        Ok(self.0.len() as u32 - 1)
+    }
+
     pub(crate) fn of(&mut self, log: u32) -> &mut FlowLog {
         &mut self.0[log as usize]
     }
@@ -155,9 +156,9 @@ impl FlowLog {
             header_bytes: group.header_bytes,
             payload: group.payload_bytes(),
             packet_bytes: group.packet_bytes,
-            ack_bytes: group.tcp.ack_size,
-            initial_window: group.tcp.initial_window,
-            granularity_ms: Duration::from_ps(group.tcp.rto_granularity).as_ps() / 1_000_000_000,
+            ack_bytes: group.tcp.ack_size.0 as u32,
+            initial_window: group.tcp.initial_window.0,
+            granularity_ms: group.tcp.rto_granularity.as_ps() / 1_000_000_000,
             by_time: group.tcp.recovery == Recovery::Rack,
         };
         Self {

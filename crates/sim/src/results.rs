@@ -1,10 +1,8 @@
 //! What is written when a simulation ends: the rows of `flows`, `links` and `delay_histogram`, and a summary.
 
-use crate::datagram_flow::DatagramFlow;
-use crate::edge::Edge;
+use crate::endpoints::Edge;
 use crate::latency::{FlowLatency, Latency};
-use crate::network::{LinkState, Network};
-use crate::tcp_flow::TcpFlow;
+use crate::network::{path_delay, LinkState, Network};
 use crate::SimError;
 use parshall_records::{DelayHistogramRow, FlowRow, LinkRow, Tables};
 use parshall_units::{Duration, Instant};
@@ -77,10 +75,9 @@ fn thread_cpu_s() -> f64 {
 
 pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -> Result<Summary, SimError> {
     let (warm_up, end) = (network.core.warm_up, network.core.end);
-    let measured_s = end.since(warm_up).as_secs_f64();
     let repetition = network.core.repetition;
     if tables.flows.is_active() {
-        write_flows(network, tables, measured_s)?;
+        write_flows(network, tables)?;
     }
     write_latency(network, tables)?;
     let mut links = Vec::new();
@@ -110,24 +107,25 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -
         cpu_s: spent.cpu_s,
         wall_s: spent.wall_s,
         events: network.events,
-        flows: network.flow_count,
+        flows: network.core.flows,
         packets_forwarded: links.iter().map(|link| link.forwarded).sum(),
         packets_dropped: links.iter().map(|link| link.dropped).sum(),
         links,
     })
 }
 
-/// Writes the flows in the order of their numbers: both lists are in that order.
-fn write_flows(network: &Network, tables: &mut Tables, measured_s: f64) -> Result<(), SimError> {
-    let mut datagrams = network.datagram_flows.iter().peekable();
-    for flow in &network.tcp_flows {
-        while let Some(datagram) = datagrams.next_if(|datagram| datagram.id < flow.id) {
-            tables.flows.push(datagram_row(network, datagram, measured_s))?;
-        }
-        tables.flows.push(tcp_row(network, flow, measured_s))?;
-    }
-    for datagram in datagrams {
-        tables.flows.push(datagram_row(network, datagram, measured_s))?;
+/// Writes the flows in the order of their numbers: those of each kind are in that order.
+fn write_flows(network: &Network, tables: &mut Tables) -> Result<(), SimError> {
+    let measured = Measured::of(network);
+    let kinds = network.endpoints.kinds();
+    let mut places = kinds.map(|_| 0);
+    let next = |places: &[usize]| {
+        let ids = kinds.iter().zip(places).enumerate();
+        ids.filter_map(|(kind, (flows, &place))| Some((flows.id(place)?, kind))).min()
+    };
+    while let Some((_, kind)) = next(&places) {
+        tables.flows.push(kinds[kind].totals(places[kind], &measured))?;
+        places[kind] += 1;
     }
     Ok(())
 }
@@ -137,90 +135,68 @@ fn write_latency(network: &mut Network, tables: &mut Tables) -> Result<(), SimEr
     latency.write(tables).map_err(SimError::from)
 }
 
-fn started_s(started: Instant, end: Instant) -> f64 {
-    started.min(end).as_secs_f64()
+/// What the totals of flows refer to.
+pub(crate) struct Measured<'a> {
+    links: &'a [LinkState],
+    latency: Option<&'a Latency>,
+    end: Instant,
+    /// From the end of the warm-up to the end.
+    span_s: f64,
 }
 
-/// What is written of every flow alike: what became of its packets by class, if it has a marker, and their delays, if they
-/// were measured.
-fn common_row(edge: Option<&Edge>, measured: Option<(&Latency, &FlowLatency)>) -> FlowRow {
-    let (within, beyond) = (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond));
-    let latency = measured.map(|(_, flow)| flow);
-    let (one_way, round_trip) = measured.map(|(all, flow)| all.percentiles(flow)).unwrap_or_default();
-    FlowRow {
-        rtt_p50_s: round_trip[0],
-        rtt_p95_s: round_trip[1],
-        rtt_p99_s: round_trip[2],
-        mean_one_way_delay_s: latency.and_then(FlowLatency::mean_s),
-        one_way_delay_p50_s: one_way[0],
-        one_way_delay_p95_s: one_way[1],
-        one_way_delay_p99_s: one_way[2],
-        max_one_way_delay_s: latency.and_then(FlowLatency::max_s),
-        jitter_s: latency.and_then(FlowLatency::jitter_s),
-        sent_in_packets: within.map(|class| class.sent),
-        sent_out_packets: beyond.map(|class| class.sent),
-        dropped_in_packets: within.map(|class| class.dropped),
-        dropped_out_packets: beyond.map(|class| class.dropped),
-        delivered_in_packets: within.map(|class| class.delivered),
-        delivered_out_packets: beyond.map(|class| class.delivered),
-        ..FlowRow::default()
+impl<'a> Measured<'a> {
+    pub(crate) fn of(network: &'a Network) -> Self {
+        let core = &network.core;
+        Self {
+            links: &network.links,
+            latency: core.latency.as_deref(),
+            end: core.end,
+            span_s: core.end.since(core.warm_up).as_secs_f64(),
+        }
+    }
+
+    /// Propagation delay of the links of a path.
+    pub(crate) fn path_delay(&self, path: &[u32]) -> Duration {
+        path_delay(self.links, path)
+    }
+
+    pub(crate) fn started_s(&self, started: Instant) -> f64 {
+        started.min(self.end).as_secs_f64()
+    }
+
+    /// The rate of so many bytes.
+    pub(crate) fn rate_bps(&self, bytes: u64) -> f64 {
+        bytes as f64 * 8.0 / self.span_s
+    }
+
+    /// What is written of every flow alike: what became of its packets by class, if it has a marker, and their delays, if they
+    /// were measured.
+    pub(crate) fn common_row(&self, flow: u32, edge: Option<&Edge>) -> FlowRow {
+        let (within, beyond) = (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond));
+        let latency = self.latency.map(|all| all.of(flow));
+        let (one_way, round_trip) = self.latency.map(|all| all.percentiles(all.of(flow))).unwrap_or_default();
+        FlowRow {
+            rtt_p50_s: round_trip[0],
+            rtt_p95_s: round_trip[1],
+            rtt_p99_s: round_trip[2],
+            mean_one_way_delay_s: latency.and_then(FlowLatency::mean_s),
+            one_way_delay_p50_s: one_way[0],
+            one_way_delay_p95_s: one_way[1],
+            one_way_delay_p99_s: one_way[2],
+            max_one_way_delay_s: latency.and_then(FlowLatency::max_s),
+            jitter_s: latency.and_then(FlowLatency::jitter_s),
+            sent_in_packets: within.map(|class| class.sent),
+            sent_out_packets: beyond.map(|class| class.sent),
+            dropped_in_packets: within.map(|class| class.dropped),
+            dropped_out_packets: beyond.map(|class| class.dropped),
+            delivered_in_packets: within.map(|class| class.delivered),
+            delivered_out_packets: beyond.map(|class| class.delivered),
+            ..FlowRow::default()
+        }
     }
 }
 
-fn tcp_row(network: &Network, flow: &TcpFlow, measured_s: f64) -> FlowRow {
-    let group = &network.tcp_groups[flow.group as usize];
-    let statistics = &flow.sender.statistics;
-    let sent = statistics.packets_sent;
-    let latency = network.core.latency.as_deref().map(|all| (all, &all.tcp[flow.index as usize]));
-    FlowRow {
-        group: group.name.clone(),
-        flow: flow.id,
-        congestion_control: group.control.name().into(),
-        rtt_base_s: Some(network.base_rtt(flow).as_secs_f64()),
-        start_s: started_s(flow.started, network.core.end),
-        goodput_bps: Some(flow.delivered_measured() as f64 * 8.0 / measured_s),
-        throughput_bps: Some(flow.received as f64 * 8.0 / measured_s),
-        packets_sent: Some(sent),
-        retransmissions: Some(statistics.retransmissions),
-        packets_dropped: Some(flow.dropped),
-        loss_rate: (sent > 0).then(|| flow.dropped as f64 / sent as f64),
-        loss_events: Some(statistics.loss_events),
-        timeouts: Some(statistics.timeouts),
-        ecn_reductions: Some(statistics.ecn_reductions),
-        mean_cwnd_packets: statistics.mean_window(),
-        mean_rtt_s: statistics.mean_rtt_s(),
-        min_rtt_s: statistics.min_rtt().map(Duration::as_secs_f64),
-        ..common_row(flow.edge.as_deref(), latency)
-    }
-}
-
-fn datagram_row(network: &Network, flow: &DatagramFlow, measured_s: f64) -> FlowRow {
-    let group = &network.datagram_groups[flow.group as usize];
-    let heard = flow.feedback().map(|feedback| &feedback.heard);
-    let latency = network.core.latency.as_deref().map(|all| (all, &all.datagrams[flow.index as usize]));
-    FlowRow {
-        group: group.name.clone(),
-        flow: flow.id,
-        rtt_base_s: Some(flow.rtt.as_secs_f64()),
-        start_s: started_s(flow.started, network.core.end),
-        goodput_bps: Some(flow.delivered as f64 * 8.0 / measured_s),
-        throughput_bps: Some(flow.received as f64 * 8.0 / measured_s),
-        packets_sent: Some(flow.sent),
-        retransmissions: Some(0),
-        packets_dropped: Some(flow.dropped),
-        loss_rate: (flow.sent > 0).then(|| flow.dropped as f64 / flow.sent as f64),
-        loss_events: Some(heard.map_or(0, |heard| heard.with_losses)),
-        timeouts: Some(heard.map_or(0, |heard| heard.timeouts)),
-        ecn_reductions: Some(0),
-        mean_rtt_s: heard
-            .filter(|heard| heard.reports > 0)
-            .map(|heard| heard.rtt_sum_s / heard.reports as f64),
-        min_rtt_s: heard.and_then(|heard| heard.min_rtt).map(Duration::as_secs_f64),
-        ..common_row(flow.edge.as_deref(), latency)
-    }
-}
-
-fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
+pub(crate) fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
     let capacity_bits = state.link.capacity_bits(warm_up, end);
     let span_s = end.since(warm_up).as_secs_f64();
     let delays = &state.probe.delays;

@@ -1,11 +1,11 @@
 //! What all parts of a running network use.
 
 use crate::capture::Captures;
+use crate::endpoints::tcp::SackSlots;
+use crate::event::Entity;
 use crate::event_queue::EventQueue;
 use crate::latency::Latency;
-use crate::packet::Entity;
 use crate::qlog::Logs;
-use crate::sack_slots::SackSlots;
 use crate::SimError;
 use parshall_records::{RecordsError, Tables};
 use parshall_tcp::SackBlocks;
@@ -20,6 +20,9 @@ pub(crate) struct Core {
     /// Flows that the end waits for, and when the last of those that are done was.
     awaited: (u32, Instant),
     pub(crate) repetition: u32,
+    /// Flows so far, and whether others come while the simulation runs.
+    pub(crate) flows: u32,
+    pub(crate) flows_come: bool,
     /// Connections of open loops that finished: arrival process, when, flow.
     pub(crate) freed: Vec<(u32, Instant, u32)>,
     pub(crate) tables: Tables,
@@ -46,6 +49,8 @@ impl Core {
             end,
             awaited: (0, Instant::ZERO),
             repetition,
+            flows: 0,
+            flows_come: false,
             freed: Vec::new(),
             tables: Tables::none(),
             latency: None,
@@ -55,6 +60,12 @@ impl Core {
             standstill: (Instant::ZERO, 0),
             stuck: false,
         }
+    }
+
+    /// The number that the next flow has in the records.
+    pub(crate) fn number_flow(&mut self) -> u32 {
+        self.flows += 1;
+        self.flows - 1
     }
 
     /// Writes to the records; the first error ends the run at the next check.

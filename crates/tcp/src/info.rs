@@ -1,7 +1,8 @@
 //! What a sender knows of its connection at a moment, in the terms of Linux's `TCP_INFO`: for tests and tools, not for every packet.
 
-use crate::rack::Rack;
-use crate::sender::{Phase, Sender};
+use crate::connection::Connection;
+use crate::recovery::{Account, Repair};
+use crate::sender::Sender;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
 use parshall_units::Duration;
@@ -39,41 +40,22 @@ pub struct Info {
 impl Sender {
     /// The connection as it stands.
     pub fn info(&self, config: &TcpConfig) -> Info {
-        let rack = self.sack.as_ref().and_then(|state| state.rack.as_ref());
-        let (lost, retransmitted) = match (rack, &self.sack) {
-            (Some(rack), _) => rack.lost_and_retransmitted(),
-            (None, Some(state)) if config.recovery.uses_sack() => {
-                let pipe = state.board.pipe(self.max);
-                let in_order = (self.max - state.board.floor()) - state.board.sacked_count();
-                (state.board.lost(), (pipe + state.board.lost()).saturating_sub(in_order))
-            }
-            _ => (u64::from(self.phase == Phase::Recovery), u64::from(self.phase == Phase::Recovery)),
-        };
-        let sacked = self.sack.as_ref().map_or(u64::from(self.dupacks), |state| state.sacked_count());
+        let Connection { control, rtt, rto, max, una, reduced, .. } = &self.connection;
+        let Account { arrived, lost, retransmitted } = self.recovery.account(&self.connection);
+        let unacked = max - una;
         Info {
-            window: self.window_now(rack),
-            ssthresh: self.control.ssthresh(),
-            unacked: self.max - self.una,
-            sacked: sacked.min(self.max - self.una),
+            window: self.recovery.window(&self.connection),
+            ssthresh: control.ssthresh(),
+            unacked,
+            sacked: arrived.min(unacked),
             lost,
             retransmitted,
-            timeout: self.rtt.timeout(config),
-            smoothed_rtt: self.rtt.srtt(),
-            rtt_variation: self.rtt.variation(),
-            min_rtt: self.rtt.min(),
-            backoff: self.rtt.backoff(),
-            reduced: self.reduced,
+            timeout: rto.timeout(config, rtt),
+            smoothed_rtt: rtt.srtt(),
+            rtt_variation: rtt.variation(),
+            min_rtt: rtt.min(),
+            backoff: rto.backoff(),
+            reduced: *reduced,
         }
-    }
-
-    fn window_now(&self, rack: Option<&Rack>) -> f64 {
-        let window = self.control.window() + self.inflation;
-        let Some(state) = self.sack.as_ref().filter(|_| self.proportional && self.phase == Phase::Recovery)
-        else {
-            return window;
-        };
-        let pipe = rack.map_or_else(|| state.board.pipe(self.max), Rack::pipe);
-        let first = u64::from(self.retransmit_first && state.prr.quota == 0);
-        (pipe + state.prr.quota + first) as f64
     }
 }

@@ -11,27 +11,28 @@
 //!
 //! | file | mechanism | source |
 //! | --- | --- | --- |
-//! | [`sender`] | slow start to recovery, window, round trips | RFC 5681, 3042, 3168 |
-//! | [`recovery`] | Tahoe, Reno, NewReno, SACK, PRR | RFC 5681, 6582, 6675, 6937 |
-//! | `rack`, `rack_recovery` | losses found by time, tail loss probes | RFC 8985 |
-//! | [`scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
-//! | [`rto`] | RTT estimate and retransmission timeout | RFC 6298, RFC 7323 Appendix G |
+//! | [`sender`] | what an ACK does, what goes next: a connection and its loss recovery | RFC 5681, 3042, 3465 |
+//! | `connection` | numbers, phase, round trips, ECN reduction; knows no recovery | RFC 5681, 3168 |
+//! | [`recovery`] | the loss recoveries: one is chosen when a connection is built, has its own state, and works on the connection | |
+//! | `recovery/classic.rs` | Tahoe, Reno, NewReno | RFC 5681, 6582 |
+//! | `recovery/sack.rs`, [`recovery::scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
+//! | `recovery/rack.rs` | losses found by time, tail loss probes | RFC 8985 |
+//! | `recovery/prr.rs` | proportional rate reduction | RFC 6937 |
+//! | [`rto`] | retransmission timeout | RFC 6298 |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
-//! | `rate` | delivery rate samples | draft-ietf-ccwg-bbr |
 //! | `info` | what a sender knows, in the terms of `TCP_INFO` | Linux |
 //! | [`ranges`] | run-length sets of packet numbers | |
+//!
+//! RTT estimate, round trips and rate samples are in [`parshall_signals`].
 
 pub mod config;
+mod connection;
 mod info;
-mod rack;
-mod rack_recovery;
 pub mod ranges;
-mod rate;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;
-pub mod scoreboard;
 pub mod segment;
 pub mod sender;
 pub mod ssthresh_cache;

@@ -10,7 +10,7 @@
 use crate::ranges::{Range, RangeSet};
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
 use crate::TcpConfig;
-use parshall_units::{Duration, Instant};
+use parshall_units::Instant;
 
 /// The receiving end of a connection.
 ///
@@ -176,7 +176,7 @@ impl Receiver {
         match config.delayed_ack {
             Some(delay) if self.deadline == Instant::MAX && !at_once => {
                 self.waiting = (segment.sent, segment.retransmission);
-                self.deadline = now + Duration::from_ps(delay);
+                self.deadline = now + delay;
                 None
             }
             Some(_) if self.deadline != Instant::MAX => {
@@ -236,6 +236,7 @@ mod tests {
     use super::*;
     use crate::rto::tests::config;
     use crate::Recovery;
+    use parshall_units::Duration;
     use proptest::prelude::*;
 
     fn segment(seq: u64) -> Segment {
@@ -310,7 +311,7 @@ mod tests {
 
     #[test]
     fn delays_every_other_ack_and_no_longer_than_told() {
-        let config = TcpConfig { delayed_ack: Some(Duration::from_millis(40).as_ps()), ..config() };
+        let config = TcpConfig { delayed_ack: Some(Duration::from_millis(40)), ..config() };
         let mut receiver = Receiver::new(0);
         let now = Instant::ZERO;
         assert!(receiver.on_segment(&config, now, &segment(0)).ack.is_none());
@@ -340,7 +341,7 @@ mod tests {
         #[test]
         fn the_share_of_packets_echoed_is_the_share_marked(marks in prop::collection::vec(any::<bool>(), 1..200)) {
             let config = TcpConfig {
-                accurate_ecn: true, ecn: true, delayed_ack: Some(Duration::from_millis(40).as_ps()), ..config()
+                accurate_ecn: true, ecn: true, delayed_ack: Some(Duration::from_millis(40)), ..config()
             };
             let mut receiver = Receiver::new(0);
             let (mut acknowledged, mut echoed) = (0, Vec::new());

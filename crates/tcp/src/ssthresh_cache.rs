@@ -10,24 +10,19 @@
 //! begins. Since 5.6 it is off unless the setting `tcp_no_ssthresh_metrics_save` is 0; it always was where
 //! `tcp_no_metrics_save` is 1. Deviations: windows may be fractional here, and the metric does not expire.
 
-use parshall_units::parameters::Bounded;
-use serde::Deserialize;
-
-/// What is kept when a connection ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SsthreshCache {
-    /// Nothing.
-    Off,
-    /// Its ssthresh.
-    Last,
-    /// The lowest ssthresh of all connections so far.
-    Lowest,
-    /// What Linux keeps, which depends on the state in which the connection ends.
-    Linux,
+parshall_units::choice! {
+    /// What is kept when a connection ends.
+    pub enum SsthreshCache {
+        /// Nothing.
+        Off = "off",
+        /// Its ssthresh.
+        Last = "last",
+        /// The lowest ssthresh of all connections so far.
+        Lowest = "lowest",
+        /// What Linux keeps, which depends on the state in which the connection ends.
+        Linux = "linux",
+    }
 }
-
-impl Bounded for SsthreshCache {}
 
 /// The state in which a connection ends.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use parshall_congestion::{CongestionControl, ControlConfig, DctcpConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, SsthreshCache, TcpConfig};
-use parshall_units::{Duration, Instant};
+use parshall_units::{Bytes, Duration, Instant, Packets};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -11,9 +11,12 @@ const RECOVERIES: [Recovery; 5] =
     [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
 const ONE_WAY: Duration = Duration::from_millis(50);
 
+/// With hundreds of flows most of what a packet costs is the memory of its flow that it touches: no more of it unnoticed.
+const _: () = assert!(Sender::HOT_BYTES <= 248 && size_of::<Sender>() <= 320);
+
 fn config(recovery: Recovery) -> TcpConfig {
     TcpConfig {
-        initial_window: 4,
+        initial_window: Packets(4),
         initial_ssthresh: None,
         slow_start: SlowStart::Standard,
         receive_window: None,
@@ -21,11 +24,11 @@ fn config(recovery: Recovery) -> TcpConfig {
         prr: true,
         limited_transmit: true,
         delayed_ack: None,
-        min_rto: Duration::from_millis(200).as_ps(),
+        min_rto: Duration::from_millis(200),
         rto_floor: RtoFloor::Timeout,
-        max_rto: Duration::from_secs(60).as_ps(),
-        initial_rto: Duration::from_secs(1).as_ps(),
-        rto_granularity: Duration::from_millis(1).as_ps(),
+        max_rto: Duration::from_secs(60),
+        initial_rto: Duration::from_secs(1),
+        rto_granularity: Duration::from_millis(1),
         timestamps: true,
         ecn: false,
         accurate_ecn: false,
@@ -35,14 +38,14 @@ fn config(recovery: Recovery) -> TcpConfig {
         ssthresh_cached: SsthreshCache::Off,
         persistent: false,
         byte_counting: true,
-        ack_size: 40,
+        ack_size: Bytes(40),
     }
 }
 
 fn sender(config: &TcpConfig) -> Sender {
     let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5, ecn_decrease: 0.0 });
-    let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, |packets| packets as f64);
-    let start = Start { window: config.initial_window as f64, ssthresh, ..Start::NEW };
+    let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, |packets| packets.0 as f64);
+    let start = Start { window: config.initial_window.0 as f64, ssthresh, ..Start::NEW };
     Sender::new(config, control.build(start), 1, Instant::ZERO)
 }
 
@@ -165,7 +168,7 @@ fn without_loss_the_window_doubles_each_round_trip() {
         let mut path = Path::new(config(recovery), 4 + 8 + 16);
         path.run();
         assert_eq!(milliseconds(path.now), 300);
-        assert_eq!((path.segments_sent, path.sender.statistics.retransmissions), (28, 0));
+        assert_eq!((path.segments_sent, path.sender.statistics().retransmissions), (28, 0));
     }
 }
 
@@ -187,8 +190,8 @@ fn a_single_loss_is_repaired_within_a_round_trip_without_a_timeout() {
         // Packet 10 is the tenth segment sent; in flight with it are enough others for three duplicates.
         let mut path = Path::new(config(recovery), 60).losing(&[9]);
         path.run();
-        assert_eq!(path.sender.statistics.timeouts, 0, "{recovery:?}");
-        assert_eq!(path.sender.statistics.loss_events, 1, "{recovery:?}");
+        assert_eq!(path.sender.statistics().timeouts, 0, "{recovery:?}");
+        assert_eq!(path.sender.statistics().loss_events, 1, "{recovery:?}");
         assert_eq!(path.retransmissions()[0], 10, "{recovery:?}");
         if recovery != Recovery::Tahoe {
             assert_eq!(path.retransmissions(), [10], "{recovery:?}");
@@ -202,8 +205,8 @@ fn newreno_repairs_one_hole_a_round_trip_and_sack_all_at_once() {
     let repair_times = |recovery| {
         let mut path = Path::new(config(recovery), 200).losing(&holes);
         path.run();
-        assert_eq!(path.sender.statistics.timeouts, 0, "{recovery:?}");
-        assert_eq!(path.sender.statistics.loss_events, 1, "{recovery:?}");
+        assert_eq!(path.sender.statistics().timeouts, 0, "{recovery:?}");
+        assert_eq!(path.sender.statistics().loss_events, 1, "{recovery:?}");
         assert_eq!(path.retransmissions(), [21, 23, 25], "{recovery:?}");
         let times: Vec<u64> =
             path.sent.iter().filter(|s| s.retransmission).map(|s| milliseconds(s.sent)).collect();
@@ -219,10 +222,10 @@ fn newreno_repairs_one_hole_a_round_trip_and_sack_all_at_once() {
 fn reno_needs_a_timeout_where_newreno_does_not() {
     let timeouts = |recovery| {
         // A patient timer: with four holes the impatient variant of NewReno would run into one of 0.2 s.
-        let config = TcpConfig { min_rto: Duration::from_secs(1).as_ps(), ..config(recovery) };
+        let config = TcpConfig { min_rto: Duration::from_secs(1), ..config(recovery) };
         let mut path = Path::new(config, 200).losing(&[12, 13, 14, 15]);
         path.run();
-        path.sender.statistics.timeouts
+        path.sender.statistics().timeouts
     };
     assert!(timeouts(Recovery::Reno) >= 1);
     assert_eq!(timeouts(Recovery::NewReno), 0);
@@ -238,10 +241,10 @@ fn a_lost_retransmission_waits_for_the_timer_but_with_rack() {
         path.run();
         if recovery == Recovery::Rack {
             // Packets sent after the retransmission were delivered: it is sent a third time, and nothing else again.
-            assert_eq!((path.sender.statistics.timeouts, path.retransmissions()), (0, vec![10, 10]));
+            assert_eq!((path.sender.statistics().timeouts, path.retransmissions()), (0, vec![10, 10]));
             continue;
         }
-        assert!(path.sender.statistics.timeouts >= 1, "{recovery:?}");
+        assert!(path.sender.statistics().timeouts >= 1, "{recovery:?}");
         assert!(path.retransmissions().iter().filter(|&&seq| seq == 10).count() >= 2, "{recovery:?}");
     }
 }
@@ -255,7 +258,7 @@ fn timeouts_back_off_and_the_first_alone_reduces_ssthresh() {
         // One of the three is RACK's probe: it goes first, and the timer starts anew behind it.
         let (timeouts, times) =
             if recovery == Recovery::Rack { (3, [0, 2000, 4000, 8000]) } else { (4, [0, 1000, 3000, 7000]) };
-        assert!(path.sender.statistics.timeouts >= timeouts, "{recovery:?}");
+        assert!(path.sender.statistics().timeouts >= timeouts, "{recovery:?}");
         let first: Vec<u64> = path.sent.iter().filter(|s| s.seq == 1).map(|s| milliseconds(s.sent)).collect();
         assert_eq!(first[..4], times, "{recovery:?}");
     }
@@ -267,13 +270,13 @@ fn lost_acks_alone_cause_no_retransmission() {
         let mut path = Path::new(config(recovery), 400);
         path.lost_acks = (0..400).filter(|n| n % 3 == 1).collect();
         path.run();
-        assert_eq!(path.sender.statistics.retransmissions, 0, "{recovery:?}");
+        assert_eq!(path.sender.statistics().retransmissions, 0, "{recovery:?}");
     }
 }
 
 #[test]
 fn the_receivers_window_limits_what_is_in_flight() {
-    let config = TcpConfig { receive_window: Some(7), ..config(Recovery::Sack) };
+    let config = TcpConfig { receive_window: Some(Packets(7)), ..config(Recovery::Sack) };
     let mut path = Path::new(config, ENDLESS);
     path.pump();
     for _ in 0..1000 {
@@ -316,7 +319,7 @@ fn karn_no_sample_of_a_retransmission() {
     let mut path = Path::new(config, 2).losing(&[0, 1]);
     path.run();
     // Both packets were sent twice, so there is no sample, and none that holds the timeout.
-    assert_eq!(path.sender.statistics.mean_rtt_s(), None);
+    assert_eq!(path.sender.statistics().mean_rtt_s(), None);
 }
 
 #[test]
@@ -349,7 +352,7 @@ fn the_ack_that_ends_renos_recovery_restarts_the_timer() {
 
 #[test]
 fn an_ecn_echo_halves_once_a_round_trip() {
-    let config = TcpConfig { ecn: true, initial_window: 16, ..config(Recovery::Sack) };
+    let config = TcpConfig { ecn: true, initial_window: Packets(16), ..config(Recovery::Sack) };
     let mut path = Path::new(config, ENDLESS);
     path.pump();
     // Every packet of the first round trip arrives marked.
@@ -359,19 +362,23 @@ fn an_ecn_echo_halves_once_a_round_trip() {
     while milliseconds(path.now) < 190 {
         path.step();
     }
-    assert_eq!(path.sender.statistics.ecn_reductions, 1);
-    assert_eq!(path.sender.statistics.retransmissions, 0);
+    assert_eq!(path.sender.statistics().ecn_reductions, 1);
+    assert_eq!(path.sender.statistics().retransmissions, 0);
 }
 
 #[test]
 fn the_window_does_not_grow_in_the_round_trip_of_an_ecn_reduction() {
     // RFC 3168 §6.1.2; ssthresh ends slow start, so that every ACK before and after adds a part of a packet.
-    let config =
-        TcpConfig { ecn: true, initial_window: 16, initial_ssthresh: Some(16), ..config(Recovery::Sack) };
+    let config = TcpConfig {
+        ecn: true,
+        initial_window: Packets(16),
+        initial_ssthresh: Some(Packets(16)),
+        ..config(Recovery::Sack)
+    };
     let mut path = Path::new(config, ENDLESS);
     path.pump();
     path.segments[0].1.congestion_experienced = true;
-    while path.sender.statistics.ecn_reductions == 0 {
+    while path.sender.statistics().ecn_reductions == 0 {
         path.step();
     }
     let reduced = path.sender.control().window();
@@ -389,7 +396,8 @@ fn the_window_does_not_grow_in_the_round_trip_of_an_ecn_reduction() {
 
 #[test]
 fn an_idle_restart_keeps_what_the_control_has_learnt() {
-    let config = TcpConfig { ecn: true, accurate_ecn: true, initial_window: 10, ..config(Recovery::Sack) };
+    let config =
+        TcpConfig { ecn: true, accurate_ecn: true, initial_window: Packets(10), ..config(Recovery::Sack) };
     let dctcp = ControlConfig::Dctcp(DctcpConfig { gain: 0.0625, initial_alpha: 1.0 });
     let start = Start { window: 20.0, ssthresh: 20.0, ..Start::NEW };
     let mut path = Path::new(config.clone(), 2000);
@@ -404,7 +412,7 @@ fn an_idle_restart_keeps_what_the_control_has_learnt() {
     path.pump();
     path.segments[2].1.congestion_experienced = true;
     let mut before = 0.0;
-    while path.sender.statistics.ecn_reductions == 0 {
+    while path.sender.statistics().ecn_reductions == 0 {
         before = path.sender.control().window();
         assert!(path.step());
     }
@@ -415,19 +423,23 @@ fn an_idle_restart_keeps_what_the_control_has_learnt() {
 #[test]
 fn karn_no_sample_of_a_packet_that_was_probed() {
     // The probe, two RTTs later, is the packet timed; with RACK nothing else sends it again.
-    let config = TcpConfig { timestamps: false, initial_window: 10, ..config(Recovery::Rack) };
+    let config = TcpConfig { timestamps: false, initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10).losing(&[10]);
     path.run();
     path.sender.supply(1);
     path.pump();
     while path.step() {}
     assert_eq!((path.sender.is_complete(), path.retransmissions()), (true, vec![11]));
-    assert_eq!(path.sender.statistics.mean_rtt_s(), Some(0.1));
+    assert_eq!(path.sender.statistics().mean_rtt_s(), Some(0.1));
 }
 
 #[test]
 fn a_stretch_ack_ends_slow_start_where_single_acks_would() {
-    let config = TcpConfig { initial_window: 8, initial_ssthresh: Some(11), ..config(Recovery::Sack) };
+    let config = TcpConfig {
+        initial_window: Packets(8),
+        initial_ssthresh: Some(Packets(11)),
+        ..config(Recovery::Sack)
+    };
     let mut path = Path::new(config, 8);
     path.lost_acks = (0..7).collect();
     path.run();
@@ -447,9 +459,9 @@ proptest! {
     ) {
         for recovery in RECOVERIES {
             let config = TcpConfig {
-                delayed_ack: delayed.then_some(Duration::from_millis(40).as_ps()),
+                delayed_ack: delayed.then_some(Duration::from_millis(40)),
                 prr, limited_transmit: limited, handshake, timestamps, pacing,
-                receive_window: window,
+                receive_window: window.map(Packets),
                 ..config(recovery)
             };
             let mut path = Path::new(config, packets);
@@ -458,8 +470,8 @@ proptest! {
             path.run();
             prop_assert_eq!(path.fresh, packets);
             prop_assert_eq!(path.receiver.next(), packets + 1);
-            let again = path.sender.statistics.retransmissions;
-            prop_assert_eq!(path.sender.statistics.packets_sent, packets + u64::from(handshake) + again);
+            let again = path.sender.statistics().retransmissions;
+            prop_assert_eq!(path.sender.statistics().packets_sent, packets + u64::from(handshake) + again);
             if segments.is_empty() && acks.is_empty() {
                 prop_assert_eq!(again, 0);
             }
@@ -470,11 +482,11 @@ proptest! {
 /// When the transfer of so many packets is complete, ms, and the timeouts it took.
 fn completion(recovery: Recovery, packets: u64, lost: &[u64]) -> (u64, u64, Vec<u64>) {
     // A window that is open from the beginning, packets 1 to 10 are sent at 0 ms; and the timer of RFC 6298.
-    let min_rto = Duration::from_secs(1).as_ps();
-    let config = TcpConfig { initial_window: 10, min_rto, ..config(recovery) };
+    let min_rto = Duration::from_secs(1);
+    let config = TcpConfig { initial_window: Packets(10), min_rto, ..config(recovery) };
     let mut path = Path::new(config, packets).losing(lost);
     path.run();
-    (milliseconds(path.now), path.sender.statistics.timeouts, path.retransmissions())
+    (milliseconds(path.now), path.sender.statistics().timeouts, path.retransmissions())
 }
 
 #[test]
@@ -489,17 +501,17 @@ fn a_probe_finds_a_lost_tail_without_a_timeout() {
 
 #[test]
 fn a_probe_that_repairs_the_one_loss_reduces_the_window() {
-    let config = TcpConfig { initial_window: 10, ..config(Recovery::Rack) };
+    let config = TcpConfig { initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10).losing(&[9]);
     path.run();
     assert_eq!((milliseconds(path.now), path.retransmissions()), (400, vec![10]));
-    assert_eq!(path.sender.statistics.loss_events, 0); // nothing was sent since that could tell
+    assert_eq!(path.sender.statistics().loss_events, 0); // nothing was sent since that could tell
     let before = path.sender.control().window();
     path.sender.supply(5);
     path.pump();
     while path.step() {}
     assert!(path.sender.is_complete());
-    assert_eq!((path.sender.statistics.loss_events, path.sender.statistics.timeouts), (1, 0));
+    assert_eq!((path.sender.statistics().loss_events, path.sender.statistics().timeouts), (1, 0));
     assert!(path.sender.control().window() < before, "{before}");
     assert_eq!(path.retransmissions(), [10]);
 }
@@ -507,21 +519,22 @@ fn a_probe_that_repairs_the_one_loss_reduces_the_window() {
 #[test]
 fn a_needless_probe_changes_nothing() {
     // All arrive; the ACKs of the last three are lost. The probe is answered with a D-SACK.
-    let config = TcpConfig { initial_window: 10, ..config(Recovery::Rack) };
+    let config = TcpConfig { initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10);
     path.lost_acks = [7, 8, 9].into();
     path.run();
-    assert_eq!((path.retransmissions(), path.sender.statistics.timeouts), (vec![10], 0));
+    assert_eq!((path.retransmissions(), path.sender.statistics().timeouts), (vec![10], 0));
     path.sender.supply(20);
     path.pump();
     while path.step() {}
-    assert_eq!(path.sender.statistics.loss_events, 0);
+    assert_eq!(path.sender.statistics().loss_events, 0);
 }
 
 #[test]
 fn new_data_is_the_probe_if_there_is_some() {
     // The receiver's window lets no more than 10 packets go, the sender's four: a probe may exceed the latter.
-    let config = TcpConfig { initial_window: 4, receive_window: Some(10), ..config(Recovery::Rack) };
+    let config =
+        TcpConfig { initial_window: Packets(4), receive_window: Some(Packets(10)), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 20).losing(&[0, 1, 2, 3]);
     path.pump();
     while path.segments_sent < 5 {
@@ -530,7 +543,7 @@ fn new_data_is_the_probe_if_there_is_some() {
     // Without an RTT sample the probe goes after a second, as the timer does.
     assert_eq!((milliseconds(path.now), path.sent[4].seq, path.sent[4].retransmission), (1000, 5, false));
     path.run();
-    assert_eq!(path.sender.statistics.timeouts, 0);
+    assert_eq!(path.sender.statistics().timeouts, 0);
 }
 
 /// Acknowledges what a sender sent, in any order a test likes.
@@ -543,7 +556,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let config = TcpConfig { initial_window: 20, ..config(Recovery::Rack) };
+        let config = TcpConfig { initial_window: Packets(20), ..config(Recovery::Rack) };
         let mut sender = sender(&config);
         sender.supply(ENDLESS);
         Self { config, sender, receiver: Receiver::new(1), sent: Vec::new() }
@@ -578,7 +591,7 @@ fn once_reordering_was_seen_a_packet_may_be_late_by_a_quarter_of_the_rtt() {
     for (ms, seq) in [(100, 1), (100, 3), (100, 4), (110, 2)] {
         bench.deliver(ms, seq);
     }
-    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![], 0));
+    assert_eq!((bench.retransmissions(), bench.sender.statistics().loss_events), (vec![], 0));
     // Now many may be above: packet 5 is late by 20 ms.
     for seq in 6..=20 {
         bench.deliver(110, seq);
@@ -586,7 +599,7 @@ fn once_reordering_was_seen_a_packet_may_be_late_by_a_quarter_of_the_rtt() {
     let deadline = bench.sender.rto_deadline();
     assert_eq!(milliseconds(deadline), 135); // sent at 0; RTT 110, smallest 100: 110 + 100 / 4
     bench.deliver(130, 5);
-    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![], 0));
+    assert_eq!((bench.retransmissions(), bench.sender.statistics().loss_events), (vec![], 0));
     assert!(bench.sender.rto_deadline() > deadline);
 }
 
@@ -600,8 +613,8 @@ fn what_is_in_doubt_is_lost_when_the_timer_says_so() {
     assert_eq!(milliseconds(deadline), 125);
     bench.sender.on_timer(&bench.config, deadline);
     bench.pump(125);
-    assert_eq!((bench.retransmissions(), bench.sender.statistics.loss_events), (vec![2], 1));
-    assert_eq!((bench.sender.phase(), bench.sender.statistics.timeouts), (Phase::Recovery, 0));
+    assert_eq!((bench.retransmissions(), bench.sender.statistics().loss_events), (vec![2], 1));
+    assert_eq!((bench.sender.phase(), bench.sender.statistics().timeouts), (Phase::Recovery, 0));
 }
 
 /// RFC 8985 §7.2: the probe's time begins with new data or an ACK of new data.

@@ -16,6 +16,8 @@ mod config_error;
 pub mod parameters;
 mod parse;
 mod quantity;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use config_error::ConfigError;
 pub use parse::{parse_bytes, parse_duration, parse_packets, parse_rate, ParseQuantityError};

@@ -2,11 +2,18 @@
 //!
 //! [`configuration!`](crate::configuration) declares a config struct once; from it come the
 //! fields Rust reads (no defaults: the scenario resolves them), and the [`Parameter`] list from which the
-//! Python schema, `parshall list` and the docs tables are made.
+//! Python schema, `parshall list` and the docs tables are made. The type of a field is that of its quantity, and says which
+//! [`Kind`] of parameter it is ([`ParameterType`]); [`choice!`](crate::choice) declares an enum of names.
+
+mod declaration;
+mod types;
+
+#[doc(hidden)]
+pub use declaration::Literal;
+pub use types::{Bounded, ParameterType};
 
 use crate::{ConfigError, Duration};
 use serde::Serialize;
-use std::num::NonZeroU64;
 
 /// How a parameter is written in a scenario and stored in a resolved one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -170,144 +177,5 @@ impl Variable {
     }
 }
 
-/// A value whose parameter declares what is accepted.
-pub trait Bounded {
-    /// Refuses a value that the parameter does not accept. Types that hold nothing else need no check.
-    ///
-    /// # Errors
-    /// [`ConfigError`]: the parameter's name, what was found, what is accepted.
-    fn check_range(&self, _parameter: &Parameter) -> Result<(), ConfigError> {
-        Ok(())
-    }
-}
-
-impl Bounded for f64 {
-    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
-        parameter.check_number(*self)
-    }
-}
-
-impl Bounded for u64 {
-    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
-        parameter.check_number(*self as f64)
-    }
-}
-
-impl Bounded for u32 {
-    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
-        parameter.check_number(f64::from(*self))
-    }
-}
-
-impl Bounded for NonZeroU64 {
-    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
-        parameter.check_number(self.get() as f64)
-    }
-}
-
-impl<T: Bounded> Bounded for Option<T> {
-    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
-        self.as_ref().map_or(Ok(()), |value| value.check_range(parameter))
-    }
-}
-
-impl Bounded for String {
-    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
-        parameter.check_choice(self)
-    }
-}
-
-impl Bounded for bool {}
-
-/// Lists have rules of their own, which who takes them checks.
-impl<T> Bounded for Vec<T> {}
-
-/// What is behind it checks itself.
-impl<T> Bounded for Box<T> {}
-
 /// Is told the values of inner variables, by their names.
 pub type Reader<'a> = dyn FnMut(&'static str, f64) + 'a;
-
-/// Declares a configuration struct and its [`Parameter`] list in one place.
-///
-/// ```
-/// parshall_units::configuration! {
-///     /// Additive increase, multiplicative decrease.
-///     pub struct AimdConfig {
-///         /// Packets added a round trip.
-///         increase: f64 => Number, default "1", min 0.0, max 1000.0;
-///         /// Factor the window keeps at a loss.
-///         keep: f64 => Number, default "0.5", min 0.0, max 1.0;
-///         /// What the window counts.
-///         counts: String => Choice("packets", "bytes"), default "packets";
-///     }
-/// }
-/// assert_eq!(AimdConfig::PARAMETERS[1].name, "keep");
-/// assert_eq!(AimdConfig::PARAMETERS[2].choices, ["packets", "bytes"]);
-/// let config: AimdConfig = serde_json::from_str(r#"{"increase": 1.0, "keep": 0.5, "counts": "bytes"}"#).unwrap();
-/// assert_eq!(config.increase, 1.0);
-/// assert!(config.check_ranges().is_ok());
-/// let error = AimdConfig { keep: f64::NAN, ..config }.check_ranges().unwrap_err();
-/// assert_eq!(error.to_string(), "keep: found NaN; write a number from 0 to 1 (Factor the window keeps at a loss)");
-/// ```
-#[macro_export]
-macro_rules! configuration {
-    (
-        $(#[$outer:meta])*
-        pub struct $name:ident {
-            $(
-                #[doc = $doc:literal]
-                $field:ident : $type:ty => $kind:ident $(($($choice:literal),+))?
-                $(, default $default:literal)? $(, min $min:literal)? $(, max $max:literal)? ;
-            )*
-        }
-    ) => {
-        $(#[$outer])*
-        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct $name {
-            $(#[doc = $doc] pub $field: $type,)*
-        }
-
-        impl $name {
-            /// The parameters as the catalog lists them.
-            pub const PARAMETERS: &'static [$crate::parameters::Parameter] = &[
-                $($crate::parameters::Parameter {
-                    name: stringify!($field),
-                    kind: $crate::parameters::Kind::$kind,
-                    default: $crate::optional!($($default)?),
-                    min: $crate::optional!($($min)?),
-                    max: $crate::optional!($($max)?),
-                    choices: &[$($($choice),+)?],
-                    description: $doc.trim_ascii(),
-                },)*
-            ];
-
-            /// Refuses values that are outside the declared ranges, or none of the declared choices.
-            ///
-            /// # Errors
-            /// [`ConfigError`]($crate::ConfigError): the first key, what was found, what is accepted.
-            #[allow(unused_mut, unused_variables)] // of a struct without fields
-            pub fn check_ranges(&self) -> Result<(), $crate::ConfigError> {
-                let mut parameters = Self::PARAMETERS.iter();
-                $($crate::parameters::Bounded::check_range(
-                    &self.$field,
-                    parameters.next().expect(concat!("the parameter ", stringify!($field))),
-                )?;)*
-                Ok(())
-            }
-        }
-    };
-}
-
-/// `optional!()` is `None`, `optional!(x)` is `Some(x)`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! optional {
-    () => {
-        None
-    };
-    ($value:expr) => {
-        Some($value)
-    };
-}

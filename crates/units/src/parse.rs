@@ -22,7 +22,8 @@ pub struct ParseQuantityError {
     pub hint: String,
 }
 
-struct Family {
+/// A kind of quantities, and its units.
+pub(crate) struct Family {
     what: &'static str,
     accepted: &'static str,
     /// Unit names and how many base units (ps, bit/s, bytes, packets) each is.
@@ -31,7 +32,7 @@ struct Family {
     usual: &'static [(&'static str, &'static str)],
 }
 
-const DURATION: Family = Family {
+pub(crate) const DURATION: Family = Family {
     what: "a duration",
     accepted: "a number and one of ns, us, ms, s, min, h, e.g. \"10 ms\"",
     units: &[
@@ -64,7 +65,7 @@ const DURATION: Family = Family {
     ],
 };
 
-const RATE: Family = Family {
+pub(crate) const RATE: Family = Family {
     what: "a rate",
     accepted: "a number and one of bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, e.g. \"48 Mbit/s\"",
     units: &[
@@ -93,7 +94,7 @@ const RATE: Family = Family {
     ],
 };
 
-const BYTES: Family = Family {
+pub(crate) const BYTES: Family = Family {
     what: "a size",
     accepted: "a number and one of B, kB, MB, GB, TB, KiB, MiB, GiB, e.g. \"30 GB\"",
     units: &[
@@ -122,7 +123,7 @@ const BYTES: Family = Family {
     ],
 };
 
-const PACKETS: Family = Family {
+pub(crate) const PACKETS: Family = Family {
     what: "a number of packets",
     accepted: "a whole number and \"packets\", e.g. \"20 packets\"",
     units: &[("packets", 1), ("packet", 1)],
@@ -209,42 +210,96 @@ fn parse(text: &str, family: &Family) -> Result<u64, ParseQuantityError> {
     if unit.is_empty() {
         return fail("which has no unit");
     }
-    let Some(&(_, scale)) = family.units.iter().find(|(name, _)| *name == unit) else {
+    let Some(scale) = family.scale(unit.as_bytes()) else {
         return Err(unknown_unit(text, number, unit, family));
     };
-    match scaled(number.trim_start_matches('+'), scale) {
+    match scaled(number.trim_start_matches('+').as_bytes(), scale) {
         Ok(value) => Ok(value),
         Err(problem) => fail(problem),
     }
 }
 
+/// A number, a space and a unit as a declaration writes them, read while the program is compiled.
+pub(crate) const fn smallest_units(text: &str, family: &Family) -> Result<u64, &'static str> {
+    let mut digits = 0;
+    while digits < text.len() && text.as_bytes()[digits] != b' ' {
+        digits += 1;
+    }
+    let (number, unit) = text.as_bytes().split_at(digits);
+    match family.scale(unit.trim_ascii_start()) {
+        Some(scale) => scaled(number, scale),
+        None => Err("a quantity that is not a number, a space and a unit of its kind"),
+    }
+}
+
+impl Family {
+    /// How many base units a unit is.
+    const fn scale(&self, unit: &[u8]) -> Option<u64> {
+        let mut units = self.units;
+        while let [(name, scale), rest @ ..] = units {
+            if is_same(name.as_bytes(), unit) {
+                return Some(*scale);
+            }
+            units = rest;
+        }
+        None
+    }
+}
+
+/// What `==` says, which cannot be asked while the program is compiled.
+pub(crate) const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([a, rest @ ..], [b, others @ ..]) = (one, other) {
+        if *a != *b {
+            return false;
+        }
+        (one, other) = (rest, others);
+    }
+    one.is_empty() && other.is_empty()
+}
+
 /// `number` (decimal text) times `scale`, exactly.
-fn scaled(number: &str, scale: u64) -> Result<u64, &'static str> {
-    let digits = number.replace('_', "");
-    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-    if whole.is_empty() && fraction.is_empty() {
+const fn scaled(number: &[u8], scale: u64) -> Result<u64, &'static str> {
+    let (mut value, mut denominator) = (0_u128, 1_u128);
+    // Digits before and behind the point, and zeros of which it is not known yet whether a digit follows.
+    let (mut whole, mut decimals, mut zeros, mut point) = (0, 0, 0, false);
+    let mut rest = number;
+    while let [character, others @ ..] = rest {
+        rest = others;
+        match *character {
+            b'_' => {}
+            b'.' if !point => point = true,
+            b'0' if point => zeros += 1,
+            b'0'..=b'9' => {
+                let places = zeros + 1;
+                zeros = 0;
+                if point {
+                    decimals += places;
+                } else {
+                    whole += places;
+                }
+                if whole > 20 || decimals > 15 {
+                    return Err("which has too many digits");
+                }
+                value = value * 10_u128.pow(places) + (*character - b'0') as u128;
+                if point {
+                    denominator *= 10_u128.pow(places);
+                }
+            }
+            _ => return Err("which is not a decimal number"),
+        }
+    }
+    if whole + decimals + zeros == 0 {
         return Err("which has no digits");
     }
-    if !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
-        return Err("which is not a decimal number");
-    }
-    if whole.len() > 20 || fraction.trim_end_matches('0').len() > 15 {
-        return Err("which has too many digits");
-    }
-    let mut value: u128 = 0;
-    let mut denominator: u128 = 1;
-    for digit in whole.bytes() {
-        value = value * 10 + u128::from(digit - b'0');
-    }
-    for digit in fraction.trim_end_matches('0').bytes() {
-        value = value * 10 + u128::from(digit - b'0');
-        denominator *= 10;
-    }
-    let product = value.checked_mul(u128::from(scale)).ok_or("which is out of range")?;
+    let Some(product) = value.checked_mul(scale as u128) else { return Err("which is out of range") };
     if product % denominator != 0 {
         return Err("which is finer than the smallest step");
     }
-    u64::try_from(product / denominator).map_err(|_| "which is out of range")
+    let units = product / denominator;
+    if units > u64::MAX as u128 {
+        return Err("which is out of range");
+    }
+    Ok(units as u64)
 }
 
 #[cfg(test)]
@@ -297,6 +352,28 @@ mod tests {
             assert!(message.ends_with(&format!("Did you mean \"{meant}\"?")), "{message}");
         }
         assert!(parse_duration("10 Mbit/s").unwrap_err().hint.is_empty());
+    }
+
+    #[test]
+    fn digits_are_counted_where_they_count() {
+        for (text, ps) in
+            [("1.500 ms", 1_500_000_000), ("0.000_000_000_001_000 s", 1), (".5 s", 500_000_000_000)]
+        {
+            assert_eq!(parse_duration(text).unwrap().as_ps(), ps, "{text}");
+            assert_eq!(smallest_units(text, &DURATION), Ok(ps), "{text}");
+        }
+        for (text, problem) in [
+            ("0.0000000000000001 s", "too many digits"),
+            ("123456789012345678901 ps", "too many digits"),
+            ("20000000000000000000 ps", "out of range"),
+            ("_ ps", "no digits"),
+        ] {
+            let message = parse_duration(text).unwrap_err().to_string();
+            assert!(message.contains(problem), "{text}: {message}");
+        }
+        for text in ["10", "10ms", "ms", "10 Mbit/s", ""] {
+            assert!(smallest_units(text, &DURATION).is_err(), "{text}");
+        }
     }
 
     proptest! {

@@ -1,5 +1,6 @@
-//! The newtypes and their arithmetic.
+//! The newtypes and their arithmetic. A resolved scenario has them as integers of the smallest unit.
 
+use serde::Deserialize;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
@@ -10,19 +11,20 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 pub struct Instant(u64);
 
 /// A span of time in picoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub struct Duration(u64);
 
-/// A data rate in bit/s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A data rate in bit/s, above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "u64")]
 pub struct Rate(u64);
 
 /// A number of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub struct Bytes(pub u64);
 
 /// A number of packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub struct Packets(pub u64);
 
 impl Instant {
@@ -130,6 +132,14 @@ impl Rate {
         let bits = bytes as u128 * 8;
         let ps = (bits * PS_PER_S as u128 + self.0 as u128 / 2) / self.0 as u128;
         Duration(u64::try_from(ps).unwrap_or(u64::MAX))
+    }
+}
+
+impl TryFrom<u64> for Rate {
+    type Error = &'static str;
+
+    fn try_from(bps: u64) -> Result<Self, Self::Error> {
+        Self::from_bps(bps).ok_or("a rate of 0 bit/s, at which nothing is ever sent")
     }
 }
 

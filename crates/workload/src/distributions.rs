@@ -62,6 +62,11 @@ impl Distribution {
         self.0.mean()
     }
 
+    /// The squared coefficient of variation, variance over squared mean; infinite where the variance is, 0 where the mean is.
+    pub fn cv2(&self) -> f64 {
+        self.0.cv2()
+    }
+
     /// The smallest value that is not exceeded with probability `u`; at 1 the largest value there is,
     /// infinite for an unbounded law.
     ///
@@ -80,6 +85,9 @@ trait Law {
 
     /// The expectation.
     fn mean(&self) -> f64;
+
+    /// Variance over squared mean.
+    fn cv2(&self) -> f64;
 
     /// The value drawn with the uniform number `u` in `[0, 1)`.
     #[inline]
@@ -102,4 +110,4 @@ trait LawConfig {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

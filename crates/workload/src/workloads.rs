@@ -36,8 +36,8 @@ pub(crate) use transfer::TransferList;
 use crate::distributions::{Distribution, DistributionConfig};
 use crate::error::ConfigError;
 use crate::sources::Source;
-use parshall_units::Rate;
-use std::num::NonZeroU32;
+use parshall_units::Bytes;
+use std::num::{NonZeroU32, NonZeroU64};
 
 /// The configuration of an application.
 trait Application {
@@ -60,9 +60,9 @@ fn build(key: &str, config: &DistributionConfig) -> Result<Distribution, ConfigE
     config.build().map_err(|error| error.within(key))
 }
 
-/// The rate under the key `rate`.
-fn rate(bps: u64) -> Result<Rate, ConfigError> {
-    Rate::from_bps(bps).ok_or_else(|| ConfigError::new("rate", "0 bit/s", "a rate above zero"))
+/// The size under the key `size_granularity`, which others are divided by.
+fn granularity(size: Bytes) -> Result<NonZeroU64, ConfigError> {
+    NonZeroU64::new(size.0).ok_or_else(|| ConfigError::new("size_granularity", size, "a size above zero"))
 }
 
 #[cfg(test)]

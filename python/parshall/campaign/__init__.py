@@ -19,18 +19,6 @@
 | `metrics` | metrics that a sweep may name |
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from typing import TYPE_CHECKING
-
-from parshall.lazily import named
-
-if TYPE_CHECKING:
-    from parshall.campaign.plan import Plan
-    from parshall.campaign.result import Sweep
-    from parshall.campaign.runner import sweep
-    from parshall.campaign.store import Store
-
-__all__ = ["Plan", "Store", "Sweep", "sweep"]
-
-__getattr__ = named(__name__, {"Plan": "plan", "Store": "store", "Sweep": "result", "sweep": "runner"})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -25,8 +25,8 @@ from scipy.stats import false_discovery_control, ttest_1samp, ttest_ind
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.errors import InputError
+from parshall.quantities.measuring import busiest_of_both
 from parshall.report.comparison import differed, relevance
-from parshall.runs.merit import busiest
 from parshall.stats.confidence import Interval, compared
 from parshall.stats.verdict import AT_LEAST, Verdict, judged, matters
 
@@ -146,7 +146,7 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = A
     if sorted(names_a) != sorted(names_b):
         listed = " and ".join(f"{sweep.name} has {', '.join(names)}" for sweep, names in ((a, names_a), (b, names_b)))
         raise InputError(f"compare: found sweeps over different parameters ({listed}); accepted are the same ones")
-    link = _link(a, b)
+    link = busiest_of_both(sweep.table("links") for sweep in (a, b))
     a, b = a.speaking_of(link), b.speaking_of(link)
     places_a, places_b = _places(a), _places(b)
     common = [key for key in places_a if key in places_b]
@@ -165,17 +165,6 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = A
     only_a, only_b = len(places_a) - len(common), len(places_b) - len(common)
     ordered = sorted(controlled(found), key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
     return Comparison(a.name, b.name, paired, tuple(ordered), only_a, only_b, link, at_least)
-
-
-def _link(a: Sweep, b: Sweep) -> str | None:
-    """The busiest link of those that both sweeps have, over the runs of both."""
-    tables = [
-        table.select("link", "utilisation", "mean_queueing_delay_s")
-        for sweep in (a, b)
-        if (table := sweep.table("links")) is not None
-    ]
-    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) == 2 else set()
-    return busiest(pl.concat(tables).filter(pl.col("link").is_in(list(common)))) if common else None
 
 
 def _places(sweep: Sweep) -> dict[tuple[Any, ...], int]:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from parshall.campaign.metrics import unit as metric_unit
 from parshall.campaign.record import Parameter
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
+from parshall.quantities import catalog
 from parshall.report.document import Drawn
 from parshall.report.numbers import Scale, scale_for
 from parshall.report.palette import SERIES
@@ -132,7 +132,7 @@ def _curves(sweep: Sweep, metric: str, order: Sequence[int]) -> Plot:
         series, rest = None, list(order[1:])
     combinations = list(itertools.product(*(_values(sweep, index) for index in rest)))
     intervals = [sweep.interval(metric, number) for number in range(len(record.points))]
-    scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), metric_unit(metric))
+    scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), catalog.named(metric).unit)
     panels = []
     for combination in combinations[:_PANELS]:
         wanted = {index: label(value) for index, value in zip(rest, combination, strict=True)}
@@ -189,7 +189,7 @@ def _series(
 def _scatter(sweep: Sweep, metric: str, index: int) -> Plot:
     across = _abscissa(sweep, index)
     intervals = [sweep.interval(metric, number) for number in range(len(sweep.record.points))]
-    scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), metric_unit(metric))
+    scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), catalog.named(metric).unit)
     marks = _series(sweep, range(len(sweep.record.points)), intervals, across, scale, named="", place=0)[-1:]
     panel = Panel(marks, across.axis, Axis(sweep.label(metric), scale.unit))
     return Plot([panel], f"One point a combination; the other parameters vary from point to point.{across.legend}")
@@ -220,7 +220,7 @@ def _map(sweep: Sweep, metric: str, x: _Abscissa, y: _Abscissa, wanted: dict[int
             z[rows.index(y.places[label(point.values[y.index])]), column] = found.mean
     if np.isnan(z).all():
         return None
-    scale = scale_for(float(np.nanmax(np.abs(z))), metric_unit(metric))
+    scale = scale_for(float(np.nanmax(np.abs(z))), catalog.named(metric).unit)
     unit = f" ({scale.unit})" if scale.unit else ""
     grid = Grid(
         _edges(columns, log=x.axis.log), _edges(rows, log=y.axis.log), z * scale.factor, sweep.label(metric) + unit

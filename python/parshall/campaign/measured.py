@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from parshall.campaign.metrics import Tables, of_tables
 from parshall.campaign.snapshot import Snapshot
-from parshall.runs.merit import METRICS, backward, busiest
+from parshall.quantities import measuring
+from parshall.quantities.catalog import SUMMARY
+from parshall.quantities.measuring import busiest
+from parshall.quantities.tables import Tables, backward
 from parshall.stats.estimates import Series
 
 
@@ -40,37 +42,28 @@ def series_of(
     link
         The link that metrics without a name of their own speak of.
     """
-    flows, links = _numbered(snapshot, "flows", runs), _numbered(snapshot, "links", runs)
-    if flows is None or links is None or flows.is_empty():
-        return {}
-    transfers = _numbered(snapshot, "transfers", runs) if any("completion" in key for key in wanted) else None
-    delays = _numbered(snapshot, "delay_histogram", runs) if any("queueing_delay_p" in key for key in wanted) else None
-    of_groups = any(key.startswith("group/") for key in wanted)
-    tables = Tables(
-        _directed(snapshot, flows, runs),
-        links,
-        transfers,
-        delay_histogram=delays,
-        groups=_numbered(snapshot, "groups", runs) if of_groups else None,
-        latency_histogram=_numbered(snapshot, "latency_histogram", runs) if of_groups else None,
-    )
-    return of_tables(tables, wanted, link)
+
+    def read(name: str) -> pl.DataFrame | None:
+        table = _numbered(snapshot, name, runs)
+        return table if table is None or name != "flows" else _directed(snapshot, table, runs)
+
+    return measuring.series_of(Tables(read), wanted, link)
 
 
 def frames_of(
     snapshot: Snapshot, runs: Sequence[str], wanted: Sequence[str], link: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What each run has by itself: one row a run and metric; and one row a run, the figures of merit as columns."""
+    """What each run has by itself: one row a run and metric; and one row a run, its summary as columns."""
     numbers = {run: number for number, run in enumerate(runs)}
-    found = series_of(snapshot, numbers, list(dict.fromkeys([*METRICS, *wanted])), link)
+    found = series_of(snapshot, numbers, list(dict.fromkeys([*SUMMARY, *wanted])), link)
     rows = [(runs[number], key, value) for key, series in found.items() for number, value in series.own().items()]
     schema = {"run": pl.String, "metric": pl.String, "value": pl.Float64}
     columns = {
         key: [own.get(number) for number in range(len(runs))]
-        for key in METRICS
+        for key in SUMMARY
         for own in [found[key].own() if key in found else {}]
     }
-    wide = pl.DataFrame({"run": list(runs), **columns}, schema={"run": pl.String, **dict.fromkeys(METRICS, pl.Float64)})
+    wide = pl.DataFrame({"run": list(runs), **columns}, schema={"run": pl.String, **dict.fromkeys(SUMMARY, pl.Float64)})
     return pl.DataFrame(rows, schema=schema, orient="row"), wide
 
 

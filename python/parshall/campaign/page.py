@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parshall.campaign.figures import figures
-from parshall.campaign.metrics import unit as metric_unit
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
+from parshall.quantities.catalog import named
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import interval_text
@@ -94,7 +94,7 @@ def _differences(sweep: Sweep) -> list[Section]:
         for point, base in pairs[:_MOST_ROWS]:
             found = sweep.difference(metric, point, base)
             said = _verdict(sweep, metric, point, base, found)
-            rows.append((*_values(sweep, point), interval_text(found, metric_unit(metric)), said))
+            rows.append((*_values(sweep, point), interval_text(found, named(metric).unit), said))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
     compare = sweep.record.compare
@@ -144,7 +144,7 @@ def _points(sweep: Sweep) -> Table:
         (
             *_values(sweep, number),
             str(len(point.runs)),
-            *(interval_text(sweep.interval(metric, number), metric_unit(metric)) for metric in record.metrics),
+            *(interval_text(sweep.interval(metric, number), named(metric).unit) for metric in record.metrics),
         )
         for number, point in enumerate(record.points[:_MOST_ROWS])
     ]

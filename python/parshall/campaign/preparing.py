@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parshall.campaign import design
-from parshall.campaign.metrics import problem_with, undecided
 from parshall.campaign.plan import Plan, Stopping
 from parshall.campaign.record import Parameter
 from parshall.campaign.segments import reserved_columns
 from parshall.campaign.stopping import Cell
 from parshall.campaign.values import common_kind
 from parshall.errors import ScenarioError
+from parshall.quantities.catalog import problem_with, undecided
 from parshall.scenario import Scenario
 from parshall.schema.reading import within_limits
 from parshall.schema.resolve_network import contended_links

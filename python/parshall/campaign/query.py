@@ -3,7 +3,7 @@
 | table | rows |
 | --- | --- |
 | ``flows``, ``links``, ``transfers``, ... | the records of all runs of the chosen sweeps |
-| ``runs`` | one a run: seed, totals, how it was made, figures of merit |
+| ``runs`` | one a run: seed, totals, how it was made, what summarises it |
 | ``metrics`` | one a run and metric; a percentile is that of the run alone |
 | ``points`` | one a point |
 | ``failures`` | one a run that failed |
@@ -197,7 +197,7 @@ def _views(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, chosen: Se
 def _metrics(
     connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str
 ) -> None:
-    """The view ``metrics``, and the figures of merit in ``runs``: computed now, and only for who asks."""
+    """The view ``metrics``, and what summarises each run in ``runs``: computed now, and only for who asks."""
     if not re.search(r"\b(runs|metrics)\b", sql, re.IGNORECASE):
         return
     found = []
@@ -205,7 +205,7 @@ def _metrics(
         runs = each.members()["run"].unique(maintain_order=True).to_list()
         frames = frames_of(snapshot, runs, each.metrics, link_of(snapshot, runs))
         found.append([frame.select(pl.lit(each.name).alias("_sweep"), pl.all()) for frame in frames])
-    for name, frames in zip(("_metrics", "_merits"), zip(*found, strict=True), strict=True):
+    for name, frames in zip(("_metrics", "_summaries"), zip(*found, strict=True), strict=True):
         connection.register(name, pl.concat(frames).rename({"run": "_run"}).to_arrow())
     on = "ON m.sweep = t._sweep AND m.run = t._run"
     connection.execute(
@@ -214,7 +214,7 @@ def _metrics(
     if "runs" in (str(row[0]) for row in connection.execute("SHOW TABLES").fetchall()):
         connection.execute("ALTER VIEW runs RENAME TO _runs")
         connection.execute(
-            f"CREATE VIEW runs AS SELECT m.*, t.* EXCLUDE (_sweep, _run) FROM _runs m JOIN _merits t {on}"  # noqa: S608
+            f"CREATE VIEW runs AS SELECT m.*, t.* EXCLUDE (_sweep, _run) FROM _runs m JOIN _summaries t {on}"  # noqa: S608
         )
 
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Self
 
 import polars as pl
 
+from parshall import notebook
 from parshall.campaign.measured import frames_of, link_of, series_of
-from parshall.campaign.metrics import label as metric_label
 from parshall.campaign.record import SweepRecord, load
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Value, interval
 from parshall.campaign.store import Store
 from parshall.errors import SimulationError
+from parshall.quantities.catalog import SUMMARY, named
+from parshall.quantities.definition import Quantity
 from parshall.report.numbers import counted
-from parshall.runs.merit import METRICS
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Series
 from parshall.stats.quantiles import Pooled
@@ -78,7 +79,7 @@ class Sweep:
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """One row a run: the parameters, seed, figures of merit, totals; in the order of points and repetitions."""
+        """One row a run: the parameters, seed, totals, what summarises it; in the order of points and repetitions."""
         frame = self.table("runs")
         return self.record.members() if frame is None else frame
 
@@ -86,7 +87,7 @@ class Sweep:
     def points(self) -> pl.DataFrame:
         """One row a point: the parameters, how often it was repeated and why no more, estimates with 95 % intervals.
 
-        Each figure of merit has the columns ``NAME``, ``NAME_low`` and ``NAME_high``; null where there is none.
+        Each metric has the columns ``NAME``, ``NAME_low`` and ``NAME_high``; null where there is none.
         """
         made = self.record.points_frame().with_columns(
             repetitions=pl.Series([len(point.runs) for point in self.record.points], dtype=pl.UInt32),
@@ -104,8 +105,8 @@ class Sweep:
 
     @property
     def metrics(self) -> Sequence[str]:
-        """The metrics that are known of its runs: the figures of merit, and those that the sweep names."""
-        return tuple(dict.fromkeys([*METRICS, *self.record.metrics]))
+        """The columns of `points`: what summarises runs, and what the sweep names."""
+        return tuple(dict.fromkeys([*SUMMARY, *self.record.metrics]))
 
     @cached_property
     def link(self) -> str | None:
@@ -125,7 +126,7 @@ class Sweep:
 
     def label(self, metric: str) -> str:
         """A metric's name for people; with the link, where there are several."""
-        return metric_label(metric, self.link if self._several_links else None)
+        return named(metric).label(self.link if self._several_links else None)
 
     def estimate(self, metric: str, point: int) -> Pooled | None:
         """A metric at a point: the mean over repetitions, or the quantile of all their values; None without any."""
@@ -171,11 +172,11 @@ class Sweep:
     def _collected(self, snapshot: Snapshot, name: str) -> pl.DataFrame | None:
         table = snapshot.scan(name) if name != "metrics" else None
         if name in ("runs", "metrics"):
-            each, merits = frames_of(
+            each, summaries = frames_of(
                 snapshot, list(self._numbers), self.record.metrics, link_of(snapshot, self._numbers)
             )
             if name == "runs" and table is not None:
-                table = table.join(merits.lazy(), on="run", how="left", maintain_order="left")
+                table = table.join(summaries.lazy(), on="run", how="left", maintain_order="left")
             if name == "metrics":
                 table = each.lazy()
         if table is None:
@@ -217,23 +218,39 @@ class Sweep:
 
     def _at(self, metric: str, point: int) -> Series | None:
         """What the repetitions of a point gave."""
-        if metric not in self._measured:
-            self._measure(self.record.metrics if metric in self.record.metrics else [metric])
-        series = self._measured[metric]
+        self._measure(self.record.metrics if metric in self.record.metrics else [metric])
+        series = self._measured[metric, named(metric).quantity]
         return None if series is None else series.numbered(self._places.get(point, {}))
 
     def _measure(self, wanted: Sequence[str]) -> None:
-        """Compute metrics that were not computed yet, all at once: the tables are read once."""
-        missing = [each for each in wanted if each not in self._measured]
+        """Compute metrics that were not computed yet, or with another definition, all at once: tables are read once."""
+        missing = [each for each in wanted if (each, named(each).quantity) not in self._measured]
         if missing:
             link, numbers = self.link, self._numbers
             found = reading(self.store, lambda snapshot: series_of(snapshot, numbers, missing, link))
-            self._measured |= {key: found.get(key) for key in missing}
+            self._measured |= {(key, named(key).quantity): found.get(key) for key in missing}
 
     @cached_property
-    def _measured(self) -> dict[str, Series | None]:
-        """Metrics that were computed since the sweep was read."""
+    def _measured(self) -> dict[tuple[str, Quantity], Series | None]:
+        """What was computed since the sweep was read, of each name with the quantity that it meant then."""
         return {}
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: its points, with the mean of each metric."""
+        labels = [
+            *(parameter.name for parameter in self.record.parameters),
+            *(self.label(metric) for metric in self.metrics),
+        ]
+        rows = (
+            [*map(str, point.values), *(self._mean(metric, number) for metric in self.metrics)]
+            for number, point in enumerate(self.record.points)
+        )
+        remark = f"{self.status}, {self.record.runs} runs; means of their repetitions"
+        return notebook.fragment(self.name, remark, notebook.table(labels, rows))
+
+    def _mean(self, metric: str, point: int) -> float | None:
+        found = self.interval(metric, point)
+        return None if found is None else found.mean
 
     def __repr__(self) -> str:
         return f"<Sweep {self.name!r}: {self.status}, {len(self.record.points)} points, {self.record.runs} runs>"

@@ -26,8 +26,9 @@ from parshall.campaign.segments import GATHER, gather
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Planner, Value
 from parshall.campaign.store import Store
-from parshall.campaign.work import Outcome, Task, key_of, scenario_digest
+from parshall.campaign.work import Outcome, Task, key_of, measure, scenario_digest
 from parshall.errors import InputError, ParshallError
+from parshall.quantities.catalog import named
 from parshall.runs import about
 from parshall.runs.storage import storage_error
 from parshall.schema import external
@@ -295,7 +296,7 @@ class _Execution:
         self.claims[run] = claim
         self.waiting[run] = [(point, repetition)]
         text = self.texts[point]
-        wanted = tuple(self._deciding())
+        wanted = tuple(name for name in self._deciding() if not named(name).quantity.source)
         place = (str(self.store.directory), self.store.identity)
         return Task(run, text, repetition, wanted, *place, self.code, external.places(text))
 
@@ -345,15 +346,23 @@ class _Execution:
                 self._receive(outcome.run, outcome.files)
             self.known.add(outcome.run)
             self.fresh += 1
+            text = self.texts[places[0][0]]
             if isinstance(self.rule, Stopping):
-                self.metric_of[outcome.run] = outcome.metrics.get(self.rule.metric)
-            self.estimate.learn(self.texts[places[0][0]], outcome)
+                with suppress(FileNotFoundError):  # gathered in between: it is read from there
+                    self.metric_of[outcome.run] = self._decides(outcome, self.rule.metric, text)
+            self.estimate.learn(text, outcome)
         self.claims.pop(outcome.run).release()
         for point, repetition in places:
             if outcome.error is not None:
                 self.planner.record(point, repetition, None)
             else:
                 self._there(point, repetition, outcome.run)
+
+    def _decides(self, outcome: Outcome, name: str, scenario: str) -> Value:
+        """The deciding metric of a run that was just done; workers do not know those that this program defines."""
+        if not named(name).quantity.source:
+            return outcome.metrics.get(name)
+        return measure(self.store.run_directory(outcome.run), (name,), scenario).get(name)
 
     def _receive(self, run: str, files: Mapping[str, bytes]) -> None:
         """Write the files of a worker that does not see the store."""

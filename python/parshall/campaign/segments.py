@@ -30,7 +30,8 @@ import polars as pl
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.errors import StoreError
 from parshall.files import digest, sync
-from parshall.runs.merit import METRICS
+from parshall.quantities import own
+from parshall.quantities.catalog import SUMMARY
 from parshall.runs.single import record_columns
 from parshall.runs.storage import storage_error
 
@@ -224,15 +225,18 @@ RUNS_SCHEMA: Mapping[str, Any] = {
     "wall_s": pl.Float64(),
     "cpu_s": pl.Float64(),
 }
+ENDS = ("_low", "_high")
+"""What follows a metric's name in the columns of its interval."""
+
 HOW_MADE = ("host", "started", "wall_s", "cpu_s")
 """Columns of ``runs`` that differ when a run is done again."""
 
 
 def reserved_columns() -> set[str]:
     """The columns of all tables that are joined with a sweep's parameters, which therefore have other names."""
-    own = {"sweep", "point", "run", "repetition", "repetitions", "ended", "metric", "value", "scenario", "error"}
-    intervals = {f"{key}{end}" for key in METRICS for end in ("_low", "_high")}
-    return own | intervals | record_columns() | set(RUNS_SCHEMA)
+    ours = {"sweep", "point", "run", "repetition", "repetitions", "ended", "metric", "value", "scenario", "error"}
+    metrics = {f"{key}{end}" for key in (*SUMMARY, *(each.key for each in own.defined())) for end in ("", *ENDS)}
+    return ours | metrics | record_columns() | set(RUNS_SCHEMA)
 
 
 def scenarios_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

@@ -31,18 +31,16 @@ import re
 import shutil
 import socket
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from parshall import notebook
 from parshall.campaign import locks
 from parshall.campaign.locks import Claim
 from parshall.errors import InputError, StorageError, StoreError
 from parshall.files import sync, write_atomically
 from parshall.runs.storage import storage_error
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FORMAT = 1
 STORE_FILE = "store.json"
@@ -105,20 +103,6 @@ class Store:
     def sweeps(self) -> list[str]:
         """The names of its sweeps."""
         return sorted(path.stem for path in (self.directory / "sweeps").glob("*.json") if path.name[0] != ".")
-
-    def query(self, sql: str, sweeps: Sequence[str] = ()) -> pl.DataFrame:
-        """The answer to a question in SQL (`parshall.campaign.query`), about the runs of these sweeps.
-
-        Raises
-        ------
-        InputError
-            The statement is refused, or there are several sweeps and none is named.
-        StoreError
-            The store is damaged.
-        """
-        from parshall.campaign.query import query  # noqa: PLC0415 - DuckDB takes a moment to load
-
-        return query(self, sql, sweeps)
 
     def check_writable(self) -> None:
         """Raise StorageError if nothing can be written."""
@@ -249,6 +233,11 @@ class Store:
         finally:
             if held is not None:
                 held.release()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: its sweeps."""
+        rows = ([name] for name in self.sweeps)
+        return notebook.fragment("Store", str(self.directory), notebook.table(("sweep",), rows))
 
     def __repr__(self) -> str:
         return f"<Store in {self.directory}>"

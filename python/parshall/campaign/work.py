@@ -22,7 +22,6 @@ from parshall.errors import ClusterError, ParshallError
 from parshall.files import digest
 from parshall.runs import about
 from parshall.runs.memory import most_flows
-from parshall.runs.merit import backward, directed
 from parshall.runs.single import Monitor, simulate
 from parshall.runs.storage import storage_error
 from parshall.schema import external
@@ -204,20 +203,11 @@ def measure(directory: Path, wanted: tuple[str, ...], scenario: str) -> dict[str
     """Metrics of a run's tables, by the run's repetition."""
     import polars as pl  # noqa: PLC0415 - workers that read no tables start fast
 
-    from parshall.campaign.metrics import Tables, of_tables  # noqa: PLC0415 - it takes a while to load
+    from parshall.quantities.measuring import series_of  # noqa: PLC0415 - it takes a while to load
+    from parshall.quantities.tables import Tables, backward, directed  # noqa: PLC0415
 
-    def table(name: str) -> pl.DataFrame | None:
+    def read(name: str) -> pl.DataFrame | None:
         path = directory / f"{name}.parquet"
         return pl.read_parquet(path) if path.exists() else None
 
-    flows, links = pl.read_parquet(directory / "flows.parquet"), pl.read_parquet(directory / "links.parquet")
-    own = directed(flows, backward(json.loads(scenario)))
-    tables = Tables(
-        own,
-        links,
-        table("transfers"),
-        delay_histogram=table("delay_histogram"),
-        groups=table("groups"),
-        latency_histogram=table("latency_histogram"),
-    )
-    return of_tables(tables, wanted)
+    return series_of(Tables(directed(read, backward(json.loads(scenario)))), wanted)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parshall.cli import completion
 from parshall.cli.console import (
     FAILURE,
     Controls,
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 def check_control(
     control: Annotated[
         str,
-        typer.Argument(help="FILE.py:CLASS or LIBRARY.so, or a name of the catalog.", show_default=False),
+        typer.Argument(
+            help="FILE.py:CLASS or LIBRARY.so, or a name of the catalog.",
+            show_default=False,
+            autocompletion=completion.controls,
+        ),
     ],
     parameters: Annotated[
         list[str] | None,

@@ -85,15 +85,16 @@ def _show_runs(title: str, comparisons: list[MetricComparison], at_least: float)
 
 
 def _show_sweeps(comparison: Comparison) -> None:
-    from parshall.campaign.metrics import label, unit
     from parshall.cli.metrics import interval_text
+    from parshall.quantities.catalog import named
 
     first = comparison.differences[0]
     shown = table(f"A: {comparison.a}   B: {comparison.b}", *first.point, "metric", "A", "B", "B - A", "")
     for each in comparison.differences:
-        texts = [interval_text(interval, unit(each.metric)) for interval in (each.a, each.b, each.difference)]
+        metric = named(each.metric)
+        texts = [interval_text(interval, metric.unit) for interval in (each.a, each.b, each.difference)]
         shown.add_row(
-            *each.point.values(), label(each.metric, comparison.link), *texts, each.verdict.text(comparison.at_least)
+            *each.point.values(), metric.label(comparison.link), *texts, each.verdict.text(comparison.at_least)
         )
     console().print(shown)
     _how(comparison.paired)

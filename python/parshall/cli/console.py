@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec
 
 import typer
 
@@ -40,6 +43,8 @@ Controls = Annotated[
         show_default=False,
     ),
 ]
+SCALES: tuple[Literal["quick", "paper"], ...] = ("quick", "paper")
+Scale = Annotated[str, typer.Option(help="quick: minutes; paper: as published.", autocompletion=lambda: [*SCALES])]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for other programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results.")]
 
@@ -74,6 +79,20 @@ def verb(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(FAILURE) from None
 
     return guarded
+
+
+@contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """SIGTERM is as SIGINT: what was finished is kept, and the message says where."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def fail(message: str, code: int) -> None:
@@ -132,6 +151,18 @@ def one_of(option: str, found: str, known: Sequence[str]) -> None:
     from parshall.schema.problems import did_you_mean, quoted
 
     raise InputError(f'{option}: found "{found}"; accepted: {quoted(known)}{did_you_mean(found, known)}')
+
+
+def scale_named(name: str) -> Literal["quick", "paper"]:
+    """The scale of a study.
+
+    Raises
+    ------
+    InputError
+        There is none of that name.
+    """
+    one_of("--scale", name, SCALES)
+    return "paper" if name == "paper" else "quick"
 
 
 def console() -> Console:

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from parshall.cli import completion
 from parshall.cli.console import (
     AtLeast,
     Controls,
     Json,
     Quiet,
+    Scale,
     console,
     declare_controls,
     note,
     print_json,
+    scale_named,
     share,
     table,
     verb,
@@ -43,11 +46,12 @@ Factors = Annotated[
 @verb
 def itb(
     cc: Annotated[
-        str, typer.Option(help="Congestion controls, with commas.")
+        str,
+        typer.Option(help="Congestion controls, with commas.", autocompletion=completion.each_of(completion.controls)),
     ] = "reno,bic,cubic,highspeed,htcp,scalable,vegas,bbr3",
     app: Annotated[str, typer.Option(help="Applications: TU, WM, PP, BU, PA.")] = "TU,WM,PP,BU,PA",
     class_: Annotated[str, typer.Option("--class", help="Classes, and ranges of them.")] = "A-L",
-    scale: Annotated[str, typer.Option(help="quick: minutes; paper: as published.")] = "quick",
+    scale: Scale = "quick",
     factors: Factors = None,
     controls: Controls = None,
     output: Annotated[
@@ -75,7 +79,7 @@ def itb(
 
     declare_controls(controls)
     names = named(cc)
-    cases = _cases(app, class_, scale, factors or [])
+    cases = _cases(app, class_, scale_named(scale), factors or [])
     if scenarios is not None:
         from parshall.itb.benchmark import Entry
         from parshall.itb.writing import write_scenarios
@@ -160,15 +164,11 @@ def _case_json(case: Any, result: Result) -> dict[str, Any]:
 
 
 def _cases(app: str, class_: str, scale: str, factors: list[str]) -> list[Case]:
-    from parshall.errors import InputError
     from parshall.itb.applications import find
     from parshall.itb.building import case
     from parshall.itb.classes import classes
     from parshall.itb.scale import SCALES
-    from parshall.schema.problems import did_you_mean, quoted
 
-    if scale not in SCALES:
-        raise InputError(f'--scale: found "{scale}"; accepted: {quoted(SCALES)}{did_you_mean(scale, SCALES)}')
     chosen, letters = find(app), classes(class_)
     return [case(each, letter, SCALES[scale], factors) for each in chosen for letter in letters]
 

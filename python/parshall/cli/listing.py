@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from parshall.cli import completion
 from parshall.cli.console import Json, console, print_json, table, verb
 
 
@@ -14,7 +15,11 @@ from parshall.cli.console import Json, console, print_json, table, verb
 def list_(
     family: Annotated[
         str | None,
-        typer.Argument(help="One family, or one entry such as cubic, with its parameters.", show_default=False),
+        typer.Argument(
+            help="One family, or one entry such as cubic, with its parameters.",
+            show_default=False,
+            autocompletion=completion.listed,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

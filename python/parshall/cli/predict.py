@@ -1,112 +1,107 @@
-"""``parshall predict``: what theory says, without a scenario."""
+"""``parshall predict``: what theory says of a scenario, without a simulation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Json, console, duration_s, one_of, print_json, table, verb
+from parshall.cli.console import Json, Overrides, console, note, print_json, table, verb
 
 if TYPE_CHECKING:
-    from parshall.models.large_deviations import Spectrum
+    from parshall.report.predicted import Section
 
-QUANTITIES = ("throughput",)
-SCALES = (100, 200, 500, 1000, 2000)
+THROUGHPUT = "throughput"
+"""What can be predicted without a scenario."""
 
 
 @verb
 def predict(
-    quantity: Annotated[str, typer.Argument(help="What to predict: throughput.", show_default=False)],
-    loss: Annotated[float, typer.Option(help="Probability that a packet is lost.", show_default=False)],
+    what: Annotated[
+        str,
+        typer.Argument(metavar="SCENARIO", help='A scenario in TOML; or the word "throughput".', show_default=False),
+    ],
+    overrides: Overrides = None,
+    loss: Annotated[
+        float | None, typer.Option(help="Of throughput: probability that a packet is lost.", show_default=False)
+    ] = None,
     cc: Annotated[
-        str, typer.Option("--cc", help="The congestion control: reno, bic, highspeed, cubic, scalable.")
+        str, typer.Option("--cc", help="Of throughput: the control; reno, bic, highspeed, cubic, scalable.")
     ] = "reno",
     rtt: Annotated[
         str | None,
-        typer.Option(help='Round-trip time, e.g. "100 ms"; CUBIC needs it.', show_default="rates per RTT alone"),
+        typer.Option(
+            help='Of throughput: round-trip time, e.g. "100 ms"; CUBIC needs it.', show_default="rates per RTT alone"
+        ),
     ] = None,
     w_max: Annotated[
-        int | None, typer.Option(help="Largest window, packets.", show_default="1000 for reno, else 10000")
+        int | None,
+        typer.Option(help="Of throughput: largest window, packets.", show_default="1000 for reno, else 10000"),
     ] = None,
-    rtts: Annotated[int, typer.Option(help="Length of the flow, RTTs.")] = 2**18,
+    rtts: Annotated[int, typer.Option(help="Of throughput: length of the flow, RTTs.")] = 2**18,
     scales: Annotated[
         list[int] | None,
         typer.Option(
-            "--scale", help="RTTs over which throughput is averaged; repeatable.", show_default="100 ... 2000"
+            "--scale",
+            help="Of throughput: RTTs over which it is averaged; repeatable.",
+            show_default="100 ... 2000",
         ),
     ] = None,
     low: Annotated[float | None, typer.Option(help="Least acceptable throughput, packets per RTT.")] = None,
     high: Annotated[float | None, typer.Option(help="Largest acceptable throughput, packets per RTT.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict a flow's throughput under independent losses: its mean, and how much it varies at each scale."""
+    """Predict a scenario by the analytic models: throughput of each group, completion times, queues.
+
+    Nothing is simulated. `parshall predict throughput --loss P` needs no scenario: it gives the mean throughput of one
+    flow under independent losses, and how much it varies at each time scale.
+    """
     from parshall.errors import InputError
-    from parshall.models import variants
 
-    if quantity not in QUANTITIES:
-        raise InputError(f'predict: found "{quantity}"; accepted: "throughput"')
-    one_of("--cc", cc, variants.CONTROLS)
-    rtt_s = duration_s("--rtt", rtt)
-    if cc == "cubic" and rtt_s is None:
-        raise InputError('--rtt: found none; CUBIC grows with time, so it needs one, e.g. --rtt "100 ms"')
-    found = variants.for_control(cc, loss, rtt_s=rtt_s, w_max=w_max)
-    chosen = scales or [n for n in SCALES if n <= rtts]
-    asked = {"loss": loss, "congestion_control": cc, "rtt_s": rtt_s, "w_max": w_max or variants.default_w_max(cc)}
-    answer = {**asked, **_answer(found, loss, rtts, chosen, low, high, reno=cc == "reno")}
-    if as_json:
-        print_json(answer)
+    if what == THROUGHPUT and not Path(what).exists():
+        if loss is None:
+            raise InputError("--loss: found none; the probability that a packet is lost is needed, e.g. --loss 0.02")
+        from parshall.cli.predict_throughput import predict_throughput
+
+        predict_throughput(loss, cc, rtt, w_max, rtts, scales, (low, high), as_json=as_json)
+    elif loss is not None:
+        raise InputError(f'--loss: found {loss:g} beside a scenario; it belongs to "parshall predict throughput"')
     else:
-        _show(answer)
+        _predict_scenario(Path(what), overrides or [], as_json=as_json)
 
 
-def _answer(
-    spectrum: Spectrum, loss: float, rtts: int, scales: list[int], low: float | None, high: float | None, *, reno: bool
-) -> dict[str, Any]:
-    """What ``--json`` prints; docs/json.md describes it."""
-    from math import sqrt
+def _predict_scenario(path: Path, overrides: list[str], *, as_json: bool) -> None:
+    from parshall.predict import flatten
+    from parshall.predict import predict as predicted_for
+    from parshall.scenario import Scenario
 
-    alpha, f = spectrum.curve(41)
-    bounds = [(n, *(float(end) for end in spectrum.bounds(rtts, n))) for n in scales]
-    wanted = low is not None or high is not None
-    least = spectrum.lowest if low is None else low
-    most = spectrum.highest if high is None else high
-    # Beyond its ends f is minus infinity for Reno's chain, and not known for the others'.
-    at_end = {
-        n: not reno and not (a > spectrum.lowest * (1 + 1e-9) and b < spectrum.highest * (1 - 1e-9))
-        for n, a, b in bounds
-    }
-    return {
-        "mean_packets_per_rtt": spectrum.mean,
-        "square_root_packets_per_rtt": sqrt(1.5 / loss) if reno else None,
-        "cycle_rtts": spectrum.cycle_rtts,
-        "n_rtts": rtts,
-        "lowest": float(spectrum.lowest),
-        "highest": float(spectrum.highest),
-        "bounds": [{"scale_rtts": n, "low": a, "high": b, "at_end": at_end[n]} for n, a, b in bounds],
-        "scale_for": spectrum.scale_for(least, most, rtts) if wanted else None,
-        "spectrum": [{"alpha": float(a), "f": float(b)} for a, b in zip(alpha, f, strict=True)],
-        "linear_parts": [{"low": p.low, "high": p.high, "q": p.q, "why": p.why} for p in spectrum.linear_parts],
-    }
+    scenario = Scenario.load(path, overrides)
+    predicted = predicted_for(scenario)
+    if as_json:
+        assumptions = list(predicted.assumptions)
+        print_json({"name": scenario.name, "predicted": flatten(predicted), "assumptions": assumptions})
+        return
+    from parshall.report.predicted import beside
+
+    for section in beside(predicted, {}).sections:
+        _show(section)
+    note("In brackets: from empty to full buffers of full links. Assumed:")
+    for assumption in predicted.assumptions:
+        note(f"- {assumption}")
 
 
-def _show(answer: dict[str, Any]) -> None:
+def _show(section: Section) -> None:
+    rows = [row for part in section.parts for row in part.rows]
+    spoken = [row for row in rows if row.values]
+    labels = list(dict.fromkeys(value.label for row in spoken for value in row.values))
+    shown = table(section.title, "model", *labels)
+    for row in spoken:
+        texts = {value.label: f"{value.text} ({value.spread})" if value.spread else value.text for value in row.values}
+        shown.add_row(row.name, *(texts.get(label, "") for label in labels))
     out = console()
-    mean, root = answer["mean_packets_per_rtt"], answer["square_root_packets_per_rtt"]
-    beside = f"square-root formula: {root:.4g}" if root is not None else answer["congestion_control"]
-    out.print(f"mean throughput {mean:.5g} packets per RTT ({beside})")
-    if answer["rtt_s"] is not None:
-        out.print(f"with an RTT of {1e3 * answer['rtt_s']:g} ms: {mean / answer['rtt_s']:.5g} packets per second")
-    shown = table(f"throughput in {answer['n_rtts']} RTTs", "averaged over, RTTs", "lowest", "highest")
-    for row in answer["bounds"]:
-        shown.add_row(str(row["scale_rtts"]), f"{row['low']:.4g}", f"{row['high']:.4g}")
-    out.print(shown)
-    if any(row["at_end"] for row in answer["bounds"]):
-        out.print(
-            f"the spectrum is known from {answer['lowest']:.4g} to {answer['highest']:.4g} packets per RTT: a range "
-            "that ends there may be wider"
-        )
-    if answer["scale_for"] is not None:
-        out.print(f"within the range from {answer['scale_for']} RTTs on")
-    for part in answer["linear_parts"]:
-        out.print(f"f is straight from {part['low']:.3g} to {part['high']:.4g} packets: {part['why']}")
+    out.print(shown if spoken else section.title)
+    for row in rows:
+        if row.reason:
+            out.print(f"no answer of {row.name}: {row.reason}")
+    out.print()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +21,7 @@ from parshall.cli.console import (
     note,
     print_json,
     table,
+    termination_interrupts,
     verb,
 )
 
@@ -83,10 +82,10 @@ def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int
     from parshall.runs import run as simulate
     from parshall.runs import storage
 
-    before = signal.signal(signal.SIGTERM, _interrupt)
     directory = output or storage.next_directory(Path("runs"), scenario.name)
+    shown = not quiet and sys.stderr.isatty()
     try:
-        with _progress_bar(scenario.name, not quiet and sys.stderr.isatty()) as progress:
+        with termination_interrupts(), _progress_bar(scenario.name, shown) as progress:
             return simulate(scenario, directory, workers=workers, overwrite=force, progress=progress)
     except KeyboardInterrupt:
         if (directory / storage.RUN_FILE).exists():
@@ -94,12 +93,6 @@ def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int
             fail(f"interrupted; {done} of {scenario.repetitions} repetitions can be read in {directory}", INTERRUPTED)
         fail("interrupted before a repetition was finished", INTERRUPTED)
         raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
@@ -112,24 +105,20 @@ def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
 
 def _show(made: Run, page: bool) -> None:
     from parshall.cli.metrics import interval_text
+    from parshall.quantities.catalog import SUMMARY, named
     from parshall.report.numbers import quantity
-    from parshall.runs.summary import METRICS
     from parshall.stats.confidence import Interval
 
     summary = made.summary
     done = len(made.repetitions)
     title = f"{made.metadata['name']}: {done} repetition{'s' if done > 1 else ''}"
     shown = table(title, "metric", "estimate" if done == 1 else "estimate ± 95 %")
-    one_way = summary["intervals"]["goodput_reverse_bps"] is None
-    forward = METRICS["goodput_bps"].label if one_way else "goodput, forward direction"
-    for key, metric in METRICS.items():
-        interval = summary["intervals"][key]
-        if key == "jain" and made.flows["flow"].n_unique() == 1:
-            continue  # one flow is not more or less fair than another
-        if interval is not None:
-            where = f", {summary['link']}" if metric.of_link and made.links["link"].n_unique() > 1 else ""
-            label = forward if key == "goodput_bps" else metric.label + where
-            shown.add_row(label, interval_text(Interval(**interval), metric.unit))
+    both_ways = summary["intervals"]["goodput_reverse_bps"] is not None
+    for each in map(named, SUMMARY):
+        interval = summary["intervals"][each.name]
+        if interval is not None and each.quantity.says(made.tables):
+            label = each.quantity.title_of_run(summary["link"], both_ways=both_ways)
+            shown.add_row(label, interval_text(Interval(**interval), each.unit))
     console().print(shown)
     rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
     simulated, spent = quantity(summary["simulated_s"], "s"), quantity(summary["cpu_s"], "s")

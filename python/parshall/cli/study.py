@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from parshall.cli.console import Json, Quiet, console, note, print_json, table, verb
-
-if TYPE_CHECKING:
-    from parshall.studies.study import Scale
+from parshall.cli import completion
+from parshall.cli.console import Json, Quiet, Scale, console, note, print_json, scale_named, table, verb
 
 
 @verb
 def study(
-    name: Annotated[str, typer.Argument(help="Which study; `parshall list studies`.", show_default=False)],
-    scale: Annotated[str, typer.Option(help="quick: minutes; paper: as published.")] = "quick",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Which study; `parshall list studies`.", show_default=False, autocompletion=completion.studies
+        ),
+    ],
+    scale: Scale = "quick",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the page and the checks to this directory.", show_default=False),
@@ -48,14 +51,14 @@ def study(
     from parshall.studies.catalog import find
     from parshall.studies.study import Execution, headline, write
 
-    checked = _scale(scale)
+    size = scale_named(scale)
     chosen = find(name)
     if figures and output is None:
         raise InputError("--figures: found no --output; accepted: --output DIRECTORY --figures")
     execution = Execution(store, workers, scheduler)
-    findings = chosen.run(checked, (lambda _: None) if quiet or as_json else note, execution)
+    findings = chosen.run(size, (lambda _: None) if quiet or as_json else note, execution)
     if output is not None:
-        page = chosen.page(checked, findings)
+        page = chosen.page(size, findings)
         written = storage.guarded(lambda: write(page, findings.checks, output, figures=figures))
         if not quiet:
             note(f"Page: {written[-1]}")
@@ -67,14 +70,3 @@ def study(
             shown.add_row(*check.cells())
         console().print(shown)
         console().print(headline(findings.checks))
-
-
-def _scale(text: str) -> Scale:
-    from parshall.errors import InputError
-
-    match text:
-        case "quick":
-            return "quick"
-        case "paper":
-            return "paper"
-    raise InputError(f'--scale: found "{text}"; accepted: "quick", "paper"')

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +22,7 @@ from parshall.cli.console import (
     note,
     print_json,
     table,
+    termination_interrupts,
     verb,
 )
 
@@ -95,19 +94,12 @@ def result(made: Sweep, page: Path | None) -> dict[str, Any]:
 def _done(plan: Any, store: Path, workers: int | None, scheduler: str | None, quiet: bool) -> Sweep:
     from parshall.campaign.runner import sweep as do
 
-    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with _bar(plan.name, shown=not quiet) as progress:
+        with termination_interrupts(), _bar(plan.name, shown=not quiet) as progress:
             return do(plan, store, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
         fail(f"interrupted; what was finished is in {store}, and the same command goes on from there", INTERRUPTED)
         raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _bar(name: str, *, shown: bool) -> AbstractContextManager[Callable[[Progress], None] | None]:
@@ -126,8 +118,8 @@ def _page(made: Sweep) -> Path:
 
 
 def _show(made: Sweep, page: Path | None) -> None:
-    from parshall.campaign.metrics import unit
     from parshall.cli.metrics import interval_text
+    from parshall.quantities.catalog import named
 
     shown = table(
         made.name, *(each.name for each in made.record.parameters), "runs", *map(made.label, made.record.metrics)
@@ -135,7 +127,7 @@ def _show(made: Sweep, page: Path | None) -> None:
     for number, point in enumerate(made.record.points[:_SHOWN_POINTS]):
         intervals = [made.interval(metric, number) for metric in made.record.metrics]
         texts = [
-            "" if each is None else interval_text(each, unit(metric))
+            "" if each is None else interval_text(each, named(metric).unit)
             for metric, each in zip(made.record.metrics, intervals, strict=True)
         ]
         shown.add_row(*_values(made, number), str(len(point.runs)), *texts)

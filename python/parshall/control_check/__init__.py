@@ -18,16 +18,6 @@
 True
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from typing import TYPE_CHECKING
-
-from parshall.lazily import named
-
-if TYPE_CHECKING:
-    from parshall.control_check.card import Card
-    from parshall.control_check.checking import check
-
-__all__ = ["Card", "check"]
-
-__getattr__ = named(__name__, {"Card": "card", "check": "checking"})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from parshall.control_check.card import Row, Trajectory, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Found, Key, Reading
+from parshall.quantities.catalog import named
+from parshall.quantities.measuring import series_of
+from parshall.quantities.tables import Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,11 +19,7 @@ BUFFERS = (0.5, 2.0)
 """BDP."""
 
 _DURATION_S = 30 + WARM_UP_S
-_MEASURES = (
-    ("utilisation", "utilisation", "ratio"),
-    ("mean_queueing_delay_s", "mean queueing delay", "s"),
-    ("loss_rate", "loss rate", "ratio"),
-)
+_MEASURES = tuple(map(named, ("utilisation", "mean_queueing_delay_s", "loss_rate")))
 
 
 def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
@@ -38,9 +37,9 @@ def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
 
 def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
     samples = tables["flow_samples"].drop_nulls("cwnd_packets")
-    link = tables["links"].row(0, named=True)
+    found = series_of(Tables(tables.get), [each.name for each in _MEASURES])
     return {
-        **{key: link[key] for key, _, _ in _MEASURES},
+        **{name: next(iter(series.own().values()), None) for name, series in found.items()},
         "time_s": samples["time_s"].to_list(),
         "cwnd_packets": samples["cwnd_packets"].to_list(),
     }
@@ -51,13 +50,13 @@ def rows(found: Found, names: list[str]) -> list[Row]:
     return [
         Row(
             "alone",
-            f"{key}_{buffer:g}_bdp",
-            f"{label}, alone at {buffer:g} BDP",
-            unit,
-            {name: interval([reading[key] for reading in found["alone", buffer, name]]) for name in names},
+            f"{each.name}_{buffer:g}_bdp",
+            f"{each.label()}, alone at {buffer:g} BDP",
+            each.unit,
+            {name: interval([reading[each.name] for reading in found["alone", buffer, name]]) for name in names},
         )
         for buffer in BUFFERS
-        for key, label, unit in _MEASURES
+        for each in _MEASURES
     ]
 
 

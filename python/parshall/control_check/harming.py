@@ -18,6 +18,8 @@ from parshall.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Found, Key, Reading
 from parshall.control_check.sharing import with_verdict
 from parshall.itb.fairness import harm
+from parshall.properties import title
+from parshall.quantities.transport import HARMS
 from parshall.stats.confidence import Interval
 from parshall.stats.verdict import DIFFERENT, Verdict, judged, matters
 
@@ -25,8 +27,7 @@ AT_LEAST = 0.05
 """Harm below this does not matter: no standard has a number."""
 
 _DURATION_S = 60 + WARM_UP_S
-_NAMES = {"reno": "Reno", "cubic": "CUBIC"}
-_HARMS = (("throughput_harm", "throughput harm"), ("delay_harm", "delay harm"))
+_HARMS = tuple(HARMS[key] for key in ("throughput_harm", "delay_harm"))
 
 
 def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
@@ -56,15 +57,15 @@ def rows(found: Found, own: str, names: list[str]) -> list[Row]:
     made = []
     for rival in RIVALS:
         shares = {name: [reading["share"] for reading in found["beside", name, rival]] for name in names}
-        for key, label in _HARMS:
-            values = {name: interval(_values(harmed, name, rival, key)) for name in names}
-            verdict, accepted = _verdict(values[own], own == rival, _NAMES[rival])
-            label_to = f"{label} to {_NAMES[rival]}"
-            made.append(Row("harm", f"{key}_{rival}", label_to, "ratio", values, None, verdict, accepted))
+        for each in _HARMS:
+            values = {name: interval(_values(harmed, name, rival, each.key)) for name in names}
+            verdict, accepted = _verdict(values[own], own == rival, title(rival))
+            label = f"{each.label} to {title(rival)}"
+            made.append(Row("harm", f"{each.key}_{rival}", label, each.unit, values, None, verdict, accepted))
         row = Row(
             "harm",
             f"share_{rival}",
-            f"share left to {_NAMES[rival]}, of an equal one",
+            f"share left to {title(rival)}, of an equal one",
             "ratio",
             {name: interval(shares[name]) for name in names},
         )

@@ -5,7 +5,7 @@
 | Jain's index | of the goodputs of four flows, `parshall.stats.fairness` |
 | least share | the smallest of them over an equal share; below 1 % is starvation, as in `parshall.report.starved` |
 | RTT fairness | goodput with 20 ms over that with 80 ms |
-| convergence | from the second flow's start until Jain's index of both is 0.9, as in `parshall.itb.measures` |
+| convergence | from the second flow's start until Jain's index of both is 0.9, as in `parshall.quantities.transport` |
 
 References: RFC 9743 §5.1.4; R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984.
 """
@@ -20,7 +20,8 @@ import polars as pl
 from parshall.control_check.card import Row, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Found, Key, Reading
-from parshall.itb.measures import convergence
+from parshall.quantities.tables import Tables
+from parshall.quantities.transport import convergence
 from parshall.report.starved import SHARE
 from parshall.stats.fairness import jain
 
@@ -64,15 +65,13 @@ def _convergence(tables: Mapping[str, pl.DataFrame]) -> Reading:
         tables["flow_samples"]
         .sort("flow", "time_s")
         .with_columns(
-            point=pl.lit(0),
-            repetition=pl.lit(0),
             goodput_bps=8.0 * (delivered - delivered.shift(1).over("flow").fill_null(0)) / _SAMPLES_S,
             start_s=pl.when(first).then(0.0).otherwise(float(_SECOND_STARTS_S)),
             completion_s=pl.lit(float(_SECOND_STARTS_S + SEEN_S)),
         )
         .filter(pl.col("time_s") > pl.col("start_s"))
     )
-    return {"convergence_s": convergence(rates)["convergence_s"][0]}
+    return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), None)}
 
 
 def rows(found: Found, own: str, names: list[str]) -> list[Row]:

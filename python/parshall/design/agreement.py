@@ -28,6 +28,7 @@ LABELS = {
     "mean_delay_s": "mean delay",
     "reservations": "every session's rate at least its reservation",
 }
+UNITS = {"loss_in": "1", "delay_s": "s", "mean_delay_s": "s", "reservations": "1"}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from importlib import metadata
 
 import numpy as np
 
-from parshall.design.agreement import LABELS
+from parshall.design.agreement import LABELS, UNITS
 from parshall.design.recommendation import Recommendation, answer
 from parshall.design.rio import RioDesign
 from parshall.report.document import Document, Drawn, Section, Table
@@ -52,8 +52,7 @@ def _asked(design: RioDesign, recommendation: Recommendation | None) -> Table:
     )
     for name in agreement.asked:
         value = getattr(agreement, name)
-        unit = "s" if name.endswith("_s") else ""
-        asked = "yes" if name == "reservations" else f"at most {quantity(value, unit or '1')}"
+        asked = "yes" if name == "reservations" else f"at most {quantity(value, UNITS[name])}"
         share = "—" if name not in margins else f"{100 * float(margins[name]):.1f} %"
         each = judged.get(name)
         simulated = "—" if each is None else f"{100 * each.value.mean / each.bound:.1f} %"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parshall.design.agreement import LABELS
+from parshall.design.agreement import LABELS, UNITS
 from parshall.design.confirm import Confirmation, Kept, confirm
 from parshall.design.rio import RioDesign, sentences, setting_of
 from parshall.design.simulated import Setting
@@ -131,5 +131,5 @@ def _judgement(each: Kept) -> str:
     name = (
         "reservation over rate of the worst session" if each.constraint == "reservations" else LABELS[each.constraint]
     )
-    unit = " s" if each.constraint.endswith("_s") else ""
+    unit = " s" if UNITS[each.constraint] == "s" else ""
     return f"{name} {value.mean:.3g}{between}{unit}, at most {each.bound:.4g}{unit}: {each.verdict}"

@@ -32,9 +32,10 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "delay": ("vegas", "fast", "dctcp"),
     "delay_and_loss": ("illinois", "yeah", "compound"),
     "radio": ("westwood", "veno", "hybla"),
-    "rate": ("tfrc",),
+    "low_latency": ("prague", "nv"),
+    "rate": ("tfrc", "gcc", "scream"),
     "background": ("lp", "ledbat++", "copa"),
-    "model": ("bbr", "bbr3"),
+    "model": ("bbr", "bbr2", "bbr3"),
     "time_scale": ("tcp_rate", "rate_based", "multiple_time_scale"),
 }
 LOSSES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
@@ -42,7 +43,7 @@ RTT_S = 0.1
 RESPONSE_BPS, TRAJECTORY_BPS = 1e9, 1e8
 PACKET_BITS = 12_000.0
 RESPONSE_S, TRAJECTORY_S = 60.0, 60.0
-_MARKED = {"dctcp": {"ecn": True, "accurate_ecn": True}}
+_MARKED: Mapping[str, Mapping[str, Any]] = {"dctcp": {"ecn": True, "accurate_ecn": True}, "prague": {}}
 """What a control needs of TCP, and of the queue, to be itself."""
 
 

@@ -14,6 +14,7 @@ from parshall.control_check import check
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
 from parshall.models.catalog import CATALOG
+from parshall.quantities.catalog import OURS
 from parshall.schema.catalog import Entry, Parameter, family
 
 ROOT = Path(__file__).parents[3]
@@ -59,7 +60,7 @@ def entries(name: str) -> str:
 
 
 def _summary(entry: Entry) -> str:
-    others = ", ".join(f'`{key} = "{default}"`' for key, default in entry.defaults)
+    others = ", ".join(f"`{key} = {json.dumps(default)}`" for key, default in entry.defaults)
     return f"{entry.summary}; default with it: {others}" if others else entry.summary
 
 
@@ -127,6 +128,20 @@ def records() -> str:
     return "\n\n".join(parts)
 
 
+def quantities() -> str:
+    """The catalogue of quantities, by what they are of."""
+    titles = {"run": "Of a run", "link": "Of a link", "group": "Of a group of flows", "flow": "Of a flow"}
+    parts = []
+    for per, title in titles.items():
+        rows = [
+            (f"`{each.key}`", each.unit, each.better or "-", f"{each.label}{': ' if each.what else ''}{each.what}")
+            for each in OURS.values()
+            if each.per == per
+        ]
+        parts.append(f"**{title}**\n\n" + table(("key", "unit", "better", "what"), rows))
+    return "\n\n".join(parts)
+
+
 def references() -> str:
     """The bibliography, docs/references.toml."""
     listed = tomllib.loads((ROOT / "docs" / "references.toml").read_text(encoding="utf-8"))
@@ -144,6 +159,7 @@ FAMILIES = ("congestion_controls", "recoveries", "queues", "markers", "losses", 
 SECTIONS: Mapping[str, Callable[[], str]] = {
     **{name: partial(entries, name) for name in FAMILIES},
     "models": models,
+    "quantities": quantities,
     "records": records,
     "references": references,
     "conformance-checks": conformance_checks,

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import pdtr
+import scipy
 
 from parshall.errors import InputError
 from parshall.itb import ping_pong
@@ -154,7 +154,7 @@ def exponential_rtts(factors: Factors, count: int) -> list[float]:
 
 def poisson_rtts(factors: Factors, count: int) -> list[float]:
     """Quantiles of a Poisson distribution whose mean, 10, stands for the class's RTT."""
-    below = pdtr(np.arange(100), 10)
+    below = scipy.special.pdtr(np.arange(100), 10)
     return _quantiles(factors, count, lambda u: np.searchsorted(below, u) / 10)
 
 

@@ -23,7 +23,7 @@ from itertools import combinations
 
 from parshall.itb import score
 from parshall.itb.benchmark import CaseResult
-from parshall.stats.verdict import AT_LEAST
+from parshall.stats.verdict import AT_LEAST, reaches
 
 _LEAST = 2
 """Repetitions, for a noise to be known."""
@@ -97,4 +97,4 @@ def differ(a: dict[int, float], b: dict[int, float], at_least: float = AT_LEAST)
         return sign != 0
     # No spread: the difference is the same in every repetition.
     of_a, of_b = (sum(each[n] for n in common) / len(common) for each in (a, b))
-    return abs(of_a - of_b) > at_least * max(abs(of_a), abs(of_b))
+    return reaches(of_a, of_b, at_least)

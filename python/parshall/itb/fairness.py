@@ -1,17 +1,10 @@
 """Harm: what a flow of the usual TCP loses to a neighbour with another control, that it would keep beside its own kind.
 
-| symbol | column | unit |
-| --- | --- | --- |
-| (g_own - g_with)/g_own | `throughput_harm` | 1, of the mean goodput of the rival's files |
-| (d_with - d_own)/max(d_with, d_own) | `delay_harm` | 1, of the rival's mean RTT over that without queues |
-| (l_with - l_own)/max(l_with, l_own) | `loss_harm` | 1, of the rival's share of lost packets |
-| T_with/T_own | `completion_ratio` | 1, of the rival's mean completion time (§4.2.3) |
-
-Harm is 0 where the neighbour is no worse than the rival's own kind, 1 where everything is taken, and negative where
-the rival is better off. For quantities of which more is better it is the share that is lost; for those of which less
-is better, the share of what is suffered that the neighbour has caused, and, where it is negative, the share that it
-has spared. Where neither run has losses, nothing was harmed. These are the questions that RFC 9743 asks of mixed
-traffic.
+`parshall.quantities.transport` has the formulas. Harm is 0 where the neighbour is no worse than the rival's own kind,
+1 where everything is taken, and negative where the rival is better off. For quantities of which more is better it is
+the share that is lost; for those of which less is better, the share of what is suffered that the neighbour has caused,
+and, where it is negative, the share that it has spared. Where neither run has losses, nothing was harmed. These are
+the questions that RFC 9743 asks of mixed traffic.
 
 References: R. Ware, M. Mukerjee, S. Seshan, J. Sherry, Beyond Jain's fairness index, HotNets 2019; RFC 9743;
 Guillier, Hablot & Vicat-Blanc Primet 2007, §4.2.3.
@@ -23,10 +16,11 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from parshall.quantities import transport
+from parshall.quantities.tables import Tables
+
 Pair = tuple[str, str]
 """A control and the rival beside it."""
-
-HARMS = ("throughput_harm", "delay_harm", "loss_harm", "completion_ratio")
 
 
 def harm(second: pl.DataFrame, points: Mapping[Pair, tuple[int, int]]) -> pl.DataFrame:
@@ -44,26 +38,11 @@ def harm(second: pl.DataFrame, points: Mapping[Pair, tuple[int, int]]) -> pl.Dat
         schema={"control": pl.String, "rival": pl.String, "mixed": pl.UInt32, "own": pl.UInt32},
         orient="row",
     )
-    wanted = second.select(
-        "point", "repetition", "goodput_bps", "completion_s", "flow_loss_rate", rtt=pl.col("rtt_excess_s")
-    )
+    wanted = second.select("point", "repetition", "goodput_bps", "completion_s", "flow_loss_rate", "rtt_excess_s")
     mixed = rows.join(wanted, left_on="mixed", right_on="point", how="inner", maintain_order="left")
     both = mixed.join(
         wanted, left_on=["own", "repetition"], right_on=["point", "repetition"], suffix="_own", maintain_order="left"
     )
-    return both.select(
-        "control",
-        "rival",
-        "repetition",
-        throughput_harm=(pl.col("goodput_bps_own") - pl.col("goodput_bps")) / pl.col("goodput_bps_own"),
-        delay_harm=_caused("rtt"),
-        loss_harm=_caused("flow_loss_rate"),
-        completion_ratio=pl.col("completion_s") / pl.col("completion_s_own"),
-    )
-
-
-def _caused(name: str) -> pl.Expr:
-    """The difference over the larger of both, in [-1, 1]; 0 where both are 0."""
-    with_, own = pl.col(name), pl.col(f"{name}_own")
-    larger = pl.max_horizontal(with_.abs(), own.abs())
-    return pl.when(larger <= 0).then(0.0).otherwise((with_ - own) / larger)
+    pairs = both.drop("repetition").with_row_index("repetition")
+    rows = both.select("control", "rival", "repetition")
+    return transport.with_values(rows, transport.HARMS.values(), Tables({"pairs": pairs}.get))

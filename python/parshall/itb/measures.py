@@ -1,31 +1,12 @@
-"""The metrics of a run (§4.2), for many runs at a time.
+"""The tables of files and rates that the measures of a run (§4.2) are computed from, for many runs at a time.
 
-| symbol | column | unit | of |
-| --- | --- | --- | --- |
-| T mean, sigma_T | `completion_s`, `completion_sd_s` | s | timed files |
-| T_max, T_min | `completion_max_s`, `completion_min_s` | s | timed files |
-| predictability | `unpredictability` | 1 | coefficient of variation of T over that on an empty path |
-| g_i mean | `goodput_bps` | bit/s | mean over the files |
-| G | `aggregate_bps` | bit/s | all timed bytes over the time from first start to last end |
-| sigma_i | `goodput_sd_bps` | bit/s | over time, of sampled flows with one file |
-| p_{i,k} | `goodput_shares` | 1 | the same flows: how often the goodput is k % of C_a |
-| J | `jain` | 1 | over the sources |
-| E = G/X | `efficiency` | 1 | useful flows: goodput over throughput |
-| queueing delay | `queueing_delay_s`, `queueing_delay_p99_s` | s | at the bottleneck |
-| | `loss_rate`, `flow_loss_rate` | 1 | at the bottleneck; of the half's own packets |
-| | `utilisation` | 1 | of the bottleneck |
-| | `start_up_s` | s | from start until the goodput first is 90 % of the fair share |
-| | `convergence_s` | s | until Jain's index of the sampled flows' goodputs first is 0.9 |
-| | `rtt_excess_s` | s | mean RTT of the half's flows over that without queues |
-| | `finished` | 1 | share of the timed files that were complete at the end |
-
-Spread and fairness are null where a run has one file (TU, PA). A file of PA is the whole ping-pong, both directions of
-it: `parshall.itb.ping_pong`.
+`parshall.quantities.transport` has the measures. A file of PA is the whole ping-pong, both directions of it:
+`parshall.itb.ping_pong`.
 
 A file that is not complete at the end counts as if it were complete then, so completion times are lower bounds
 wherever `finished` is below 1. The same holds for start-up and convergence that were not seen. Start-up, convergence,
-sigma_i and p_{i,k} are those of applications with one file a source; others idle in between. Goodputs over time are
-moving averages over two RTTs or one sampling interval, whichever is longer.
+and how goodput varies over time are those of applications with one file a source; others idle in between. Goodputs
+over time are moving averages over two RTTs or one sampling interval, whichever is longer.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.2; R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984.
 """
@@ -41,13 +22,12 @@ from numpy.typing import NDArray
 
 from parshall.itb.building import EXCHANGED, SAMPLES, TIMED, Case
 from parshall.itb.ping_pong import message_s
+from parshall.quantities import transport
+from parshall.quantities.tables import Tables as Measured
 
 KEYS = ("point", "repetition")
 Scope = Literal["all", "a", "b"]
 _GROUPS: dict[Scope, str] = {"all": TIMED, "a": r"^a\d+$", "b": r"^b\d+$"}
-
-REACHED = 0.9
-"""Of the fair share (start-up), and of Jain's index (convergence)."""
 
 _RTTS = 2.0
 """Over which goodputs are averaged."""
@@ -66,15 +46,24 @@ class Tables:
 def measured(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     """The metrics of a half, or of both: one row a run."""
     files = _files(case, tables, scope)
-    found = _completion(case, files).join(_of_flows(tables, scope), on=KEYS, how="left")
-    found = found.join(_of_link(tables), on=KEYS, how="left")
+    sources = files.group_by(KEYS).agg(expected=pl.struct("group", "source").n_unique() * case.rounds)
+    made = {
+        "files": files.join(sources, on=KEYS, how="left", maintain_order="left"),
+        "flows": _of(tables.flows, scope),
+        "links": tables.links.filter(pl.col("link") == "bottleneck"),
+    }
     if not case.application.idles:
-        found = found.join(_over_time(case, tables, scope), on=KEYS, how="left")
-    else:
-        found = found.with_columns(
-            pl.lit(None, dtype=pl.Float64).alias(name) for name in ("goodput_sd_bps", "start_up_s", "convergence_s")
-        )
-    return found.sort(KEYS)
+        target_bps = transport.REACHED * case.share_bps / case.factors.streams * _payload_share(case)
+        made["rates"] = _goodputs(case, tables, scope).with_columns(target_bps=target_bps)
+    runs = files.select(KEYS).unique().sort(KEYS).with_row_index("_number")
+    numbered = {
+        name: table.join(runs, on=KEYS, how="inner", maintain_order="left")
+        .drop("repetition")
+        .rename({"_number": "repetition"})
+        for name, table in made.items()
+    }
+    quantities = (*transport.MEASURES.values(), *transport.OTHERS)
+    return transport.with_values(runs.select(KEYS), quantities, Measured(numbered.get))
 
 
 def completion_times(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
@@ -161,62 +150,6 @@ def _exchanges(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     )
 
 
-def _completion(case: Case, files: pl.DataFrame) -> pl.DataFrame:
-    time, slowdown = pl.col("time_s"), pl.col("slowdown")
-    sources = files.group_by(*KEYS, "group", "source", maintain_order=True).agg(
-        rate=8 * pl.col("size_bytes").sum() / pl.col("time_s").sum(),
-    )
-    fairness = sources.group_by(*KEYS, maintain_order=True).agg(
-        jain=_of_several(pl.col("rate").sum() ** 2 / (pl.len() * (pl.col("rate") ** 2).sum())), sources=pl.len()
-    )
-    # The mean of (T_i - mean)^2 over all i: the source divides by N, not by N - 1.
-    return (
-        files.group_by(*KEYS, maintain_order=True)
-        .agg(
-            completion_s=time.mean(),
-            completion_max_s=time.max(),
-            completion_min_s=time.min(),
-            completion_sd_s=_of_several(time.std(ddof=0)),
-            unpredictability=_of_several(slowdown.std(ddof=0) / slowdown.mean()),
-            slowdown=slowdown.mean(),
-            goodput_bps=(8 * pl.col("size_bytes") / time).mean(),
-            aggregate_bps=8 * pl.col("size_bytes").sum() / (pl.col("end_s").max() - pl.col("start_s").min()),
-            complete=pl.col("finished").sum(),
-        )
-        .join(fairness, on=KEYS, how="left")
-        .with_columns(finished=pl.col("complete") / (pl.col("sources") * case.rounds))
-        .drop("complete", "sources")
-    )
-
-
-def _of_several(statistic: pl.Expr) -> pl.Expr:
-    """A statistic that one value does not have."""
-    return pl.when(pl.len() > 1).then(statistic)
-
-
-def _of_flows(tables: Tables, scope: Scope) -> pl.DataFrame:
-    sent, excess = pl.col("packets_sent"), pl.col("mean_rtt_s") - pl.col("rtt_base_s")
-    return (
-        _of(tables.flows, scope)
-        .group_by(*KEYS, maintain_order=True)
-        .agg(
-            efficiency=pl.col("goodput_bps").sum() / pl.col("throughput_bps").sum(),
-            flow_loss_rate=pl.col("packets_dropped").sum() / sent.sum(),
-            rtt_excess_s=excess.mean(),
-        )
-    )
-
-
-def _of_link(tables: Tables) -> pl.DataFrame:
-    return tables.links.filter(pl.col("link") == "bottleneck").select(
-        *KEYS,
-        "utilisation",
-        "loss_rate",
-        queueing_delay_s="mean_queueing_delay_s",
-        queueing_delay_p99_s="queueing_delay_p99_s",
-    )
-
-
 def _goodputs(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     """Goodput over time of sampled flows while they have something to send."""
     groups = tables.flows.select(*KEYS, "flow", "group")
@@ -238,48 +171,6 @@ def _goodputs(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
     joined = rates.join(ends, on=[*KEYS, "flow"], how="inner")
     active = (pl.col("time_s") > pl.col("start_s")) & (pl.col("time_s") <= pl.col("completion_s"))
     return joined.filter(active).select(*KEYS, "group", "flow", "time_s", "goodput_bps", "start_s", "completion_s")
-
-
-def _over_time(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
-    rates = _goodputs(case, tables, scope)
-    target_bps = REACHED * case.share_bps / case.factors.streams * _payload_share(case)
-    reached = pl.col("time_s").filter(pl.col("goodput_bps") >= target_bps).min()
-    flows = rates.group_by(*KEYS, "group", "flow", maintain_order=True).agg(
-        start_up=reached.fill_null(pl.col("completion_s").first()) - pl.col("start_s").first(),
-        spread=pl.col("goodput_bps").std(ddof=0),
-    )
-    means = flows.group_by(*KEYS, maintain_order=True).agg(
-        start_up_s=pl.col("start_up").mean(), goodput_sd_bps=pl.col("spread").mean()
-    )
-    return means.join(convergence(rates), on=KEYS, how="left")
-
-
-def convergence(rates: pl.DataFrame) -> pl.DataFrame:
-    """When all sampled flows share evenly, counted from the last one's start; null for one flow.
-
-    Parameters
-    ----------
-    rates
-        `goodput_bps` over time: columns `KEYS`, `flow`, `time_s`, `goodput_bps`, `start_s`, `completion_s`.
-    """
-    bounds = rates.group_by(*KEYS, maintain_order=True).agg(
-        flows=pl.col("flow").n_unique(), last=pl.col("start_s").max(), until=pl.col("completion_s").min()
-    )
-    together = (
-        rates.join(bounds, on=KEYS)
-        .filter((pl.col("time_s") > pl.col("last")) & (pl.col("time_s") <= pl.col("until")))
-        .group_by(*KEYS, "time_s", maintain_order=True)
-        .agg(
-            jain=pl.col("goodput_bps").sum() ** 2 / (pl.len() * (pl.col("goodput_bps") ** 2).sum()),
-        )
-    )
-    first = (
-        together.filter(pl.col("jain") >= REACHED).group_by(*KEYS, maintain_order=True).agg(at=pl.col("time_s").min())
-    )
-    found = bounds.join(first, on=KEYS, how="left").with_columns(
-        convergence_s=pl.when(pl.col("flows") > 1).then(pl.col("at").fill_null(pl.col("until")) - pl.col("last"))
-    )
-    return found.select(*KEYS, "convergence_s")
 
 
 def _payload_share(case: Case) -> float:

@@ -17,7 +17,6 @@ from parshall.stats.confidence import Interval
 
 _REFERENCE = ("Guillier, Hablot & Vicat-Blanc Primet 2007", "INRIA RR-6244")
 _OVERALL = ("unpredictability", "jain", "start_up_s", "convergence_s", "queueing_delay_s", "loss_rate")
-_HARMS = ("throughput_harm", "delay_harm", "loss_harm", "completion_ratio")
 _RANKED = ("completion_sd_s", "completion_min_s", "completion_max_s", "unpredictability", "jain")
 _GOODPUT = ("goodput_bps", "goodput_sd_bps", "aggregate_bps", "efficiency", "start_up_s", "convergence_s")
 _BOTTLENECK = ("queueing_delay_s", "queueing_delay_p99_s", "loss_rate")
@@ -200,13 +199,12 @@ def _application(result: Result, cases: Sequence[CaseResult]) -> Section:
             for control in order
         ],
     )
-    harms = [BY_KEY[key] for key in _HARMS]
     harm = [
         _table(
             f"Harm to competing {rival}",
-            ["control", *(measure.label for measure in harms)],
+            ["control", *(measure.label for measure in score.HARMS)],
             [
-                [f"`{control}`", *(_share(score.average(cases, control, measure, rival)) for measure in harms)]
+                [f"`{control}`", *(_share(score.average(cases, control, measure, rival)) for measure in score.HARMS)]
                 for control in order
                 if control != rival
             ],

@@ -17,65 +17,57 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Literal
 
 import polars as pl
 
 from parshall.itb.benchmark import CaseResult
+from parshall.quantities import transport
+from parshall.quantities.definition import Quantity
 from parshall.stats.confidence import Interval, mean_interval, paired_difference
 from parshall.stats.estimates import within
 from parshall.stats.verdict import AT_LEAST, Verdict, judged
 
-Better = Literal["lower", "higher"]
-
 
 @dataclass(frozen=True)
 class Measure:
-    """One column of the score.
+    """One column of the score: a quantity, and how it is printed.
 
     Parameters
     ----------
-    key
-        The column of `measures` or `fairness`.
-    label, unit
-        As printed, the values multiplied by `factor`.
-    better
-        Which direction is.
+    quantity
+        The column of `measures` or `fairness` with its key.
+    unit
+        That of what is printed: the values multiplied by `factor`.
     """
 
-    key: str
-    label: str
+    quantity: Quantity
     unit: str
-    better: Better
-    factor: float = 1.0
+    factor: float
+
+    @property
+    def key(self) -> str:
+        """The column."""
+        return self.quantity.key
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return self.quantity.label
 
 
-MEASURES: tuple[Measure, ...] = (
-    Measure("completion_s", "mean completion time", "s", "lower"),
-    Measure("completion_sd_s", "its standard deviation", "s", "lower"),
-    Measure("completion_max_s", "longest completion time", "s", "lower"),
-    Measure("completion_min_s", "shortest completion time", "s", "lower"),
-    Measure("unpredictability", "unpredictability", "", "lower"),
-    Measure("jain", "Jain's index", "", "higher"),
-    Measure("goodput_bps", "mean goodput", "Mbit/s", "higher", 1e-6),
-    Measure("aggregate_bps", "aggregate goodput", "Mbit/s", "higher", 1e-6),
-    Measure("goodput_sd_bps", "standard deviation of goodput", "Mbit/s", "lower", 1e-6),
-    Measure("efficiency", "efficiency", "", "higher"),
-    Measure("utilisation", "utilisation", "", "higher"),
-    Measure("queueing_delay_s", "queueing delay", "ms", "lower", 1e3),
-    Measure("queueing_delay_p99_s", "its 99th percentile", "ms", "lower", 1e3),
-    Measure("loss_rate", "loss rate", "%", "lower", 100.0),
-    Measure("start_up_s", "start-up time", "s", "lower"),
-    Measure("convergence_s", "convergence", "s", "lower"),
-)
+_PRINTED = {"s": ("s", 1.0), "bit/s": ("Mbit/s", 1e-6), "ratio": ("%", 100.0), "1": ("", 1.0)}
+_MILLISECONDS = ("queueing_delay_s", "queueing_delay_p99_s")
+
+
+def _printed(quantity: Quantity) -> Measure:
+    return Measure(quantity, *(("ms", 1e3) if quantity.key in _MILLISECONDS else _PRINTED[quantity.unit]))
+
+
+MEASURES: tuple[Measure, ...] = tuple(map(_printed, transport.MEASURES.values()))
 """Of a control alone; the first one decides the ranking."""
 
-HARMS: tuple[Measure, ...] = (
-    Measure("throughput_harm", "harm to throughput", "", "lower"),
-    Measure("delay_harm", "harm to delay", "", "lower"),
-    Measure("loss_harm", "harm to loss", "", "lower"),
-    Measure("completion_ratio", "completion time of the rival, ratio", "", "lower"),
-)
+HARMS: tuple[Measure, ...] = tuple(Measure(each, "", 1.0) for each in transport.HARMS.values())
+"""Of a control beside a rival."""
 
 BY_KEY: dict[str, Measure] = {measure.key: measure for measure in (*MEASURES, *HARMS)}
 
@@ -143,7 +135,7 @@ def ranking(
     """Controls by a measure, the best first; those without a value are left out."""
     known = {control: values(case, control, measure.key) for control in controls}
     means = {control: interval(found, measure.factor, 0.0) for control, found in known.items()}
-    sign = 1 if measure.better == "lower" else -1
+    sign = 1 if measure.quantity.better == "lower" else -1
     order = sorted((sign * each.mean, index, control) for index, (control, each) in enumerate(means.items()) if each)
     standings: list[Standing] = []
     for rank, (_, _, control) in enumerate(order, 1):

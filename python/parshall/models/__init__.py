@@ -5,15 +5,6 @@
 Nothing here imports the simulator or the scenario.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-import importlib
-import importlib.util
-from types import ModuleType
-
-
-def __getattr__(name: str) -> ModuleType:
-    """Import the module that is asked for."""
-    if name.startswith("_") or importlib.util.find_spec(f"{__name__}.{name}") is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{name}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

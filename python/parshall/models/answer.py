@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models.entry import Entry
-from parshall.models.inputs import FloatArray, limit, positive, probability_or_zero
+from parshall.models.inputs import FloatArray, ModelInputError, limit, positive, probability_or_zero
+from parshall.properties import defaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Conditions:
     queueing_delay_s
         Part of `rtt_s` that is spent in queues; `None`: unknown. Delay-based controls only.
     parameters
-        Of the congestion control, by the names of its catalog entry (`{"c": 0.4}`).
+        Of the congestion control, by the names of its catalog entry (`{"c": 0.4}`); models take the entry's default of
+        one that is not here.
 
     Raises
     ------
@@ -96,15 +98,23 @@ class Conditions:
             dict(parameters or {}),
         )
 
-    def number(self, name: str, default: float) -> float:
-        """Return the congestion control's parameter `name`."""
-        value = self.parameters.get(name, default)
-        return float(value) if isinstance(value, (int, float)) else default
+    def number(self, name: str) -> float:
+        """Return the congestion control's parameter `name`, a number."""
+        value = self.parameters.get(name)
+        if isinstance(value, (int, float)):
+            return float(value)
+        raise ModelInputError(f"{name}: found {value!r}, accepted is a number")
 
-    def flag(self, name: str, default: bool) -> bool:
-        """Return the congestion control's parameter `name`."""
-        value = self.parameters.get(name, default)
-        return value if isinstance(value, bool) else default
+    def flag(self, name: str) -> bool:
+        """Return the congestion control's parameter `name`, which is or is not."""
+        value = self.parameters.get(name)
+        if isinstance(value, bool):
+            return value
+        raise ModelInputError(f"{name}: found {value!r}, accepted is True or False")
+
+    def of_control(self, control: str) -> Conditions:
+        """These conditions, with the control's defaults where `parameters` say nothing."""
+        return replace(self, parameters={**defaults(control), **self.parameters})
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +177,17 @@ class ThroughputModel:
         """What users write."""
         return self.entry.name
 
+    @property
+    def control(self) -> str:
+        """The congestion control whose formula it is."""
+        return self.entry.controls[0]
+
     def delivered(self, conditions: Conditions) -> FloatArray:
         """Packets a second, without regard to the range; at most one window limit a round-trip time.
 
         Infinite where nothing is lost and no window limits.
         """
+        conditions = conditions.of_control(self.control)
         most = conditions.window_limit_packets / conditions.rtt_s
         lossless = conditions.loss == 0
         if not self.needs_loss or not np.any(lossless):
@@ -199,6 +215,7 @@ class ThroughputModel:
 
     def reason(self, conditions: Conditions) -> str | None:
         """Say why `conditions` are out of the model's range; `None` if they are not."""
+        conditions = conditions.of_control(self.control)
         if self.needs_loss and np.any(conditions.loss == 0):
             if np.isinf(conditions.window_limit_packets):
                 return "nothing is lost and no window limits: the formula has no finite value"

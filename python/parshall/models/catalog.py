@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from parshall.models import competing, diffserv, large_deviations, latency, queues, throughput, variants
+from parshall.models import competing, diffserv, fair_share, large_deviations, latency, queues, throughput, variants
 from parshall.models.entry import Entry
 
 CATALOG: tuple[Entry, ...] = (
@@ -19,6 +19,7 @@ CATALOG: tuple[Entry, ...] = (
     *latency.ENTRIES,
     *queues.ENTRIES,
     *diffserv.ENTRIES,
+    *fair_share.ENTRIES,
 )
 
 

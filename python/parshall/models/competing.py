@@ -26,8 +26,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, ModelInputError
@@ -63,7 +63,7 @@ class Pair:
     """
 
     windows: FloatArray
-    transitions: csr_array
+    transitions: scipy.sparse.csr_array
     stationary: FloatArray
 
     @property
@@ -134,7 +134,7 @@ def pair(loss: LossFunction | Callable[[FloatArray], ArrayLike], w_max: int = 10
             p_1, p_2 = own_p
             weights.append((p_1 if lose_1 else 1 - p_1) * (p_2 if lose_2 else 1 - p_2))
     entries = (np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns)))
-    transitions = csr_array(entries, shape=(first.size, first.size))
+    transitions = scipy.sparse.csr_array(entries, shape=(first.size, first.size))
     pi, backwards = np.full(first.size, 1 / first.size), transitions.T.tocsr()
     for _ in range(20_000):
         after = backwards @ pi

@@ -112,9 +112,9 @@ def _periodic_rate(c: Conditions) -> FloatArray:
     window = cubic_window(
         c.loss,
         c.rtt_s,
-        c=c.number("c", C),
-        beta=c.number("beta", BETA),
-        reno_friendly=c.flag("reno_friendly", True),
+        c=c.number("c"),
+        beta=c.number("beta"),
+        reno_friendly=c.flag("reno_friendly"),
     )
     return window / c.rtt_s
 
@@ -123,9 +123,9 @@ def _independent_rate(c: Conditions) -> FloatArray:
     window = cubic_independent_window(
         c.loss,
         c.rtt_s,
-        c=c.number("c", C),
-        fast_convergence=c.flag("fast_convergence", True),
-        reno_friendly=c.flag("reno_friendly", True),
+        c=c.number("c"),
+        fast_convergence=c.flag("fast_convergence"),
+        reno_friendly=c.flag("reno_friendly"),
     )
     return window / c.rtt_s
 
@@ -133,8 +133,8 @@ def _independent_rate(c: Conditions) -> FloatArray:
 def _independent(conditions: Conditions) -> str | None:
     if conditions.independent_losses is False:
         return "the losses are a full queue's, which depend on the window; the formula takes them as independent"
-    if conditions.number("beta", BETA) != BETA:
-        return f"beta is {conditions.number('beta', BETA):g}: the constants are known for 0.7 only"
+    if conditions.number("beta") != BETA:
+        return f"beta is {conditions.number('beta'):g}: the constants are known for 0.7 only"
     return _rare(conditions)
 
 

@@ -189,7 +189,7 @@ def _westwood_check(c: Conditions) -> str | None:
 
 
 def _hybla_rate(c: Conditions) -> FloatArray:
-    reference_s = c.number("reference_rtt", REFERENCE_RTT_S * _PS_PER_S) / _PS_PER_S
+    reference_s = c.number("reference_rtt") / _PS_PER_S
     rho = np.maximum(c.rtt_s / reference_s, 1.0)
     return rho * aimd_window(c.loss) / c.rtt_s
 
@@ -204,23 +204,21 @@ def _on_medium(check: Check) -> Check:
 
 
 def _veno_rate(c: Conditions) -> FloatArray:
-    return aimd_window(c.loss, decrease=c.number("random_decrease", 0.8)) / c.rtt_s
+    return aimd_window(c.loss, decrease=c.number("random_decrease")) / c.rtt_s
 
 
 def _illinois_rate(c: Conditions) -> FloatArray:
-    window = aimd_window(c.loss, increase=c.number("max_increase", 10.0), decrease=1 - c.number("min_decrease", 0.125))
+    window = aimd_window(c.loss, increase=c.number("max_increase"), decrease=1 - c.number("min_decrease"))
     return window / c.rtt_s
 
 
 def _yeah_rate(c: Conditions) -> FloatArray:
-    kept = 1 - c.number("min_decrease", 0.125)
-    return yeah_window(c.loss, increase=c.number("increase", 0.01), kept=kept) / c.rtt_s
+    kept = 1 - c.number("min_decrease")
+    return yeah_window(c.loss, increase=c.number("increase"), kept=kept) / c.rtt_s
 
 
 def _compound_rate(c: Conditions) -> FloatArray:
-    window = compound_window(
-        c.loss, alpha=c.number("increase", 0.125), k=c.number("k", 0.75), kept=c.number("decrease", 0.5)
-    )
+    window = compound_window(c.loss, alpha=c.number("increase"), k=c.number("k"), kept=c.number("decrease"))
     return window / c.rtt_s
 
 

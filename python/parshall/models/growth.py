@@ -22,11 +22,13 @@ is in `models.recovery`. References: Xu, Harfoush & Rhee, INFOCOM 2004 (BIC); RF
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parshall.models.inputs import FloatArray, ModelInputError, positive
+from parshall.properties import defaults
 
 STEPS = 8
 """Steps a round trip in which ACKs arrive: 16 change the mean window by less than 0.1 %."""
@@ -98,8 +100,9 @@ class RenoByAcks(Growth):
 class Scalable(Growth):
     """Kelly 2003, §3."""
 
-    def __init__(self, increase: float = 0.01, decrease: float = 0.875, legacy_window: float = 16) -> None:
-        self._increase, self._decrease, self._legacy = increase, decrease, legacy_window
+    def __init__(self, parameters: Mapping[str, float]) -> None:
+        self._increase, self._decrease = parameters["increase"], parameters["decrease"]
+        self._legacy = parameters["legacy_window"]
 
     def reduced(self, lost_at: FloatArray) -> FloatArray:
         """Take an eighth."""
@@ -118,13 +121,11 @@ class HighSpeed(Growth):
 
     LOW_P = 1e-3
 
-    def __init__(
-        self, low_window: float = 38, high_window: float = 83_000, high_p: float = 1e-7, high_decrease: float = 0.1
-    ) -> None:
-        self._low = low_window
-        self._range = np.log(high_window / low_window)
-        self._slope = self._range / np.log(high_p / self.LOW_P)
-        self._high_decrease = high_decrease
+    def __init__(self, parameters: Mapping[str, float]) -> None:
+        self._low = parameters["low_window"]
+        self._range = np.log(parameters["high_window"] / self._low)
+        self._slope = self._range / np.log(parameters["high_p"] / self.LOW_P)
+        self._high_decrease = parameters["high_decrease"]
 
     def decrease_at(self, window: FloatArray) -> FloatArray:
         """b(w)."""
@@ -154,8 +155,9 @@ class Bic(Growth):
 
     remembers = True
 
-    def __init__(self, s_max: float = 32, s_min: float = 0.01, decrease: float = 0.875, low_window: float = 14) -> None:
-        self._s_max, self._s_min, self._decrease, self._low = s_max, s_min, decrease, low_window
+    def __init__(self, parameters: Mapping[str, float]) -> None:
+        self._s_max, self._s_min = parameters["s_max"], parameters["s_min"]
+        self._decrease, self._low = parameters["decrease"], parameters["low_window"]
 
     def _kept(self, lost_at: FloatArray) -> FloatArray:
         return np.where(lost_at < self._low, 0.5, self._decrease)
@@ -197,9 +199,9 @@ class Cubic(Growth):
 
     remembers = True
 
-    def __init__(self, rtt_s: float, c: float = 0.4, beta: float = 0.7) -> None:
-        self._rtt, self._c, self._beta = float(positive("rtt_s", rtt_s)), c, beta
-        self._friendly = 3 * (1 - beta) / (1 + beta)
+    def __init__(self, rtt_s: float, parameters: Mapping[str, float]) -> None:
+        self._rtt, self._c, self._beta = float(positive("rtt_s", rtt_s)), parameters["c"], parameters["beta"]
+        self._friendly = 3 * (1 - self._beta) / (1 + self._beta)
 
     def aim(self, lost_at: FloatArray, early: BoolArray) -> FloatArray:
         """W, or (1 + beta)/2 of it (§4.7)."""
@@ -259,13 +261,10 @@ def growth(control: str, rtt_s: float | None = None, *, by_acks: bool = False) -
     if control == "cubic":
         if rtt_s is None:
             raise ModelInputError("rtt_s: found none, accepted for cubic are seconds above 0")
-        return Cubic(rtt_s)
-    made: dict[str, type[Reno | RenoByAcks | Bic | HighSpeed | Scalable]] = {
-        "reno": RenoByAcks if by_acks else Reno,
-        "bic": Bic,
-        "highspeed": HighSpeed,
-        "scalable": Scalable,
-    }
+        return Cubic(rtt_s, defaults(control))
+    if control == "reno":
+        return RenoByAcks() if by_acks else Reno()
+    made: dict[str, type[Bic | HighSpeed | Scalable]] = {"bic": Bic, "highspeed": HighSpeed, "scalable": Scalable}
     if control not in made:
         raise ModelInputError(f'control: found "{control}", accepted are {", ".join(CONTROLS)}')
-    return made[control]()
+    return made[control](defaults(control))

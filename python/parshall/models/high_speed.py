@@ -134,27 +134,25 @@ _TIMEOUTS = "timeouts, which the formula leaves out, are no longer rare"
 
 
 def _bic_rate(c: Conditions) -> FloatArray:
-    window = bic_window(
-        c.loss, s_max=c.number("s_max", 32.0), s_min=c.number("s_min", 0.01), kept=c.number("decrease", 0.875)
-    )
+    window = bic_window(c.loss, s_max=c.number("s_max"), s_min=c.number("s_min"), kept=c.number("decrease"))
     return window / c.rtt_s
 
 
 def _htcp_rate(c: Conditions) -> FloatArray:
-    kept = 0.8 if c.flag("adaptive_backoff", True) else 0.5
+    kept = 0.8 if c.flag("adaptive_backoff") else 0.5
     return htcp_window(c.loss, c.rtt_s, kept=kept) / c.rtt_s
 
 
 def _htcp_check(conditions: Conditions) -> str | None:
-    if conditions.flag("rtt_scaling", False):
+    if conditions.flag("rtt_scaling"):
         return "rtt_scaling is on, which the formula leaves out"
-    if conditions.independent_losses is False and conditions.flag("adaptive_backoff", True):
+    if conditions.independent_losses is False and conditions.flag("adaptive_backoff"):
         return "the queue that loses the packets also delays them, and what is kept follows that delay"
     return loss_between(1e-9, RARE_TIMEOUTS, "the window would exceed 10 million packets", _TIMEOUTS)(conditions)
 
 
 def _scalable_rate(c: Conditions) -> FloatArray:
-    window = scalable_window(c.loss, increase=c.number("increase", 0.01), kept=c.number("decrease", 0.875))
+    window = scalable_window(c.loss, increase=c.number("increase"), kept=c.number("decrease"))
     return window / c.rtt_s
 
 

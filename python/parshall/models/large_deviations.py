@@ -34,8 +34,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, ModelInputError, positive
@@ -319,7 +319,7 @@ class Spectrum:
         u = at * np.sqrt(max(scale * float(slopes[1] - slopes[0]) / (2 * width), 1e-300))
         if abs(r) < 1e-3:
             return Probability(0.5, exponential, not short, reason)
-        tail = float(ndtr(r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / r - 1 / u))
+        tail = float(scipy.special.ndtr(r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / r - 1 / u))
         return Probability(min(1.0, max(0.0, tail)), exponential, not short, reason)
 
     def extremes(self, n_rtts: int, scale: int, level: float = 0.95) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -377,7 +377,7 @@ class Spectrum:
         curvature[inside] = (slopes[slopes.size // 2 :] - slopes[: slopes.size // 2]) / (2 * width)
         with np.errstate(divide="ignore", invalid="ignore"):
             u = np.abs(at) * np.sqrt(scale * curvature)
-            tail = ndtr(-r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / u - 1 / r)
+            tail = scipy.special.ndtr(-r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / u - 1 / r)
             usable = np.isfinite(tail) & (tail > 0) & (np.log(tail) <= scale * value)
             return np.asarray(np.where(usable, np.log(tail), scale * value))
 

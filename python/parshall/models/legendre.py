@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from parshall.models.inputs import FloatArray
 from parshall.models.skip_free import IntArray, Tilted
@@ -157,7 +157,9 @@ def reaching(tilting: Tilting, nodes: Nodes, level: float, above: bool) -> tuple
         part = gap / before
         sharp, before = (part < 0.1 if sharp else part > 0.2 or (step == 0 and abs(b - a) > wide)), gap
         cubic = _hermite_between(a, b, over, -under, -q_inner, -q_outer)
-        wanted = brentq(cubic, chord, tangent) if cubic(chord) * cubic(tangent) < 0 else (chord + tangent) / 2
+        wanted = (
+            scipy.optimize.brentq(cubic, chord, tangent) if cubic(chord) * cubic(tangent) < 0 else (chord + tangent) / 2
+        )
         ends = _around(nodes, np.array([wanted]))
         trial, guess = _crossing(ends)
         if not sharp:

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import log_ndtr, ndtr
 
 from parshall.models.inputs import FloatArray, ModelInputError, positive, probability
 
@@ -117,11 +117,11 @@ class GaussianCrossTraffic:
 
     def __call__(self, window: ArrayLike) -> FloatArray:
         """p(w)."""
-        return np.asarray(ndtr(-self._margin(window)))
+        return np.asarray(scipy.special.ndtr(-self._margin(window)))
 
     def log_survival(self, window: ArrayLike) -> FloatArray:
         """log(1 - p(w))."""
-        return np.asarray(log_ndtr(self._margin(window)))
+        return np.asarray(scipy.special.log_ndtr(self._margin(window)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,8 @@ from functools import cached_property
 from math import gcd
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import splu
 
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.loss import LossFunction, as_loss
@@ -125,7 +123,7 @@ class WindowChain:
         climbs = np.isfinite(self.log_climb[:-1])
         return bool(np.all(climbs) and np.all(self.up[:-1] == np.arange(1, self.windows.size)))
 
-    def transitions(self) -> csr_array:
+    def transitions(self) -> scipy.sparse.csr_array:
         """P, sparse, shape (m, m).
 
         Examples
@@ -136,7 +134,7 @@ class WindowChain:
         own = np.arange(self.windows.size)
         rows, columns = np.concatenate([own, own]), np.concatenate([self.up, self.down])
         weights = np.concatenate([np.exp(self.log_climb), np.where(np.isfinite(self.log_loss), self.loss, 0.0)])
-        made = csr_array((weights, (rows, columns)), shape=(own.size, own.size))
+        made = scipy.sparse.csr_array((weights, (rows, columns)), shape=(own.size, own.size))
         made.eliminate_zeros()
         return made
 
@@ -178,7 +176,7 @@ class WindowChain:
         75
         """
         graph = _graph(self.up, self.down, np.isfinite(self.log_climb), np.isfinite(self.log_loss))
-        order, before = breadth_first_order(graph, 0)
+        order, before = scipy.sparse.csgraph.breadth_first_order(graph, 0)
         level = np.zeros(self.windows.size, dtype=np.int64)
         for state in order[1:]:
             level[state] = level[before[state]] + 1
@@ -235,10 +233,10 @@ def _next(name: str, after: ArrayLike, windows: FloatArray, w_max: int) -> IntAr
     return np.clip(np.floor(values), 1, w_max).astype(np.int64) - 1
 
 
-def _graph(up: IntArray, down: IntArray, climbs: NDArray[np.bool_], loses: NDArray[np.bool_]) -> csr_array:
+def _graph(up: IntArray, down: IntArray, climbs: NDArray[np.bool_], loses: NDArray[np.bool_]) -> scipy.sparse.csr_array:
     own = np.arange(up.size)
     rows, columns = np.concatenate([own[climbs], own[loses]]), np.concatenate([up[climbs], down[loses]])
-    made = csr_array((np.ones(rows.size), (rows, columns)), shape=(up.size, up.size))
+    made = scipy.sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=(up.size, up.size))
     made.sum_duplicates()
     return made
 
@@ -253,8 +251,8 @@ def _recurrent(up: IntArray, down: IntArray, climbs: NDArray[np.bool_], loses: N
     """
     graph = _graph(up, down, climbs, loses)
     reached = np.zeros(up.size, dtype=bool)
-    reached[breadth_first_order(graph, 0, return_predecessors=False)] = True
-    _, label = connected_components(graph, connection="strong")
+    reached[scipy.sparse.csgraph.breadth_first_order(graph, 0, return_predecessors=False)] = True
+    _, label = scipy.sparse.csgraph.connected_components(graph, connection="strong")
     source, target = graph.nonzero()
     leaves = np.unique(label[source[label[source] != label[target]]])
     closed = np.setdiff1d(np.unique(label[reached]), leaves)
@@ -281,14 +279,16 @@ def _stationary(chain: WindowChain) -> FloatArray:
     stays = chain.up == own
     diagonal = np.where(stays, np.where(lost, lose, 1.0), 1.0)
     moving = ~stays
-    system = csr_array(
+    system = scipy.sparse.csr_array(
         (
             np.concatenate([diagonal, -climb[moving]]),
             (np.concatenate([own, chain.up[moving]]), np.concatenate([own, own[moving]])),
         ),
         shape=(states, states),
     ).tocsc()
-    solver = splu(system, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    solver = scipy.sparse.linalg.splu(
+        system, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
     pi = np.full(states, 1.0 / states)
     for _ in range(2000):
         arriving = np.bincount(chain.down, weights=pi * lose, minlength=states)

@@ -24,9 +24,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
-from scipy.special import betaincinv
 
 from parshall.models.inputs import FloatArray, ModelInputError
 
@@ -116,10 +115,10 @@ def measured(
     all_, bad = np.bincount(pool, weights=rounds)[pool], np.bincount(pool, weights=lossy)[pool]
     p = bad / all_
     if smoothing == "isotonic":
-        p = isotonic_regression(p, weights=rounds).x
+        p = scipy.optimize.isotonic_regression(p, weights=rounds).x
     tail = (1 - level) / 2
-    low = np.where(bad == 0, 0.0, betaincinv(np.maximum(bad, 1), all_ - bad + 1, tail))
-    high = np.where(bad == all_, 1.0, betaincinv(bad + 1, np.maximum(all_ - bad, 1), 1 - tail))
+    low = np.where(bad == 0, 0.0, scipy.special.betaincinv(np.maximum(bad, 1), all_ - bad + 1, tail))
+    high = np.where(bad == all_, 1.0, scipy.special.betaincinv(bad + 1, np.maximum(all_ - bad, 1), 1 - tail))
     return Measured(seen, rounds, lossy, np.clip(p, 0, 1), low, high, smoothing, ceiling)
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammainc
+import scipy
 
 from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, ModelInputError, positive
@@ -149,7 +149,7 @@ def md1k(arrivals_per_s: float, services_per_s: float, capacity_packets: int) ->
     k = _capacity(capacity_packets)
     if k > LARGEST_MD1K:
         raise ModelInputError(f"capacity_packets: found {k}, accepted is at most {LARGEST_MD1K}")
-    more_than = gammainc(np.arange(1, k + 1), load)  # P(A >= 1), P(A >= 2), ...
+    more_than = scipy.special.gammainc(np.arange(1, k + 1), load)  # P(A >= 1), P(A >= 2), ...
     log_none = -load
     departures = np.zeros(k)
     departures[0] = 1.0

@@ -11,9 +11,7 @@ References: Loiseau 2010, footnote 1.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eig
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import ArpackNoConvergence, eigs
+import scipy
 
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.skip_free import Tilted
@@ -33,7 +31,7 @@ class SparseTilt:
         If q is out of range, or an eigenvalue is not found.
     """
 
-    def __init__(self, transitions: csr_array, rewards: FloatArray) -> None:
+    def __init__(self, transitions: scipy.sparse.csr_array, rewards: FloatArray) -> None:
         self._p, self._r = transitions, rewards
         self._middle = float(rewards.max() + rewards.min()) / 2
         spread = float(np.ptp(rewards))
@@ -63,17 +61,17 @@ class SparseTilt:
         return float(solved.log_radius[0] - q * solved.mean[0])
 
     def _solve(self, q: float) -> tuple[float, float]:
-        tilted = diags_array(np.exp(q * (self._r - self._middle))) @ self._p
+        tilted = scipy.sparse.diags_array(np.exp(q * (self._r - self._middle))) @ self._p
         if self._r.size <= _DENSE:
-            values, left, right = eig(tilted.toarray(), left=True, right=True)
+            values, left, right = scipy.linalg.eig(tilted.toarray(), left=True, right=True)
             best = int(np.argmax(values.real))
             radius, u, v = float(values[best].real), left[:, best], right[:, best]
         else:
             try:
                 start = np.ones(self._r.size)
-                values, vectors = eigs(tilted, k=1, which="LR", v0=start, tol=1e-12, ncv=40)
-                _, others = eigs(tilted.T.tocsr(), k=1, which="LR", v0=start, tol=1e-12, ncv=40)
-            except ArpackNoConvergence as error:
+                values, vectors = scipy.sparse.linalg.eigs(tilted, k=1, which="LR", v0=start, tol=1e-12, ncv=40)
+                _, others = scipy.sparse.linalg.eigs(tilted.T.tocsr(), k=1, which="LR", v0=start, tol=1e-12, ncv=40)
+            except scipy.sparse.linalg.ArpackNoConvergence as error:
                 raise ModelInputError(f"q = {q:g}: no eigenvalue was found") from error
             radius, u, v = float(values[0].real), others[:, 0], vectors[:, 0]
         weights = np.abs(u) * np.abs(v)

@@ -137,8 +137,8 @@ _FLOOR = "the window would exceed 10 million packets"
 def _periodic_rate(c: Conditions) -> FloatArray:
     window = aimd_window(
         c.loss,
-        increase=c.number("increase", 1.0),
-        decrease=c.number("decrease", 0.5),
+        increase=c.number("increase"),
+        decrease=c.number("decrease"),
         packets_per_ack=c.packets_per_ack,
     )
     return window / c.rtt_s
@@ -147,8 +147,8 @@ def _periodic_rate(c: Conditions) -> FloatArray:
 def _independent_rate(c: Conditions) -> FloatArray:
     window = independent_losses_window(
         c.loss,
-        increase=c.number("increase", 1.0),
-        decrease=c.number("decrease", 0.5),
+        increase=c.number("increase"),
+        decrease=c.number("decrease"),
         packets_per_ack=c.packets_per_ack,
     )
     return window / c.rtt_s
@@ -156,8 +156,8 @@ def _independent_rate(c: Conditions) -> FloatArray:
 
 def is_reno(conditions: Conditions) -> str | None:
     """Say why the window is not Reno's, which adds 1 packet a round trip and halves; `None` if it is."""
-    increase, decrease = conditions.number("increase", 1.0), conditions.number("decrease", 0.5)
-    at_mark = conditions.number("ecn_decrease", 0.0)
+    increase, decrease = conditions.number("increase"), conditions.number("decrease")
+    at_mark = conditions.number("ecn_decrease")
     if at_mark > decrease:
         return f"a mark keeps {at_mark:g} of the window; the formula has 0.5 for losses and marks"
     if (increase, decrease) == (1.0, 0.5):

@@ -31,6 +31,7 @@ from parshall.models.pftk import send_rate as pftk_send_rate
 from parshall.models.response import response_window
 from parshall.models.square_root import aimd_window, independent_losses_window, square_root_window
 from parshall.models.vegas import vegas_rate, vegas_window
+from parshall.properties import defaults
 
 __all__ = [
     "MODELS",
@@ -120,7 +121,7 @@ def evaluate(
     Raises
     ------
     ModelInputError
-        If there is no such model, or an argument is out of bounds (`parshall.models.answer.Conditions`).
+        If there is no such model or parameter, or an argument is out of bounds (`parshall.models.answer.Conditions`).
 
     Examples
     --------
@@ -137,7 +138,11 @@ def evaluate(
         queueing_delay_s=queueing_delay_s,
         parameters=parameters,
     )
-    return model(name).answer(conditions)
+    asked = model(name)
+    for parameter in parameters.keys() - defaults(asked.control).keys():
+        accepted = ", ".join(defaults(asked.control)) or "none"
+        raise ModelInputError(f"{parameter}: {asked.control} has no such parameter, accepted are {accepted}")
+    return asked.answer(conditions)
 
 
 def goodput_bps(rate_packets_per_s: ArrayLike, payload_bytes: ArrayLike) -> FloatArray:

@@ -28,9 +28,6 @@ from parshall.models.answer import Conditions, ThroughputModel
 from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, positive
 
-ALPHA = 2.0
-BETA = 4.0
-
 
 def vegas_rate(queueing_delay_s: ArrayLike, queued_packets: ArrayLike) -> FloatArray:
     """Packets a second of a flow with `queued_packets` in the queue: a/q.
@@ -73,7 +70,7 @@ def _rate(conditions: Conditions) -> FloatArray:
     delay = conditions.queueing_delay_s
     if delay is None:
         return np.full(conditions.rtt_s.shape, np.nan)
-    queued = (conditions.number("alpha", ALPHA) + conditions.number("beta", BETA)) / 2
+    queued = (conditions.number("alpha") + conditions.number("beta")) / 2
     delay = np.broadcast_to(delay, np.broadcast_shapes(delay.shape, conditions.rtt_s.shape))
     unqueued = np.full(delay.shape, np.inf if queued > 0 else 0.0)
     return np.asarray(np.divide(queued, delay, out=unqueued, where=delay > 0))
@@ -85,7 +82,7 @@ def _check(conditions: Conditions) -> str | None:
         return "the queueing delay is not known"
     if np.any(delay <= 0):
         return "there is no queueing delay: Vegas has not filled the link"
-    if conditions.number("alpha", ALPHA) + conditions.number("beta", BETA) <= 0:
+    if conditions.number("alpha") + conditions.number("beta") <= 0:
         return "alpha and beta are 0: Vegas keeps no packet queued"
     # Every 1/p packets the window is halved and takes W/2 round trips, 3/8 W^2 packets, to come back.
     window = _rate(conditions) * conditions.rtt_s

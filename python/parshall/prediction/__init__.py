@@ -3,13 +3,13 @@
 | module | what |
 | --- | --- |
 | `network` | the resolved scenario as numbers: links, groups of flows, round-trip times |
-| `laws` | quantiles and moments of the scenario's distributions |
 | `fixed_point` | loss and queueing of full links, at which TCP's demand is their capacity |
 | `loads` | loads that are given, whatever the network does |
 | `a_priori` | throughput from the scenario alone |
 | `at_measured` | throughput at the loss and RTT that a run measured |
 | `completion` | completion times of transfers |
 | `datagrams` | datagram loads and the queues of Poisson traffic |
+| `fair_share` | queues that serve the flows apart |
 | `diffserv` | networks with RIO queues and token buckets |
 | `answers` | the results |
 | `tables` | columns of measured tables, whatever the library |

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from parshall import notebook
+
 
 class Reading(StrEnum):
     """Under which conditions a model is read."""
@@ -169,6 +171,25 @@ class Predicted:
     def to_json(self) -> dict[str, Any]:
         """Give everything as JSON-able values, under the names of the fields."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: each family of answers as a table, and why a model has none."""
+        families = (
+            ("Throughput", self.throughput, ("group", "model", "reading", "goodput_bps", "loss", "rtt_s", "reason")),
+            (
+                "Completion times",
+                self.completion,
+                ("group", "model", "reading", "size_bytes", "completion_s", "reason"),
+            ),
+            ("Datagrams", self.datagrams, ("group", "offered_bps", "goodput_bps", "loss", "reason")),
+            ("Queues", self.queues, ("link", "model", "mean_queue_packets", "loss", "reason")),
+        )
+        tables = [
+            notebook.table(columns, ([getattr(answer, key) for key in columns] for answer in answers), title)
+            for title, answers, columns in families
+            if answers
+        ]
+        return notebook.fragment("Predicted", "" if tables else "nothing: there are no flows", *tables)
 
 
 def ratio(predicted: float | None, measured: float | None) -> float | None:

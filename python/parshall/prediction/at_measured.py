@@ -23,7 +23,7 @@ from parshall.models.inputs import FloatArray
 from parshall.models.throughput import models_for
 from parshall.prediction import validity
 from parshall.prediction.answers import Reading, Throughput, ratio
-from parshall.prediction.network import EARLY_DROPS, Group, Link, Network
+from parshall.prediction.network import Group, Link, Network
 from parshall.prediction.tables import Table, numbers, texts
 
 
@@ -156,7 +156,7 @@ def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measur
 def _independent(links: list[Link], seen: Measured) -> bool:
     """Whether most losses were a medium's, or those of random early detection."""
     medium = 1 - float(np.prod([1 - link.loss for link in links]))
-    random_drops = all(link.queue["name"] in EARLY_DROPS for link in links)
+    random_drops = all(link.drops_at_random for link in links)
     mostly_medium = medium >= (seen.lost_packets or 0.0) / 2
     return (random_drops or mostly_medium) and all(link.independent_losses for link in links)
 

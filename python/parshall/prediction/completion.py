@@ -16,6 +16,7 @@ import numpy as np
 
 from parshall.models.inputs import FloatArray
 from parshall.models.latency import ENTRIES, transfer_latency
+from parshall.prediction import validity
 from parshall.prediction.answers import Completion, Reading, ratio
 from parshall.prediction.at_measured import Measured
 from parshall.prediction.network import Group, Network
@@ -94,7 +95,9 @@ def _from_scenario(network: Network, group: Group, given_bps: FloatArray) -> _Pa
         link = network.links[i]
         flows = sum(other.count for other in network.crossing(i) if other.is_tcp)
         share_bps = min(share_bps, max(0.0, link.rate_bps - given_bps[i]) / flows)
-        buffer_s = min(buffer_s, link.buffer_s(group.packet_bytes))
+        # Slow start cannot count on the room in a queue that drops or marks before it is full.
+        acts_early = link.traits.drops != "tail" or (link.traits.marks and (group.tcp or {}).get("ecn"))
+        buffer_s = 0.0 if acts_early else min(buffer_s, link.buffer_s(group.packet_bytes))
     per_s = share_bps / (group.packet_bytes * 8)
     medium = 1 - float(np.prod([1 - network.links[i].loss for i in group.path]))
     window = min(group.window_limit_packets, max(1.0, per_s * rtt_s))
@@ -168,10 +171,10 @@ def _crowded(network: Network, group: Group) -> str | None:
         link = network.links[i]
         if link.varies:
             return f"the rate of link {link.name!r} follows a trace; the model has a constant one"
-        if not link.known_losses:
-            return f"the model does not know the losses of link {link.name!r}"
-        if link.loss > 0 and not link.independent_losses:
-            return f"losses on link {link.name!r} come in bursts; the model has independent ones"
+        if link.traits.separates != "flows" and (reason := validity.not_one_queue(link)):
+            return reason  # queues of their own give flows the equal shares that the model has
+        if reason := validity.dependent_losses(link):
+            return reason
         for other in network.crossing(i):
             if other.is_tcp and other.kind != "transfer":
                 return f"on link {link.name!r} the share depends on group {other.name!r} ({other.kind})"

@@ -17,8 +17,9 @@ from math import isinf
 
 import numpy as np
 
+from parshall import properties
 from parshall.models.queues import LARGEST_MD1K, Queue, md1, md1k, mg1, mm1, mm1k
-from parshall.prediction import laws
+from parshall.prediction import validity
 from parshall.prediction.answers import Datagrams, LinkQueue, ratio
 from parshall.prediction.at_measured import Measured
 from parshall.prediction.loads import given_loads
@@ -56,16 +57,18 @@ def _delivered(network: Network, group: Group, loads: Mapping[str, float], row: 
             if other.is_tcp or other.name not in loads:
                 reason = f"on link {link.name!r} losses depend on what group {other.name!r} ({other.kind}) sends"
                 return replace(row, in_range=False, reason=reason)
+        total = sum(loads[other.name] for other in network.crossing(i)) * (1 - link.loss)
+        if (link.traits.own_rate or total > link.rate_bps) and (apart := validity.not_one_queue(link)):
+            return replace(row, in_range=False, reason=apart)
         arriving *= 1 - link.loss
-        arriving *= 1 - _queue_loss(network, i, loads)
+        arriving *= 1 - _queue_loss(network, i, total)
     return replace(row, goodput_bps=arriving * _payload_share(group), loss=1 - arriving / row.offered_bps)
 
 
-def _queue_loss(network: Network, i: int, loads: Mapping[str, float]) -> float:
-    """Loss at a link's queue: a finite queue's where it is known, and else what exceeds the capacity."""
+def _queue_loss(network: Network, i: int, total: float) -> float:
+    """Loss at a link's queue that is offered `total` bit/s: a finite queue's where it is known, and else the excess."""
     link = network.links[i]
     known = [row.loss for row in _of_link(network, i) if row.model.endswith("k") and row.loss is not None]
-    total = sum(loads[other.name] for other in network.crossing(i)) * (1 - link.loss)
     return known[0] if known else 1 - link.rate_bps / max(total, link.rate_bps)
 
 
@@ -74,9 +77,8 @@ def _payload_share(group: Group) -> float:
     if group.kind != "poisson":
         return group.payload_bytes / group.packet_bytes
     header = group.packet_bytes - group.payload_bytes
-    size = group.workload["size"]
-    u = (np.arange(4096) + 0.5) / 4096
-    return float(np.maximum(laws.quantiles(size, u) - header, 0).mean() / laws.quantiles(size, u).mean())
+    sizes = properties.quantiles(group.workload["size"], (np.arange(4096) + 0.5) / 4096)
+    return float(np.maximum(sizes - header, 0).mean() / sizes.mean())
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +149,12 @@ def _not_poisson(network: Network, i: int) -> str | None:
     link = network.links[i]
     if link.varies:
         return "the link's rate follows a trace; the models have a constant one"
-    if link.queue["name"] != "drop_tail":
-        return f"the queue is {link.queue['name']}; the models have a first-in, first-out one without early drops"
-    if link.loss > 0 and not link.independent_losses:
-        return "losses before the queue come in bursts: what arrives is not Poisson"
+    if reason := validity.not_one_queue(link):
+        return reason
+    if link.traits.drops != "tail":
+        return f"the queue is {link.traits.title}; the models have a first-in, first-out one without early drops"
+    if reason := validity.dependent_losses(link):
+        return f"{reason}: what arrives is not Poisson"
     for group in network.crossing(i):
         if group.kind != "poisson":
             return f"group {group.name!r} ({group.kind}) is not Poisson"
@@ -163,9 +167,9 @@ def _not_poisson(network: Network, i: int) -> str | None:
 
 def _arrivals(groups: list[Group], link: Link) -> _Arrivals:
     sizes = [group.workload["size"] for group in groups]
-    means = np.array([laws.mean(size) for size in sizes])
+    means = np.array([properties.mean(size) for size in sizes])
     per_s = np.array([group.count * float(group.workload["rate"]) for group in groups]) / (8 * means)
-    seconds = np.array([laws.cv2(size) + 1 for size in sizes]) * means**2
+    seconds = np.array([properties.cv2(size) + 1 for size in sizes]) * means**2
     share = per_s / per_s.sum()
     mean = float(share @ means)
     return _Arrivals(float(per_s.sum()) * (1 - link.loss), mean, max(0.0, float(share @ seconds) / mean**2 - 1))

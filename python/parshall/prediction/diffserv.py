@@ -98,7 +98,7 @@ def _not_a_router(link: Link) -> str | None:
     queue = link.queue
     if link.varies:
         return f"the rate of link {link.name!r} follows a trace; the model has a constant one"
-    if link.loss > 0 or not link.known_losses:
+    if link.medium.pattern != "none":
         return f"link {link.name!r} loses packets by itself; the model has the queue's drops alone"
     if queue["name"] == "drop_tail":
         return None if link.buffer_packets() is not None else f"link {link.name!r} is limited in bytes, not packets"

@@ -24,14 +24,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from parshall.models.answer import Conditions, ThroughputModel
 from parshall.models.inputs import FloatArray
-from parshall.prediction.network import EARLY_DROPS, Group, Network
+from parshall.models.roots import find_root
+from parshall.prediction.network import Group, Network
 
 MOST_SWEEPS = 100
 TOLERANCE = 1e-6
+ROOT_TOLERANCE = 1e-10
+"""Of a level: small beside what the sweeps stop at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Problem:
             before = level.copy()
             for i in range(level.size):
                 level[i] = self._level(i, level)
-            if np.all(np.abs(level - before) < TOLERANCE):
+            if level.size == 1 or np.all(np.abs(level - before) < TOLERANCE):
                 return self._at(level)
         return None
 
@@ -104,7 +106,7 @@ class Problem:
         links = [self.network.links[i] for i in path]
         medium = 1 - np.prod([1 - link.loss for link in links])
         queues = 1 - np.prod(1 - solution.loss[path])
-        tail_drops = [solution.loss[i] for i in path if self.network.links[i].queue["name"] not in EARLY_DROPS]
+        tail_drops = [solution.loss[i] for i in path if not self.network.links[i].drops_at_random]
         dependent = 1 - np.prod(1 - np.asarray(tail_drops))
         loss = 1 - (1 - medium) * (1 - queues)
         queueing = float(solution.queueing_s[path].sum())
@@ -148,13 +150,15 @@ class Problem:
             load = self.load_bps(link, solution) - self.given_bps[link] * solution.loss[link]
             return float(np.log(np.clip(load / capacity, 1e-12, 1e12)))
 
-        if excess(0.0) <= 0:
+        low, high = (0.0, excess(0.0)), (2.0, excess(2.0))
+        if low[1] <= 0:
             return 0.0
-        if excess(2.0) > 0:
+        if high[1] > 0:
             return 2.0
-        if self.filled > 0 and excess(1.0) <= 0:
-            return float(brentq(excess, 0.0, 1.0, xtol=TOLERANCE / 10))
-        return float(brentq(excess, 1.0 if self.filled > 0 else 0.0, 2.0, xtol=TOLERANCE / 10))
+        if self.filled > 0:
+            middle = (1.0, excess(1.0))
+            low, high = (low, middle) if middle[1] <= 0 else (middle, high)
+        return find_root(excess, low, high, ROOT_TOLERANCE)
 
     def _at(self, level: FloatArray) -> Solution:
         links = self.network.links

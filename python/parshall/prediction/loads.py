@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from parshall import properties
 from parshall.models.inputs import FloatArray
-from parshall.prediction import laws
 from parshall.prediction.network import Group, Network
 
 
@@ -14,17 +14,17 @@ def offered_bps(group: Group) -> float | None:
 
     Raises
     ------
-    laws.UnknownLawError
-        If a distribution is not known.
+    InputError
+        If a distribution is not in the catalog.
     """
     match group.workload:
         case {"name": "cbr" | "poisson", "rate": rate}:
             return min(float(rate), group.access_bps) * group.count
         case {"name": "on_off_cbr", "rate": rate, "on": on, "off": off}:
-            busy, idle = laws.mean(on), laws.mean(off)
+            busy, idle = properties.mean(on), properties.mean(off)
             return min(float(rate) * busy / (busy + idle), group.access_bps) * group.count
         case {"name": "open_loop", "size": size, "arrivals_per_s": arrivals}:
-            payload_bps = 8 * laws.mean(size) * float(arrivals)
+            payload_bps = 8 * properties.mean(size) * float(arrivals)
             return payload_bps * group.packet_bytes / group.payload_bytes * group.count
         case _:
             return None

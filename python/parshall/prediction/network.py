@@ -1,7 +1,7 @@
 """The resolved scenario as numbers for the models: links, groups of flows, round-trip times.
 
 Groups of many flows are represented by at most `MOST_POINTS` of them: quantiles of their RTTs, each standing
-for as many flows (`weights`). RTTs that the simulator draws are represented by the quantiles of their law.
+for as many flows (`weights`). RTTs that the simulator draws are represented by the quantiles of their distribution.
 
 | symbol | field | unit |
 | --- | --- | --- |
@@ -20,15 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from parshall import properties
 from parshall.models.inputs import FloatArray
-from parshall.prediction import laws
 
 MOST_POINTS = 500
 PS_PER_S = 1e12
 TRACE_PACKET_BITS = 1500 * 8
-
-EARLY_DROPS = frozenset({"red", "rio"})
-"""Queues that mostly drop before they are full, packets at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +37,28 @@ class Link:
     varies: bool
     """Whether the rate follows a trace; `rate_bps` is then its mean."""
     queue: Mapping[str, Any]
-    loss: float
-    """Share of packets lost on the medium."""
-    independent_losses: bool
-    """Whether they are lost independently of each other."""
-    known_losses: bool = True
-    """Whether the models know how they are lost; if not, `loss` is 0."""
+    medium: properties.LossTraits
+    """What the medium loses."""
+
+    @property
+    def traits(self) -> properties.QueueTraits:
+        """What the queue declares of itself."""
+        return properties.queue(self.queue["name"])
+
+    @property
+    def drops_at_random(self) -> bool:
+        """Whether the queue drops mostly before it is full, packets at random."""
+        return self.traits.drops == "early"
+
+    @property
+    def loss(self) -> float:
+        """Share of packets lost on the medium."""
+        return self.medium.mean
+
+    @property
+    def independent_losses(self) -> bool:
+        """Whether the medium loses packets independently of each other, or none."""
+        return self.medium.pattern in ("none", "independent")
 
     @property
     def has_limit(self) -> bool:
@@ -146,8 +159,8 @@ def read(resolved: Mapping[str, Any]) -> Network:
 
     Raises
     ------
-    laws.UnknownLawError
-        If RTTs are drawn from a distribution that is not known here.
+    InputError
+        If a queue, a loss or a distribution is not in the catalog.
     """
     links = tuple(_link(spec) for spec in resolved["links"])
     return Network(
@@ -159,7 +172,7 @@ def read(resolved: Mapping[str, Any]) -> Network:
 
 
 def _link(spec: Mapping[str, Any]) -> Link:
-    rate, loss = spec["rate"], spec["loss"]
+    rate = spec["rate"]
     if "constant" in rate:
         rate_bps = float(rate["constant"])
     else:
@@ -169,21 +182,8 @@ def _link(spec: Mapping[str, Any]) -> Link:
         rate_bps=rate_bps,
         varies="trace" in rate,
         queue=spec["queue"],
-        loss=_mean_loss(loss),
-        independent_losses=loss["name"] in ("none", "bernoulli"),
-        known_losses=loss["name"] in ("none", "bernoulli", "gilbert_elliott"),
+        medium=properties.loss(spec["loss"]),
     )
-
-
-def _mean_loss(loss: Mapping[str, Any]) -> float:
-    match loss:
-        case {"name": "bernoulli", "probability": p}:
-            return float(p)
-        case {"name": "gilbert_elliott", "good_to_bad": to_bad, "bad_to_good": to_good}:
-            bad = to_bad / (to_bad + to_good) if to_bad > 0 else 0.0
-            return float((1 - bad) * loss["loss_good"] + bad * loss["loss_bad"])
-        case _:
-            return 0.0
 
 
 def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
@@ -229,7 +229,7 @@ def _points(spread: Mapping[str, Any], count: int) -> tuple[FloatArray, FloatArr
             return (low + u * (high - low)) / PS_PER_S, weights
         case {"list": values}:
             return np.sort(np.asarray(values, dtype=np.float64))[(u * count).astype(int)] / PS_PER_S, weights
-        case {"distribution": {"of": law, "min_ps": low}}:
-            return np.maximum(laws.quantiles(law, u), low / PS_PER_S), weights
+        case {"distribution": {"of": distribution, "min_ps": low}}:
+            return np.maximum(properties.quantiles(distribution, u), low / PS_PER_S), weights
         case _:
             raise TypeError(f"no spread: {spread!r}")

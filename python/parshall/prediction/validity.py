@@ -75,7 +75,7 @@ def before(network: Network, group: Group, model: ThroughputModel) -> str | None
         if reason := _link(link):
             return reason
         for other in network.crossing(i):
-            if other.name != group.name and (reason := _company(link, other, model)):
+            if other.name != group.name and (reason := _company(network, link, other, model)):
                 return reason
     return None
 
@@ -114,18 +114,47 @@ def _host(group: Group) -> str | None:
 def _link(link: Link) -> str | None:
     if link.varies:
         return f"the rate of link {link.name!r} follows a trace; the models have a constant one"
-    if link.queue["name"] == "rio":
-        return f"link {link.name!r} loses packets in and out of profile differently; the models have one loss rate"
-    if not link.known_losses:
-        return f"the models do not know the losses of link {link.name!r}"
-    if link.loss > 0 and not link.independent_losses:
-        return f"losses on link {link.name!r} come in bursts; the models count loss events, not packets"
-    return None
+    return not_one_queue(link) or dependent_losses(link)
 
 
-def _company(link: Link, other: Group, model: ThroughputModel) -> str | None:
+def not_one_queue(link: Link) -> str | None:
+    """Say why the link's queue is not one in which all packets meet the same loss and wait for the link alone."""
+    traits = link.traits
+    whose = f"the queue of link {link.name!r} ({traits.title})"
+    if traits.own_rate:
+        return f"{whose} has a rate of its own; the models have the link's"
+    if traits.separates == "nothing":
+        return None
+    return f"{whose} {_SEPARATES.get(traits.separates, 'does not treat all packets alike; the models do')}"
+
+
+_SEPARATES = {
+    "flows": "serves the flows apart, each with a share of its own; the models have one queue and one loss for all",
+    "profiles": "loses packets in and out of profile differently; the models have one loss for all",
+    "low_latency": "serves packets of low latency apart; the models have one queue and one loss for all",
+    "classes": "serves classes of traffic one before another; the models have one queue and one loss for all",
+    "responsiveness": "drops more of the flows that do not react to losses; the models have one loss for all",
+}
+"""By what a queue separates (`parshall.properties.QueueTraits`)."""
+
+
+def dependent_losses(link: Link) -> str | None:
+    """Say why the medium's losses are not independent of each other."""
+    if link.loss == 0 or link.independent_losses:
+        return None
+    how = _PATTERNS.get(link.medium.pattern, "follow a pattern that the models do not know")
+    return f"losses on link {link.name!r} {how}; the models have independent ones"
+
+
+_PATTERNS = {"bursts": "come in bursts", "periodic": "come at equal distances"}
+"""By the pattern of the medium's losses (`parshall.properties.LossTraits`)."""
+
+
+def _company(network: Network, link: Link, other: Group, model: ThroughputModel) -> str | None:
     if offered_bps(other) is not None:
         return None
+    if reason := next((reason for i in other.path if (reason := _link(network.links[i]))), None):
+        return f"on link {link.name!r} the load of group {other.name!r} is not known beforehand: {reason}"
     if other.kind not in STEADY:
         return f"on link {link.name!r} the load of group {other.name!r} ({other.kind}) is not known beforehand"
     if not models_for(other.control):

@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import polars as pl
-
-from parshall.report.metrics import Metric, all_metrics
-from parshall.report.source import RunLike, filled
-from parshall.runs.merit import Better, busiest
+from parshall.quantities.definition import Better
+from parshall.quantities.measuring import Metric, busiest_of_both
+from parshall.report.metrics import all_metrics, tables_of
+from parshall.report.source import RunLike
 from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
-from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, judged, matters
+from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, judged, matters, reaches
 
 __all__ = ["MetricComparison", "Verdict", "compare", "shown"]
 
@@ -29,7 +28,7 @@ class MetricComparison:
     Parameters
     ----------
     key, label, unit
-        As in `parshall.report.metrics`.
+        As in `parshall.quantities.catalog`.
     a, b
         Estimates and intervals over the repetitions; ``None`` if that run does not have the metric.
     difference
@@ -64,7 +63,7 @@ class MetricComparison:
 def compare(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> list[MetricComparison]:
     """Every metric that one of the runs has; first what differs and matters, the largest relative difference first.
 
-    Groups and links are matched by their names. Figures of merit speak of the link that is busiest over both runs, of
+    Groups and links are matched by their names. What names no link is of the one that is busiest over both runs, of
     those that both have.
 
     Parameters
@@ -72,7 +71,7 @@ def compare(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> list[
     at_least
         Share of A's value below which a difference does not matter.
     """
-    link = _link(run_a, run_b)
+    link = busiest_of_both(tables_of(run).get("links") for run in (run_a, run_b))
     of_a, of_b = all_metrics(run_a, link), all_metrics(run_b, link)
     same_seed = _seed(run_a) is not None and _seed(run_a) == _seed(run_b)
     found = [_compared(metric, of_b.get(key), same_seed, at_least) for key, metric in of_a.items()]
@@ -91,22 +90,12 @@ def relevance(verdict: Verdict, a: Interval | None, b: Interval | None, at_least
     size = abs(difference) / max(abs(a.mean), abs(b.mean))
     if matters(verdict, difference / a.mean if a.mean else None, at_least):
         return 0, -size
-    return (1, -size) if verdict is Verdict.NO_SPREAD and size >= at_least else (2, 0.0)
+    return (1, -size) if verdict is Verdict.NO_SPREAD and reaches(a.mean, b.mean, at_least) else (2, 0.0)
 
 
 def shown(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
     """Those whose difference is shown by its interval."""
     return [comparison for comparison in comparisons if comparison.verdict in DIFFERENT]
-
-
-def _link(run_a: RunLike, run_b: RunLike) -> str | None:
-    tables = [
-        links.select("link", "utilisation", "mean_queueing_delay_s")
-        for run in (run_a, run_b)
-        if (links := filled(run.links)) is not None
-    ]
-    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) == 2 else set()
-    return busiest(pl.concat(tables).filter(pl.col("link").is_in(list(common)))) if common else None
 
 
 def _seed(run: RunLike) -> Any:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from parshall.quantities.definition import called
+from parshall.quantities.measuring import Metric, Metrics, busy
 from parshall.report.figures.delays import under_load
-from parshall.report.metrics import Metric, Metrics, called, of_group, of_link, overall
+from parshall.report.metrics import of_group, of_link, overall
 from parshall.report.numbers import ABSENT, count, counted, quantity
 from parshall.report.source import RunLike, filled
 from parshall.report.uncertainty import IDENTICAL, interval_text, with_unit
-from parshall.runs.merit import busy
 from parshall.stats.quantiles import ORDER_STATISTICS, WOODRUFF
 
 
@@ -62,7 +63,7 @@ def _goodputs(run: RunLike, metrics: Metrics, links: Sequence[str]) -> list[Tile
     onward = "; ".join(words.values())
     return [
         _tile(label, forth, onward),
-        _tile("Goodput, other direction", back, against if forth else "; ".join(filter(None, (onward, against)))),
+        _tile(back.label if back else "", back, against if forth else "; ".join(filter(None, (onward, against)))),
     ]
 
 

@@ -16,7 +16,7 @@ from parshall.report.html import drawing, frame, template
 from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.source import RunLike
-from parshall.report.tables import groups_table, latency_table, links_table, transfers_table
+from parshall.report.tables import groups_table, latency_table, links_table, own_table, transfers_table
 
 
 def write_page(run: RunLike, path: str | Path) -> Path:
@@ -34,7 +34,7 @@ def page_html(run: RunLike) -> str:
     """The report of `run` as one self-contained HTML document."""
     plots, missing = prepared(run)
     scenario = words.document(run)
-    tables = [groups_table(run), latency_table(run), transfers_table(run)]
+    tables = [groups_table(run), latency_table(run), transfers_table(run), own_table(run)]
     return template("page.html.j2").render(
         name=name_of(run),
         description=scenario.get("description") or "",

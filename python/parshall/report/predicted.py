@@ -15,7 +15,8 @@ from typing import Any
 from parshall.models.catalog import CATALOG
 from parshall.models.entry import Entry
 from parshall.predict import ASSUMPTIONS, Predicted, flatten
-from parshall.report.metrics import Metric, Metrics, all_metrics
+from parshall.quantities.measuring import Metric, Metrics
+from parshall.report.metrics import all_metrics
 from parshall.report.numbers import NO_BREAK, THIN, quantity, scale_for, significant
 from parshall.report.source import RunLike
 from parshall.report.uncertainty import with_unit
@@ -97,10 +98,12 @@ Answer = Mapping[str, Any]
 
 def view(run: RunLike) -> View:
     """The predictions of `run`; an empty view if there are none."""
-    found = answers(run.predicted)
-    if not found:
-        return View()
-    metrics = all_metrics(run)
+    return beside(run.predicted, all_metrics(run)) if run.predicted else View()
+
+
+def beside(predicted: Any, metrics: Metrics) -> View:
+    """Predictions beside what was simulated; `metrics` are empty if nothing was."""
+    found = answers(predicted)
     flows = [answer for answer in found if answer["quantity"] == "goodput_bps"]
     sections = [_throughput(group, rows, metrics) for group, rows in _by_subject(flows, "control").items()]
     transfers = [answer for answer in found if answer["quantity"] == "completion_s"]

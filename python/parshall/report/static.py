@@ -61,7 +61,6 @@ _SETTINGS = mpl.RcParams(
         "legend.frameon": False,
         "legend.handlelength": 2.6,
         "path.simplify_threshold": 0.3,
-        "svg.fonttype": "path",
         "svg.hashsalt": "parshall",
         "text.color": LIGHT.ink,
         "xtick.color": LIGHT.muted,
@@ -81,9 +80,9 @@ class Image:
     height: int
 
 
-def image(plot: Plot, file_format: str) -> Image:
-    """`plot` as a ``png`` or ``svg`` (or ``pdf``) file."""
-    with mpl.rc_context(_SETTINGS):
+def image(plot: Plot, file_format: str, *, letters: Literal["path", "none"] = "path") -> Image:
+    """`plot` as a ``png`` or ``svg`` (or ``pdf``) file; `letters` of an SVG are shapes, or text."""
+    with mpl.rc_context({**_SETTINGS, "svg.fonttype": letters}):
         canvas = _drawn(plot)
         stream = io.BytesIO()
         canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=_metadata(file_format))

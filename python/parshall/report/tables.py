@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from parshall.quantities.measuring import Metric, Metrics
 from parshall.report import metrics as measured
 from parshall.report.figures.common import group_names, link_names
 from parshall.report.figures.delays import of_groups
-from parshall.report.metrics import Metric, Metrics
 from parshall.report.numbers import (
     ABSENT,
     NO_BREAK,
@@ -24,7 +24,7 @@ from parshall.report.numbers import (
     trimmed,
 )
 from parshall.report.source import RunLike, filled
-from parshall.report.uncertainty import ZERO, in_scale
+from parshall.report.uncertainty import ZERO, in_scale, interval_text
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,18 @@ def links_table(run: RunLike) -> Table | None:
         metric("Largest delay", "max_queueing_delay_s"),
     ]
     return _table("", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission.")
+
+
+def own_table(run: RunLike) -> Table | None:
+    """The quantities of users, one row each."""
+    found = [metric for metric in measured.all_metrics(run).values() if metric.named.quantity.source]
+    values = [interval_text(metric.interval, metric.unit) for metric in found]
+    columns = [
+        _words("Quantity", [metric.label for metric in found]),
+        _words("Value", values),
+        _words("Defined in", [metric.named.quantity.source for metric in found]),
+    ]
+    return _table("Quantities of your own", columns, "quantity") if found else None
 
 
 def span(table: pl.DataFrame, column: str, unit: str) -> str:

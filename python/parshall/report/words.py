@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from parshall.properties import title
 from parshall.report.numbers import NO_BREAK, counted
 from parshall.report.source import RunLike, plain
 
@@ -62,7 +63,7 @@ def _link(link: Document) -> str:
     queue = link.get("queue")
     if queue:
         limit = queue.get("limit") if isinstance(queue, Mapping) else None
-        words.append(f"a {_name(queue)} queue" + (f" of {_q(limit)}" if limit else ""))
+        words.append(f"a {title(_name(queue))} queue" + (f" of {_q(limit)}" if limit else ""))
     if _name(link.get("loss") or "none") != "none":
         words.append(f"random loss ({_parameters(link['loss'])})")
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
@@ -205,27 +206,8 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
     return ("; " if nested else ", ").join(words)
 
 
-QUEUES = {
-    "drop_tail": "drop-tail",
-    "red": "RED",
-    "ared": "Adaptive RED",
-    "rio": "RIO",
-    "codel": "CoDel",
-    "fq_codel": "FQ-CoDel",
-    "fq_pie": "FQ-PIE",
-    "cake": "CAKE",
-    "sfb": "SFB",
-    "drr": "deficit round robin",
-    "dualpi2": "DualPI2",
-    "priority": "strict priority",
-    "shaper": "a shaper",
-}
-"""Names of queues as they are written in text."""
-
-
 def _name(choice: Any) -> str:
-    name = choice.get("name", "") if isinstance(choice, Mapping) else choice
-    return QUEUES.get(str(name), str(name))
+    return str(choice.get("name", "") if isinstance(choice, Mapping) else choice)
 
 
 def _spaced(key: str) -> str:

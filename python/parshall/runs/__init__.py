@@ -6,21 +6,10 @@
 | `single` | one repetition |
 | `result` | `Run`: its tables, summary and page |
 | `storage` | the run directory; nothing in it pretends to be complete |
-| `summary` | the figures of merit, with confidence intervals over repetitions |
-| `merit` | the figures of merit of one repetition |
+| `summary` | what a run is summarised by, with confidence intervals over repetitions |
 | `about` | versions and host |
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from typing import TYPE_CHECKING
-
-from parshall.lazily import named
-
-if TYPE_CHECKING:
-    from parshall.runs.execute import Progress, run
-    from parshall.runs.result import Run
-
-__all__ = ["Progress", "Run", "run"]
-
-__getattr__ = named(__name__, {"Progress": "execute", "Run": "result", "run": "execute"})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -21,9 +21,8 @@ from parshall.controls import declare
 from parshall.errors import ControlError, InputError, ParshallError
 from parshall.predict import flatten, predict
 from parshall.runs import about, memory, single, storage
-from parshall.runs.merit import Tables, backward, directed
 from parshall.runs.result import Run
-from parshall.runs.summary import summarise
+from parshall.runs.summary import of_this_code, summarise
 from parshall.scenario import Scenario
 
 POLL_S = 0.1
@@ -201,9 +200,8 @@ class _Execution:
             "host": about.host(),
         }
         made = Run(self.directory, metadata)
-        flows = directed(made.flows, backward(self.document))
-        tables = Tables(flows, made.links, made.transfers, made.delay_histogram)
-        metadata["summary"] = summarise(tables, made.totals, about.peak_rss_bytes())
+        metadata["summary"] = summarise(made.tables, made.totals, about.peak_rss_bytes())
+        metadata["quantities"] = of_this_code()
         metadata["predicted"], metadata["prediction_problem"] = self._predict(made)
         metadata["files"] = storage.digests(self.directory, self.finished)
         storage.write_run(self.directory, metadata)

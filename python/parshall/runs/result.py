@@ -6,14 +6,25 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
 from parshall.errors import RunNotFoundError
+from parshall.quantities.tables import Tables, backward, directed
 from parshall.runs import storage
 from parshall.scenario import Scenario
 from parshall.schema import external
+
+if TYPE_CHECKING:
+    from parshall.quantities.measuring import Metric
+
+
+_ATTRIBUTES = frozenset(
+    {"flows", "links", "transfers", "rounds", "flow_samples", "link_samples", "internals"}
+    | {"groups", "latency_histogram", "delay_histogram"}
+)
+"""Tables that a run has as attributes, and reads once."""
 
 
 class Run:
@@ -64,10 +75,48 @@ class Run:
         """The repetitions that were finished."""
         return list(self.metadata["repetitions_finished"])
 
-    @property
+    @cached_property
+    def tables(self) -> Tables:
+        """What quantities are computed from."""
+        # Another object of the same content reads them: a circle would keep a temporary run that nobody uses any more.
+        reader = object.__new__(type(self))
+        reader.__dict__ = self.__dict__
+        return Tables(directed(reader._held, backward(self.metadata["scenario"])))
+
+    def _held(self, name: str) -> pl.DataFrame | None:
+        """A table, read once where it is one of the attributes below."""
+        table: pl.DataFrame | None = getattr(self, name) if name in _ATTRIBUTES else self.table(name)
+        return table
+
+    @cached_property
     def summary(self) -> dict[str, Any]:
-        """The figures of merit; `parshall.runs.summary` explains each."""
-        return dict(self.metadata["summary"])
+        """What the run is summarised by; `parshall.runs.summary` explains each.
+
+        Quantities are computed again if they were computed by other code.
+        """
+        from parshall.runs.summary import estimated, of_this_code  # noqa: PLC0415 - most runs are only read
+
+        stored: dict[str, Any] = self.metadata["summary"]
+        if self.metadata.get("quantities") == of_this_code():
+            return dict(stored)
+        return stored | estimated(self.tables)
+
+    def measured(self, name: str) -> Metric:
+        """A quantity: its ``interval`` (mean, low, high), ``label``, ``unit``, and ``values`` by repetition.
+
+        Parameters
+        ----------
+        name
+            ``goodput_bps``, ``group/web/rtt_s``, ``link/uplink/loss_rate``, ``flow/3/goodput_bps``, or one of your own.
+
+        Raises
+        ------
+        InputError
+            No quantity has that name, or the run has no value of it.
+        """
+        from parshall.quantities.measuring import measured  # noqa: PLC0415 - it takes a while to load
+
+        return measured(self.tables, name)
 
     @property
     def predicted(self) -> Sequence[Any]:

@@ -46,7 +46,7 @@ class Entry:
     summary: str
     reference: str
     parameters: tuple[Parameter, ...]
-    defaults: tuple[tuple[str, str], ...] = ()
+    defaults: tuple[tuple[str, str | bool], ...] = ()
     """Keys of a group of flows that have another default with this entry, and that default."""
     variables: tuple[Variable, ...] = ()
     """What ``probes.internals`` records of it."""
@@ -64,11 +64,14 @@ def family(name: str) -> tuple[Entry, ...]:
     return families()[name]
 
 
+_BOOLEANS = {"true": True, "false": False}
+
+
 def _entry(item: dict[str, Any]) -> Entry:
     parameters = tuple(
         Parameter(p["name"], p["kind"], p["default"], p["min"], p["max"], p["description"], tuple(p["choices"]))
         for p in item["parameters"]
     )
-    defaults = tuple((key, default) for key, default in item.get("defaults", ()))
+    defaults = tuple((key, _BOOLEANS.get(default, default)) for key, default in item.get("defaults", ()))
     variables = tuple(Variable(**each) for each in item["variables"])
     return Entry(item["name"], item["summary"], item["reference"], parameters, defaults, variables)

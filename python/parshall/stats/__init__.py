@@ -4,28 +4,6 @@ Confidence intervals, fairness, quantiles of histograms; the Hurst parameter (`h
 (`synthesis`) and heavy tails (`tails`); the time scale at which traffic is worth predicting (`time_scale`).
 """
 
-from __future__ import annotations
+import lazy_loader
 
-import importlib
-from typing import Any
-
-_MODULES = {
-    "closed_loop",
-    "confidence",
-    "fairness",
-    "histogram",
-    "hurst",
-    "long_memory",
-    "quantiles",
-    "spectrum",
-    "synthesis",
-    "tails",
-    "time_scale",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a module when it is asked for: `ps.stats.hurst`."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{name}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -21,8 +21,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from parshall.errors import InputError
 
@@ -248,7 +248,7 @@ def batch_means(series: ArrayLike | Sequence[float], batches: int = 20, level: f
 
 
 def _around(mean: float, standard_error: float, freedom: float, n: int, level: float) -> Interval:
-    half = float(stdtrit(freedom, (1 + level) / 2) * standard_error)
+    half = float(scipy.special.stdtrit(freedom, (1 + level) / 2) * standard_error)
     return Interval(mean, mean - half, mean + half, n, level)
 
 

@@ -15,7 +15,7 @@ off never holds the true value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,6 +43,11 @@ class Means:
     values: Mapping[int, float]
     least: float = -np.inf
     most: float = np.inf
+
+    @property
+    def repetitions(self) -> Collection[int]:
+        """Those that gave something."""
+        return self.values.keys()
 
     def estimate(self) -> Pooled | None:
         """The mean and its 95 % interval; `None` without a value."""
@@ -73,6 +78,11 @@ class Quantiles:
 
     samples: Mapping[int, FloatArray]
     probability: float
+
+    @property
+    def repetitions(self) -> Collection[int]:
+        """Those that gave something."""
+        return self.samples.keys()
 
     def estimate(self) -> Pooled | None:
         """The quantile of all values and its 95 % interval; `None` of too few."""
@@ -111,6 +121,11 @@ class BinnedQuantiles:
 
     bins: Mapping[int, Bins]
     probability: float
+
+    @property
+    def repetitions(self) -> Collection[int]:
+        """Those that gave something."""
+        return self.bins.keys()
 
     def estimate(self) -> Pooled | None:
         """The quantile of all values and its 95 % interval; `None` of too few."""

@@ -48,8 +48,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, betaincinv, stdtrit
 
 from parshall.stats.confidence import ONE_VALUE, Interval, StatisticsError
 
@@ -203,7 +203,9 @@ class _Made:
     def independent(self, pool: NDArray[np.float64]) -> Pooled:
         """David & Nagaraja 2003, §7.1: the interval is that of ranks, from the binomial distribution."""
         n, tail = self.n, (1 - self.level) / 2
-        at_most = bdtr(np.arange(n + 1, dtype=np.float64), n, self.p)  # P(so many values or fewer are below q)
+        at_most = scipy.special.bdtr(
+            np.arange(n + 1, dtype=np.float64), n, self.p
+        )  # P(so many values or fewer are below q)
         first = int(np.searchsorted(at_most, tail))  # P(fewer than `first`) <= tail
         last = int(np.searchsorted(at_most, 1 - tail)) + 1  # P(`last` or more) <= tail
         if first < 1 or last > n:
@@ -231,12 +233,12 @@ class _Made:
 
     def _share(self, error: float, k: int) -> tuple[float, float]:
         """The interval of F(q): Clopper & Pearson's with the effective number of values (Korn & Graubard 1998)."""
-        t_k, t_n = stdtrit([k - 1, self.n - 1], (1 + self.level) / 2)
+        t_k, t_n = scipy.special.stdtrit([k - 1, self.n - 1], (1 + self.level) / 2)
         variance = self.p * (1 - self.p)
         effective = min(float(self.n), variance / error**2 if error > 0 else math.inf) * float(t_n / t_k) ** 2
         seen, tail = self.p * effective, (1 - self.level) / 2
-        return float(betaincinv(seen, effective - seen + 1, tail)), float(
-            betaincinv(seen + 1, effective - seen, 1 - tail)
+        return float(scipy.special.betaincinv(seen, effective - seen + 1, tail)), float(
+            scipy.special.betaincinv(seen + 1, effective - seen, 1 - tail)
         )
 
     def _d(self) -> NDArray[np.float64]:
@@ -247,7 +249,7 @@ class _Made:
         """Q - d_i s, with the slope s that makes Student's interval of them as wide as [low, high]."""
         d, k = self._d(), len(self.repetitions)
         error = math.sqrt(float(d @ d) / (k * (k - 1)))
-        reach = float(stdtrit(k - 1, (1 + self.level) / 2)) * error
+        reach = float(scipy.special.stdtrit(k - 1, (1 + self.level) / 2)) * error
         slope = (high - low) / (2 * reach) if reach > 0 else 0.0
         return dict(zip(self.repetitions, (self.q - d * slope).tolist(), strict=True))
 

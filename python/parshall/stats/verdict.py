@@ -102,6 +102,24 @@ def judged(
     return Verdict.HIGHER if difference.mean > 0 else Verdict.LOWER
 
 
+def sign_of(interval: Interval) -> int:
+    """1 or -1 where an interval of differences is on one side of 0, else 0: a claim of a sign, without a threshold.
+
+    Examples
+    --------
+    >>> sign_of(Interval(2.0, 1.0, 3.0, n=4)), sign_of(Interval(2.0, -1.0, 5.0, n=4))
+    (1, 0)
+    """
+    if interval.low is None or interval.high is None or interval.low <= 0 <= interval.high:
+        return 0
+    return 1 if interval.low > 0 else -1
+
+
+def reaches(a: float, b: float, at_least: float = AT_LEAST) -> bool:
+    """Whether two values that have no spread differ by as much as matters, as a share of the larger one."""
+    return a != b and abs(b - a) >= at_least * max(abs(a), abs(b))
+
+
 def matters(verdict: Verdict, relative: float | None, at_least: float = AT_LEAST) -> bool:
     """Whether a difference is shown and reaches the threshold; any does that is shown against 0."""
     return verdict in DIFFERENT and (relative is None or abs(relative) >= at_least)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from parshall.errors import InputError
-from parshall.report.document import Document
 from parshall.schema.problems import did_you_mean, quoted
-from parshall.studies.study import Execution, Findings, Progress, Scale, document
+
+if TYPE_CHECKING:
+    from parshall.report.document import Document
+    from parshall.studies.study import Execution, Findings, Progress, Scale
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Study:
             It does not run as a campaign, and `execution` asks for one.
         """
         package = importlib.import_module(f"parshall.studies.{self.name}")
+        from parshall.studies.study import Execution  # noqa: PLC0415 - the list of studies is read without pages
+
         chosen = execution or Execution()
         if not self.campaign:
             if chosen.store is not None or chosen.scheduler is not None:
@@ -47,6 +52,8 @@ class Study:
 
     def page(self, scale: Scale, findings: Findings) -> Document:
         """Its page."""
+        from parshall.studies.study import document  # noqa: PLC0415 - as above
+
         return document(self.title, self.summary, self.reference, scale, findings)
 
 

@@ -3,7 +3,8 @@
 A finished point is kept below ``XDG_CACHE_HOME``, under a digest of all that decides it: its resolved scenario, the
 number of repetitions, Parshall's code, and what measures. So an interrupted study goes on where it was, and another
 simulator or another definition starts anew. The code is the compiled simulator and all of Parshall's Python: a measure
-imports from much of it, and a digest of less would have to follow these imports and their data.
+imports from much of it, and a digest of less would have to follow these imports and their data. Quantities of users
+count too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from parshall.files import write_atomically
+from parshall.quantities import digest
 from parshall.runs import about
 from parshall.scenario import Scenario
 
@@ -25,7 +27,13 @@ Measured = TypeVar("Measured")
 
 def kept(study: str, scenario: Scenario, measure: Callable[[Scenario], Measured]) -> Measured:
     """What was measured of a scenario before with this function and this code, or now."""
-    named = [about.python_digest(), measure.__module__, measure.__qualname__, _bytecode(measure)]
+    named = [
+        about.python_digest(),
+        measure.__module__,
+        measure.__qualname__,
+        digest.of_function(measure),
+        digest.of_users(),
+    ]
     path = place(study, scenario, *named).with_suffix(".pickle")
     if path.exists():
         found: Measured = pickle.loads(path.read_bytes())  # noqa: S301 (written by us, below the user's own cache)
@@ -45,12 +53,3 @@ def place(study: str, scenario: Scenario, *measure: str) -> Path:
 def folder(study: str) -> Path:
     """A study's folder in the user's cache."""
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / study
-
-
-def _bytecode(function: Callable[..., object]) -> str:
-    """A digest of what a function does, for one that is not part of Parshall's files."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return ""
-    known = [repr(each) for each in code.co_consts if not hasattr(each, "co_code")]
-    return hashlib.sha256(code.co_code + repr((known, code.co_names)).encode()).hexdigest()

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import polars as pl
 
-from parshall import _core
+from parshall import _core, notebook
 from parshall.errors import InputError, OutputExistsError, ParshallError, StorageError
 from parshall.traces.arrivals import Arrivals, arrivals
 from parshall.traces.flow import TracedFlow
@@ -30,6 +30,8 @@ REPETITIONS = "repetitions"
 TABLES = ("flows", "rounds", "flow_samples", "trace_flows", "trace_arrivals")
 SAMPLE_EVERY_S = 0.1
 _POLL_S = 0.1
+SHOWN = ("repetition", "flow", "group", "goodput_bps", "mean_rtt_s", "loss_events", "packets_sent")
+"""Columns of `flows` that notebooks show."""
 
 Progress = Callable[[int, int], None]
 """Called with the frames read so far, and their bytes on the wire."""
@@ -150,6 +152,12 @@ class Observation:
             own = self.scan("trace_arrivals").filter(pl.col("repetition") == trace).collect()
             self._arrivals[trace] = arrivals(own)
         return self._arrivals[trace]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the flows, the largest first."""
+        columns = [each for each in SHOWN if each in self.flows.columns]
+        rows = self.largest.select(columns).iter_rows()
+        return notebook.fragment("Observation", f"of {len(self.captures)} trace(s)", notebook.table(columns, rows))
 
     def __repr__(self) -> str:
         return f"<Observation of {len(self.captures)} trace(s), {len(self.flows)} flow(s), in {self.directory}>"

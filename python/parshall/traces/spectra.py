@@ -19,11 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall import properties
 from parshall.errors import InputError
 from parshall.models.inputs import ModelInputError
 from parshall.models.measured_loss import measured
 from parshall.models.persistent_loss import measured_persistent
-from parshall.models.variants import for_control
+from parshall.models.variants import CONTROLS, for_control
 from parshall.stats.spectrum import Empirical, Superposition, empirical_spectra, superimpose
 from parshall.traces.flow import FloatArray, TracedFlow
 
@@ -110,9 +111,6 @@ def scales_for(rounds: int) -> tuple[int, ...]:
     return tuple(fitting[-MOST_SCALES:])
 
 
-NAMES = {"reno": "Reno", "bic": "BIC", "highspeed": "HighSpeed", "cubic": "CUBIC", "scalable": "Scalable"}
-"""The controls of `models.variants.CONTROLS` in words."""
-
 LEAST_LARGEST = 4
 """The largest window of a chain, packets, at least."""
 
@@ -136,8 +134,8 @@ def variability(flow: TracedFlow, control: str = "reno", rtt_s: float | None = N
     InputError
         It is too short for any scale, or there is no such control.
     """
-    if control not in NAMES:
-        raise InputError(f'control: found "{control}"; accepted: {", ".join(NAMES)}')
+    if control not in CONTROLS:
+        raise InputError(f'control: found "{control}"; accepted: {", ".join(CONTROLS)}')
     scales = scales_for(flow.windows.size)
     if not scales:
         needed = LEAST_INTERVALS * SCALES[0]
@@ -145,12 +143,12 @@ def variability(flow: TracedFlow, control: str = "reno", rtt_s: float | None = N
     empirical = empirical_spectra(flow.windows, scales)
     superposition = superimpose(flow.windows, scales) if len(scales) > 1 else None
     fitted, reason = _chain(flow, control, rtt_s, scales[0])
-    return Variability(empirical, superposition, fitted, NAMES[control], reason)
+    return Variability(empirical, superposition, fitted, properties.title(control), reason)
 
 
 def _chain(flow: TracedFlow, control: str, rtt_s: float | None, scale: int) -> tuple[Fitted | None, str]:
     """The chain fitted on the flow's p(w), followed as deep as intervals of `scale` go; and what speaks against it."""
-    name = NAMES[control]
+    name = properties.title(control)
     counted = flow.steady
     if not flow.events[counted].any():
         return None, "no loss was seen, so there is no chain to compare with"

@@ -9,8 +9,8 @@ const BDP: f64 = 100.0;
 fn bbr() -> Bbr {
     let config = BbrConfig {
         cwnd_gain: 2.0,
-        probe_rtt_interval: Duration::from_secs(10).as_ps(),
-        probe_rtt_duration: Duration::from_millis(200).as_ps(),
+        probe_rtt_interval: Duration::from_secs(10),
+        probe_rtt_duration: Duration::from_millis(200),
     };
     Bbr::new(&config, Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW })
 }

@@ -1,7 +1,9 @@
 //! The rules of draft-ietf-ccwg-bbr-02, one by one.
 
 use super::*;
+use crate::bounded_bbr::State;
 use crate::path_model::testing::Feed;
+use crate::{AckEvent, CongestionControl, CongestionEvent, Phase, RateSample, Signal, Start};
 
 /// 1000 packets/s and 100 ms.
 const BDP: f64 = 100.0;
@@ -10,8 +12,8 @@ fn bbr3() -> Bbr3 {
     let config = Bbr3Config {
         loss_threshold: 0.02,
         beta: 0.7,
-        probe_rtt_interval: Duration::from_secs(5).as_ps(),
-        probe_rtt_duration: Duration::from_millis(200).as_ps(),
+        probe_rtt_interval: Duration::from_secs(5),
+        probe_rtt_duration: Duration::from_millis(200),
     };
     Bbr3::new(&config, Start { window: 10.0, ssthresh: f64::INFINITY, ..Start::NEW })
 }

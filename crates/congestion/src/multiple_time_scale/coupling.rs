@@ -8,6 +8,36 @@
 
 use super::MultipleTimeScaleConfig;
 
+parshall_units::choice! {
+    /// What is steered.
+    pub enum CouplingKind {
+        /// The slope of congestion avoidance.
+        CongestionAvoidance = "congestion_avoidance",
+        /// The window at which slow start ends after a timeout.
+        SlowStart = "slow_start",
+        /// Both of these.
+        Both = "both",
+        /// The level of the rate.
+        Level = "level",
+    }
+}
+
+impl CouplingKind {
+    fn steers_avoidance(self) -> bool {
+        match self {
+            Self::CongestionAvoidance | Self::Both => true,
+            Self::SlowStart | Self::Level => false,
+        }
+    }
+
+    pub(super) fn steers_slow_start(self) -> bool {
+        match self {
+            Self::SlowStart | Self::Both => true,
+            Self::CongestionAvoidance | Self::Level => false,
+        }
+    }
+}
+
 /// What is steered, and the windows at timeouts by level.
 #[derive(Clone, Debug)]
 pub(super) struct Coupling {
@@ -20,8 +50,8 @@ pub(super) struct Coupling {
 impl Coupling {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
         Self {
-            avoidance: matches!(config.coupling.as_str(), "congestion_avoidance" | "both"),
-            slow_start: matches!(config.coupling.as_str(), "slow_start" | "both"),
+            avoidance: config.coupling.steers_avoidance(),
+            slow_start: config.coupling.steers_slow_start(),
             at_timeouts: vec![(0.0, 0.0); config.levels as usize].into(),
         }
     }

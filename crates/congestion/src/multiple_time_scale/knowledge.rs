@@ -16,6 +16,18 @@ use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+parshall_units::choice! {
+    /// Who shares what was learnt.
+    pub enum Sharing {
+        /// Nobody.
+        None = "none",
+        /// The connections of a flow, each the next one's heir.
+        Flow = "flow",
+        /// All connections of the group.
+        Group = "group",
+    }
+}
+
 /// A table that several controls use: a clone is the same table.
 #[derive(Clone, Debug)]
 pub struct Knowledge(Arc<Mutex<Table>>);
@@ -51,7 +63,7 @@ impl Knowledge {
                 quantiser: Quantiser::new(config),
                 predictor: Predictor::new(config.levels as usize, &config.prior),
             },
-            interval: Duration::from_ps(config.interval),
+            interval: config.interval,
             news: VecDeque::new(),
         })))
     }
@@ -110,6 +122,7 @@ impl Lore {
 #[cfg(test)]
 mod tests {
     use super::super::tests::config;
+    use super::super::QuantiserKind;
     use super::*;
 
     fn at(seconds: u64) -> Instant {
@@ -117,7 +130,7 @@ mod tests {
     }
 
     fn fixed() -> MultipleTimeScaleConfig {
-        MultipleTimeScaleConfig { quantiser: "fixed_range".into(), peak: 80.0, ..config() }
+        MultipleTimeScaleConfig { quantiser: QuantiserKind::FixedRange, peak: 80.0, ..config() }
     }
 
     /// 160 packets in an interval are the peak: 130 have level 2, 10 level 8.

@@ -36,7 +36,7 @@ impl LargeTimeScale {
             table: Table::Own(Quantiser::new(config), Predictor::new(config.levels as usize, &config.prior)),
             schedule: Schedule::new(config),
             metacontrol: config.metacontrol.then(|| Metacontrol::new(config)),
-            learning: config.learning.div_ceil(config.interval),
+            learning: config.learning.as_ps().div_ceil(config.interval.as_ps()),
             level: None,
             predicted: None,
         }

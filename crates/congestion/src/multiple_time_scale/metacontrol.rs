@@ -17,6 +17,16 @@
 use super::schedule::Schedule;
 use super::MultipleTimeScaleConfig;
 
+parshall_units::choice! {
+    /// Which intervals are compared at a level.
+    pub enum Block {
+        /// Those that followed one of this level.
+        Following = "following",
+        /// Those of this level.
+        Classified = "classified",
+    }
+}
+
 /// Largest slope that the metacontrol sets: far above what any network rewards.
 pub(super) const LIMIT: f64 = 1000.0;
 
@@ -24,8 +34,7 @@ pub(super) const LIMIT: f64 = 1000.0;
 #[derive(Clone, Debug)]
 pub(super) struct Metacontrol {
     adjustment: f64,
-    /// Whether an interval counts for its own level, and not for the one before it.
-    classified: bool,
+    block: Block,
     /// By level: slope and throughput of the last interval that counts for it; of the generalised schedule, that used
     /// its slope.
     last: Box<[Option<(f64, f64)>]>,
@@ -38,8 +47,7 @@ pub(super) struct Metacontrol {
 impl Metacontrol {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
         let last = vec![None; config.levels as usize].into();
-        let classified = config.block == "classified";
-        Self { adjustment: config.adjustment, classified, last, running: None, direction: 1.0 }
+        Self { adjustment: config.adjustment, block: config.block, last, running: None, direction: 1.0 }
     }
 
     pub(super) fn forget(&mut self) {
@@ -55,7 +63,10 @@ impl Metacontrol {
         schedule: &mut Schedule,
     ) {
         if let Some((before, index)) = self.running {
-            let counts_for = if self.classified { level } else { before };
+            let counts_for = match self.block {
+                Block::Following => before,
+                Block::Classified => level,
+            };
             let (slope, key) =
                 schedule.each().map_or((None, counts_for - 1), |slopes| (Some(slopes[index]), index));
             let slope = slope.unwrap_or(schedule.largest);

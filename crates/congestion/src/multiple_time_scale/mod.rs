@@ -50,12 +50,16 @@ use crate::{
     AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start, Windows, MIN_SSTHRESH,
 };
 use coupling::Coupling;
-pub use knowledge::Knowledge;
+pub use coupling::CouplingKind;
+pub use knowledge::{Knowledge, Sharing};
 use large_time_scale::LargeTimeScale;
 use level::Level;
+pub use metacontrol::Block;
 use oracle::Oracle;
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
+pub use quantiser::QuantiserKind;
+pub use schedule::ScheduleKind;
 
 parshall_units::configuration! {
     /// Parameters of [`MultipleTimeScale`].
@@ -63,43 +67,43 @@ parshall_units::configuration! {
         /// The control that is steered.
         control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "westwood", "hybla", "veno", "illinois", "yeah", "compound", "vegas", "fast", "dctcp", "tcp_rate", "rate_based"), default "reno";
         /// The large time scale T_L: how long a slope stays; not below the RTT.
-        interval: u64 => Duration, default "2 s", min 1e9, max 1e18;
+        interval: Duration, default "2 s", min "1 ms", max "1_000_000 s";
         /// Levels of contention, h.
-        levels: u64 => Integer, default "8", min 2.0, max 64.0;
+        levels: u64, default "8", min 2, max 64;
         /// How throughput becomes a level: by its rank among the last ones, by its place between the extremes so far, or between 0 and `peak`.
-        quantiser: String => Choice("quantile", "running_range", "fixed_range"), default "quantile";
+        quantiser: QuantiserKind, default "quantile";
         /// Throughput in packets/s at the upper end of a fixed range.
-        peak: f64 => Number, default "0", min 0.0, max 1e12;
+        peak: f64, default "0", min 0.0, max 1e12;
         /// Intervals among which a quantile is taken.
-        memory: u64 => Integer, default "256", min 2.0, max 65536.0;
+        memory: u64, default "256", min 2, max 65536;
         /// Slope at a predicted level: linear from A to a, A up to a threshold, h/level, or the listed slopes.
-        schedule: String => Choice("inverse_linear", "threshold", "inverse", "generalised"), default "inverse_linear";
+        schedule: ScheduleKind, default "inverse_linear";
         /// Largest slope A, in slopes of the wrapped control.
-        aggressiveness: f64 => Number, default "6", min 1.0, max 1000.0;
+        aggressiveness: f64, default "6", min 1.0, max 1000.0;
         /// Slope at the highest contention; below 1 the wrapped control is held back there.
-        conservativeness: f64 => Number, default "1", min 0.01, max 1.0;
+        conservativeness: f64, default "1", min 0.01, max 1.0;
         /// Highest predicted level at which the threshold schedule is aggressive.
-        threshold: f64 => Number, default "4", min 1.0, max 64.0;
+        threshold: f64, default "4", min 1.0, max 64.0;
         /// Slopes of the generalised schedule at the levels 1 to h, none larger than the one before; none listed: the metacontrol finds them.
-        slopes: Vec<f64> => Numbers, default "[]";
+        slopes: Vec<f64>, default "[]";
         /// What is steered: the slope of congestion avoidance, the window at which slow start ends after a timeout, or both; or the level of the rate.
-        coupling: String => Choice("congestion_avoidance", "slow_start", "both", "level"), default "congestion_avoidance";
+        coupling: CouplingKind, default "congestion_avoidance";
         /// Packets/s that selective level control adds to the rate at the lowest predicted contention, and takes at the highest.
-        shift: f64 => Number, default "0", min 0.0, max 1e9;
+        shift: f64, default "0", min 0.0, max 1e9;
         /// Whether A is found while running, from 1, rather than fixed.
-        metacontrol: bool => Boolean, default "false";
+        metacontrol: bool, default "false";
         /// What the metacontrol adds to A or takes from it, each interval.
-        adjustment: f64 => Number, default "0.05", min 1e-6, max 100.0;
+        adjustment: f64, default "0.05", min 1e-6, max 100.0;
         /// Which intervals the metacontrol compares at a level: those that followed one of this level, or those that are themselves of this level.
-        block: String => Choice("following", "classified"), default "following";
+        block: Block, default "following";
         /// How long is only observed before anything is steered.
-        learning: u64 => Duration, default "0 s", max 1e18;
+        learning: Duration, default "0 s", max "1_000_000 s";
         /// Counts of pairs of levels known beforehand, h rows of h, row by row; needs a fixed range.
-        prior: Vec<f64> => Numbers, default "[]";
+        prior: Vec<f64>, default "[]";
         /// Who shares what was learnt: nobody; the connections of a flow, each the next one's heir in everything; or all connections of the group, as to one destination, levels and counts.
-        shared: String => Choice("none", "flow", "group"), default "none";
+        shared: Sharing, default "none";
         /// An oracle's contention, 1 to h, of each interval of the simulated time, used instead of a prediction; the last one stays. None listed: contention is predicted.
-        oracle: Vec<f64> => Numbers, default "[]";
+        oracle: Vec<f64>, default "[]";
     }
 }
 
@@ -120,21 +124,20 @@ impl MultipleTimeScaleConfig {
             );
             return Err(ConfigError::new("control", self.control.name(), accepted));
         }
-        if self.interval < rtt.as_ps() {
-            let found = Duration::from_ps(self.interval);
+        if self.interval < rtt {
             let accepted = format!("the longest RTT, {rtt}, or more");
-            return Err(ConfigError::new("interval", found, accepted));
+            return Err(ConfigError::new("interval", self.interval, accepted));
         }
-        if self.quantiser == "fixed_range" && self.peak <= 0.0 {
+        if self.quantiser == QuantiserKind::FixedRange && self.peak <= 0.0 {
             let accepted = "the packets/s of the highest level, e.g. 1250: the quantiser has a fixed range";
             return Err(ConfigError::new("peak", self.peak, accepted));
         }
         let levels = self.levels as usize;
-        if self.schedule == "threshold" && self.threshold > levels as f64 {
+        if self.schedule == ScheduleKind::Threshold && self.threshold > levels as f64 {
             let accepted = format!("{levels}, the number of levels, or less");
             return Err(ConfigError::new("threshold", self.threshold, accepted));
         }
-        if self.schedule == "inverse" && self.metacontrol {
+        if self.schedule == ScheduleKind::Inverse && self.metacontrol {
             let accepted = "false: the schedule \"inverse\" has no A to find";
             return Err(ConfigError::new("metacontrol", true, accepted));
         }
@@ -145,7 +148,7 @@ impl MultipleTimeScaleConfig {
     }
 
     fn check_level(&self) -> Result<(), ConfigError> {
-        if self.coupling != "level" {
+        if self.coupling != CouplingKind::Level {
             if self.shift > 0.0 {
                 let accepted = "0, or coupling = \"level\": nothing else shifts the rate";
                 return Err(ConfigError::new("shift", self.shift, accepted));
@@ -168,7 +171,7 @@ impl MultipleTimeScaleConfig {
     }
 
     fn check_slopes(&self, levels: usize) -> Result<(), ConfigError> {
-        let generalised = self.schedule == "generalised";
+        let generalised = self.schedule == ScheduleKind::Generalised;
         let found =
             |what: &str| Err(ConfigError::new("slopes", format!("{:?}", self.slopes), what.to_owned()));
         if !generalised && !self.slopes.is_empty() {
@@ -195,7 +198,7 @@ impl MultipleTimeScaleConfig {
         }
         let found =
             |what: String| Err(ConfigError::new("oracle", format!("{} numbers", self.oracle.len()), what));
-        if self.metacontrol || !matches!(self.coupling.as_str(), "congestion_avoidance" | "level") {
+        if self.metacontrol || self.coupling.steers_slow_start() {
             return found(
                 "nothing: the metacontrol and slow start need levels that the connection observes".into(),
             );
@@ -212,7 +215,7 @@ impl MultipleTimeScaleConfig {
         }
         let found =
             |what: String| Err(ConfigError::new("prior", format!("{} numbers", self.prior.len()), what));
-        if self.quantiser != "fixed_range" {
+        if self.quantiser != QuantiserKind::FixedRange {
             return found(
                 "it with quantiser = \"fixed_range\": levels mean something else in each connection".into(),
             );
@@ -276,9 +279,9 @@ impl MultipleTimeScale {
             wrapped,
             slope: 1.0,
             end: Instant::ZERO,
-            interval: Duration::from_ps(config.interval),
-            shared: config.shared == "flow",
-            level: (config.coupling == "level").then(|| Level::new(config)),
+            interval: config.interval,
+            shared: config.shared == Sharing::Flow,
+            level: (config.coupling == CouplingKind::Level).then(|| Level::new(config)),
             oracle: Oracle::new(config),
             coupling: Coupling::new(config),
             module: LargeTimeScale::new(config),
@@ -287,7 +290,7 @@ impl MultipleTimeScale {
 
     /// What the connections of a group know together, if they share it.
     pub(crate) fn knowledge(config: &MultipleTimeScaleConfig) -> Option<Knowledge> {
-        (config.shared == "group").then(|| Knowledge::new(config))
+        (config.shared == Sharing::Group).then(|| Knowledge::new(config))
     }
 
     /// This is one of the connections that know it.

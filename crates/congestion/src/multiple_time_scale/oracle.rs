@@ -17,7 +17,7 @@ pub(super) struct Oracle {
 impl Oracle {
     /// The oracle, if there is one.
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Option<Self> {
-        let interval = Duration::from_ps(config.interval);
+        let interval = config.interval;
         (!config.oracle.is_empty()).then(|| Self { interval, levels: config.oracle.clone().into() })
     }
 

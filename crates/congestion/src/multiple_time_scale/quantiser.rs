@@ -5,6 +5,18 @@
 
 use super::MultipleTimeScaleConfig;
 
+parshall_units::choice! {
+    /// How throughput becomes a level.
+    pub enum QuantiserKind {
+        /// By its rank among the last ones.
+        Quantile = "quantile",
+        /// By its place between the extremes so far.
+        RunningRange = "running_range",
+        /// By its place between 0 and a peak.
+        FixedRange = "fixed_range",
+    }
+}
+
 /// The map L, with what it must remember.
 #[derive(Clone, Debug)]
 pub(super) struct Quantiser {
@@ -24,10 +36,12 @@ enum Range {
 
 impl Quantiser {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
-        let range = match config.quantiser.as_str() {
-            "fixed_range" => Range::Fixed(config.peak * config.interval as f64 / 1e12),
-            "running_range" => Range::Running { low: f64::INFINITY, high: f64::NEG_INFINITY },
-            _ => Range::Quantile { ring: vec![0; config.memory as usize].into(), next: 0, filled: 0 },
+        let range = match config.quantiser {
+            QuantiserKind::Quantile => {
+                Range::Quantile { ring: vec![0; config.memory as usize].into(), next: 0, filled: 0 }
+            }
+            QuantiserKind::RunningRange => Range::Running { low: f64::INFINITY, high: f64::NEG_INFINITY },
+            QuantiserKind::FixedRange => Range::Fixed(config.peak * config.interval.as_ps() as f64 / 1e12),
         };
         Self { levels: config.levels as usize, range }
     }

@@ -2,6 +2,20 @@
 
 use super::MultipleTimeScaleConfig;
 
+parshall_units::choice! {
+    /// Which slope belongs to which level.
+    pub enum ScheduleKind {
+        /// Linear from A to a.
+        InverseLinear = "inverse_linear",
+        /// A up to a level, then a.
+        Threshold = "threshold",
+        /// The number of levels over the level.
+        Inverse = "inverse",
+        /// One of each level.
+        Generalised = "generalised",
+    }
+}
+
 /// A schedule and its slopes, in slopes of the wrapped control.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
@@ -24,14 +38,14 @@ enum Shape {
 
 impl Schedule {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
-        let shape = match config.schedule.as_str() {
-            "threshold" => Shape::Threshold(config.threshold),
-            "inverse" => Shape::Inverse,
-            "generalised" if config.slopes.is_empty() => {
+        let shape = match config.schedule {
+            ScheduleKind::InverseLinear => Shape::InverseLinear,
+            ScheduleKind::Threshold => Shape::Threshold(config.threshold),
+            ScheduleKind::Inverse => Shape::Inverse,
+            ScheduleKind::Generalised if config.slopes.is_empty() => {
                 Shape::Generalised(vec![1.0; config.levels as usize].into())
             }
-            "generalised" => Shape::Generalised(config.slopes.clone().into()),
-            _ => Shape::InverseLinear,
+            ScheduleKind::Generalised => Shape::Generalised(config.slopes.clone().into()),
         };
         // §3.5: under a metacontrol A begins at a.
         let largest = if config.metacontrol { 1.0 } else { config.aggressiveness };

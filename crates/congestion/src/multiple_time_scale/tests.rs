@@ -6,10 +6,12 @@ use super::level::Level;
 use super::predictor::Predictor;
 use super::quantiser::Quantiser;
 use super::schedule::Schedule;
-use super::{MultipleTimeScale, MultipleTimeScaleConfig};
+use super::{
+    Block, CouplingKind, MultipleTimeScale, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind, Sharing,
+};
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, DctcpConfig, Phase,
-    RateBasedConfig, RenoConfig, Signal, Start, VegasConfig,
+    AckEvent, CongestionControl, CongestionEvent, CongestionSignal, Control, ControlConfig, DctcpConfig,
+    Phase, RateBasedConfig, RenoConfig, Signal, Start, VegasConfig,
 };
 use parshall_units::{ConfigError, Duration, Instant};
 use proptest::prelude::*;
@@ -26,24 +28,24 @@ pub(super) fn config() -> MultipleTimeScaleConfig {
             decrease: 0.5,
             ecn_decrease: 0.0,
         })),
-        interval: 2_000_000_000_000,
+        interval: Duration::from_secs(2),
         levels: 8,
-        quantiser: "quantile".into(),
+        quantiser: QuantiserKind::Quantile,
         peak: 0.0,
         memory: 256,
-        schedule: "inverse_linear".into(),
+        schedule: ScheduleKind::InverseLinear,
         aggressiveness: 6.0,
         conservativeness: 1.0,
         threshold: 4.0,
         slopes: Vec::new(),
-        coupling: "congestion_avoidance".into(),
+        coupling: CouplingKind::CongestionAvoidance,
         metacontrol: false,
         adjustment: 0.05,
-        learning: 0,
+        learning: Duration::ZERO,
         prior: Vec::new(),
         shift: 0.0,
-        shared: "none".into(),
-        block: "following".into(),
+        shared: Sharing::None,
+        block: Block::Following,
         oracle: Vec::new(),
     }
 }
@@ -127,7 +129,8 @@ fn exact(edges: &[f64], rho: f64, level: usize) -> (f64, f64) {
 fn the_predictor_finds_the_exact_conditional_expectation_of_fgn() {
     let n = 6000;
     for (h, seed) in [(0.5, 1), (0.7, 2), (0.85, 3)] {
-        let config = MultipleTimeScaleConfig { quantiser: "fixed_range".into(), peak: 3000.0, ..config() };
+        let config =
+            MultipleTimeScaleConfig { quantiser: QuantiserKind::FixedRange, peak: 3000.0, ..config() };
         let (mut quantiser, mut predictor) = (Quantiser::new(&config), Predictor::new(8, &[]));
         let mut visits = [0.0; 9];
         let mut before = None;
@@ -169,20 +172,20 @@ fn ranks_use_all_levels_equally_and_a_running_maximum_does_not() {
     let mut normal = Normal(5);
     let values: Vec<f64> =
         (0..20_000).map(|i| if i == 10 { 1e4 } else { 100.0 + 10.0 * normal.draw() }).collect();
-    let shares = |quantiser: &str| {
-        let mut map = Quantiser::new(&MultipleTimeScaleConfig { quantiser: quantiser.into(), ..config() });
+    let shares = |quantiser| {
+        let mut map = Quantiser::new(&MultipleTimeScaleConfig { quantiser, ..config() });
         let mut counts = [0.0; 8];
         for &value in &values {
             counts[map.level(value) - 1] += 1.0;
         }
         counts.map(|count| count / values.len() as f64)
     };
-    for share in shares("quantile") {
+    for share in shares(QuantiserKind::Quantile) {
         // Standard error of a share of 1/8: 0.0023; a rank among 256 is coarser by 1/256.
         assert!((share - 0.125).abs() < 0.01, "{share}");
     }
     assert!(
-        shares("running_range")[7] > 0.99,
+        shares(QuantiserKind::RunningRange)[7] > 0.99,
         "one value of 100 times the others makes all others contention"
     );
 }
@@ -202,33 +205,32 @@ fn what_was_never_seen_predicts_itself() {
 
 #[test]
 fn schedules_are_those_of_the_source() {
-    let of =
-        |schedule: &str| Schedule::new(&MultipleTimeScaleConfig { schedule: schedule.into(), ..config() });
-    let linear = of("inverse_linear");
+    let of = |schedule| Schedule::new(&MultipleTimeScaleConfig { schedule, ..config() });
+    let linear = of(ScheduleKind::InverseLinear);
     assert_eq!((linear.slope(1.0), linear.slope(8.0), linear.slope(4.5)), (6.0, 1.0, 3.5));
-    let threshold = of("threshold");
+    let threshold = of(ScheduleKind::Threshold);
     assert_eq!((threshold.slope(4.0), threshold.slope(4.01)), (6.0, 1.0));
-    let inverse = of("inverse");
+    let inverse = of(ScheduleKind::Inverse);
     assert_eq!((inverse.slope(1.0), inverse.slope(4.0), inverse.slope(8.0)), (8.0, 2.0, 1.0));
     let slopes = vec![9.0, 7.0, 5.0, 5.0, 3.0, 2.0, 1.0, 0.5];
     let listed =
-        Schedule::new(&MultipleTimeScaleConfig { schedule: "generalised".into(), slopes, ..config() });
+        Schedule::new(&MultipleTimeScaleConfig { schedule: ScheduleKind::Generalised, slopes, ..config() });
     assert_eq!((listed.slope(1.0), listed.slope(1.5), listed.slope(8.0)), (9.0, 8.0, 0.5));
 }
 
 proptest! {
     #[test]
     fn no_schedule_grows_with_contention(
-        schedule in prop_oneof![Just("inverse_linear"), Just("threshold"), Just("inverse"), Just("generalised")],
+        schedule in prop::sample::select(ScheduleKind::ALL),
         mut slopes in prop::collection::vec(0.01f64..1000.0, 8),
         largest in 1.0f64..1000.0,
         smallest in 0.01f64..=1.0,
         (a, b) in (1.0f64..=8.0, 1.0f64..=8.0),
     ) {
         slopes.sort_by(|a, b| b.total_cmp(a));
-        let slopes = if schedule == "generalised" { slopes } else { Vec::new() };
+        let slopes = if schedule == ScheduleKind::Generalised { slopes } else { Vec::new() };
         let config = MultipleTimeScaleConfig {
-            schedule: schedule.into(), slopes, aggressiveness: largest, conservativeness: smallest, ..config()
+            schedule, slopes, aggressiveness: largest, conservativeness: smallest, ..config()
         };
         prop_assert_eq!(checked(&config, Duration::ZERO), Ok(()));
         let schedule = Schedule::new(&config);
@@ -238,11 +240,11 @@ proptest! {
 
     #[test]
     fn levels_are_monotone_in_throughput(
-        quantiser in prop_oneof![Just("quantile"), Just("running_range"), Just("fixed_range")],
+        quantiser in prop::sample::select(QuantiserKind::ALL),
         before in prop::collection::vec(0.0f64..1000.0, 0..600),
         (a, b) in (0.0f64..1000.0, 0.0f64..1000.0),
     ) {
-        let mut map = Quantiser::new(&MultipleTimeScaleConfig { quantiser: quantiser.into(), peak: 250.0, ..config() });
+        let mut map = Quantiser::new(&MultipleTimeScaleConfig { quantiser, peak: 250.0, ..config() });
         for value in before {
             prop_assert!((1..=8).contains(&map.level(value)));
         }
@@ -276,12 +278,12 @@ fn the_metacontrol_settles_at_the_peak_of_a_unimodal_curve() {
 /// Throughput that comes and goes at random, and always grows with A: who compares intervals of one level sees that.
 #[test]
 fn intervals_are_compared_by_the_level_before_them_or_by_their_own() {
-    let largest = |block: &str| {
+    let largest = |block| {
         let config = MultipleTimeScaleConfig {
             metacontrol: true,
             adjustment: 0.1,
-            block: block.into(),
-            quantiser: "fixed_range".into(),
+            block,
+            quantiser: QuantiserKind::FixedRange,
             peak: 1000.0, // 2000 packets an interval
             ..config()
         };
@@ -293,8 +295,8 @@ fn intervals_are_compared_by_the_level_before_them_or_by_their_own() {
         module.largest_slope()
     };
     // The first interval has none before it, so that A moves 299 times.
-    assert!((largest("classified") - 30.9).abs() < 1e-9, "{}", largest("classified"));
-    assert!(largest("following") < 15.0, "{}", largest("following"));
+    assert!((largest(Block::Classified) - 30.9).abs() < 1e-9, "{}", largest(Block::Classified));
+    assert!(largest(Block::Following) < 15.0, "{}", largest(Block::Following));
 }
 
 #[test]
@@ -339,17 +341,17 @@ fn growing_throughput_is_met_with_the_largest_slope() {
     // cwnd + 1 / cwnd: a packet a round trip, less a bit as cwnd grows during it.
     assert!((growth_in_a_round_trip(&plain) - 1.0).abs() < 0.05);
     let steered =
-        growth_in_a_round_trip(&MultipleTimeScaleConfig { schedule: "threshold".into(), ..config() });
+        growth_in_a_round_trip(&MultipleTimeScaleConfig { schedule: ScheduleKind::Threshold, ..config() });
     assert!((steered - 6.0).abs() < 0.4, "{steered}");
-    let learning = MultipleTimeScaleConfig { learning: 20_000_000_000_000, ..config() };
+    let learning = MultipleTimeScaleConfig { learning: Duration::from_secs(20), ..config() };
     assert!((growth_in_a_round_trip(&learning) - 1.0).abs() < 0.05);
     let vegas = ControlConfig::Vegas(VegasConfig { alpha: 2.0, beta: 4.0, gamma: 1.0 });
     let vegas =
-        MultipleTimeScaleConfig { control: Box::new(vegas), schedule: "threshold".into(), ..config() };
+        MultipleTimeScaleConfig { control: Box::new(vegas), schedule: ScheduleKind::Threshold, ..config() };
     assert!((growth_in_a_round_trip(&vegas) - 6.0).abs() < 0.4);
     let dctcp = ControlConfig::Dctcp(DctcpConfig { gain: 0.0625, initial_alpha: 1.0 });
     let dctcp =
-        MultipleTimeScaleConfig { control: Box::new(dctcp), schedule: "threshold".into(), ..config() };
+        MultipleTimeScaleConfig { control: Box::new(dctcp), schedule: ScheduleKind::Threshold, ..config() };
     assert!((growth_in_a_round_trip(&dctcp) - 6.0).abs() < 0.4);
 }
 
@@ -377,7 +379,7 @@ fn rate_based() -> Box<ControlConfig> {
     Box::new(ControlConfig::RateBased(RateBasedConfig {
         increase: 100.0,
         decrease: 1.0,
-        congestion: "loss".into(),
+        congestion: CongestionSignal::Loss,
         ceiling: 1e5,
     }))
 }
@@ -401,8 +403,12 @@ fn rates(controls: [&mut MultipleTimeScale; 2]) -> Vec<[f64; 2]> {
 #[test]
 fn level_control_shifts_the_rate_by_predicted_contention_and_leaves_the_slope() {
     let begin = Start { window: 200.0, ssthresh: 10.0, ..Start::NEW };
-    let shifted =
-        MultipleTimeScaleConfig { control: rate_based(), coupling: "level".into(), shift: 70.0, ..config() };
+    let shifted = MultipleTimeScaleConfig {
+        control: rate_based(),
+        coupling: CouplingKind::Level,
+        shift: 70.0,
+        ..config()
+    };
     let plain = MultipleTimeScaleConfig { aggressiveness: 1.0, control: rate_based(), ..config() };
     let mut controls = [MultipleTimeScale::new(&shifted, begin), MultipleTimeScale::new(&plain, begin)];
     let [one, two] = &mut controls;
@@ -454,10 +460,10 @@ fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
     let begin = Start { window: 50.0, ssthresh: 10.0, ..Start::NEW };
     let build = |shared| {
         let config = MultipleTimeScaleConfig {
-            quantiser: "fixed_range".into(),
+            quantiser: QuantiserKind::FixedRange,
             peak: 80.0,
-            schedule: "threshold".into(),
-            shared: if shared { "flow" } else { "none" }.into(),
+            schedule: ScheduleKind::Threshold,
+            shared: if shared { Sharing::Flow } else { Sharing::None },
             ..config()
         };
         ControlConfig::MultipleTimeScale(config).build(begin)
@@ -481,7 +487,7 @@ fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
 
 #[test]
 fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
-    let config = MultipleTimeScaleConfig { coupling: "slow_start".into(), ..config() };
+    let config = MultipleTimeScaleConfig { coupling: CouplingKind::SlowStart, ..config() };
     let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
     let event = CongestionEvent { now: Instant::from_ps(3), signal: Signal::Loss, in_flight: 50 };
     control.on_timeout(&event);
@@ -500,7 +506,7 @@ fn what_contradicts_itself_is_refused() {
     let refused: [(&str, MultipleTimeScaleConfig); 20] = [
         ("oracle", MultipleTimeScaleConfig { oracle: vec![9.0], ..config() }),
         ("oracle", MultipleTimeScaleConfig { oracle: vec![1.0], metacontrol: true, ..config() }),
-        ("oracle", MultipleTimeScaleConfig { oracle: vec![1.0], coupling: "both".into(), ..config() }),
+        ("oracle", MultipleTimeScaleConfig { oracle: vec![1.0], coupling: CouplingKind::Both, ..config() }),
         (
             "control",
             MultipleTimeScaleConfig {
@@ -508,38 +514,44 @@ fn what_contradicts_itself_is_refused() {
                 ..config()
             },
         ),
-        ("interval", MultipleTimeScaleConfig { interval: 50_000_000_000, ..config() }),
+        ("interval", MultipleTimeScaleConfig { interval: Duration::from_millis(50), ..config() }),
         ("levels", MultipleTimeScaleConfig { levels: 1, ..config() }),
         ("adjustment", MultipleTimeScaleConfig { adjustment: 0.0, ..config() }),
         ("aggressiveness", MultipleTimeScaleConfig { aggressiveness: 0.5, ..config() }),
-        ("peak", MultipleTimeScaleConfig { quantiser: "fixed_range".into(), ..config() }),
-        ("threshold", MultipleTimeScaleConfig { schedule: "threshold".into(), threshold: 9.0, ..config() }),
+        ("peak", MultipleTimeScaleConfig { quantiser: QuantiserKind::FixedRange, ..config() }),
+        (
+            "threshold",
+            MultipleTimeScaleConfig { schedule: ScheduleKind::Threshold, threshold: 9.0, ..config() },
+        ),
         (
             "metacontrol",
-            MultipleTimeScaleConfig { schedule: "inverse".into(), metacontrol: true, ..config() },
+            MultipleTimeScaleConfig { schedule: ScheduleKind::Inverse, metacontrol: true, ..config() },
         ),
         ("slopes", MultipleTimeScaleConfig { slopes: vec![1.0; 8], ..config() }),
-        ("slopes", MultipleTimeScaleConfig { schedule: "generalised".into(), ..config() }),
+        ("slopes", MultipleTimeScaleConfig { schedule: ScheduleKind::Generalised, ..config() }),
         (
             "slopes",
             MultipleTimeScaleConfig {
-                schedule: "generalised".into(),
+                schedule: ScheduleKind::Generalised,
                 slopes: vec![1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0],
                 ..config()
             },
         ),
         (
             "slopes",
-            MultipleTimeScaleConfig { schedule: "generalised".into(), slopes: vec![1.0; 7], ..config() },
+            MultipleTimeScaleConfig { schedule: ScheduleKind::Generalised, slopes: vec![1.0; 7], ..config() },
         ),
         ("prior", MultipleTimeScaleConfig { prior: vec![1.0; 64], ..config() }),
         ("shift", MultipleTimeScaleConfig { shift: 1.0, ..config() }),
-        ("shift", MultipleTimeScaleConfig { coupling: "level".into(), control: rate_based(), ..config() }),
-        ("control", MultipleTimeScaleConfig { coupling: "level".into(), shift: 1.0, ..config() }),
+        (
+            "shift",
+            MultipleTimeScaleConfig { coupling: CouplingKind::Level, control: rate_based(), ..config() },
+        ),
+        ("control", MultipleTimeScaleConfig { coupling: CouplingKind::Level, shift: 1.0, ..config() }),
         (
             "metacontrol",
             MultipleTimeScaleConfig {
-                coupling: "level".into(),
+                coupling: CouplingKind::Level,
                 shift: 1.0,
                 control: rate_based(),
                 metacontrol: true,
@@ -551,30 +563,5 @@ fn what_contradicts_itself_is_refused() {
         let error = checked(&config, rtt).expect_err(key);
         assert_eq!(error.key, key);
         assert!(!error.accepted.is_empty());
-    }
-}
-
-#[test]
-fn a_misspelt_choice_is_refused() {
-    let mut steered = config();
-    steered.control = Box::new(ControlConfig::RateBased(RateBasedConfig {
-        increase: 1.0,
-        decrease: 1.0,
-        congestion: "losses".into(),
-        ceiling: 1e5,
-    }));
-    let refused = ControlConfig::MultipleTimeScale(steered).check(Duration::ZERO).unwrap_err();
-    assert_eq!(refused.to_string(), "control.congestion: found losses; write one of loss, gradient");
-    for key in ["quantiser", "schedule", "coupling", "block", "shared"] {
-        let mut misspelt = config();
-        let value = match key {
-            "quantiser" => &mut misspelt.quantiser,
-            "schedule" => &mut misspelt.schedule,
-            "coupling" => &mut misspelt.coupling,
-            "block" => &mut misspelt.block,
-            _ => &mut misspelt.shared,
-        };
-        *value = "fix".into();
-        assert_eq!(checked(&misspelt, Duration::ZERO).unwrap_err().key, key);
     }
 }

@@ -2,8 +2,9 @@
 
 use parshall_congestion::catalog::CATALOG;
 use parshall_congestion::ControlConfig;
-use parshall_units::parameters::{Entry, Kind};
-use serde_json::{json, Map, Value};
+use parshall_units::parameters::{Entry, Kind, Parameter};
+use parshall_units::testing;
+use serde_json::Value;
 
 /// The entry's configuration with its catalog defaults.
 pub fn default_config(entry: &Entry) -> ControlConfig {
@@ -12,22 +13,8 @@ pub fn default_config(entry: &Entry) -> ControlConfig {
 
 /// The same as a resolved scenario has it.
 pub fn default_object(entry: &Entry) -> Value {
-    let mut object = Map::new();
-    object.insert("name".into(), json!(entry.name));
-    for parameter in entry.parameters {
-        let text = parameter.default.expect("controls have defaults");
-        let value: Value = match parameter.kind {
-            Kind::Number => json!(text.parse::<f64>().unwrap()),
-            Kind::Integer => json!(text.parse::<u64>().unwrap()),
-            Kind::Choice => json!(text),
-            Kind::Numbers => serde_json::from_str(text).unwrap(),
-            Kind::Control => default_object(CATALOG.iter().find(|entry| entry.name == text).unwrap()),
-            Kind::Boolean => json!(text.parse::<bool>().unwrap()),
-            Kind::Duration => json!(parshall_units::parse_duration(text).unwrap().as_ps()),
-            Kind::Packets => json!(parshall_units::parse_packets(text).unwrap().0),
-            other => panic!("{other:?} is not expected in a congestion control"),
-        };
-        object.insert(parameter.name.into(), value);
-    }
-    Value::Object(object)
+    testing::default_object(entry, |parameter: &Parameter| {
+        let named = || CATALOG.iter().find(|entry| parameter.default == Some(entry.name)).unwrap();
+        (parameter.kind == Kind::Control).then(|| default_object(named()))
+    })
 }

@@ -20,9 +20,9 @@ parshall_units::configuration! {
     /// Parameters of [`TokenBucket`].
     pub struct TokenBucketConfig {
         /// Rate of the profile, headers included.
-        rate: u64 => Rate, min 1.0, max 1e15;
+        rate: Rate, min "1 bit/s", max "1000 Tbit/s";
         /// What may exceed the rate at once: at least a packet, full ones with their headers.
-        burst: u64 => Size, min 1.0, max 1e12;
+        burst: Bytes => Size, min "1 B", max "1 TB";
     }
 }
 
@@ -54,24 +54,21 @@ impl PacketMarker for TokenBucket {
     type Config = TokenBucketConfig;
 
     fn check(config: &TokenBucketConfig, edge: Edge) -> Result<(), ConfigError> {
-        let Some(rate) = Rate::from_bps(config.rate) else {
-            return Err(ConfigError::new("rate", "0 bit/s", "a rate above zero: without tokens all is out"));
-        };
-        if let Some(access) = edge.access.filter(|access| rate.as_bps() > access.as_bps()) {
+        if let Some(access) = edge.access.filter(|&access| config.rate > access) {
             let accepted = format!("the access rate, {access}, or less: no more can arrive");
-            return Err(ConfigError::new("rate", rate, accepted));
+            return Err(ConfigError::new("rate", config.rate, accepted));
         }
-        let packet = u64::from(edge.packet_bytes);
+        let packet = Bytes(u64::from(edge.packet_bytes));
         if config.burst < packet {
-            let accepted = format!("\"1 packet\" ({}) or more: no packet would fit", Bytes(packet));
-            return Err(ConfigError::new("burst", Bytes(config.burst), accepted));
+            let accepted = format!("\"1 packet\" ({packet}) or more: no packet would fit");
+            return Err(ConfigError::new("burst", config.burst, accepted));
         }
         Ok(())
     }
 
     fn new(config: &TokenBucketConfig) -> Self {
-        let full = u128::from(config.burst) * BYTE;
-        Self { tokens: full, full, rate_bps: config.rate, updated: Instant::ZERO }
+        let full = u128::from(config.burst.0) * BYTE;
+        Self { tokens: full, full, rate_bps: config.rate.as_bps(), updated: Instant::ZERO }
     }
 
     const VARIABLES: &'static [Variable] = &[Variable::new("tokens", "bytes", "what the bucket holds")];
@@ -100,8 +97,12 @@ mod tests {
     use parshall_units::Duration;
     use proptest::prelude::*;
 
+    fn config(rate_bps: u64, burst: u64) -> TokenBucketConfig {
+        TokenBucketConfig { rate: Rate::from_bps(rate_bps).unwrap(), burst: Bytes(burst) }
+    }
+
     fn bucket(rate: u64, burst: u64) -> TokenBucket {
-        TokenBucket::new(&TokenBucketConfig { rate, burst })
+        TokenBucket::new(&config(rate, burst))
     }
 
     fn at(ms: u64) -> Instant {
@@ -134,11 +135,7 @@ mod tests {
     #[test]
     fn what_cannot_work_is_refused() {
         let edge = Edge { packet_bytes: 1000, access: Rate::from_bps(1_000_000) };
-        let refused = |rate, burst| TokenBucket::check(&TokenBucketConfig { rate, burst }, edge).unwrap_err();
-        assert_eq!(
-            refused(0, 5000).to_string(),
-            "rate: found 0 bit/s; write a rate above zero: without tokens all is out"
-        );
+        let refused = |rate, burst| TokenBucket::check(&config(rate, burst), edge).unwrap_err();
         assert_eq!(
             refused(2_000_000, 5000).to_string(),
             "rate: found 2 Mbit/s; write the access rate, 1 Mbit/s, or less: no more can arrive"
@@ -147,9 +144,9 @@ mod tests {
             refused(320_000, 999).to_string(),
             "burst: found 999 B; write \"1 packet\" (1 kB) or more: no packet would fit"
         );
-        assert!(TokenBucket::check(&TokenBucketConfig { rate: 1_000_000, burst: 1000 }, edge).is_ok());
+        assert!(TokenBucket::check(&config(1_000_000, 1000), edge).is_ok());
         let unlimited = Edge { access: None, ..edge };
-        assert!(TokenBucket::check(&TokenBucketConfig { rate: 2_000_000, burst: 1000 }, unlimited).is_ok());
+        assert!(TokenBucket::check(&config(2_000_000, 1000), unlimited).is_ok());
     }
 
     proptest! {

@@ -18,28 +18,29 @@
 //! pause before it was. It begins at 0.1.
 
 use super::red::{Red, RedConfig, RedRule};
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::{Duration, Instant};
+use parshall_units::{Bytes, Duration, Instant, Packets};
 use rand_core::RngCore;
 
 parshall_units::configuration! {
     /// Parameters of [`AdaptiveRed`].
     pub struct AdaptiveRedConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "100 packets";
+        limit: Limit, default "100 packets";
         /// Average queueing delay to hold; the queue is not held below 10 packets.
-        target_delay: u64 => Duration, default "5 ms", min 1e6;
+        target_delay: Duration, default "5 ms", min "1 us";
         /// Size of the packets in which queues are counted.
-        packet_size: u32 => Bytes, default "1500 B", min 1.0, max 65535.0;
+        packet_size: Bytes, default "1500 B", min "1 B", max "65535 B";
         /// Time between two changes of the maximum probability.
-        interval: u64 => Duration, default "500 ms", min 1e6;
+        interval: Duration, default "500 ms", min "1 us";
         /// Most that is added to the maximum probability when the average queue is too long.
-        increase: f64 => Number, default "0.01", min 0.0, max 1.0;
+        increase: f64, default "0.01", min 0.0, max 1.0;
         /// Factor that it keeps when the average queue is too short.
-        decrease: f64 => Number, default "0.9", min 0.01, max 1.0;
+        decrease: f64, default "0.9", min 0.01, max 1.0;
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool => Boolean, default "false";
+        ecn: bool, default "false";
     }
 }
 
@@ -64,6 +65,13 @@ impl AdaptiveRed {
     pub(crate) const SUMMARY: &'static str =
         "RED that tunes itself: the average queue is held in the middle of its thresholds";
     pub(crate) const REFERENCE: &'static str = "Floyd, Gummadi & Shenker, 2001";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "Adaptive RED",
+        drops: Drops::Early,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &AdaptiveRedConfig) -> Self {
@@ -74,13 +82,13 @@ impl AdaptiveRed {
     /// RED with thresholds and weight for the link's rate, which an arrival tells. §4.2, §4.3
     fn tuned(&self, arrival: &Arrival) -> Red {
         let bytes_per_s = f64::from(arrival.bytes) / arrival.transmission.as_secs_f64();
-        let packets_per_s = bytes_per_s / f64::from(self.config.packet_size);
-        let target_s = Duration::from_ps(self.config.target_delay).as_secs_f64();
+        let packets_per_s = bytes_per_s / self.config.packet_size.0 as f64;
+        let target_s = self.config.target_delay.as_secs_f64();
         let min_threshold = (target_s * packets_per_s / 2.0).max(LEAST_MIN_THRESHOLD).round() as u64;
         Red::new(&RedConfig {
             limit: self.config.limit,
-            min_threshold,
-            max_threshold: 3 * min_threshold,
+            min_threshold: Packets(min_threshold),
+            max_threshold: Packets(3 * min_threshold),
             max_probability: self.max_probability,
             weight: -libm::expm1(-1.0 / packets_per_s),
             gentle: true,
@@ -119,7 +127,7 @@ impl QueueDiscipline for AdaptiveRed {
     }
 
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, random: &mut R) -> Verdict {
-        let interval = Duration::from_ps(self.config.interval);
+        let interval = self.config.interval;
         if self.red.is_none() {
             self.next_update = arrival.now + interval;
         }
@@ -146,9 +154,9 @@ mod tests {
     fn config(target_ms: u64) -> AdaptiveRedConfig {
         AdaptiveRedConfig {
             limit: Limit::Packets(1000),
-            target_delay: Duration::from_millis(target_ms).as_ps(),
-            packet_size: 1500,
-            interval: Duration::from_millis(500).as_ps(),
+            target_delay: Duration::from_millis(target_ms),
+            packet_size: Bytes(1500),
+            interval: Duration::from_millis(500),
             increase: 0.01,
             decrease: 0.9,
             ecn: false,

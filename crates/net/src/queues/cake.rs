@@ -33,59 +33,55 @@
 mod cobalt;
 mod tin;
 
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
-use parshall_units::parameters::{Bounded, Reader, Variable};
-use parshall_units::{Instant, Rate};
+use parshall_units::parameters::{Reader, Variable};
+use parshall_units::{Bytes, Duration, Instant, Rate};
 use rand_core::RngCore;
-use serde::Deserialize;
 use std::collections::VecDeque;
 use tin::Tin;
 
-/// How traffic is divided into tins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CakeTins {
-    /// One for all.
-    Besteffort,
-    /// Bulk, best effort, and latency-sensitive traffic, by DSCP.
-    Diffserv3,
+parshall_units::choice! {
+    /// How traffic is divided into tins.
+    pub enum CakeTins {
+        /// One for all.
+        Besteffort = "besteffort",
+        /// Bulk, best effort, and latency-sensitive traffic, by DSCP.
+        Diffserv3 = "diffserv3",
+    }
 }
 
-impl Bounded for CakeTins {}
-
-/// How a link layer frames packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CakeFraming {
-    /// Without more bytes.
-    None,
-    /// ATM: cells of 53 bytes for 48 of data.
-    Atm,
-    /// PTM: 65 bytes for 64 of data.
-    Ptm,
+parshall_units::choice! {
+    /// How a link layer frames packets.
+    pub enum CakeFraming {
+        /// Without more bytes.
+        None = "none",
+        /// ATM: cells of 53 bytes for 48 of data.
+        Atm = "atm",
+        /// PTM: 65 bytes for 64 of data.
+        Ptm = "ptm",
+    }
 }
-
-impl Bounded for CakeFraming {}
 
 parshall_units::configuration! {
     /// Parameters of [`Cake`].
     pub struct CakeConfig {
         /// How much fits in all queues together, the packet being transmitted included.
-        limit: Limit => Buffer, default "4 MB";
+        limit: Limit, default "4 MB";
         /// Rate at which packets may leave, headers and overhead included; none: that of the link.
-        rate: Option<u64> => Rate, default "unlimited", min 1000.0, max 1e15;
+        rate: Option<Rate>, default "unlimited", min "1 kbit/s", max "1000 Tbit/s";
         /// What the link layer adds to each packet.
-        overhead: u32 => Bytes, default "0 B", max 256.0;
+        overhead: Bytes, default "0 B", max "256 B";
         /// The shortest packet on the link layer; shorter ones count as this.
-        min_packet: u32 => Bytes, default "0 B", max 256.0;
+        min_packet: Bytes, default "0 B", max "256 B";
         /// What the link layer makes of a packet: nothing else, ATM cells (48 of 53 bytes are data), or PTM (64 of 65).
-        framing: CakeFraming => Choice("none", "atm", "ptm"), default "none";
+        framing: CakeFraming, default "none";
         /// How traffic is divided: all alike, or bulk, best effort and latency-sensitive by the DSCP.
-        tins: CakeTins => Choice("besteffort", "diffserv3"), default "diffserv3";
+        tins: CakeTins, default "diffserv3";
         /// A usual worst-case RTT: the time for which the target may be exceeded.
-        rtt: u64 => Duration, default "100 ms", min 1e6;
+        rtt: Duration, default "100 ms", min "1 us";
         /// Sojourn time that may stand.
-        target: u64 => Duration, default "5 ms", min 1e6;
+        target: Duration, default "5 ms", min "1 us";
     }
 }
 
@@ -108,6 +104,13 @@ impl Cake {
     pub(crate) const SUMMARY: &'static str =
         "a shaper without bursts, classes by DSCP, a queue for each flow, each under COBALT (CoDel and BLUE)";
     pub(crate) const REFERENCE: &'static str = "Høiland-Jørgensen, Täht & Morton, LANMAN 2018";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "CAKE",
+        drops: Drops::Departure,
+        separates: Separates::Flows,
+        marks: true,
+        own_rate: true,
+    };
 
     /// Empty queues.
     pub fn new(config: &CakeConfig) -> Self {
@@ -116,11 +119,11 @@ impl Cake {
             CakeTins::Diffserv3 => &DIFFSERV3[..],
         };
         let tins = shares.iter().map(|&(part, weight)| {
-            let rate = config.rate.and_then(|bps| Rate::from_bps((bps / part).max(1)));
+            let rate = config.rate.and_then(|rate| Rate::from_bps((rate.as_bps() / part).max(1)));
             Tin::new(config, rate, weight)
         });
         Self {
-            rate: config.rate.and_then(Rate::from_bps),
+            rate: config.rate,
             next: Instant::ZERO,
             tins: tins.collect(),
             in_turn: 0,
@@ -144,7 +147,7 @@ impl Cake {
 
     /// Bytes of a packet on the link layer.
     fn on_link(&self, bytes: u32) -> u64 {
-        let bytes = u64::from((bytes + self.config.overhead).max(self.config.min_packet));
+        let bytes = (u64::from(bytes) + self.config.overhead.0).max(self.config.min_packet.0);
         match self.config.framing {
             CakeFraming::None => bytes,
             CakeFraming::Atm => bytes.div_ceil(48) * 53,

@@ -1,6 +1,7 @@
 //! The one list of queues. A new one is a file beside this and a line in the call of `queues!`: before the semicolon if it
 //! decides at arrival, behind it if it decides at departure.
 
+use super::traits::Traits;
 use super::{
     AdaptiveRed, AdaptiveRedConfig, Arrival, Backlog, Cake, CakeConfig, Codel, CodelConfig,
     DepartureDiscipline, DropTail, DropTailConfig, Drr, DrrConfig, DualPi2, DualPi2Config, FqCodel,
@@ -189,6 +190,10 @@ macro_rules! queues {
                 variables: <$late as DepartureDiscipline>::VARIABLES,
             },)*
         ];
+
+        /// What every queue declares of itself, by its name.
+        pub const TRAITS: &[(&str, Traits)] =
+            &[$(($name, $queue::TRAITS),)* $(($late_name, $late::TRAITS),)*];
     };
 }
 

@@ -21,6 +21,7 @@
 //! opportunity is not part of the sojourn time.
 
 use super::departure::Fifo;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
@@ -31,13 +32,13 @@ parshall_units::configuration! {
     /// Parameters of [`Codel`].
     pub struct CodelConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "1000 packets";
+        limit: Limit, default "1000 packets";
         /// Sojourn time that may stand.
-        target: u64 => Duration, default "5 ms", min 1e6;
+        target: Duration, default "5 ms", min "1 us";
         /// Time for which it may be exceeded; a usual worst-case RTT.
-        interval: u64 => Duration, default "100 ms", min 1e6;
+        interval: Duration, default "100 ms", min "1 us";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool => Boolean, default "false";
+        ecn: bool, default "false";
     }
 }
 
@@ -54,6 +55,13 @@ impl Codel {
     pub(crate) const SUMMARY: &'static str =
         "drops at departure while packets have waited longer than a target for an interval";
     pub(crate) const REFERENCE: &'static str = "RFC 8289";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "CoDel",
+        drops: Drops::Departure,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &CodelConfig) -> Self {
@@ -115,8 +123,8 @@ pub(super) struct Law {
 }
 
 impl Law {
-    pub(super) fn new(target: u64, interval: u64, ecn: bool) -> Self {
-        Self { target: Duration::from_ps(target), interval: Duration::from_ps(interval), ecn, largest: 0 }
+    pub(super) fn new(target: Duration, interval: Duration, ecn: bool) -> Self {
+        Self { target, interval, ecn, largest: 0 }
     }
 
     /// A packet was accepted.

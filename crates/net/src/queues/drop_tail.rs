@@ -1,5 +1,6 @@
 //! `DropTail`: a packet that does not fit is lost.
 
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use rand_core::RngCore;
 
@@ -7,7 +8,7 @@ parshall_units::configuration! {
     /// Parameters of [`DropTail`].
     pub struct DropTailConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "100 packets";
+        limit: Limit, default "100 packets";
     }
 }
 
@@ -20,6 +21,13 @@ pub struct DropTail {
 impl DropTail {
     pub(crate) const SUMMARY: &'static str = "first in, first out; what does not fit is lost";
     pub(crate) const REFERENCE: &'static str = "RFC 7567, section 2";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "drop-tail",
+        drops: Drops::Tail,
+        separates: Separates::Nothing,
+        marks: false,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &DropTailConfig) -> Self {

@@ -16,9 +16,10 @@
 
 use super::departure::Fifo;
 use super::flow_queues::mixed;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::Instant;
+use parshall_units::{Bytes, Instant};
 use rand_core::RngCore;
 use std::collections::VecDeque;
 
@@ -26,11 +27,11 @@ parshall_units::configuration! {
     /// Parameters of [`Drr`].
     pub struct DrrConfig {
         /// How much fits in all queues together, the packet being transmitted included.
-        limit: Limit => Buffer, default "1000 packets";
+        limit: Limit, default "1000 packets";
         /// How many queues there are.
-        queues: u64 => Integer, default "1024", min 1.0, max 65536.0;
+        queues: u64, default "1024", min 1, max 65536;
         /// What a queue may send in its turn; at least the largest packet, or turns pass without one.
-        quantum: u32 => Bytes, default "1514 B", min 1.0, max 1e9;
+        quantum: Bytes, default "1514 B", min "1 B", max "1 GB";
     }
 }
 
@@ -58,12 +59,19 @@ impl Drr {
     pub(crate) const SUMMARY: &'static str =
         "a queue for each flow, served in turn, with equal shares in bytes";
     pub(crate) const REFERENCE: &'static str = "Shreedhar & Varghese, SIGCOMM 1995";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "deficit round robin",
+        drops: Drops::Tail,
+        separates: Separates::Flows,
+        marks: false,
+        own_rate: false,
+    };
 
     /// Empty queues.
     pub fn new(config: &DrrConfig) -> Self {
         Self {
             limit: config.limit,
-            quantum: u64::from(config.quantum),
+            quantum: config.quantum.0,
             queues: vec![FlowQueue::default(); config.queues as usize].into(),
             active: VecDeque::new(),
             in_turn: false,
@@ -158,7 +166,11 @@ mod tests {
     type Packets = Vec<(u32, u32)>;
 
     fn drr(limit: u64, quantum: u32) -> Drr {
-        Drr::new(&DrrConfig { limit: Limit::Packets(limit), queues: 1024, quantum })
+        Drr::new(&DrrConfig {
+            limit: Limit::Packets(limit),
+            queues: 1024,
+            quantum: Bytes(u64::from(quantum)),
+        })
     }
 
     fn packet(flow: u32, bytes: u32) -> Held {

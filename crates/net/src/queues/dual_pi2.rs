@@ -29,52 +29,50 @@
 
 use super::departure::Fifo;
 use super::proportional_integral::Gains;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
-use parshall_units::parameters::{Bounded, Reader, Variable};
-use parshall_units::{Duration, Instant};
+use parshall_units::parameters::{Reader, Variable};
+use parshall_units::{Duration, Instant, Packets};
 use rand_core::RngCore;
-use serde::Deserialize;
 use std::collections::VecDeque;
 
-/// Which of the two queues is served while both wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DualScheduler {
-    /// L4S, but for the share of the Classic queue.
-    Weighted,
-    /// The one whose first packet has waited longest, L4S with a head start.
-    TimeShifted,
+parshall_units::choice! {
+    /// Which of the two queues is served while both wait.
+    pub enum DualScheduler {
+        /// L4S, but for the share of the Classic queue.
+        Weighted = "weighted",
+        /// The one whose first packet has waited longest, L4S with a head start.
+        TimeShifted = "time_shifted",
+    }
 }
-
-impl Bounded for DualScheduler {}
 
 parshall_units::configuration! {
     /// Parameters of [`DualPi2`].
     pub struct DualPi2Config {
         /// How much fits in both queues together, the packet being transmitted included.
-        limit: Limit => Buffer, default "10000 packets";
+        limit: Limit, default "10000 packets";
         /// Queueing delay of the Classic queue to hold.
-        target: u64 => Duration, default "15 ms", min 1e6;
+        target: Duration, default "15 ms", min "1 us";
         /// Time between two updates of the probability.
-        update_interval: u64 => Duration, default "15 ms", min 1e6;
+        update_interval: Duration, default "15 ms", min "1 us";
         /// Weight of the delay's distance from the target, in 1/s.
-        alpha: f64 => Number, default "0.15", min 0.0, max 1000.0;
+        alpha: f64, default "0.15", min 0.0, max 1000.0;
         /// Weight of the delay's change since the last update, in 1/s.
-        beta: f64 => Number, default "3", min 0.0, max 1000.0;
+        beta: f64, default "3", min 0.0, max 1000.0;
         /// Coupling factor k: L4S packets are marked with k times the root of the Classic probability.
-        coupling: f64 => Number, default "2", min 0.001, max 1000.0;
+        coupling: f64, default "2", min 0.001, max 1000.0;
         /// Sojourn time in the L4S queue from which on packets are marked.
-        ramp_start: u64 => Duration, default "800 us", min 0.0;
+        ramp_start: Duration, default "800 us", min "0 s";
         /// How much longer it is where all are marked; 0 s: a step.
-        ramp_width: u64 => Duration, default "400 us", min 0.0;
+        ramp_width: Duration, default "400 us", min "0 s";
         /// No L4S packet is marked for its sojourn time if it leaves no more than this behind.
-        unmarked: u64 => Packets, default "1 packet", min 0.0;
+        unmarked: Packets, default "1 packet", min "0 packets";
         /// Which queue is served while both wait: L4S but for the share of the Classic queue, or the packet that has waited longest, L4S with a head start.
-        scheduler: DualScheduler => Choice("weighted", "time_shifted"), default "weighted";
+        scheduler: DualScheduler, default "weighted";
         /// Share of the bytes that the Classic queue gets while both wait, with `weighted`.
-        classic_share: f64 => Number, default "0.1", min 0.0, max 1.0;
+        classic_share: f64, default "0.1", min 0.0, max 1.0;
         /// Head start of L4S packets, with `time_shifted`.
-        time_shift: u64 => Duration, default "50 ms", min 0.0;
+        time_shift: Duration, default "50 ms", min "0 s";
     }
 }
 
@@ -134,6 +132,13 @@ impl DualPi2 {
     pub(crate) const SUMMARY: &'static str =
         "two queues with coupled control: low latency for scalable controls (L4S), PI2 for the others";
     pub(crate) const REFERENCE: &'static str = "RFC 9332";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "DualPI2",
+        drops: Drops::Departure,
+        separates: Separates::LowLatency,
+        marks: true,
+        own_rate: false,
+    };
 
     /// Empty queues.
     pub fn new(config: &DualPi2Config) -> Self {
@@ -166,7 +171,7 @@ impl DualPi2 {
 
     /// The updates that were due since the last arrival or departure.
     fn catch_up(&mut self, now: Instant) {
-        let interval = Duration::from_ps(self.config.update_interval);
+        let interval = self.config.update_interval;
         if self.next_update == Instant::MAX {
             self.next_update = now + interval;
         }
@@ -198,20 +203,20 @@ impl DualPi2 {
         match self.config.scheduler {
             DualScheduler::Weighted => self.due_to_classic <= 0.0,
             DualScheduler::TimeShifted => {
-                self.l4s.delay(now) + Duration::from_ps(self.config.time_shift) > self.classic.delay(now)
+                self.l4s.delay(now) + self.config.time_shift > self.classic.delay(now)
             }
         }
     }
 
     /// The native L4S AQM: a ramp on the sojourn time. A.1, `laqm`
     fn native_probability(&self, sojourn: Duration) -> f64 {
-        let start = Duration::from_ps(self.config.ramp_start);
-        if sojourn <= start || self.l4s.fifo.len() <= self.config.unmarked {
+        let start = self.config.ramp_start;
+        if sojourn <= start || self.l4s.fifo.len() <= self.config.unmarked.0 {
             0.0
-        } else if sojourn >= start + Duration::from_ps(self.config.ramp_width) {
+        } else if sojourn >= start + self.config.ramp_width {
             1.0
         } else {
-            (sojourn - start).as_ps_f64() / Duration::from_ps(self.config.ramp_width).as_ps_f64()
+            (sojourn - start).as_ps_f64() / self.config.ramp_width.as_ps_f64()
         }
     }
 

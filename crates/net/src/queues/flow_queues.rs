@@ -15,6 +15,7 @@
 
 use super::departure::Fifo;
 use super::{Held, Turn};
+use parshall_units::Bytes;
 use std::collections::VecDeque;
 
 /// The queue of the flows that are hashed to one number, and what controls it.
@@ -42,10 +43,10 @@ pub(super) struct FlowQueues<C> {
 
 impl<C: Clone> FlowQueues<C> {
     /// So many empty queues, each with a controller like this.
-    pub(super) fn new(queues: u64, quantum: u32, controller: C) -> Self {
+    pub(super) fn new(queues: u64, quantum: Bytes, controller: C) -> Self {
         let queue = FlowQueue { fifo: Fifo::default(), controller, credit: 0, listed: false };
         Self {
-            quantum: i64::from(quantum),
+            quantum: quantum.0.cast_signed(),
             queues: vec![queue; queues as usize].into(),
             new: VecDeque::new(),
             old: VecDeque::new(),
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn numbers_in_a_row_are_spread() {
-        let queues = FlowQueues::new(1024, 1500, ());
+        let queues = FlowQueues::new(1024, Bytes(1500), ());
         let mut used: Vec<u32> = (0..1024).map(|flow| queues.index_of(flow << 2)).collect();
         used.sort_unstable();
         used.dedup();

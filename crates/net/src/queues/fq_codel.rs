@@ -8,9 +8,10 @@
 
 use super::codel::{Controller, Law};
 use super::flow_queues::FlowQueues;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::{ConfigError, Instant};
+use parshall_units::{Bytes, ConfigError, Duration, Instant};
 use rand_core::RngCore;
 use std::collections::VecDeque;
 
@@ -18,17 +19,17 @@ parshall_units::configuration! {
     /// Parameters of [`FqCodel`].
     pub struct FqCodelConfig {
         /// How much fits in all queues together, the packet being transmitted included.
-        limit: Limit => Buffer, default "10240 packets";
+        limit: Limit, default "10240 packets";
         /// How many queues there are.
-        queues: u64 => Integer, default "1024", min 1.0, max 65536.0;
+        queues: u64, default "1024", min 1, max 65536;
         /// What a queue may send in its turn.
-        quantum: u32 => Bytes, default "1514 B", min 1.0, max 1e9;
+        quantum: Bytes, default "1514 B", min "1 B", max "1 GB";
         /// Sojourn time that may stand.
-        target: u64 => Duration, default "5 ms", min 1e6;
+        target: Duration, default "5 ms", min "1 us";
         /// Time for which it may be exceeded; a usual worst-case RTT.
-        interval: u64 => Duration, default "100 ms", min 1e6;
+        interval: Duration, default "100 ms", min "1 us";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool => Boolean, default "true";
+        ecn: bool, default "true";
     }
 }
 
@@ -43,6 +44,13 @@ pub struct FqCodel {
 impl FqCodel {
     pub(crate) const SUMMARY: &'static str = "a queue for each flow, new ones first, each under CoDel";
     pub(crate) const REFERENCE: &'static str = "RFC 8290";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "FQ-CoDel",
+        drops: Drops::Departure,
+        separates: Separates::Flows,
+        marks: true,
+        own_rate: false,
+    };
 
     /// Empty queues.
     pub fn new(config: &FqCodelConfig) -> Self {
@@ -113,15 +121,14 @@ mod tests {
     use super::*;
     use crate::ecn::Ecn;
     use crate::markers::Class;
-    use parshall_units::Duration;
 
     fn config() -> FqCodelConfig {
         FqCodelConfig {
             limit: Limit::Packets(100),
             queues: 1024,
-            quantum: 1500,
-            target: Duration::from_millis(5).as_ps(),
-            interval: Duration::from_millis(100).as_ps(),
+            quantum: Bytes(1500),
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
             ecn: false,
         }
     }
@@ -167,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_quantum_of_two_packets_lets_two_go() {
-        let config = FqCodelConfig { quantum: 3000, ..config() };
+        let config = FqCodelConfig { quantum: Bytes(3000), ..config() };
         let packets = [1, 1, 1, 1, 2, 2, 2, 2].map(|flow| (flow, 1500));
         assert_eq!(served(&config, &packets).0, [1, 1, 2, 2, 1, 1, 2, 2]);
     }

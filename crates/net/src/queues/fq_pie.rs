@@ -16,9 +16,10 @@
 use super::flow_queues::{FlowQueue, FlowQueues};
 use super::pie::{Controller, Law};
 use super::proportional_integral::Gains;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::{Duration, Instant};
+use parshall_units::{Bytes, Duration, Instant};
 use rand_core::RngCore;
 use std::collections::VecDeque;
 
@@ -26,27 +27,27 @@ parshall_units::configuration! {
     /// Parameters of [`FqPie`].
     pub struct FqPieConfig {
         /// How much fits in all queues together, the packet being transmitted included.
-        limit: Limit => Buffer, default "10240 packets";
+        limit: Limit, default "10240 packets";
         /// Bytes that fit in all queues together, the packet being transmitted included.
-        memory_limit: u32 => Bytes, default "32 MB", min 1.0, max 4e9;
+        memory_limit: Bytes, default "32 MB", min "1 B", max "4 GB";
         /// How many queues there are.
-        queues: u64 => Integer, default "1024", min 1.0, max 65536.0;
+        queues: u64, default "1024", min 1, max 65536;
         /// What a queue may send in its turn.
-        quantum: u32 => Bytes, default "1514 B", min 1.0, max 1e9;
+        quantum: Bytes, default "1514 B", min "1 B", max "1 GB";
         /// Queueing delay to hold, of each flow.
-        target: u64 => Duration, default "15 ms", min 1e6;
+        target: Duration, default "15 ms", min "1 us";
         /// Time between two updates of a flow's probability.
-        update_interval: u64 => Duration, default "15 ms", min 1e6;
+        update_interval: Duration, default "15 ms", min "1 us";
         /// Weight of the delay's distance from the target, in 1/s.
-        alpha: f64 => Number, default "0.125", min 0.0, max 1000.0;
+        alpha: f64, default "0.125", min 0.0, max 1000.0;
         /// Weight of the delay's change since the last update, in 1/s.
-        beta: f64 => Number, default "1.25", min 0.0, max 1000.0;
+        beta: f64, default "1.25", min 0.0, max 1000.0;
         /// Length of a burst of a flow that passes untouched while its queue was empty before.
-        max_burst: u64 => Duration, default "150 ms", min 0.0;
+        max_burst: Duration, default "150 ms", min "0 s";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool => Boolean, default "false";
+        ecn: bool, default "false";
         /// Probability above which ECN-capable packets are dropped too.
-        mark_up_to: f64 => Number, default "0.1", min 0.0, max 1.0;
+        mark_up_to: f64, default "0.1", min 0.0, max 1.0;
     }
 }
 
@@ -79,20 +80,27 @@ impl FlowControl {
 impl FqPie {
     pub(crate) const SUMMARY: &'static str = "a queue for each flow, new ones first, each under PIE";
     pub(crate) const REFERENCE: &'static str = "Ramakrishnan et al., LCN 2019";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "FQ-PIE",
+        drops: Drops::Early,
+        separates: Separates::Flows,
+        marks: true,
+        own_rate: false,
+    };
 
     /// Empty queues.
     pub fn new(config: &FqPieConfig) -> Self {
         let law = Law {
             gains: Gains::new(config.alpha, config.beta, config.target),
-            half_target_s: Duration::from_ps(config.target).as_secs_f64() / 2.0,
-            update_interval: Duration::from_ps(config.update_interval),
-            max_burst: Duration::from_ps(config.max_burst),
+            half_target_s: config.target.as_secs_f64() / 2.0,
+            update_interval: config.update_interval,
+            max_burst: config.max_burst,
             derandomized: true,
         };
         let control = FlowControl { pie: Controller::new(&law), delay_s: 0.0 };
         Self {
             limit: config.limit,
-            memory_limit: Limit::Bytes(u64::from(config.memory_limit)),
+            memory_limit: Limit::Bytes(config.memory_limit.0),
             mark_up_to: config.ecn.then_some(config.mark_up_to),
             law,
             flows: FlowQueues::new(config.queues, config.quantum, control),

@@ -26,6 +26,7 @@ mod rio;
 mod sfb;
 mod shaper;
 mod step;
+pub mod traits;
 
 pub use adaptive_red::{AdaptiveRed, AdaptiveRedConfig};
 pub use cake::{Cake, CakeConfig, CakeFraming, CakeTins};
@@ -49,7 +50,7 @@ pub use step::{Step, StepConfig};
 
 use crate::ecn::Ecn;
 use crate::markers::Class;
-use parshall_units::parameters::{Bounded, Reader, Variable};
+use parshall_units::parameters::{Bounded, Kind, ParameterType, Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
 use rand_core::RngCore;
 use serde::Deserialize;
@@ -136,6 +137,10 @@ pub enum Limit {
 }
 
 impl Bounded for Limit {}
+
+impl ParameterType for Limit {
+    const KIND: Kind = Kind::Buffer;
+}
 
 impl Limit {
     /// Whether a packet of `bytes` fits beside what is held.

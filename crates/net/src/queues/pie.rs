@@ -11,6 +11,7 @@ mod control;
 pub(super) use control::{Controller, Law};
 
 use super::proportional_integral::Gains;
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
@@ -20,21 +21,21 @@ parshall_units::configuration! {
     /// Parameters of [`Pie`].
     pub struct PieConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "1000 packets";
+        limit: Limit, default "1000 packets";
         /// Queueing delay to hold.
-        target: u64 => Duration, default "15 ms", min 1e6;
+        target: Duration, default "15 ms", min "1 us";
         /// Time between two updates of the probability.
-        update_interval: u64 => Duration, default "15 ms", min 1e6;
+        update_interval: Duration, default "15 ms", min "1 us";
         /// Weight of the delay's distance from the target, in 1/s.
-        alpha: f64 => Number, default "0.125", min 0.0, max 1000.0;
+        alpha: f64, default "0.125", min 0.0, max 1000.0;
         /// Weight of the delay's change since the last update, in 1/s.
-        beta: f64 => Number, default "1.25", min 0.0, max 1000.0;
+        beta: f64, default "1.25", min 0.0, max 1000.0;
         /// Length of a burst that passes untouched while the queue was empty before.
-        max_burst: u64 => Duration, default "150 ms", min 0.0;
+        max_burst: Duration, default "150 ms", min "0 s";
         /// Whether hits are kept from following each other closely, and from staying away for long.
-        derandomized: bool => Boolean, default "true";
+        derandomized: bool, default "true";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool => Boolean, default "false";
+        ecn: bool, default "false";
     }
 }
 
@@ -54,14 +55,21 @@ impl Pie {
     pub(crate) const SUMMARY: &'static str =
         "holds the queueing delay at a target, by a random drop at arrival";
     pub(crate) const REFERENCE: &'static str = "RFC 8033";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "PIE",
+        drops: Drops::Early,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &PieConfig) -> Self {
         let law = Law {
             gains: Gains::new(config.alpha, config.beta, config.target),
-            half_target_s: Duration::from_ps(config.target).as_secs_f64() / 2.0,
-            update_interval: Duration::from_ps(config.update_interval),
-            max_burst: Duration::from_ps(config.max_burst),
+            half_target_s: config.target.as_secs_f64() / 2.0,
+            update_interval: config.update_interval,
+            max_burst: config.max_burst,
             derandomized: config.derandomized,
         };
         Self { limit: config.limit, ecn: config.ecn, controller: Controller::new(&law), law }

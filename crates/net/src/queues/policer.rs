@@ -9,19 +9,21 @@
 //! What conforms waits in order of arrival for the link, as in a drop-tail queue. A packet that finds no room takes no tokens. What delays
 //! instead of dropping is a shaper (`shaper.rs`).
 
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::{Class, PacketMarker, TokenBucket, TokenBucketConfig};
+use parshall_units::{Bytes, Rate};
 use rand_core::RngCore;
 
 parshall_units::configuration! {
     /// Parameters of [`Policer`].
     pub struct PolicerConfig {
         /// How much of what conforms fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "100 packets";
+        limit: Limit, default "100 packets";
         /// Rate above which packets are dropped, headers included.
-        rate: u64 => Rate, default "10 Mbit/s", min 1.0, max 1e15;
+        rate: Rate, default "10 Mbit/s", min "1 bit/s", max "1000 Tbit/s";
         /// What may exceed the rate at once; less than a packet lets none pass.
-        burst: u32 => Bytes, default "30 kB", min 1.0, max 1e9;
+        burst: Bytes, default "30 kB", min "1 B", max "1 GB";
     }
 }
 
@@ -35,10 +37,17 @@ pub struct Policer {
 impl Policer {
     pub(crate) const SUMMARY: &'static str = "drops at once what exceeds a rate and a burst (a token bucket)";
     pub(crate) const REFERENCE: &'static str = "RFC 2697";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "policer",
+        drops: Drops::Tail,
+        separates: Separates::Nothing,
+        marks: false,
+        own_rate: true,
+    };
 
     /// An empty queue, and a full bucket.
     pub fn new(config: &PolicerConfig) -> Self {
-        let bucket = TokenBucketConfig { rate: config.rate, burst: u64::from(config.burst) };
+        let bucket = TokenBucketConfig { rate: config.rate, burst: config.burst };
         Self { limit: config.limit, bucket: TokenBucket::new(&bucket) }
     }
 }
@@ -64,7 +73,11 @@ mod tests {
 
     /// What becomes of packets of 1000 bytes that come at these times, in ms, at 8 Mbit/s (one a millisecond) and 3000 bytes at once.
     fn verdicts(arrivals: &[(u64, u64)]) -> Vec<bool> {
-        let config = PolicerConfig { limit: Limit::Packets(10), rate: 8_000_000, burst: 3000 };
+        let config = PolicerConfig {
+            limit: Limit::Packets(10),
+            rate: Rate::from_bps(8_000_000).unwrap(),
+            burst: Bytes(3000),
+        };
         let mut policer = Policer::new(&config);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut passes = |(ms, packets): &(u64, u64)| {

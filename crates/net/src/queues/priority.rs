@@ -12,6 +12,7 @@
 //! `sch_prio.c`.
 
 use super::inner::{Inner, InnerConfig};
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Turn};
 use parshall_units::parameters::{Bounded, Parameter, Reader, Variable};
 use parshall_units::{ConfigError, Instant};
@@ -25,7 +26,7 @@ parshall_units::configuration! {
         /// The queue of each band, the one that is served first at first.
         bands: Bands => Queues("drop_tail", "codel", "fq_codel", "fq_pie", "sfb", "drr", "dualpi2"), default "[\"drop_tail\", \"drop_tail\", \"drop_tail\"]";
         /// The band of each IP precedence, 0 to 7 (the upper three bits of the DSCP); 0: the one that is served first.
-        band_of: Vec<f64> => Numbers, default "[2, 2, 1, 1, 1, 0, 0, 0]";
+        band_of: Vec<f64>, default "[2, 2, 1, 1, 1, 0, 0, 0]";
     }
 }
 
@@ -61,6 +62,13 @@ impl Priority {
     pub(crate) const SUMMARY: &'static str =
         "bands by the packets' DSCP, each a queue; a band is served when those before it are empty";
     pub(crate) const REFERENCE: &'static str = "RFC 2474, RFC 3246";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "strict priority",
+        drops: Drops::Tail,
+        separates: Separates::Classes,
+        marks: true,
+        own_rate: false,
+    };
 
     /// Empty queues.
     pub fn new(config: &PriorityConfig) -> Self {
@@ -143,9 +151,14 @@ mod tests {
     use crate::ecn::Ecn;
     use crate::markers::Class;
     use crate::queues::{CodelConfig, DropTailConfig, Limit, QueueConfig};
+    use parshall_units::Duration;
 
     fn tail(packets: u64) -> InnerConfig {
         QueueConfig::DropTail(DropTailConfig { limit: Limit::Packets(packets) }).try_into().unwrap()
+    }
+
+    fn us(us: u64) -> Duration {
+        Duration::from_ps(us * 1_000_000)
     }
 
     fn config() -> PriorityConfig {
@@ -180,8 +193,7 @@ mod tests {
 
     #[test]
     fn each_band_has_its_own_limit_and_control() {
-        let codel =
-            CodelConfig { limit: Limit::Packets(100), target: 1_000_000, interval: 1_000_000, ecn: true };
+        let codel = CodelConfig { limit: Limit::Packets(100), target: us(1), interval: us(1), ecn: true };
         let codel: InnerConfig = QueueConfig::Codel(codel).try_into().unwrap();
         let bands = Bands(vec![tail(3), tail(3), codel]);
         let mut queue = Priority::new(&PriorityConfig { bands, ..config() });
@@ -207,8 +219,7 @@ mod tests {
         for band in [3.0, -1.0, 0.5, f64::NAN] {
             assert_eq!(refused(PriorityConfig { band_of: vec![band; 8], ..config() }), "band_of");
         }
-        let codel =
-            CodelConfig { limit: Limit::Packets(1), target: 2_000_000, interval: 1_000_000, ecn: false };
+        let codel = CodelConfig { limit: Limit::Packets(1), target: us(2), interval: us(1), ecn: false };
         let bands = Bands(vec![tail(1), QueueConfig::Codel(codel).try_into().unwrap()]);
         assert_eq!(refused(PriorityConfig { bands, band_of: vec![0.0; 8] }), "bands.1.target");
     }

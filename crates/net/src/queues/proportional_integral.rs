@@ -13,9 +13,9 @@ pub(super) struct Gains {
 }
 
 impl Gains {
-    /// Gains in 1/s, the target in picoseconds.
-    pub(super) fn new(alpha: f64, beta: f64, target: u64) -> Self {
-        Self { alpha, beta, target_s: Duration::from_ps(target).as_secs_f64() }
+    /// Gains in 1/s.
+    pub(super) fn new(alpha: f64, beta: f64, target: Duration) -> Self {
+        Self { alpha, beta, target_s: target.as_secs_f64() }
     }
 
     /// What an update adds to the probability.

@@ -21,45 +21,43 @@
 //! `limit` counts the packet in transmission in either case.
 
 use super::early_drop::{Average, Coin, Curve};
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
-use parshall_units::parameters::{Bounded, Reader, Variable};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
-use serde::Deserialize;
 
-/// What counts as the queue, and when nothing is hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RedRule {
-    /// The packet being transmitted counts, and the average alone decides (Floyd & Jacobson 1993).
-    Paper,
-    /// It does not count, and nothing is hit while at most one packet waits.
-    Ns2,
+parshall_units::choice! {
+    /// What counts as the queue, and when nothing is hit.
+    pub enum RedRule {
+        /// The packet being transmitted counts, and the average alone decides (Floyd & Jacobson 1993).
+        Paper = "paper",
+        /// It does not count, and nothing is hit while at most one packet waits.
+        Ns2 = "ns2",
+    }
 }
-
-impl Bounded for RedRule {}
 
 parshall_units::configuration! {
     /// Parameters of [`Red`].
     pub struct RedConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "100 packets";
+        limit: Limit, default "100 packets";
         /// Average queue above which packets are hit.
-        min_threshold: u64 => Packets, default "5 packets", min 0.0;
+        min_threshold: Packets, default "5 packets", min "0 packets";
         /// Average queue at which the probability reaches its maximum.
-        max_threshold: u64 => Packets, default "15 packets", min 1.0;
+        max_threshold: Packets, default "15 packets", min "1 packet";
         /// Probability at the upper threshold.
-        max_probability: f64 => Number, default "0.1", min 0.0, max 1.0;
+        max_probability: f64, default "0.1", min 0.0, max 1.0;
         /// Weight of the newest sample in the average; 1 uses the instantaneous queue.
-        weight: f64 => Number, default "0.002", min 1e-9, max 1.0;
+        weight: f64, default "0.002", min 1e-9, max 1.0;
         /// Whether the probability rises gently from the maximum to 1 at twice the upper threshold.
-        gentle: bool => Boolean, default "true";
+        gentle: bool, default "true";
         /// Whether hits are spaced by count instead of drawn independently.
-        count_spacing: bool => Boolean, default "true";
+        count_spacing: bool, default "true";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool => Boolean, default "false";
+        ecn: bool, default "false";
         /// What is counted: as in the paper of 1993, the packet being transmitted too; or as ns-2 does, without it, and no packet is hit while at most one waits.
-        rule: RedRule => Choice("paper", "ns2"), default "paper";
+        rule: RedRule, default "paper";
     }
 }
 
@@ -75,12 +73,19 @@ pub struct Red {
 impl Red {
     pub(crate) const SUMMARY: &'static str = "random early detection on the average queue, gentle, with ECN";
     pub(crate) const REFERENCE: &'static str = "Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "RED",
+        drops: Drops::Early,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &RedConfig) -> Self {
         let curve = Curve {
-            min: config.min_threshold as f64,
-            max: config.max_threshold as f64,
+            min: config.min_threshold.0 as f64,
+            max: config.max_threshold.0 as f64,
             max_probability: config.max_probability,
         };
         Self { config: config.clone(), curve, average: Average::default(), coin: Coin::default() }
@@ -129,8 +134,8 @@ impl QueueDiscipline for Red {
     fn check(&self) -> Result<(), ConfigError> {
         let (min, max) = (self.config.min_threshold, self.config.max_threshold);
         if min > max {
-            let accepted = format!("max_threshold, {}, or less", Packets(max));
-            return Err(ConfigError::new("min_threshold", Packets(min), accepted));
+            let accepted = format!("max_threshold, {max}, or less");
+            return Err(ConfigError::new("min_threshold", min, accepted));
         }
         Ok(())
     }
@@ -167,8 +172,8 @@ mod tests {
     fn config() -> RedConfig {
         RedConfig {
             limit: Limit::Packets(1000),
-            min_threshold: 10,
-            max_threshold: 30,
+            min_threshold: Packets(10),
+            max_threshold: Packets(30),
             max_probability: 0.1,
             weight: 1.0,
             gentle: true,
@@ -215,12 +220,17 @@ mod tests {
 
     #[test]
     fn ns2s_rule_spares_a_queue_of_one_and_leaves_out_the_packet_in_transmission() {
-        let ns2 = RedConfig { rule: RedRule::Ns2, min_threshold: 0, max_threshold: 20, ..config() };
+        let ns2 = RedConfig {
+            rule: RedRule::Ns2,
+            min_threshold: Packets(0),
+            max_threshold: Packets(20),
+            ..config()
+        };
         assert_eq!((hit_share(&ns2, 1), hit_share(&ns2, 2)), (0.0, 0.0));
         let share = hit_share(&ns2, 11); // ten wait
         assert!((share - 0.05).abs() < 0.004, "{share}");
         // However high the average: it was 29, and one packet waits.
-        let mut red = Red::new(&RedConfig { weight: 0.001, min_threshold: 10, ..ns2 });
+        let mut red = Red::new(&RedConfig { weight: 0.001, min_threshold: Packets(10), ..ns2 });
         red.average.sample(1.0, 29);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let short = Backlog { packets: 2, bytes: 3000, ..Backlog::default() };
@@ -231,7 +241,7 @@ mod tests {
 
     #[test]
     fn crossed_thresholds_are_refused() {
-        let crossed = Red::new(&RedConfig { min_threshold: 40, ..config() });
+        let crossed = Red::new(&RedConfig { min_threshold: Packets(40), ..config() });
         let message = crossed.check().unwrap_err().to_string();
         assert_eq!(message, "min_threshold: found 40 packets; write max_threshold, 30 packets, or less");
     }

@@ -20,62 +20,59 @@
 //! Clark & Fang do not say how q_in ages while the link is idle: here it decays as RED's average does.
 
 use super::early_drop::{Average, Coin, Curve};
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::Class;
-use parshall_units::parameters::{Bounded, Reader, Variable};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
-use serde::Deserialize;
 
-/// Which packets a curve's queue length counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Length {
-    /// Those marked in.
-    In,
-    /// All.
-    Total,
+parshall_units::choice! {
+    /// Which packets a curve's queue length counts.
+    pub enum Length {
+        /// Those marked in.
+        In = "in",
+        /// All.
+        Total = "total",
+    }
 }
 
-impl Bounded for Length {}
-
-/// How a probability becomes a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CoinKind {
-    /// Each packet for itself.
-    Independent,
-    /// RED's: the gaps between drops of a class are uniform.
-    Spaced,
+parshall_units::choice! {
+    /// How a probability becomes a decision.
+    pub enum CoinKind {
+        /// Each packet for itself.
+        Independent = "independent",
+        /// RED's: the gaps between drops of a class are uniform.
+        Spaced = "spaced",
+    }
 }
-
-impl Bounded for CoinKind {}
 
 parshall_units::configuration! {
     /// Parameters of [`Rio`].
     pub struct RioConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "100 packets";
+        limit: Limit, default "100 packets";
         /// Queue up to which no in-packet is dropped.
-        in_min: u64 => Packets, default "60 packets", min 0.0;
+        in_min: Packets, default "60 packets", min "0 packets";
         /// Queue from which on every in-packet is dropped.
-        in_max: u64 => Packets, default "100 packets", min 1.0;
+        in_max: Packets, default "100 packets", min "1 packet";
         /// Drop probability of in-packets just below their upper threshold.
-        in_probability: f64 => Number, default "0.01", min 0.0, max 1.0;
+        in_probability: f64, default "0.01", min 0.0, max 1.0;
         /// Queue up to which no out-packet is dropped.
-        out_min: u64 => Packets, default "20 packets", min 0.0;
+        out_min: Packets, default "20 packets", min "0 packets";
         /// Queue from which on every out-packet is dropped.
-        out_max: u64 => Packets, default "100 packets", min 1.0;
+        out_max: Packets, default "100 packets", min "1 packet";
         /// Drop probability of out-packets just below their upper threshold.
-        out_probability: f64 => Number, default "0.06", min 0.0, max 1.0;
+        out_probability: f64, default "0.06", min 0.0, max 1.0;
         /// The queue that in-packets are held against: of in-packets only, or of all.
-        in_length: Length => Choice("in", "total"), default "in";
+        in_length: Length, default "in";
         /// The queue that out-packets are held against.
+        // Listed with the default first.
         out_length: Length => Choice("total", "in"), default "total";
         /// Weight of the newest sample in the average queue, or the queue of the moment.
         averaging: f64 => Weight, default "instantaneous", min 1e-9, max 1.0;
         /// Whether drops are drawn independently, or spaced by count as RED's are.
-        coin: CoinKind => Choice("independent", "spaced"), default "independent";
+        coin: CoinKind, default "independent";
     }
 }
 
@@ -98,11 +95,21 @@ impl Rio {
     pub(crate) const SUMMARY: &'static str =
         "RED with a drop curve for packets in profile and one for the rest";
     pub(crate) const REFERENCE: &'static str = "Clark & Fang, IEEE/ACM ToN 6(4), 1998";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "RIO",
+        drops: Drops::Early,
+        separates: Separates::Profiles,
+        marks: false,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &RioConfig) -> Self {
-        let curve =
-            |min: u64, max: u64, max_probability| Curve { min: min as f64, max: max as f64, max_probability };
+        let curve = |min: Packets, max: Packets, max_probability| Curve {
+            min: min.0 as f64,
+            max: max.0 as f64,
+            max_probability,
+        };
         Self(Box::new(State {
             curve_in: curve(config.in_min, config.in_max, config.in_probability),
             curve_out: curve(config.out_min, config.out_max, config.out_probability),
@@ -181,12 +188,12 @@ impl QueueDiscipline for Rio {
 
     fn check(&self) -> Result<(), ConfigError> {
         let config = &self.0.config;
-        let order = |low: (&str, u64), high: (&str, u64), why: &str| {
+        let order = |low: (&str, Packets), high: (&str, Packets), why: &str| {
             if low.1 <= high.1 {
                 return Ok(());
             }
-            let accepted = format!("{}, {}, or less{why}", high.0, Packets(high.1));
-            Err(ConfigError::new(low.0, Packets(low.1), accepted))
+            let accepted = format!("{}, {}, or less{why}", high.0, high.1);
+            Err(ConfigError::new(low.0, low.1, accepted))
         };
         order(("in_min", config.in_min), ("in_max", config.in_max), "")?;
         order(("out_min", config.out_min), ("out_max", config.out_max), "")?;
@@ -223,11 +230,11 @@ mod tests {
     fn config() -> RioConfig {
         RioConfig {
             limit: Limit::Packets(1000),
-            in_min: 60,
-            in_max: 100,
+            in_min: Packets(60),
+            in_max: Packets(100),
             in_probability: 0.01,
-            out_min: 20,
-            out_max: 100,
+            out_min: Packets(20),
+            out_max: Packets(100),
             out_probability: 0.06,
             in_length: Length::Total,
             out_length: Length::Total,
@@ -277,7 +284,7 @@ mod tests {
 
     #[test]
     fn equal_thresholds_are_tail_drop() {
-        let tail = RioConfig { in_min: 100, in_probability: 0.0, ..config() };
+        let tail = RioConfig { in_min: Packets(100), in_probability: 0.0, ..config() };
         assert_eq!(drop_share(&tail, Class::In, &backlog(99, 0)), 0.0);
         assert_eq!(drop_share(&tail, Class::In, &backlog(100, 0)), 1.0);
     }
@@ -331,15 +338,15 @@ mod tests {
     fn contradictions_are_refused() {
         let refused = |config: RioConfig| QueueConfig::Rio(config).check().unwrap_err().to_string();
         assert_eq!(
-            refused(RioConfig { in_min: 101, ..config() }),
+            refused(RioConfig { in_min: Packets(101), ..config() }),
             "in_min: found 101 packets; write in_max, 100 packets, or less"
         );
         assert_eq!(
-            refused(RioConfig { out_min: 101, ..config() }),
+            refused(RioConfig { out_min: Packets(101), ..config() }),
             "out_min: found 101 packets; write out_max, 100 packets, or less"
         );
         assert_eq!(
-            refused(RioConfig { out_max: 101, ..config() }),
+            refused(RioConfig { out_max: Packets(101), ..config() }),
             "out_max: found 101 packets; write in_max, 100 packets, or less: out packets are to be dropped first"
         );
         assert_eq!(
@@ -355,8 +362,8 @@ mod tests {
         // Queues of their own, and a curve that does not rise, cannot be compared.
         for accepted in [
             config(),
-            RioConfig { in_max: 80, in_length: Length::In, ..config() },
-            RioConfig { in_min: 100, in_probability: 1.0, ..config() },
+            RioConfig { in_max: Packets(80), in_length: Length::In, ..config() },
+            RioConfig { in_min: Packets(100), in_probability: 1.0, ..config() },
         ] {
             assert_eq!(Rio::new(&accepted).check(), Ok(()));
         }
@@ -365,7 +372,7 @@ mod tests {
     proptest! {
         #[test]
         fn out_packets_are_never_better_off(
-            thresholds in prop::array::uniform4(1u64..200),
+            thresholds in prop::array::uniform4((1u64..200).prop_map(Packets)),
             probabilities in prop::array::uniform2(0.0f64..=1.0),
             queue in 0u64..250,
             seed: u64,

@@ -27,11 +27,12 @@
 
 use super::departure::Fifo;
 use super::flow_queues::mixed;
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use crate::markers::{Class, PacketMarker, TokenBucket, TokenBucketConfig};
 use crate::unit_interval;
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::{ConfigError, Duration, Instant};
+use parshall_units::{Bytes, ConfigError, Duration, Instant, Packets, Rate};
 use rand_core::RngCore;
 use std::collections::VecDeque;
 
@@ -39,31 +40,31 @@ parshall_units::configuration! {
     /// Parameters of [`Sfb`].
     pub struct SfbConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "1000 packets";
+        limit: Limit, default "1000 packets";
         /// Hash functions, each with bins of its own.
-        levels: u64 => Integer, default "8", min 1.0, max 8.0;
+        levels: u64, default "8", min 1, max 8;
         /// Bins of each level.
-        bins: u64 => Integer, default "16", min 1.0, max 256.0;
+        bins: u64, default "16", min 1, max 256;
         /// Packets in a bin from which on its probability rises.
-        bin_size: u64 => Packets, default "20 packets", min 1.0;
+        bin_size: Packets, default "20 packets", min "1 packet";
         /// A packet is dropped if all its bins hold so many.
-        bin_limit: u64 => Packets, default "25 packets", min 1.0;
+        bin_limit: Packets, default "25 packets", min "1 packet";
         /// What a packet adds to the probability of a bin that is too long.
-        increment: f64 => Number, default "0.001", min 0.0, max 1.0;
+        increment: f64, default "0.001", min 0.0, max 1.0;
         /// What a packet takes from the probability of a bin that is empty.
-        decrement: f64 => Number, default "0.000167", min 0.0, max 1.0;
+        decrement: f64, default "0.000167", min 0.0, max 1.0;
         /// Least time between two changes of a bin's probability.
-        freeze_time: u64 => Duration, default "0 s", min 0.0;
+        freeze_time: Duration, default "0 s", min "0 s";
         /// Rate at which all non-responsive flows together may send, headers included.
-        penalty_rate: u64 => Rate, default "120 kbit/s", min 1.0, max 1e15;
+        penalty_rate: Rate, default "120 kbit/s", min "1 bit/s", max "1000 Tbit/s";
         /// What they may send at once.
-        penalty_burst: u32 => Bytes, default "30 kB", min 1.0, max 1e9;
+        penalty_burst: Bytes, default "30 kB", min "1 B", max "1 GB";
         /// How long hash functions are in use.
-        rehash_interval: u64 => Duration, default "600 s", min 1e9;
+        rehash_interval: Duration, default "600 s", min "1 ms";
         /// The last part of that time, in which the next ones are prepared.
-        warm_up: u64 => Duration, default "60 s", min 0.0;
+        warm_up: Duration, default "60 s", min "0 s";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool => Boolean, default "true";
+        ecn: bool, default "true";
     }
 }
 
@@ -163,21 +164,28 @@ impl Sfb {
     pub(crate) const SUMMARY: &'static str =
         "one FIFO queue with drop probabilities by bins of flows; holds non-responsive flows to a rate";
     pub(crate) const REFERENCE: &'static str = "Feng et al., INFOCOM 2001";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "SFB",
+        drops: Drops::Early,
+        separates: Separates::Responsiveness,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &SfbConfig) -> Self {
-        let bucket = TokenBucketConfig { rate: config.penalty_rate, burst: u64::from(config.penalty_burst) };
+        let bucket = TokenBucketConfig { rate: config.penalty_rate, burst: config.penalty_burst };
         Self {
             law: Law {
-                bin_size: config.bin_size,
+                bin_size: config.bin_size.0,
                 increment: config.increment,
                 decrement: config.decrement,
-                freeze_time: Duration::from_ps(config.freeze_time),
+                freeze_time: config.freeze_time,
             },
             fifo: Fifo::default(),
             current: Bins::new(0, config),
             next: None,
-            rehash_at: Instant::ZERO + Duration::from_ps(config.rehash_interval),
+            rehash_at: Instant::ZERO + config.rehash_interval,
             penalty: TokenBucket::new(&bucket),
             config: config.clone(),
         }
@@ -185,14 +193,14 @@ impl Sfb {
 
     /// Takes the next hash functions if it is time, or begins to prepare them.
     fn rehash(&mut self, now: Instant) {
-        let interval = Duration::from_ps(self.config.rehash_interval);
+        let interval = self.config.rehash_interval;
         if now >= self.rehash_at {
             let missed = now.since(self.rehash_at).as_ps() / interval.as_ps();
             let next = self.next.take().filter(|_| missed == 0);
             self.current = next.unwrap_or_else(|| self.prepared(1 + missed));
             self.rehash_at += interval.times(1 + missed);
         }
-        if self.next.is_none() && now + Duration::from_ps(self.config.warm_up) >= self.rehash_at {
+        if self.next.is_none() && now + self.config.warm_up >= self.rehash_at {
             self.next = Some(self.prepared(1));
         }
     }
@@ -208,7 +216,7 @@ impl Sfb {
     fn judge<R: RngCore>(&mut self, packet: &Held, random: &mut R) -> Option<bool> {
         let now = packet.arrived;
         let (fewest, probability) = self.current.update(packet.flow, now, &self.law);
-        if fewest >= self.config.bin_limit {
+        if fewest >= self.config.bin_limit.0 {
             return None;
         }
         if probability >= 1.0 {
@@ -281,8 +289,8 @@ impl DepartureDiscipline for Sfb {
         if part <= whole {
             return Ok(());
         }
-        let accepted = format!("a duration up to the rehash_interval, {}", Duration::from_ps(whole));
-        Err(ConfigError::new("warm_up", Duration::from_ps(part), accepted))
+        let accepted = format!("a duration up to the rehash_interval, {}", whole);
+        Err(ConfigError::new("warm_up", part, accepted))
     }
 }
 

@@ -20,9 +20,10 @@
 //! Read: what `sch_tbf.c` of Linux does. The link should be faster than the shaper: else it is the link that limits.
 
 use super::inner::{Inner, InnerConfig};
+use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Turn};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::{ConfigError, Duration, Instant, Rate};
+use parshall_units::{Bytes, ConfigError, Duration, Instant, Rate};
 use rand_core::RngCore;
 use std::collections::VecDeque;
 
@@ -30,11 +31,11 @@ parshall_units::configuration! {
     /// Parameters of [`Shaper`].
     pub struct ShaperConfig {
         /// Rate at which packets may leave, headers included.
-        rate: u64 => Rate, default "10 Mbit/s", min 1.0, max 1e15;
+        rate: Rate, default "10 Mbit/s", min "1 bit/s", max "1000 Tbit/s";
         /// What may leave at once after a pause; a packet larger than this is lost.
-        burst: u32 => Bytes, default "30 kB", min 1.0, max 1e9;
+        burst: Bytes, default "30 kB", min "1 B", max "1 GB";
         /// Rate at which a burst may leave, headers included.
-        peak_rate: Option<u64> => Rate, default "unlimited", min 1.0, max 1e15;
+        peak_rate: Option<Rate>, default "unlimited", min "1 bit/s", max "1000 Tbit/s";
         /// The queue in which packets wait; its limit counts the packet being transmitted and the one that waits for tokens.
         queue: InnerConfig => Queue("drop_tail", "codel", "fq_codel", "fq_pie", "sfb", "drr", "dualpi2", "priority"), default "drop_tail";
     }
@@ -88,14 +89,20 @@ impl Bucket {
 impl Shaper {
     pub(crate) const SUMMARY: &'static str = "delays what exceeds a rate and a burst (a token bucket)";
     pub(crate) const REFERENCE: &'static str = "RFC 2697";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "shaper",
+        drops: Drops::Tail,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: true,
+    };
 
     /// An empty queue, and a full bucket.
     pub fn new(config: &ShaperConfig) -> Self {
-        let rate = |bps: u64| Rate::from_bps(bps.max(1)).expect("above zero");
         let bucket = Bucket {
-            rate: rate(config.rate),
-            peak: config.peak_rate.map(rate),
-            depth: rate(config.rate).time_for(u64::from(config.burst)),
+            rate: config.rate,
+            peak: config.peak_rate,
+            depth: config.rate.time_for(config.burst.0),
             full_at: Instant::ZERO,
             spaced: Instant::ZERO,
             left: Instant::ZERO,
@@ -117,9 +124,10 @@ impl DepartureDiscipline for Shaper {
     ];
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
-        let missing =
-            self.bucket.full_at.since(self.bucket.left).as_secs_f64() * self.config.rate as f64 / 8.0;
-        reader("tokens", f64::from(self.config.burst) - missing);
+        let missing = self.bucket.full_at.since(self.bucket.left).as_secs_f64()
+            * self.config.rate.as_bps() as f64
+            / 8.0;
+        reader("tokens", self.config.burst.0 as f64 - missing);
         reader("token_wait", self.token_wait.as_secs_f64());
     }
 
@@ -130,7 +138,7 @@ impl DepartureDiscipline for Shaper {
         random: &mut R,
         lost: &mut VecDeque<Held>,
     ) {
-        if packet.bytes > self.config.burst {
+        if u64::from(packet.bytes) > self.config.burst.0 {
             return lost.push_back(packet);
         }
         let head = self.head.map_or(0, |(turn, _)| u64::from(turn.packet.bytes));
@@ -168,8 +176,8 @@ impl DepartureDiscipline for Shaper {
     fn check(&self) -> Result<(), ConfigError> {
         match self.config.peak_rate {
             Some(peak) if peak < self.config.rate => {
-                let accepted = format!("a rate from {} bit/s, the shaper's own, on", self.config.rate);
-                Err(ConfigError::new("peak_rate", format!("{peak} bit/s"), accepted))
+                let accepted = format!("a rate from {}, the shaper's own, on", self.config.rate);
+                Err(ConfigError::new("peak_rate", peak, accepted))
             }
             _ => Ok(()),
         }
@@ -190,9 +198,14 @@ mod tests {
         QueueConfig::DropTail(DropTailConfig { limit: Limit::Packets(packets) }).try_into().unwrap()
     }
 
+    fn bps(bps: u64) -> Rate {
+        Rate::from_bps(bps).unwrap()
+    }
+
     /// A bucket of 3000 bytes at 8 Mbit/s, a byte a microsecond.
-    fn config(peak_rate: Option<u64>) -> ShaperConfig {
-        ShaperConfig { rate: 8_000_000, burst: 3000, peak_rate, queue: tail(1000) }
+    fn config(peak_bps: Option<u64>) -> ShaperConfig {
+        let peak_rate = peak_bps.map(bps);
+        ShaperConfig { rate: bps(8_000_000), burst: Bytes(3000), peak_rate, queue: tail(1000) }
     }
 
     fn packet(us: u64, bytes: u32) -> Held {
@@ -247,7 +260,7 @@ mod tests {
     #[test]
     fn the_rate_is_exact_in_the_long_run() {
         // 1500 bytes at 10 Mbit/s: 1.2 ms each. The bucket holds two.
-        let config = ShaperConfig { rate: 10_000_000, ..config(None) };
+        let config = ShaperConfig { rate: bps(10_000_000), ..config(None) };
         let left = departures(&config, &[(0, 1500); 1000]);
         let expected: Vec<u64> = (0..1000u64).map(|n| n.saturating_sub(1) * 1200).collect();
         assert_eq!(left, expected);
@@ -275,10 +288,15 @@ mod tests {
     fn what_cannot_work_is_refused() {
         let error = QueueConfig::Shaper(config(Some(7_000_000))).check().unwrap_err();
         assert_eq!(error.key, "peak_rate");
-        let inner = PolicerConfig { limit: Limit::Packets(1), rate: 1000, burst: 1000 };
+        let inner = PolicerConfig { limit: Limit::Packets(1), rate: bps(1000), burst: Bytes(1000) };
         let error = InnerConfig::try_from(QueueConfig::Policer(inner)).unwrap_err();
         assert_eq!((error.key.as_str(), error.found.as_str()), ("name", "policer"));
-        let codel = CodelConfig { limit: Limit::Packets(1), target: 2 * US, interval: US, ecn: false };
+        let codel = CodelConfig {
+            limit: Limit::Packets(1),
+            target: Duration::from_ps(2 * US),
+            interval: Duration::from_ps(US),
+            ecn: false,
+        };
         let queue = QueueConfig::Codel(codel).try_into().unwrap();
         let error = QueueConfig::Shaper(ShaperConfig { queue, ..config(None) }).check().unwrap_err();
         assert_eq!(error.key, "queue.target");

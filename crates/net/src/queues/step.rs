@@ -7,16 +7,18 @@
 //! A packet that can be marked and finds K packets or more is marked, on the instantaneous queue; what does not fit is lost. What
 //! cannot be marked is not touched by the threshold: a sender without ECN fills the buffer.
 
+use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
+use parshall_units::Packets;
 use rand_core::RngCore;
 
 parshall_units::configuration! {
     /// Parameters of [`Step`].
     pub struct StepConfig {
         /// How much fits, the packet being transmitted included.
-        limit: Limit => Buffer, default "100 packets";
+        limit: Limit, default "100 packets";
         /// Queue K from which on packets are marked.
-        threshold: u64 => Packets, default "20 packets", min 0.0;
+        threshold: Packets, default "20 packets", min "0 packets";
     }
 }
 
@@ -31,10 +33,17 @@ impl Step {
     pub(crate) const SUMMARY: &'static str =
         "marks what finds a threshold reached, on the instantaneous queue";
     pub(crate) const REFERENCE: &'static str = "Alizadeh et al., SIGCOMM 2010";
+    pub(crate) const TRAITS: Traits = Traits {
+        title: "step",
+        drops: Drops::Tail,
+        separates: Separates::Nothing,
+        marks: true,
+        own_rate: false,
+    };
 
     /// An empty queue.
     pub fn new(config: &StepConfig) -> Self {
-        Self { limit: config.limit, threshold: config.threshold }
+        Self { limit: config.limit, threshold: config.threshold.0 }
     }
 }
 

@@ -5,61 +5,48 @@ use parshall_net::loss::{LossConfig, NoLossConfig};
 use parshall_net::queues::catalog::CATALOG;
 use parshall_net::queues::QueueConfig;
 use parshall_net::rate::Transmitter;
-use parshall_units::parameters::{Entry, Kind};
-use parshall_units::{Duration, Rate};
-use serde_json::{json, Map, Value};
+use parshall_units::parameters::{Entry, Kind, Parameter};
+use parshall_units::{testing, Duration, Rate};
+use serde_json::{json, Value};
 
 pub const LIMIT: u64 = 20;
 
 /// The entry's configuration: a limit of [`LIMIT`] packets, catalog defaults for the rest.
 pub fn config(entry: &Entry) -> QueueConfig {
-    serde_json::from_value(described(entry)).unwrap()
+    config_with_limit(entry, LIMIT)
 }
 
-#[allow(dead_code)] // not every test asks
-/// Packets that it holds at most: [`LIMIT`], or so many for each of the queues within it.
-pub fn most(entry: &Entry) -> u64 {
-    let queues = entry.parameters.iter().find(|each| each.kind == Kind::Queues);
-    let default = queues.and_then(|each| each.default).unwrap_or("[null]");
-    LIMIT * serde_json::from_str::<Vec<Value>>(default).unwrap().len() as u64
+/// The entry's configuration: a limit in packets, also of the queues within it, catalog defaults for the rest.
+pub fn config_with_limit(entry: &Entry, packets: u64) -> QueueConfig {
+    serde_json::from_value(object(entry, packets)).unwrap()
 }
 
-fn described(entry: &Entry) -> Value {
-    let mut object = Map::new();
-    object.insert("name".into(), json!(entry.name));
-    for parameter in entry.parameters {
-        let text = parameter.default.expect("queues have defaults");
-        let value: Value = match parameter.kind {
-            Kind::Weight if text == "instantaneous" => json!(1.0),
-            Kind::Buffer => json!({ "packets": LIMIT }),
-            Kind::Number | Kind::Weight => json!(text.parse::<f64>().unwrap()),
-            Kind::Integer => json!(text.parse::<u64>().unwrap()),
-            Kind::Boolean => json!(text.parse::<bool>().unwrap()),
-            Kind::Duration => json!(parshall_units::parse_duration(text).unwrap().as_ps()),
-            Kind::Rate if text == "unlimited" => Value::Null,
-            Kind::Packets => json!(parshall_units::parse_packets(text).unwrap().0),
-            Kind::Rate => json!(parshall_units::parse_rate(text).unwrap().as_bps()),
-            Kind::Choice => json!(text),
-            Kind::Bytes => json!(parshall_units::parse_bytes(text).unwrap().0),
-            Kind::Queue => described(named(text)),
-            Kind::Queues => {
-                let names: Vec<String> = serde_json::from_str(text).unwrap();
-                names.iter().map(|name| described(named(name))).collect()
-            }
-            Kind::Numbers => serde_json::from_str(text).unwrap(),
-            other => panic!("{other:?} is not expected in a queue"),
-        };
-        object.insert(parameter.name.into(), value);
+/// The same as a resolved scenario has it.
+pub fn object(entry: &Entry, packets: u64) -> Value {
+    testing::default_object(entry, |parameter| known(parameter, packets))
+}
+
+/// What only this catalog knows: so many packets, if the parameter is a queue's limit; the default queues, if it is a queue.
+pub fn known(parameter: &Parameter, packets: u64) -> Option<Value> {
+    let default = || parameter.default.expect("queues have defaults");
+    match parameter.kind {
+        Kind::Buffer => Some(json!({ "packets": packets })),
+        Kind::Queue => Some(named(default(), packets)),
+        Kind::Queues => {
+            let names: Vec<String> = serde_json::from_str(default()).unwrap();
+            Some(names.iter().map(|name| named(name, packets)).collect())
+        }
+        _ => None,
     }
-    Value::Object(object)
 }
 
-fn named(name: &str) -> &'static Entry {
-    CATALOG.iter().find(|entry| entry.name == name).unwrap()
+/// A queue by its name.
+pub fn named(name: &str, packets: u64) -> Value {
+    object(CATALOG.iter().find(|entry| entry.name == name).unwrap(), packets)
 }
 
 /// A link of 12 Mbit/s: 1500 bytes last 1 ms.
-pub fn link(entry: &Entry) -> Link {
+pub fn link(queue: &QueueConfig) -> Link {
     let transmitter = Transmitter::constant(Rate::from_bps(12_000_000).unwrap());
-    Link::new(transmitter, Duration::ZERO, &config(entry), &LossConfig::None(NoLossConfig {}))
+    Link::new(transmitter, Duration::ZERO, queue, &LossConfig::None(NoLossConfig {}))
 }

@@ -1,14 +1,14 @@
-//! Where the network tells captures of its packets. Without captures nothing of this is reached: flags of the group
-//! (`TcpGroup::one_link` and its like) stand in the place of comparisons that are made anyway.
+//! How captures begin. Without captures nothing of them is reached: flags of a group (`TcpGroup::one_link` and its like) stand
+//! in the place of comparisons that are made anyway.
 
 use super::route::{DatagramRoute, TcpRoute};
-use super::{Captures, Files, Which};
-use crate::network::Network;
+use super::{Captures, Files};
+use crate::endpoints::datagram::DatagramGroup;
+use crate::endpoints::tcp::TcpGroup;
+use crate::network::{LinkState, Network};
 use crate::output::{check_name, Output};
-use crate::packet::{Entity, Owner, Packet, Transit};
 use crate::{Scenario, SimError};
 use parshall_records::Tables;
-use parshall_units::Instant;
 
 /// Refuses captures of links that there are not, or whose names name no files.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), SimError> {
@@ -20,6 +20,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), SimError> {
         check_name(&key, &link.name)?;
     }
     Ok(())
+}
+
+/// The links, and the files of those that are captured.
+pub(crate) struct Wires<'a> {
+    pub(super) links: &'a [LinkState],
+    pub(super) file_of: &'a [Option<u32>],
 }
 
 impl Network {
@@ -35,91 +41,30 @@ impl Network {
                 outputs.push(Output::create(directory.join("captures").join(name))?);
             }
         }
-        let captures = Captures {
+        let mut captures = Captures {
             files: Files::new(outputs),
-            tcp: self.tcp_groups.iter().map(|group| TcpRoute::new(self, group, &file_of)).collect(),
-            datagrams: self
-                .datagram_groups
-                .iter()
-                .map(|group| DatagramRoute::new(self, group, &file_of))
-                .collect(),
+            tcp: Vec::new(),
+            datagrams: Vec::new(),
             flows: Vec::new(),
             acks_sent: Vec::new(),
         };
-        self.core.captures = Some(Box::new(captures));
-        for group in &mut self.tcp_groups {
-            group.one_link = false;
-            group.one_link_back = false;
-            group.heard_at_once = false;
+        let wires = Wires { links: &self.links, file_of: &file_of };
+        for kind in self.endpoints.kinds_mut() {
+            kind.capture(&mut captures, &wires);
         }
+        self.core.captures = Some(Box::new(captures));
         Ok(())
     }
+}
 
-    /// A packet has crossed the link `index`, the last of those it counts, and will be at its end `at`: it is captured, and goes on.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn go_on_captured(
-        &mut self,
-        now: Instant,
-        index: u32,
-        at: Instant,
-        (transit, is_last): (Transit, bool),
-    ) {
-        self.crossed(now, at, &transit);
-        if is_last {
-            self.deliver(transit.owner, at, &transit.packet);
-        } else {
-            self.links[index as usize].propagate(&mut self.core, index, at, transit);
-        }
+impl Captures {
+    /// The next group of TCP flows.
+    pub(crate) fn add_tcp_group(&mut self, wires: &Wires<'_>, group: &TcpGroup) {
+        self.tcp.push(TcpRoute::new(wires, group));
     }
 
-    fn crossed(&mut self, now: Instant, at: Instant, transit: &Transit) {
-        let Some(captures) = &mut self.core.captures else { return };
-        let Transit { packet, owner, hop } = transit;
-        let hop = usize::from(*hop) - 1;
-        match *owner {
-            Owner::Data(index) => captures.data(self.tcp_flows[index as usize].which(), hop, at, packet),
-            Owner::Ack(index, slot) => {
-                let flow = &self.tcp_flows[index as usize];
-                let times = (at, flow.legs.to_sender);
-                captures.ack(flow.which(), hop, times, packet, (slot, self.core.sack_slots.read(slot)));
-            }
-            Owner::Datagram(index) => {
-                let flow = &self.datagram_flows[index as usize];
-                captures.datagram(Which { index, group: flow.group, id: flow.id }, hop, at, packet);
-            }
-        }
-        captures.write_before(now);
-    }
-
-    /// The rest of `on_data` where captures are taken, and the first link has accepted the packet.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn on_captured_data(&mut self, now: Instant, index: u32, at: Instant, packet: Packet) {
-        self.go_on_from_first(now, at, Transit { packet, owner: Owner::Data(index), hop: 1 });
-        let flow = &mut self.tcp_flows[index as usize];
-        let next = flow.next_in_line(&self.tcp_groups[flow.group as usize], self.core.warm_up);
-        self.core.queue.top_again_at(next, Entity::Data(index));
-    }
-
-    /// The rest of `on_acks`, as that.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn on_captured_ack(
-        &mut self,
-        now: Instant,
-        index: u32,
-        at: Instant,
-        (packet, slot): (Packet, u32),
-    ) {
-        self.go_on_from_first(now, at, Transit { packet, owner: Owner::Ack(index, slot), hop: 1 });
-        let next = self.tcp_flows[index as usize].next_ack_in_line();
-        self.core.queue.top_again_at(next, Entity::Acks(index));
-    }
-
-    fn go_on_from_first(&mut self, now: Instant, at: Instant, transit: Transit) {
-        let path = self.path(transit.owner);
-        let (link, is_last) = (path[0], path.len() == 1);
-        self.go_on_captured(now, link, at, (transit, is_last));
+    /// The next group of flows of datagrams.
+    pub(crate) fn add_datagram_group(&mut self, wires: &Wires<'_>, group: &DatagramGroup) {
+        self.datagrams.push(DatagramRoute::new(wires, group));
     }
 }

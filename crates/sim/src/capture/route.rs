@@ -1,8 +1,8 @@
 //! Which captures see the packets of a group, and what their headers have in common.
 
-use crate::datagram_flow::DatagramGroup;
-use crate::network::Network;
-use crate::tcp_group::TcpGroup;
+use super::Wires;
+use crate::endpoints::datagram::DatagramGroup;
+use crate::endpoints::tcp::TcpGroup;
 use etherparse::{IpDscp, TcpHeader, TcpOptionElement};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
@@ -67,18 +67,18 @@ fn codepoint(dscp: u8) -> IpDscp {
 const MOST_SCALE: u8 = 14;
 
 impl TcpRoute {
-    pub(super) fn new(network: &Network, group: &TcpGroup, file_of: &[Option<u32>]) -> Self {
+    pub(super) fn new(wires: &Wires<'_>, group: &TcpGroup) -> Self {
         let (forth, back) = (&group.path, &group.reverse_path);
         let payload = group.payload_bytes();
-        let (window, scale) = scaled(group.tcp.receive_window.map(|packets| packets * u64::from(payload)));
+        let (window, scale) = scaled(group.tcp.receive_window.map(|packets| packets.0 * u64::from(payload)));
         Self {
             number: group.number,
-            forth: hops(network, forth, back, file_of),
-            back: hops(network, back, forth, file_of),
-            passed: if back.is_empty() { passed(network, forth, file_of) } else { Vec::new() },
+            forth: hops(wires, forth, back),
+            back: hops(wires, back, forth),
+            passed: if back.is_empty() { passed(wires, forth) } else { Vec::new() },
             header_bytes: group.header_bytes,
             payload,
-            ack_bytes: group.tcp.ack_size,
+            ack_bytes: group.tcp.ack_size.0 as u32,
             ecn: group.ecn,
             dscp: codepoint(group.dscp),
             marked: group.marker.build().is_some(),
@@ -132,10 +132,10 @@ pub(super) fn sequence(byte: u64, syn: bool) -> u32 {
 }
 
 impl DatagramRoute {
-    pub(super) fn new(network: &Network, group: &DatagramGroup, file_of: &[Option<u32>]) -> Self {
+    pub(super) fn new(wires: &Wires<'_>, group: &DatagramGroup) -> Self {
         Self {
             number: group.number,
-            forth: hops(network, &group.path, &[], file_of),
+            forth: hops(wires, &group.path, &[]),
             header_bytes: group.header_bytes,
             dscp: codepoint(group.dscp),
             marked: !matches!(group.marker, MarkerConfig::None(_)),
@@ -144,13 +144,13 @@ impl DatagramRoute {
 }
 
 /// The hops of a path whose other direction is `other`.
-fn hops(network: &Network, path: &[u32], other: &[u32], file_of: &[Option<u32>]) -> Vec<Hop> {
+fn hops(wires: &Wires<'_>, path: &[u32], other: &[u32]) -> Vec<Hop> {
     let hops = path.iter().enumerate().map(|(index, &link)| {
         let beside = other.iter().enumerate().filter(|&(hop, _)| beside(hop, path.len()) == index);
         Hop {
-            delay: network.links[link as usize].link.delay(),
-            leaving: file_of[link as usize],
-            arriving: beside.filter_map(|(_, &link)| file_of[link as usize]).collect(),
+            delay: wires.links[link as usize].link.delay(),
+            leaving: wires.file_of[link as usize],
+            arriving: beside.filter_map(|(_, &link)| wires.file_of[link as usize]).collect(),
             is_last: index + 1 == path.len(),
         }
     });
@@ -163,12 +163,12 @@ fn beside(hop: usize, length: usize) -> usize {
 }
 
 /// When ACKs pass the links of the way there, on an uncontended way back of the same length.
-fn passed(network: &Network, path: &[u32], file_of: &[Option<u32>]) -> Vec<(u32, Duration)> {
+fn passed(wires: &Wires<'_>, path: &[u32]) -> Vec<(u32, Duration)> {
     let mut after = Duration::ZERO;
     let mut passed = Vec::new();
     for &link in path.iter().rev() {
-        after += network.links[link as usize].link.delay();
-        passed.extend(file_of[link as usize].map(|file| (file, after)));
+        after += wires.links[link as usize].link.delay();
+        passed.extend(wires.file_of[link as usize].map(|file| (file, after)));
     }
     passed
 }

@@ -17,8 +17,8 @@
 
 use super::heap::Heap;
 use super::{entity_of, time_of};
+use crate::event::Entity;
 use crate::memory::{in_large_pages, prefetch};
-use crate::packet::Entity;
 use parshall_units::Instant;
 
 /// Events a bucket should hold: their flows, and those of the next bucket, fit in the second cache.

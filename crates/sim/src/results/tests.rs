@@ -1,75 +1,42 @@
 //! What the rows say, of whole simulations.
 
-use super::{datagram_row, link_row, tcp_row};
+use super::{link_row, Measured};
+use crate::endpoints::EndpointKind;
 use crate::network::Network;
-use crate::{build, Monitor, Scenario};
+use crate::testing::{datagram_group, drop_tail, link, run, tcp_group, MS};
+use crate::{testing, Monitor, Scenario};
 use parshall_records::{FlowRow, LinkRow, Tables};
 use proptest::prelude::*;
 use serde_json::{json, Value};
 
-const MS: u64 = 1_000_000_000;
-
-fn tcp() -> Value {
-    json!({
-        "initial_window": 10, "initial_ssthresh": null, "slow_start": "standard", "receive_window": null,
-        "recovery": "sack", "prr": true, "limited_transmit": true, "delayed_ack": null, "min_rto": 200 * MS,
-        "rto_floor": "timeout", "max_rto": 60_000 * MS, "initial_rto": 100 * MS, "rto_granularity": MS,
-        "timestamps": true, "ecn": false, "accurate_ecn": false, "l4s": false, "pacing": false, "handshake": true,
-        "ssthresh_cached": "off", "persistent": false, "byte_counting": true, "ack_size": 40
-    })
-}
-
 /// One link, one group of TCP flows, one of datagrams.
 fn scenario(queue: &Value, loss: f64, warm_up_ms: u64) -> Value {
-    json!({
-        "seed": 1, "duration_ps": 2000 * MS, "ends_with": [], "warm_up_ps": warm_up_ms * MS,
-        "links": [{
-            "name": "link", "rate": {"constant": 1_000_000}, "delay_ps": MS, "queue": queue,
-            "loss": {"name": "bernoulli", "probability": loss}
-        }],
-        "flows": [
-            {
-                "name": "tcp", "count": 3, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 100 * MS},
-                "access_bps": null, "marker": {"name": "token_bucket", "rate": 100_000, "burst": 6000},
-                "start_ps": {"linear": {"first": 0, "step": 10 * MS}}, "packet_bytes": 1500, "header_bytes": 40,
-                "processing_ps": 0, "dscp": 0,
-                "tcp": tcp(), "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5, "ecn_decrease": 0.0},
-                "workload": {"name": "transfer", "sizes": [3000, 50_000, 200_000]}
-            },
-            {
-                "name": "datagrams", "count": 2, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 20 * MS},
-                "access_bps": 2_000_000, "marker": {"name": "none"}, "start_ps": {"constant": 0},
-                "packet_bytes": 500, "header_bytes": 28, "processing_ps": 0, "dscp": 0, "tcp": null, "congestion_control": null,
-                "workload": {"name": "cbr", "rate": 300_000}
-            }
-        ],
-        "probes": {
-            "flow_samples": null, "flows_sampled": 0, "rounds_flows": 0, "link_samples": null, "transfers": false,
-            "latency": false, "internals": false, "pcap": [], "qlog": false
-        }
-    })
-}
-
-fn drop_tail(packets: u64) -> Value {
-    json!({"name": "drop_tail", "limit": {"packets": packets}})
+    let mut lossy = link("link", 1_000_000, queue);
+    lossy["loss"] = json!({"name": "bernoulli", "probability": loss});
+    let mut transfers = tcp_group("tcp", 3, &json!({"name": "transfer", "sizes": [3000, 50_000, 200_000]}));
+    transfers["marker"] = json!({"name": "token_bucket", "rate": 100_000, "burst": 6000});
+    transfers["start_ps"] = json!({"linear": {"first": 0, "step": 10 * MS}});
+    transfers["tcp"]["handshake"] = json!(true);
+    transfers["tcp"]["initial_rto"] = json!(100 * MS);
+    let mut datagrams = datagram_group("datagrams", 2, 300_000);
+    datagrams["access_bps"] = json!(2_000_000);
+    let mut scenario = testing::scenario(&[lossy], &[transfers, datagrams], 2000);
+    scenario["warm_up_ps"] = json!(warm_up_ms * MS);
+    scenario
 }
 
 fn codel(packets: u64) -> Value {
     json!({"name": "codel", "limit": {"packets": packets}, "target": 5 * MS, "interval": 100 * MS, "ecn": false})
 }
 
-fn run(scenario: Value, repetition: u32) -> Network {
-    let scenario: Scenario = serde_json::from_value(scenario).unwrap();
-    let mut network = build::network(&scenario, repetition).unwrap();
-    network.run(&mut Tables::none(), &Monitor::default()).unwrap();
-    network
-}
-
 fn rows(network: &mut Network) -> (Vec<FlowRow>, LinkRow) {
     let (warm_up, end) = (network.core.warm_up, network.core.end);
-    let flows = network.tcp_flows.iter().map(|flow| tcp_row(network, flow, 1.0));
-    let datagrams = network.datagram_flows.iter().map(|flow| datagram_row(network, flow, 1.0));
-    let flows = flows.chain(datagrams).collect();
+    let measured = Measured::of(network);
+    let of_kind = |kind: &&dyn EndpointKind| {
+        let places = (0..).take_while(|&place| kind.id(place).is_some());
+        places.map(|place| kind.totals(place, &measured)).collect::<Vec<_>>()
+    };
+    let flows = network.endpoints.kinds().iter().flat_map(of_kind).collect();
     (flows, link_row(&mut network.links[0], warm_up, end))
 }
 
@@ -77,7 +44,7 @@ fn rows(network: &mut Network) -> (Vec<FlowRow>, LinkRow) {
 fn syns_that_are_lost_were_sent() {
     let mut lossy = scenario(&drop_tail(100), 0.7, 0);
     lossy["flows"][0]["count"] = json!(50);
-    let (flows, _) = rows(&mut run(lossy, 0));
+    let (flows, _) = rows(&mut run(&lossy, 0));
     for flow in &flows {
         assert!(flow.loss_rate.is_some_and(|rate| rate <= 1.0), "{flow:?}");
     }
@@ -88,7 +55,7 @@ fn syns_that_are_lost_were_sent() {
 #[test]
 fn the_delays_are_those_of_the_packets_accepted() {
     for queue in [drop_tail(20), codel(20)] {
-        let network = &mut run(scenario(&queue, 0.0, 500), 0);
+        let network = &mut run(&scenario(&queue, 0.0, 500), 0);
         let histogram: u64 = network.links[0].probe.delays.buckets().map(|(_, _, packets)| packets).sum();
         let asked = network.links[0].link.is_busy();
         let held = network.links[0].link.queued();
@@ -106,7 +73,7 @@ fn a_syn_cannot_be_marked() {
     marks_all["flows"][0]["tcp"]["ecn"] = json!(true);
     marks_all["flows"][0]["tcp"]["initial_rto"] = json!(1000 * MS);
     marks_all["flows"][0]["workload"] = json!({"name": "transfer", "sizes": [3000]});
-    let (flows, link) = rows(&mut run(marks_all, 0));
+    let (flows, link) = rows(&mut run(&marks_all, 0));
     let data: u64 = flows[..3].iter().map(|flow| flow.packets_sent.unwrap() - 1).sum();
     assert_eq!(link.marked_packets, data);
 }
@@ -157,7 +124,7 @@ fn repetitions_of_bbr_differ_and_each_is_itself() {
         alone["flows"][0]["workload"] = json!({"name": "bulk"});
         alone["flows"][0]["congestion_control"] = control;
         alone["flows"].as_array_mut().unwrap().truncate(1);
-        let (flows, link) = rows(&mut run(alone, repetition));
+        let (flows, link) = rows(&mut run(&alone, repetition));
         let sent: Vec<_> = flows.iter().map(|flow| flow.packets_sent).collect();
         (sent, link.dropped_packets, link.mean_queue_packets.to_bits())
     };
@@ -180,7 +147,7 @@ proptest! {
         let mut any = scenario(&if decides_late { codel(packets) } else { drop_tail(packets) }, loss, warm_up_ms);
         any["seed"] = json!(seed);
         any["links"][0]["rate"] = json!({"constant": rate});
-        let (flows, link) = rows(&mut run(any, 0));
+        let (flows, link) = rows(&mut run(&any, 0));
         for flow in &flows {
             prop_assert!(flow.loss_rate.is_none_or(|rate| (0.0..=1.0).contains(&rate)), "{flow:?}");
             prop_assert!(flow.packets_dropped <= flow.packets_sent, "{flow:?}");

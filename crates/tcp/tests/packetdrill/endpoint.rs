@@ -94,7 +94,7 @@ impl Endpoint {
             CATALOG.iter().find(|entry| entry.name == settings.control).expect("names are the catalog's");
         let config = linux::config(&settings);
         Self {
-            receiving: TcpConfig { delayed_ack: Some(linux::DELAYED_ACK.as_ps()), ..config.clone() },
+            receiving: TcpConfig { delayed_ack: Some(linux::DELAYED_ACK), ..config.clone() },
             config,
             control: default_config(entry),
             settings,
@@ -142,7 +142,7 @@ impl Endpoint {
                 && self.settings.restarts_after_idle
                 && now.since(self.last_sent) > sender.timeout(&self.config)
             {
-                sender.restart_after_idle(now, self.config.initial_window as f64);
+                sender.restart_after_idle(now, self.config.initial_window.0 as f64);
             }
         }
         self.written.bytes += bytes;
@@ -160,7 +160,7 @@ impl Endpoint {
     }
 
     fn open(&mut self, now: Instant, state: State) {
-        let start = Start { window: self.config.initial_window as f64, ..Start::NEW };
+        let start = Start { window: self.config.initial_window.0 as f64, ..Start::NEW };
         let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
         self.config.pacing |= control.needs().pacing;
         self.sender = Some(Sender::new(&self.config, control, BASE, now));
@@ -175,7 +175,7 @@ impl Endpoint {
         let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
         let mut sender = Sender::new(&self.config, control, BASE, self.syn_sent);
         sender.poll_transmit(&self.config, self.syn_sent);
-        sender.statistics = old.statistics.clone();
+        *sender.statistics_mut() = old.statistics().clone();
         self.sender = Some(sender);
     }
 

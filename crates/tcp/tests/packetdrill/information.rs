@@ -12,7 +12,7 @@ const INFINITE: f64 = 2_147_483_647.0;
 pub fn field(endpoint: &Endpoint, name: &str) -> Option<f64> {
     let sender = endpoint.sender()?;
     let info = sender.info(endpoint.config());
-    let statistics = &sender.statistics;
+    let statistics = sender.statistics();
     let microseconds = |time: Duration| (time.as_secs_f64() * 1e6).floor();
     let written = &endpoint.written;
     let whole = |packets: f64| (packets + 1e-9).floor(); // 7 may be 6.999...

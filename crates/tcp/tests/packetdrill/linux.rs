@@ -3,7 +3,7 @@
 use crate::settings::Settings;
 use parshall_congestion::SlowStart;
 use parshall_tcp::{Recovery, RtoFloor, SsthreshCache, TcpConfig};
-use parshall_units::Duration;
+use parshall_units::{Bytes, Duration, Packets};
 
 /// How long ACKs wait in Linux (`TCP_DELACK_MIN`), and how long its loss probes suppose that those of others may (`TCP_RTO_MIN`).
 pub const DELAYED_ACK: Duration = Duration::from_millis(40);
@@ -13,19 +13,19 @@ const LONGEST_DELAY: Duration = Duration::from_millis(200);
 pub fn config(settings: &Settings) -> TcpConfig {
     let dctcp = settings.control == "dctcp";
     TcpConfig {
-        initial_window: settings.initial_window,
+        initial_window: Packets(settings.initial_window),
         initial_ssthresh: None,
         slow_start: SlowStart::Standard,
         receive_window: None,
         recovery: Recovery::Rack,
         prr: true,
         limited_transmit: true,
-        delayed_ack: Some(LONGEST_DELAY.as_ps()),
-        min_rto: Duration::from_millis(settings.min_rto_ms).as_ps(),
+        delayed_ack: Some(LONGEST_DELAY),
+        min_rto: Duration::from_millis(settings.min_rto_ms),
         rto_floor: RtoFloor::Variation,
-        max_rto: Duration::from_secs(120).as_ps(),
-        initial_rto: Duration::from_secs(1).as_ps(),
-        rto_granularity: Duration::from_millis(1).as_ps(),
+        max_rto: Duration::from_secs(120),
+        initial_rto: Duration::from_secs(1),
+        rto_granularity: Duration::from_millis(1),
         timestamps: true,
         ecn: false,
         accurate_ecn: dctcp,
@@ -35,6 +35,6 @@ pub fn config(settings: &Settings) -> TcpConfig {
         ssthresh_cached: SsthreshCache::Off,
         persistent: true,
         byte_counting: true,
-        ack_size: 40,
+        ack_size: Bytes(40),
     }
 }

@@ -4,7 +4,7 @@ use super::wire::{self, Segment as Wire};
 use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, SsthreshCache, TcpConfig};
-use parshall_units::{Duration, Instant};
+use parshall_units::{Bytes, Duration, Instant, Packets};
 use std::collections::{HashSet, VecDeque};
 
 pub const MSS: u32 = 1448;
@@ -101,19 +101,19 @@ impl Random {
 
 fn config(setup: &Setup) -> TcpConfig {
     TcpConfig {
-        initial_window: 10,
+        initial_window: Packets(10),
         initial_ssthresh: None,
         slow_start: SlowStart::Standard,
         receive_window: None,
         recovery: setup.recovery,
         prr: true,
         limited_transmit: true,
-        delayed_ack: setup.delayed_ack.then_some(Duration::from_millis(40).as_ps()),
-        min_rto: Duration::from_millis(200).as_ps(),
+        delayed_ack: setup.delayed_ack.then_some(Duration::from_millis(40)),
+        min_rto: Duration::from_millis(200),
         rto_floor: RtoFloor::Timeout,
-        max_rto: Duration::from_secs(60).as_ps(),
-        initial_rto: Duration::from_secs(1).as_ps(),
-        rto_granularity: Duration::from_millis(1).as_ps(),
+        max_rto: Duration::from_secs(60),
+        initial_rto: Duration::from_secs(1),
+        rto_granularity: Duration::from_millis(1),
         timestamps: setup.timestamps,
         ecn: false,
         accurate_ecn: false,
@@ -123,7 +123,7 @@ fn config(setup: &Setup) -> TcpConfig {
         ssthresh_cached: SsthreshCache::Off,
         persistent: false,
         byte_counting: true,
-        ack_size: 52,
+        ack_size: Bytes(52),
     }
 }
 
@@ -138,7 +138,7 @@ fn milliseconds(at: Instant) -> u32 {
 pub fn simulate(setup: &Setup) -> Simulated {
     let config = config(setup);
     let control = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5, ecn_decrease: 0.0 });
-    let start = Start { window: config.initial_window as f64, ssthresh: f64::INFINITY, ..Start::NEW };
+    let start = Start { window: config.initial_window.0 as f64, ssthresh: f64::INFINITY, ..Start::NEW };
     let mut sender = Sender::new(&config, control.build(start), 1, Instant::ZERO);
     sender.supply(ENDLESS);
     let mut run = Running {
@@ -161,7 +161,7 @@ pub fn simulate(setup: &Setup) -> Simulated {
     let end = Instant::from_ps(setup.seconds * 1_000_000_000_000);
     run.pump();
     while run.step(end) {}
-    let statistics = &run.sender.statistics;
+    let statistics = run.sender.statistics();
     run.truth.retransmissions = statistics.retransmissions;
     run.truth.sent = statistics.packets_sent - statistics.syns; // a capture counts data
     run.truth.timeouts = statistics.timeouts;

@@ -19,7 +19,7 @@ parshall_units::configuration! {
         /// Largest value, above `minimum`.
         maximum: f64 => Value, min 1e-12, max 1e18;
         /// Tail index α: between the ends P(X > x) falls as x^-α.
-        tail_index: f64 => Number, min 0.01, max 100.0;
+        tail_index: f64, min 0.01, max 100.0;
     }
 }
 
@@ -60,10 +60,24 @@ impl Law for BoundedPareto {
     }
 
     fn mean(&self) -> f64 {
-        // α L / (1 - r^α) times the integral of r^(α-1) dln r, which is -ln r at α = 1.
+        self.tail_index * self.minimum * self.integral(1.0) / self.span
+    }
+
+    fn cv2(&self) -> f64 {
+        let first = self.integral(1.0);
+        (self.integral(2.0) * self.span / (self.tail_index * first * first) - 1.0).max(0.0)
+    }
+}
+
+impl BoundedPareto {
+    /// The integral of r^(α-k) dln r from L/H to 1, which is -ln r at α = k: the k-th moment over α L^k / (1 - (L/H)^α).
+    fn integral(&self, k: f64) -> f64 {
         let log_ratio = libm::log(self.minimum / self.maximum);
-        let excess = self.tail_index - 1.0;
-        let integral = if excess == 0.0 { -log_ratio } else { -libm::expm1(excess * log_ratio) / excess };
-        self.tail_index * self.minimum * integral / self.span
+        let excess = self.tail_index - k;
+        if excess == 0.0 {
+            -log_ratio
+        } else {
+            -libm::expm1(excess * log_ratio) / excess
+        }
     }
 }

@@ -76,6 +76,9 @@ macro_rules! distributions {
             fn mean(&self) -> f64 {
                 match self { $(Self::$law(law) => law.mean(),)* }
             }
+            fn cv2(&self) -> f64 {
+                match self { $(Self::$law(law) => law.cv2(),)* }
+            }
         }
 
         /// Every distribution.

@@ -34,4 +34,8 @@ impl Law for Constant {
     fn mean(&self) -> f64 {
         self.0
     }
+
+    fn cv2(&self) -> f64 {
+        0.0
+    }
 }

@@ -87,6 +87,22 @@ impl Law for Empirical {
     fn mean(&self) -> f64 {
         mean(&self.points)
     }
+
+    fn cv2(&self) -> f64 {
+        let mean = self.mean();
+        let [value, weight] = self.points[0]; // build() refuses an empty list
+        let segments = self.points.windows(2).map(|pair| {
+            let ([a, p], [b, q]) = (pair[0], pair[1]);
+            let (a, b) = (a - mean, b - mean);
+            (q - p) * (a * a + a * b + b * b) / 3.0
+        });
+        let variance = weight * (value - mean) * (value - mean) + segments.sum::<f64>();
+        if mean > 0.0 {
+            variance / (mean * mean)
+        } else {
+            0.0
+        }
+    }
 }
 
 /// The mean of the law these points describe.

@@ -48,4 +48,8 @@ impl Law for Exponential {
     fn mean(&self) -> f64 {
         self.0
     }
+
+    fn cv2(&self) -> f64 {
+        1.0
+    }
 }

@@ -23,7 +23,7 @@ parshall_units::configuration! {
         /// Mean.
         mean: f64 => Value, min 1e-12, max 1e18;
         /// Squared coefficient of variation: variance over squared mean.
-        cv2: f64 => Number, min 1.0, max 1e6;
+        cv2: f64, min 1.0, max 1e6;
     }
 }
 
@@ -90,6 +90,12 @@ impl Law for Hyperexponential {
 
     fn mean(&self) -> f64 {
         self.mean
+    }
+
+    fn cv2(&self) -> f64 {
+        let Self { short_probability: p, long_probability: q, .. } = *self;
+        // The second moment is 2 (p m^2 + q M^2), and p m = q M is half of the mean.
+        0.5 * (1.0 / p + 1.0 / q) - 1.0
     }
 }
 

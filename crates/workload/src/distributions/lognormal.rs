@@ -15,7 +15,7 @@ parshall_units::configuration! {
         /// Mean of the values (not of their logarithm).
         mean: f64 => Value, min 1e-12, max 1e18;
         /// Standard deviation of the logarithm.
-        sigma: f64 => Number, min 0.0, max 5.0;
+        sigma: f64, min 0.0, max 5.0;
     }
 }
 
@@ -50,5 +50,9 @@ impl Law for Lognormal {
 
     fn mean(&self) -> f64 {
         self.mean
+    }
+
+    fn cv2(&self) -> f64 {
+        libm::expm1(self.sigma * self.sigma)
     }
 }

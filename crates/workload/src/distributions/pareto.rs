@@ -18,7 +18,7 @@ parshall_units::configuration! {
         /// Mean.
         mean: f64 => Value, min 1e-12, max 1e18;
         /// Tail index α: P(X > x) falls as x^-α; with 1 or less the mean is infinite.
-        tail_index: f64 => Number, min 1.001, max 100.0;
+        tail_index: f64, min 1.001, max 100.0;
     }
 }
 
@@ -52,5 +52,14 @@ impl Law for Pareto {
 
     fn mean(&self) -> f64 {
         self.mean
+    }
+
+    fn cv2(&self) -> f64 {
+        let tail_index = -1.0 / self.exponent;
+        if tail_index > 2.0 {
+            1.0 / (tail_index * (tail_index - 2.0))
+        } else {
+            f64::INFINITY
+        }
     }
 }

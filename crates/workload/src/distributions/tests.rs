@@ -2,9 +2,12 @@
 
 use super::catalog::CATALOG;
 use super::*;
+use parshall_units::parameters::{Entry, Kind, Parameter};
+use parshall_units::testing::any_object;
 use proptest::prelude::*;
 use rand_xoshiro::rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{json, Value};
 
 /// A law, and its distribution function in closed form.
 struct Case {
@@ -122,6 +125,42 @@ fn the_mean_is_the_integral_of_the_quantiles() {
 }
 
 #[test]
+fn the_variance_is_that_of_the_quantiles() {
+    for case in CASES {
+        let law = build(case.json);
+        if !law.cv2().is_finite() {
+            continue;
+        }
+        let mean = law.mean();
+        let square = |t: f64| libm::pow(law.quantile(-libm::expm1(-t)) / mean - 1.0, 2.0) * libm::exp(-t);
+        let integral: f64 = (0..36_000).map(|i| square((f64::from(i) + 0.5) * 1e-3) * 1e-3).sum();
+        assert!((integral / law.cv2() - 1.0).abs() < 1e-3, "{}: {integral} and {}", case.json, law.cv2());
+    }
+    let atoms = build(r#"{"name": "empirical", "points": [[1, 0.25], [3, 0.25], [3, 1]]}"#);
+    assert_eq!((atoms.mean(), atoms.cv2()), (2.5, 0.12)); // variance 0.75 (1 - 0.75) 2^2
+}
+
+#[test]
+fn a_tail_may_be_too_heavy_for_a_variance() {
+    let cv2 = |tail_index: f64| {
+        build(&format!(r#"{{"name": "pareto", "mean": 3, "tail_index": {tail_index}}}"#)).cv2()
+    };
+    assert_eq!((cv2(1.5), cv2(2.0)), (f64::INFINITY, f64::INFINITY));
+    assert!((cv2(3.0) - 1.0 / 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_always_zero_does_not_vary() {
+    for json in [
+        r#"{"name": "constant", "value": 0}"#,
+        r#"{"name": "uniform", "low": 0, "high": 0}"#,
+        r#"{"name": "empirical", "points": [[0, 1]]}"#,
+    ] {
+        assert_eq!(build(json).cv2(), 0.0, "{json}");
+    }
+}
+
+#[test]
 fn sample_means_are_near_where_the_variance_is_finite() {
     const N: usize = 400_000;
     for (json, sd) in [
@@ -191,38 +230,39 @@ fn unknown_names_and_keys_are_refused() {
     }
 }
 
+/// A law from all that its parameters accept, as a resolved scenario has it; steps of an empirical one.
+pub(crate) fn any_law() -> BoxedStrategy<Value> {
+    let entries: Vec<&'static Entry> = CATALOG.iter().collect();
+    prop::sample::select(entries)
+        .prop_flat_map(|entry| any_object(entry, points))
+        .prop_filter("ends in the wrong order", |law| config_of(law).validate().is_ok())
+        .boxed()
+}
+
+fn config_of(law: &Value) -> DistributionConfig {
+    serde_json::from_value(law.clone()).unwrap()
+}
+
 fn any_config() -> impl Strategy<Value = DistributionConfig> {
-    let mean = || (-12.0..18.0f64).prop_map(|e| libm::pow(10.0, e));
-    prop_oneof![
-        (0.0..1e18f64).prop_map(|value| DistributionConfig::Constant(ConstantConfig { value })),
-        (0.0..1e9f64, 0.0..1e9f64)
-            .prop_map(|(low, w)| DistributionConfig::Uniform(UniformConfig { low, high: low + w })),
-        mean().prop_map(|mean| DistributionConfig::Exponential(ExponentialConfig { mean })),
-        (mean(), 1.001..100.0f64)
-            .prop_map(|(mean, tail_index)| DistributionConfig::Pareto(ParetoConfig { mean, tail_index })),
-        (-12.0..17.0f64, 1e-3..1.0f64, 0.01..100.0f64).prop_map(|(low, decades, tail_index)| {
-            let (minimum, maximum) = (libm::pow(10.0, low), libm::pow(10.0, low + decades));
-            DistributionConfig::BoundedPareto(BoundedParetoConfig { minimum, maximum, tail_index })
-        }),
-        (mean(), 0.0..5.0f64)
-            .prop_map(|(mean, sigma)| DistributionConfig::Lognormal(LognormalConfig { mean, sigma })),
-        (mean(), 0.1..100.0f64)
-            .prop_map(|(mean, shape)| DistributionConfig::Weibull(WeibullConfig { mean, shape })),
-        (mean(), 1.0..1e6f64).prop_map(|(mean, cv2)| {
-            DistributionConfig::Hyperexponential(HyperexponentialConfig { mean, cv2 })
-        }),
-        prop::collection::vec((0u32..9, 0u32..9), 1..9).prop_map(|steps| {
-            let total: u32 = steps.iter().map(|(_, p)| p).sum::<u32>().max(1);
-            let (mut value, mut weight) = (0, 0);
-            let mut points: Vec<[f64; 2]> = Vec::new();
-            for (v, p) in steps {
-                (value, weight) = (value + v, weight + p);
-                points.push([f64::from(value), f64::from(weight) / f64::from(total)]);
-            }
-            points.last_mut().unwrap()[1] = 1.0;
-            DistributionConfig::Empirical(EmpiricalConfig { points })
-        }),
-    ]
+    any_law().prop_map(|law| config_of(&law))
+}
+
+fn points(parameter: &Parameter) -> Option<BoxedStrategy<Value>> {
+    let steps = || prop::collection::vec((0u32..9, 0u32..9), 1..9);
+    (parameter.kind == Kind::CdfPoints).then(|| steps().prop_map(|steps| json!(cumulated(&steps))).boxed())
+}
+
+/// The points of a cumulative distribution, from what each adds to the value and to the weight.
+fn cumulated(steps: &[(u32, u32)]) -> Vec<[f64; 2]> {
+    let total: u32 = steps.iter().map(|(_, weight)| weight).sum::<u32>().max(1);
+    let (mut value, mut weight) = (0, 0);
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    for (more, heavier) in steps {
+        (value, weight) = (value + more, weight + heavier);
+        points.push([f64::from(value), f64::from(weight) / f64::from(total)]);
+    }
+    points.last_mut().unwrap()[1] = 1.0;
+    points
 }
 
 proptest! {
@@ -230,6 +270,7 @@ proptest! {
     fn draws_are_finite_and_not_negative(config in any_config(), bits: u64) {
         let law = config.build().unwrap();
         prop_assert!(law.mean().is_finite() && law.mean() >= 0.0);
+        prop_assert!(law.cv2() >= 0.0, "{config:?}: {}", law.cv2());
         for bits in [bits, 0, u64::MAX] {
             let x = law.0.draw(unit_interval(bits));
             prop_assert!(x.is_finite() && x >= 0.0, "{config:?} at {bits}: {x}");
@@ -242,6 +283,22 @@ proptest! {
         let (low, high) = (law.quantile(u.min(v)), law.quantile(u.max(v)));
         prop_assert!(low <= high * (1.0 + 1e-12) + 1e-15 * law.mean(), "{config:?}: {low} > {high}");
         prop_assert!(law.quantile(0.0) <= low && high <= law.quantile(1.0), "{config:?}");
+    }
+
+    #[test]
+    fn draws_follow_the_quantiles(config in any_config(), seed: u64) {
+        const N: usize = 4000;
+        let law = config.build().unwrap();
+        let mut rng = rng(seed);
+        let draws: Vec<f64> = (0..N).map(|_| law.sample(&mut rng)).collect();
+        for p in [0.02, 0.3, 0.5, 0.8, 0.99] {
+            let quantile = law.quantile(p);
+            let share = |holds: &dyn Fn(f64) -> bool| draws.iter().filter(|&&x| holds(x)).count() as f64 / N as f64;
+            let below = share(&|x| x < quantile * (1.0 - 1e-12));
+            let up_to = share(&|x| x <= quantile * (1.0 + 1e-12));
+            let error = 6.0 * (p * (1.0 - p) / N as f64).sqrt();
+            prop_assert!(below <= p + error && up_to >= p - error, "{config:?} at {p}: {below}, {up_to}");
+        }
     }
 
     #[test]

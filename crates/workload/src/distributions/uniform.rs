@@ -43,4 +43,13 @@ impl Law for Uniform {
     fn mean(&self) -> f64 {
         0.5 * (self.low + self.high)
     }
+
+    fn cv2(&self) -> f64 {
+        let relative = (self.high - self.low) / (self.high + self.low);
+        if self.high > 0.0 {
+            relative * relative / 3.0
+        } else {
+            0.0
+        }
+    }
 }

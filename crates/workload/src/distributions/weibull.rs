@@ -13,7 +13,7 @@ parshall_units::configuration! {
         /// Mean.
         mean: f64 => Value, min 1e-12, max 1e18;
         /// Shape k: below 1 a heavier tail than exponential, above 1 a lighter one.
-        shape: f64 => Number, min 0.1, max 100.0;
+        shape: f64, min 0.1, max 100.0;
     }
 }
 
@@ -45,5 +45,10 @@ impl Law for Weibull {
 
     fn mean(&self) -> f64 {
         self.mean
+    }
+
+    fn cv2(&self) -> f64 {
+        let first = libm::tgamma(1.0 + self.exponent);
+        libm::tgamma(1.0 + 2.0 * self.exponent) / (first * first) - 1.0
     }
 }

@@ -1,9 +1,10 @@
 //! Constant bit rate: full packets, evenly spaced, the first at the flow's start.
 
 use super::spacing::{Pace, Spacing};
-use super::{rate, Application};
+use super::Application;
 use crate::error::ConfigError;
 use crate::sources::{Datagram, DatagramSource, Datagrams, Source};
+use parshall_units::Rate;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ parshall_units::configuration! {
     /// Full packets at a constant rate.
     pub struct CbrConfig {
         /// Bits sent in a second, headers included.
-        rate: u64 => Rate, min 1.0, max 1e15;
+        rate: Rate, min "1 bit/s", max "1000 Tbit/s";
     }
 }
 
@@ -22,7 +23,7 @@ impl Application for CbrConfig {
     const DATAGRAMS: bool = true;
 
     fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError> {
-        let spacing = Spacing::new(rate(self.rate)?, packet_bytes);
+        let spacing = Spacing::new(self.rate, packet_bytes);
         let source = Cbr { spacing: Arc::new(spacing), pace: Pace::default() };
         Ok(Source::Datagrams(DatagramSource(Datagrams::Cbr(source))))
     }

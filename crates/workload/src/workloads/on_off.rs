@@ -5,11 +5,11 @@
 //! the start of its first transfer; groups that should not begin together spread their starts. The load
 //! is not given but results: a slower network is asked less often.
 
-use super::{build, Application};
+use super::{build, granularity, Application};
 use crate::distributions::{Distribution, DistributionConfig};
 use crate::error::ConfigError;
 use crate::sources::{transfer_bytes, Source, Transfer, TransferSource, Transfers};
-use parshall_units::Duration;
+use parshall_units::{Bytes, Duration};
 use rand_core::RngCore;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ parshall_units::configuration! {
         /// Payload of a transfer.
         size: DistributionConfig => SizeDistribution;
         /// Sizes are rounded to whole multiples of this, at least one: `"1 packet"` has no packet half full.
-        size_granularity: NonZeroU64 => Size, default "1 B", min 1.0, max 1e9;
+        size_granularity: Bytes => Size, default "1 B", min "1 B", max "1 GB";
         /// Idle time from a completion to the next transfer's start.
         off: DistributionConfig => TimeDistribution;
     }
@@ -47,7 +47,7 @@ impl Application for OnOffConfig {
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
         let laws = Laws {
             size: build("size", &self.size)?,
-            size_granularity: self.size_granularity,
+            size_granularity: granularity(self.size_granularity)?,
             off: build("off", &self.off)?,
         };
         if laws.size.mean() == 0.0 && laws.off.mean() == 0.0 {

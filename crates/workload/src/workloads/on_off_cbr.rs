@@ -7,11 +7,11 @@
 //! packet.
 
 use super::spacing::{Pace, Spacing};
-use super::{build, rate, Application};
+use super::{build, Application};
 use crate::distributions::{Distribution, DistributionConfig};
 use crate::error::ConfigError;
 use crate::sources::{Datagram, DatagramSource, Datagrams, Source};
-use parshall_units::Duration;
+use parshall_units::{Duration, Rate};
 use rand_core::RngCore;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ parshall_units::configuration! {
     /// Full packets at a constant rate, with pauses.
     pub struct OnOffCbrConfig {
         /// Bits sent in a second of ON time, headers included.
-        rate: u64 => Rate, min 1.0, max 1e15;
+        rate: Rate, min "1 bit/s", max "1000 Tbit/s";
         /// Length of an ON time.
         on: DistributionConfig => TimeDistribution;
         /// Length of an OFF time.
@@ -37,7 +37,7 @@ impl Application for OnOffCbrConfig {
     const DATAGRAMS: bool = true;
 
     fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError> {
-        let spacing = Spacing::new(rate(self.rate)?, packet_bytes);
+        let spacing = Spacing::new(self.rate, packet_bytes);
         let (on, off) = (build("on", &self.on)?, build("off", &self.off)?);
         let shortest = spacing.as_duration().over(MOST_PERIODS_A_PACKET).max(Duration::from_ps(1));
         if on.mean() < shortest.as_secs_f64() {

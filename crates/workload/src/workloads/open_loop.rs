@@ -1,12 +1,12 @@
 //! Open loop: transfers begin at the points of a Poisson process, whether or not earlier ones are
 //! done. The load, `arrivals_per_s` times the mean size, is given and not up to the network.
 
-use super::{build, Application};
+use super::{build, granularity, Application};
 use crate::distributions::{Distribution, DistributionConfig, Exponential};
 use crate::error::ConfigError;
 use crate::random::unit_interval;
 use crate::sources::{transfer_bytes, Arrival, ArrivalSource, Source};
-use parshall_units::Duration;
+use parshall_units::{Bytes, Duration};
 use rand_core::RngCore;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
@@ -17,9 +17,9 @@ parshall_units::configuration! {
         /// Payload of a transfer.
         size: DistributionConfig => SizeDistribution;
         /// Sizes are rounded to whole multiples of this, at least one: `"1 packet"` has no packet half full.
-        size_granularity: NonZeroU64 => Size, default "1 B", min 1.0, max 1e9;
+        size_granularity: Bytes => Size, default "1 B", min "1 B", max "1 GB";
         /// Transfers that begin in a second, on average.
-        arrivals_per_s: f64 => Number, min 1e-9, max 1e12;
+        arrivals_per_s: f64, min 1e-9, max 1e12;
     }
 }
 
@@ -45,7 +45,7 @@ impl Application for OpenLoopConfig {
         let laws = Arc::new(Laws {
             gap: Exponential::with_mean(1.0 / self.arrivals_per_s),
             size,
-            size_granularity: self.size_granularity,
+            size_granularity: granularity(self.size_granularity)?,
         });
         Ok(Source::Arrivals(ArrivalSource(OpenLoop { laws })))
     }

@@ -3,12 +3,12 @@
 //! Departures in a second are `rate` over the mean size, so `rate` is the load in bit/s. With exponential
 //! sizes it makes a link M/M/1, with a constant size M/D/1 (up to sizes being whole bytes).
 
-use super::{build, rate, Application};
+use super::{build, Application};
 use crate::distributions::{Distribution, DistributionConfig, Exponential};
 use crate::error::ConfigError;
 use crate::random::unit_interval;
 use crate::sources::{datagram_bytes, Datagram, DatagramSource, Datagrams, Source};
-use parshall_units::Duration;
+use parshall_units::{Duration, Rate};
 use rand_core::RngCore;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ parshall_units::configuration! {
     /// Datagrams at the points of a Poisson process.
     pub struct PoissonConfig {
         /// Bits sent in a second on average, headers included.
-        rate: u64 => Rate, min 1.0, max 1e15;
+        rate: Rate, min "1 bit/s", max "1000 Tbit/s";
         /// Bytes of a datagram on the wire.
         size: DistributionConfig => SizeDistribution;
     }
@@ -30,13 +30,12 @@ impl Application for PoissonConfig {
     const RANDOM_TIMES: bool = true;
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
-        let rate = rate(self.rate)?;
         let size = build("size", &self.size)?;
         if size.mean() < 1.0 {
             let found = format!("a mean of {} bytes", size.mean());
             return Err(ConfigError::new("size", found, "a mean of at least 1 byte"));
         }
-        let gap = Exponential::with_mean(8.0 * size.mean() / rate.as_bps() as f64);
+        let gap = Exponential::with_mean(8.0 * size.mean() / self.rate.as_bps() as f64);
         let source = Poisson { laws: Arc::new(Laws { gap, size }) };
         Ok(Source::Datagrams(DatagramSource(Datagrams::Poisson(source))))
     }

@@ -2,11 +2,15 @@
 
 use super::catalog::CATALOG;
 use super::WorkloadConfig;
-use crate::sources::{Source, Transfer};
+use crate::distributions::tests::any_law;
+use crate::sources::{Source, Transfer, MAX_TRANSFER_BYTES};
+use parshall_units::parameters::{Kind, Parameter};
+use parshall_units::testing::any_object;
 use parshall_units::Duration;
 use proptest::prelude::*;
 use rand_xoshiro::rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{json, Value};
 use std::num::NonZeroU32;
 
 const EXAMPLES: &[&str] = &[
@@ -171,7 +175,6 @@ fn refusals_name_the_key() {
     for (json, wanted) in [
         (r#"{"name": "transfer", "sizes": []}"#.to_owned(), "sizes: found an empty list"),
         (r#"{"name": "transfer", "sizes": [1, 18446744073709551615]}"#.to_owned(), "sizes[1]: found"),
-        (r#"{"name": "cbr", "rate": 0}"#.to_owned(), "rate: found 0"),
         (
             format!(
                 r#"{{"name": "on_off", "size": {}, "size_granularity": 1, "off": {}}}"#,
@@ -206,7 +209,40 @@ fn refusals_name_the_key() {
     }
 }
 
+/// What distributions and sizes a parameter accepts; of the rest the catalog knows the range.
+fn any_of_kind(parameter: &Parameter) -> Option<BoxedStrategy<Value>> {
+    match parameter.kind {
+        Kind::SizeDistribution | Kind::TimeDistribution => Some(any_law()),
+        Kind::Sizes => {
+            Some(prop::collection::vec(0..=MAX_TRANSFER_BYTES, 1..9).prop_map(|sizes| json!(sizes)).boxed())
+        }
+        _ => None,
+    }
+}
+
 proptest! {
+    /// With every value that the parameters accept, unless they contradict each other.
+    #[test]
+    fn every_workload_goes_on(
+        objects in CATALOG.iter().map(|entry| any_object(entry, any_of_kind)).collect::<Vec<_>>(),
+        packet_bytes in 1u32..70_000,
+    ) {
+        for object in objects {
+            let config: WorkloadConfig = serde_json::from_value(object.clone()).unwrap();
+            let Ok(mut source) = config.source(NonZeroU32::new(packet_bytes).unwrap()) else { continue };
+            let mut again = source.clone();
+            let found = events(&mut source, 50);
+            prop_assert_eq!(&found, &events(&mut again, 50), "{}", object);
+            for (_, bytes) in found {
+                if config.is_datagram() {
+                    prop_assert!((1..=u64::from(u32::MAX)).contains(&bytes), "{}: {}", object, bytes);
+                } else {
+                    prop_assert!(bytes <= MAX_TRANSFER_BYTES || bytes == u64::MAX, "{}: {}", object, bytes);
+                }
+            }
+        }
+    }
+
     #[test]
     fn cbr_is_exact_at_any_rate_and_size(rate in 1u64..1_000_000_000_000_000, bytes in 1u32..70_000) {
         let config: WorkloadConfig = parse(&format!(r#"{{"name": "cbr", "rate": {rate}}}"#));

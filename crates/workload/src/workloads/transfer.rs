@@ -3,7 +3,7 @@
 use super::Application;
 use crate::error::ConfigError;
 use crate::sources::{Source, Transfer, TransferSource, Transfers, MAX_TRANSFER_BYTES};
-use parshall_units::Duration;
+use parshall_units::{Bytes, Duration};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ parshall_units::configuration! {
     /// Sends given sizes, one after another.
     pub struct TransferConfig {
         /// Payload of each transfer; the next starts when the one before is complete.
-        sizes: Vec<u64> => Sizes;
+        sizes: Vec<Bytes>;
     }
 }
 
 /// The sizes, and how many were asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct TransferList {
-    sizes: Arc<Vec<u64>>, // and not Arc<[u64]>, whose pointer takes two words in every flow
+    sizes: Arc<Vec<Bytes>>, // and not Arc<[Bytes]>, whose pointer takes two words in every flow
     asked: u32,
 }
 
@@ -33,7 +33,7 @@ impl Application for TransferConfig {
         if u32::try_from(self.sizes.len()).is_err() {
             return Err(ConfigError::new("sizes", self.sizes.len(), "at most 4294967295 sizes"));
         }
-        if let Some(i) = self.sizes.iter().position(|&size| size > MAX_TRANSFER_BYTES) {
+        if let Some(i) = self.sizes.iter().position(|&Bytes(size)| size > MAX_TRANSFER_BYTES) {
             let accepted = format!("at most {MAX_TRANSFER_BYTES} bytes");
             return Err(ConfigError::new(format!("sizes[{i}]"), self.sizes[i], accepted));
         }
@@ -44,7 +44,7 @@ impl Application for TransferConfig {
 
 impl TransferList {
     pub(crate) fn next(&mut self) -> Option<Transfer> {
-        let &bytes = self.sizes.get(self.asked as usize)?;
+        let &Bytes(bytes) = self.sizes.get(self.asked as usize)?;
         self.asked += 1;
         Some(Transfer { wait: Duration::ZERO, bytes: Some(bytes) })
     }

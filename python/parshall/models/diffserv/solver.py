@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import elementwise
 
 from parshall.models.diffserv.network import Network, Rows
 from parshall.models.inputs import FloatArray
@@ -165,6 +164,8 @@ def _substitute(network: Network, point: Point) -> None:
 
 def _bisect(network: Network, point: Point, tolerance: float) -> None:
     """Bracket the share of *in*, and for each share the load."""
+    from scipy.optimize import elementwise  # noqa: PLC0415 - it takes a fifth of a second, and is seldom needed
+
     rows = np.arange(point.iterations.size)
 
     def too_little(log_load: FloatArray, mix: FloatArray, row: Rows) -> FloatArray:

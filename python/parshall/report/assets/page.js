@@ -30,18 +30,21 @@
     return Object.fromEntries(entries);
   };
 
-  const load = async () => {
-    const text = document.getElementById("library").textContent.trim();
+  const unpacked = async (id) => {
+    const text = document.getElementById(id).textContent.trim();
     const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).text();
+  };
+
+  const load = async () => {
     const script = document.createElement("script");
-    script.textContent = await new Response(stream).text();
+    script.textContent = await unpacked("library");
     document.head.append(script);
     return globalThis.Plotly;
   };
 
-  const plots = JSON.parse(document.getElementById("plots").textContent);
-  const draw = async (Plotly) => {
+  const draw = async (Plotly, plots) => {
     const colour = colours();
     const font = getComputedStyle(document.querySelector("figcaption")).fontFamily;
     for (const [name, plot] of Object.entries(plots)) {
@@ -66,8 +69,10 @@
     document.documentElement.dataset.figures = "drawn";
   };
 
-  if (typeof DecompressionStream === "undefined" || Object.keys(plots).length === 0) return;
+  if (typeof DecompressionStream === "undefined") return;
+  const plots = JSON.parse(await unpacked("plots"));
+  if (Object.keys(plots).length === 0) return;
   const Plotly = await load();
-  await draw(Plotly);
-  dark.addEventListener("change", () => draw(Plotly));
+  await draw(Plotly, plots);
+  dark.addEventListener("change", () => draw(Plotly, plots));
 })();

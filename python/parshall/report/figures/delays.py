@@ -12,10 +12,10 @@ from typing import cast
 
 import polars as pl
 
+from parshall.quantities.computing import delay_bins
 from parshall.report.figures.common import group_names
 from parshall.report.plot import Values
 from parshall.report.source import RunLike, filled
-from parshall.runs.merit import delay_bins
 from parshall.stats.histogram import histogram_quantiles
 
 

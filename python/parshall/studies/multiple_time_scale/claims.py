@@ -21,13 +21,6 @@ STEERED = (("aggressiveness", 6.0),)
 """Inverse linear schedule, A = 6 (Fig. 11), h = 8, T_L = 2 s."""
 
 
-def sign_of(interval: Interval) -> int:
-    """1 or -1 where the interval is on one side of 0, else 0."""
-    if interval.low is None or interval.high is None or interval.low <= 0 <= interval.high:
-        return 0
-    return 1 if interval.low > 0 else -1
-
-
 def claim(
     artefact: str, quantity: str, published: int, differences: ArrayLike, unit: str = "", *, reading: str = ""
 ) -> Check:

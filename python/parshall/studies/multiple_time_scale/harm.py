@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from parshall.report.document import Section, Table
 from parshall.report.words import listed
 from parshall.stats.confidence import mean_interval
+from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
-from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, sign_of, signed
+from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 
 CONTROLS = ("reno", "cubic")

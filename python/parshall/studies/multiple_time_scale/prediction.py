@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
+from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
-from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, curve, sign_of, signed
+from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, curve, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
 from parshall.studies.multiple_time_scale.published import LOADS_MBPS, THRESHOLD_PEAK

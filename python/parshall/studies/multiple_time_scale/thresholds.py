@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
+from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
-from parshall.studies.multiple_time_scale.claims import NAMES, curve, sign_of
+from parshall.studies.multiple_time_scale.claims import NAMES, curve
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import BASE_RTT_MS

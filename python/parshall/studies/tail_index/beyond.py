@@ -13,6 +13,7 @@ from typing import Any
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval
+from parshall.stats.verdict import sign_of
 from parshall.studies.tail_index import distributions
 from parshall.studies.tail_index.grid import Size
 from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured
@@ -154,8 +155,7 @@ def _beside(each: Measured, base: Measured, metric: str) -> str:
 
 def _codel(found: Mapping[str, Measured]) -> str:
     usual, base = found["CoDel (5 ms, 100 ms)"], found[BASE]
-    interval = mean_interval(usual.loss - base.loss)
-    told = interval.low is None or interval.high is None or not interval.low <= 0 <= interval.high
+    told = sign_of(mean_interval(usual.loss - base.loss))
     verdict = "it changes the loss rate" if told else "no difference to the full buffer can be told"
     return (
         "CoDel acts where packets wait longer than its target for a whole interval. With its usual values of 5 and "

@@ -17,12 +17,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from parshall.quantities.catalog import named
 from parshall.studies.tail_index.network import MEAN_PACKETS, PAYLOAD
 from parshall.studies.tail_index.running import Tables
 
 FloatArray = NDArray[np.float64]
 METRICS = ("loss", "delay_ms", "throughput_mbps")
-WORDS = {"loss": "loss rate", "delay_ms": "mean queueing delay", "throughput_mbps": "throughput"}
+WORDS = {
+    "loss": named("loss_rate").label(),
+    "delay_ms": named("queueing_delay_s").label(),
+    "throughput_mbps": "throughput",
+}
 _BLOCKS, _DRAWS = 20, 200
 _BINS = 4
 """Bins of size in a decade."""

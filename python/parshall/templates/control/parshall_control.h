@@ -24,6 +24,7 @@
 #define PARSHALL_NEEDS_RECOVERY_WINDOW 4u /* its window holds in loss recovery too */
 #define PARSHALL_NEEDS_TIMESTAMPS 8u      /* an RTT sample with each ACK */
 #define PARSHALL_NEEDS_ACCURATE_ECN 16u   /* receivers echo the marks of each ACK's own packets */
+#define PARSHALL_NEEDS_GROWTH_IN_CWR 32u  /* ACKs without a mark may grow the window after a mark, too */
 
 enum parshall_phase { PARSHALL_OPEN = 0, PARSHALL_RECOVERY = 1, PARSHALL_LOSS = 2 };
 enum parshall_signal { PARSHALL_SIGNAL_LOSS = 0, PARSHALL_SIGNAL_ECN = 1 };

@@ -9,7 +9,7 @@ use crate::queues::{
     CodelConfig, DualPi2Config, DualScheduler, FqCodelConfig, FqPieConfig, Limit, QueueConfig, ShaperConfig,
 };
 use crate::rate::Transmitter;
-use parshall_units::Rate;
+use parshall_units::{Bytes, Packets, Rate};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -25,8 +25,8 @@ fn link(queue: &QueueConfig, loss: f64) -> Link {
 fn codel(limit: u64, target_ms: u64, interval_ms: u64) -> QueueConfig {
     QueueConfig::Codel(CodelConfig {
         limit: Limit::Packets(limit),
-        target: Duration::from_millis(target_ms).as_ps(),
-        interval: Duration::from_millis(interval_ms).as_ps(),
+        target: Duration::from_millis(target_ms),
+        interval: Duration::from_millis(interval_ms),
         ecn: true,
     })
 }
@@ -36,42 +36,42 @@ fn hasty(limit: u64) -> Vec<QueueConfig> {
     let fair = FqCodelConfig {
         limit: Limit::Packets(limit),
         queues: 3,
-        quantum: 1000,
-        target: Duration::from_millis(1).as_ps(),
-        interval: Duration::from_millis(2).as_ps(),
+        quantum: Bytes(1000),
+        target: Duration::from_millis(1),
+        interval: Duration::from_millis(2),
         ecn: true,
     };
     let dual = DualPi2Config {
         limit: Limit::Packets(limit),
-        target: Duration::from_millis(1).as_ps(),
-        update_interval: Duration::from_millis(2).as_ps(),
+        target: Duration::from_millis(1),
+        update_interval: Duration::from_millis(2),
         alpha: 10.0,
         beta: 100.0,
         coupling: 2.0,
-        ramp_start: 0,
-        ramp_width: Duration::from_millis(1).as_ps(),
-        unmarked: 0,
+        ramp_start: Duration::ZERO,
+        ramp_width: Duration::from_millis(1),
+        unmarked: Packets(0),
         scheduler: DualScheduler::Weighted,
         classic_share: 0.3,
-        time_shift: 0,
+        time_shift: Duration::ZERO,
     };
     let fair_pie = FqPieConfig {
         limit: Limit::Packets(limit),
-        memory_limit: 20_000,
+        memory_limit: Bytes(20_000),
         queues: 3,
-        quantum: 1000,
-        target: Duration::from_millis(1).as_ps(),
-        update_interval: Duration::from_millis(1).as_ps(),
+        quantum: Bytes(1000),
+        target: Duration::from_millis(1),
+        update_interval: Duration::from_millis(1),
         alpha: 10.0,
         beta: 100.0,
-        max_burst: 0,
+        max_burst: Duration::ZERO,
         ecn: true,
         mark_up_to: 0.2,
     };
     let shaper = ShaperConfig {
-        rate: 8_000_000,
-        burst: 3000,
-        peak_rate: Some(10_000_000),
+        rate: Rate::from_bps(8_000_000).unwrap(),
+        burst: Bytes(3000),
+        peak_rate: Rate::from_bps(10_000_000),
         queue: codel(limit, 1, 2).try_into().unwrap(),
     };
     vec![

@@ -4,7 +4,6 @@ use super::super::departure::NoRandom;
 use super::*;
 use crate::ecn::Ecn;
 use crate::markers::Class;
-use parshall_units::Duration;
 
 const US: u64 = 1_000_000;
 const EF: u8 = 46;
@@ -13,13 +12,13 @@ const CS1: u8 = 8;
 fn config(rate: Option<u64>) -> CakeConfig {
     CakeConfig {
         limit: Limit::Packets(1000),
-        rate,
-        overhead: 0,
-        min_packet: 0,
+        rate: rate.and_then(Rate::from_bps),
+        overhead: Bytes(0),
+        min_packet: Bytes(0),
         framing: CakeFraming::None,
         tins: CakeTins::Diffserv3,
-        rtt: Duration::from_millis(100).as_ps(),
-        target: Duration::from_millis(5).as_ps(),
+        rtt: Duration::from_millis(100),
+        target: Duration::from_millis(5),
     }
 }
 
@@ -60,12 +59,18 @@ fn a_pause_gives_no_burst() {
 fn what_the_link_layer_adds_counts() {
     let last = |config: CakeConfig| departures(&config, &[(0, 1, 0), (0, 1, 0)])[1].0;
     let shaped = config(Some(8_000_000));
-    assert_eq!(last(CakeConfig { overhead: 44, ..shaped.clone() }), 1044);
-    assert_eq!(last(CakeConfig { overhead: 44, framing: CakeFraming::Ptm, ..shaped.clone() }), 1044 + 17);
+    assert_eq!(last(CakeConfig { overhead: Bytes(44), ..shaped.clone() }), 1044);
+    assert_eq!(
+        last(CakeConfig { overhead: Bytes(44), framing: CakeFraming::Ptm, ..shaped.clone() }),
+        1044 + 17
+    );
     // 1044 bytes are 22 cells: 21.75 of 48 bytes.
-    assert_eq!(last(CakeConfig { overhead: 44, framing: CakeFraming::Atm, ..shaped.clone() }), 22 * 53);
-    assert_eq!(last(CakeConfig { overhead: 44, min_packet: 256, ..shaped.clone() }), 1044);
-    let mut cake = Cake::new(&CakeConfig { min_packet: 84, ..shaped });
+    assert_eq!(
+        last(CakeConfig { overhead: Bytes(44), framing: CakeFraming::Atm, ..shaped.clone() }),
+        22 * 53
+    );
+    assert_eq!(last(CakeConfig { overhead: Bytes(44), min_packet: Bytes(256), ..shaped.clone() }), 1044);
+    let mut cake = Cake::new(&CakeConfig { min_packet: Bytes(84), ..shaped });
     assert_eq!([cake.on_link(40), cake.on_link(100)], [84, 100]);
     cake.config.framing = CakeFraming::Atm;
     assert_eq!(cake.on_link(40), 106);

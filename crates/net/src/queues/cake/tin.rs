@@ -4,7 +4,7 @@ use super::super::flow_queues::{mixed, FlowQueue, FlowQueues};
 use super::super::{Held, Turn};
 use super::cobalt::{Cobalt, Law};
 use super::CakeConfig;
-use parshall_units::{Duration, Instant, Rate};
+use parshall_units::{Bytes, Duration, Instant, Rate};
 use rand_core::RngCore;
 use std::collections::VecDeque;
 
@@ -32,11 +32,11 @@ pub(super) struct Tin {
 
 impl Tin {
     pub(super) fn new(config: &CakeConfig, rate: Option<Rate>, weight: i64) -> Self {
-        let target = Duration::from_ps(config.target);
+        let target = config.target;
         let packet_time = rate.map_or(Duration::ZERO, |rate| rate.time_for(FULL_PACKET));
         // Slow tins have a larger target, and an interval to match.
         let longer = target.max(Duration::from_ps(packet_time.as_ps() / 2 * 3));
-        let interval = (Duration::from_ps(config.rtt) + (longer - target)).max(longer.times(2));
+        let interval = (config.rtt + (longer - target)).max(longer.times(2));
         let quantum = rate.map_or(FULL_PACKET, |rate| (rate.as_bps() / 8 / 4096).clamp(300, FULL_PACKET));
         Self {
             rate,
@@ -44,7 +44,7 @@ impl Tin {
             deficit: 0,
             weight,
             law: Law { target: longer, interval, packet_time },
-            flows: FlowQueues::new(u64::from(QUEUES), quantum as u32, Cobalt::default()).lenient(),
+            flows: FlowQueues::new(u64::from(QUEUES), Bytes(quantum), Cobalt::default()).lenient(),
             tags: vec![None; QUEUES as usize].into(),
         }
     }
@@ -144,12 +144,12 @@ mod tests {
         CakeConfig {
             limit: Limit::Packets(1000),
             rate: None,
-            overhead: 0,
-            min_packet: 0,
+            overhead: Bytes(0),
+            min_packet: Bytes(0),
             framing: CakeFraming::None,
             tins: CakeTins::Besteffort,
-            rtt: Duration::from_millis(100).as_ps(),
-            target: Duration::from_millis(5).as_ps(),
+            rtt: Duration::from_millis(100),
+            target: Duration::from_millis(5),
         }
     }
 

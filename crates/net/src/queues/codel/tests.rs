@@ -13,8 +13,8 @@ fn ms(ms: u64) -> Instant {
 fn config(ecn: bool) -> CodelConfig {
     CodelConfig {
         limit: Limit::Packets(10_000),
-        target: Duration::from_millis(5).as_ps(),
-        interval: Duration::from_millis(100).as_ps(),
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
         ecn,
     }
 }
@@ -132,7 +132,7 @@ fn what_does_not_fit_is_lost() {
 
 #[test]
 fn a_target_above_the_interval_is_refused() {
-    let config = CodelConfig { target: Duration::from_millis(101).as_ps(), ..config(false) };
+    let config = CodelConfig { target: Duration::from_millis(101), ..config(false) };
     let Discipline::AtDeparture(queue) = QueueConfig::Codel(config).build() else { panic!() };
     let error = queue.check().unwrap_err();
     assert_eq!((error.key.as_str(), error.found.as_str()), ("target", "101 ms"));

@@ -17,17 +17,17 @@ fn at(us: u64) -> Instant {
 fn config() -> DualPi2Config {
     DualPi2Config {
         limit: Limit::Packets(1000),
-        target: Duration::from_millis(15).as_ps(),
-        update_interval: Duration::from_millis(15).as_ps(),
+        target: Duration::from_millis(15),
+        update_interval: Duration::from_millis(15),
         alpha: 0.15,
         beta: 3.0,
         coupling: 2.0,
-        ramp_start: micros(800).as_ps(),
-        ramp_width: micros(400).as_ps(),
-        unmarked: 1,
+        ramp_start: micros(800),
+        ramp_width: micros(400),
+        unmarked: Packets(1),
         scheduler: DualScheduler::Weighted,
         classic_share: 0.1,
-        time_shift: Duration::from_millis(50).as_ps(),
+        time_shift: Duration::from_millis(50),
     }
 }
 
@@ -116,7 +116,7 @@ fn l4s_packets_are_marked_on_a_ramp() {
         let probability = queue.native_probability(micros(us));
         assert!((probability - expected).abs() < 1e-12, "{us} us: {probability}");
     }
-    let step = holding(&DualPi2Config { ramp_width: 0, ..config() }, at(0), &[(Ecn::Ect1, 3)]);
+    let step = holding(&DualPi2Config { ramp_width: Duration::ZERO, ..config() }, at(0), &[(Ecn::Ect1, 3)]);
     assert_eq!([800, 801].map(|us| step.native_probability(micros(us))), [0.0, 1.0]);
     // At 1 ms, half of them; the last two leave one packet or none behind.
     let mut queue = holding(&config(), at(0), &[(Ecn::Ect1, 6)]);

@@ -16,14 +16,14 @@ fn at(ms: u64) -> Instant {
 fn config() -> FqPieConfig {
     FqPieConfig {
         limit: Limit::Packets(1000),
-        memory_limit: 32_000_000,
+        memory_limit: Bytes(32_000_000),
         queues: 1024,
-        quantum: 1500,
-        target: 15 * MS,
-        update_interval: 15 * MS,
+        quantum: Bytes(1500),
+        target: Duration::from_millis(15),
+        update_interval: Duration::from_millis(15),
         alpha: 0.125,
         beta: 1.25,
-        max_burst: 150 * MS,
+        max_burst: Duration::from_millis(150),
         ecn: false,
         mark_up_to: 0.1,
     }
@@ -62,9 +62,10 @@ fn a_flows_probability_is_computed_from_its_own_delays() {
 
 #[test]
 fn what_exceeds_a_limit_is_lost_whosever_it_is() {
-    for config in
-        [FqPieConfig { limit: Limit::Packets(4), ..config() }, FqPieConfig { memory_limit: 4999, ..config() }]
-    {
+    for config in [
+        FqPieConfig { limit: Limit::Packets(4), ..config() },
+        FqPieConfig { memory_limit: Bytes(4999), ..config() },
+    ] {
         let mut queue = FqPie::new(&config);
         let mut lost = VecDeque::new();
         for flow in [1, 1, 1, 2, 3] {

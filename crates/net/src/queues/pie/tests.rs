@@ -16,11 +16,11 @@ const LIMIT: usize = 200;
 fn config(derandomized: bool, ecn: bool) -> PieConfig {
     PieConfig {
         limit: Limit::Packets(LIMIT as u64),
-        target: 15_000_000_000,
-        update_interval: 15_000_000_000,
+        target: Duration::from_millis(15),
+        update_interval: Duration::from_millis(15),
         alpha: 0.125,
         beta: 1.25,
-        max_burst: 150_000_000_000,
+        max_burst: Duration::from_millis(150),
         derandomized,
         ecn,
     }

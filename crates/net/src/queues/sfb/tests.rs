@@ -14,15 +14,15 @@ fn config() -> SfbConfig {
         limit: Limit::Packets(1000),
         levels: 8,
         bins: 16,
-        bin_size: 20,
-        bin_limit: 1000,
+        bin_size: Packets(20),
+        bin_limit: Packets(1000),
         increment: 0.25,
         decrement: 0.125,
-        freeze_time: 0,
-        penalty_rate: 8000,
-        penalty_burst: 3000,
-        rehash_interval: 600_000 * MS,
-        warm_up: 60_000 * MS,
+        freeze_time: Duration::ZERO,
+        penalty_rate: Rate::from_bps(8000).unwrap(),
+        penalty_burst: Bytes(3000),
+        rehash_interval: Duration::from_millis(600_000),
+        warm_up: Duration::from_millis(60_000),
         ecn: true,
     }
 }
@@ -76,7 +76,7 @@ fn a_probability_rises_in_long_bins_and_falls_in_empty_ones() {
 
 #[test]
 fn a_probability_is_frozen_after_a_change() {
-    let config = SfbConfig { freeze_time: 10 * MS, ..config() };
+    let config = SfbConfig { freeze_time: Duration::from_millis(10), ..config() };
     let mut queue = holding(&config, 1, 20);
     let law = queue.law.clone();
     let found = [0, 9, 10, 19, 20].map(|ms| queue.current.update(1, at(ms), &law).1);
@@ -85,7 +85,7 @@ fn a_probability_is_frozen_after_a_change() {
 
 #[test]
 fn a_packet_whose_bins_are_all_full_is_dropped() {
-    let config = SfbConfig { bin_limit: 21, increment: 0.0, ..config() };
+    let config = SfbConfig { bin_limit: Packets(21), increment: 0.0, ..config() };
     let mut queue = holding(&config, 1, 20);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut lost = VecDeque::new();
@@ -133,7 +133,11 @@ fn marks_up_to_a_half_and_drops_some_beyond() {
 
 #[test]
 fn other_hash_functions_know_the_non_responsive_flows_and_what_waits() {
-    let config = SfbConfig { rehash_interval: 1000 * MS, warm_up: 100 * MS, ..config() };
+    let config = SfbConfig {
+        rehash_interval: Duration::from_millis(1000),
+        warm_up: Duration::from_millis(100),
+        ..config()
+    };
     let mut queue = holding(&config, 1, 30);
     queue.current.of(1).for_each(|bin| bin.probability = 1.0);
     let mut lost = VecDeque::new();
@@ -162,6 +166,8 @@ fn other_hash_functions_know_the_non_responsive_flows_and_what_waits() {
 
 #[test]
 fn a_warm_up_longer_than_the_interval_is_refused() {
-    let error = QueueConfig::Sfb(SfbConfig { warm_up: 700_000 * MS, ..config() }).check().unwrap_err();
+    let error = QueueConfig::Sfb(SfbConfig { warm_up: Duration::from_millis(700_000), ..config() })
+        .check()
+        .unwrap_err();
     assert_eq!((error.key.as_str(), error.found.as_str()), ("warm_up", "700 s"));
 }

@@ -6,7 +6,7 @@ use crate::script::{Flags, TcpOption, TcpPacket};
 use parshall_tcp::ranges::Range;
 use parshall_tcp::segment::NO_SACK;
 use parshall_tcp::{Ack, Recovery, SackBlocks, Segment, Sender};
-use parshall_units::{Duration, Instant};
+use parshall_units::{Duration, Instant, Packets};
 
 /// What scripts of SYNs say of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ impl Endpoint {
         let ack = Ack {
             cumulative: BASE,
             echo: self.syn_sent,
-            echo_retransmission: sender.statistics.syns > 1,
+            echo_retransmission: sender.statistics().syns > 1,
             congestion_echo: false,
             syn: true,
             sack: NO_SACK,
@@ -90,7 +90,7 @@ impl Endpoint {
         let Some(sender) = &self.sender else { return };
         if let Some(window) = packet.window {
             let bytes = u64::from(window) << scale.min(14);
-            self.config.receive_window = Some(self.written.packets_within(sender.una(), bytes));
+            self.config.receive_window = Some(Packets(self.written.packets_within(sender.una(), bytes)));
             self.last_window = Some(bytes);
         }
     }
@@ -140,7 +140,7 @@ impl Endpoint {
         // A packet that was overtaken has an old window: RFC 9293 §3.10.7.4, SND.WL2.
         if let Some(bytes) = window.filter(|_| cumulative >= una) {
             self.last_window = window;
-            self.config.receive_window = Some(self.written.packets_within(cumulative, bytes));
+            self.config.receive_window = Some(Packets(self.written.packets_within(cumulative, bytes)));
         }
         if let Some(sender) = self.sender.as_mut().filter(|_| advances || duplicate || has_blocks) {
             sender.on_ack(&self.config, now, &ack);

@@ -13,6 +13,7 @@ pub const NEEDS_PACING: u32 = 2;
 pub const NEEDS_RECOVERY_WINDOW: u32 = 4;
 pub const NEEDS_TIMESTAMPS: u32 = 8;
 pub const NEEDS_ACCURATE_ECN: u32 = 16;
+pub const NEEDS_GROWTH_IN_CWR: u32 = 32;
 
 #[repr(C)]
 pub struct Start {

@@ -1,0 +1,170 @@
+//! From a group of the scenario to its TCP flows.
+
+use super::application::Application;
+use super::arrivals::ArrivalProcess;
+use super::probe::FlowProbe;
+use super::{TcpFlow, TcpFlows, TcpGroup, ARRIVAL};
+use crate::build::{at_key, problem, refused, GroupPlan, Problem};
+use crate::endpoints::{Kind, Place};
+use crate::event::Entity;
+use crate::random::SmallStream;
+use crate::shared::Core;
+use parshall_congestion::{ControlConfig, SlowStart};
+use parshall_net::ecn::Ecn;
+use parshall_tcp::TcpConfig;
+use parshall_units::Duration;
+use parshall_workload::{ArrivalSource, Source, TransferSource, WorkloadConfig};
+use rand_core::RngCore;
+
+/// What is special about a group of TCP flows.
+pub(super) struct Plan<'a> {
+    source: Source,
+    tcp: &'a TcpConfig,
+    control: &'a ControlConfig,
+}
+
+/// Refuses what TCP cannot do.
+pub(super) fn check<'a>(group: &GroupPlan<'a>) -> Result<Plan<'a>, Problem> {
+    let source = group.source()?;
+    if matches!(source, Source::Datagrams(_) | Source::Controlled) {
+        return Err(problem("workload", "sends datagrams, so there is no TCP"));
+    }
+    let (Some(tcp), Some(control)) = (&group.spec.tcp, &group.spec.congestion_control) else {
+        return Err(problem("workload", "needs TCP and a congestion control"));
+    };
+    tcp.check_ranges().map_err(|error| refused(&error))?;
+    if tcp.slow_start != SlowStart::Standard && !(control.has_standard_slow_start() && tcp.timestamps) {
+        let what = "needs timestamps, and a congestion control with the standard slow start";
+        return Err(problem("slow_start", what));
+    }
+    if control.needs().timestamps && !tcp.timestamps {
+        let name = control.innermost().name();
+        return Err(problem(
+            "timestamps",
+            format!("write true: {name} measures each round trip by several RTTs"),
+        ));
+    }
+    control.check(group.longest_rtt()?).map_err(|error| at_key("congestion_control", error))?;
+    Ok(Plan { source, tcp, control })
+}
+
+/// Adds the flows of a group, or what will open them.
+pub(super) fn add(all: &mut TcpFlows, core: &mut Core, group: &GroupPlan<'_>) -> Result<(), Problem> {
+    let Plan { source, tcp, control } = check(group)?;
+    control.check_bound().map_err(|error| at_key("congestion_control", error))?;
+    let number = all.groups.len() as u32;
+    all.groups.push(in_common(group, tcp, control)?);
+    if group.awaited {
+        core.wait_for(group.spec.count);
+    }
+    for index in 0..group.spec.count {
+        match &source {
+            Source::Arrivals(source) => open_loop(all, core, group, (number, index), source)?,
+            Source::Transfers(source) => flow(all, core, group, (number, index), source)?,
+            Source::Datagrams(_) | Source::Controlled => unreachable!("refused above"),
+        }
+    }
+    Ok(())
+}
+
+fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) -> Result<TcpGroup, Problem> {
+    let spec = group.spec;
+    let tcp = with_marks(tcp, control);
+    Ok(TcpGroup {
+        name: group.name.clone(),
+        number: group.number,
+        ecn: codepoint(&tcp),
+        tcp,
+        control: control.clone(),
+        knowledge: control.knowledge(),
+        packet_bytes: spec.packet_bytes,
+        header_bytes: spec.header_bytes,
+        dscp: spec.dscp,
+        processing_time: Duration::from_ps(spec.processing_ps),
+        access: group.access()?,
+        marker: spec.marker.clone(),
+        awaited: group.awaited,
+        one_link: spec.path.len() == 1,
+        one_link_back: spec.reverse_path.len() == 1,
+        heard_at_once: spec.reverse_path.is_empty(),
+        path: spec.path.clone().into(),
+        reverse_path: spec.reverse_path.clone().into(),
+    })
+}
+
+/// Adds the flow number `index` of a group.
+fn flow(
+    all: &mut TcpFlows,
+    core: &mut Core,
+    group: &GroupPlan<'_>,
+    (number, index): (u32, u32),
+    source: &TransferSource,
+) -> Result<(), Problem> {
+    let draws = !matches!(group.spec.workload, WorkloadConfig::Bulk(_) | WorkloadConfig::Transfer(_));
+    let random = draws.then(|| Box::new(group.stream("workload", index)));
+    let application = Application::new(Some(source.clone()), random, None);
+    let place = Place {
+        id: core.number_flow(),
+        index: all.flows.len() as u32,
+        group: number,
+        processing: SmallStream::of(&mut group.stream("processing", index)),
+    };
+    let choices = group.stream("congestion_control", index).next_u64();
+    let legs = group.legs(group.rtt(index)?)?;
+    let mut flow = TcpFlow::new(&all.groups[number as usize], place, choices, legs, application);
+    flow.probe = probe(group, index);
+    flow.begin(core, group.start(index)?);
+    group.sample_marker(flow.edge.as_deref_mut(), index, place.id);
+    all.flows.push(flow);
+    if let Some(latency) = &mut core.latency {
+        latency.add(group.number);
+    }
+    Ok(())
+}
+
+/// Adds the arrivals number `index` of a group.
+fn open_loop(
+    all: &mut TcpFlows,
+    core: &mut Core,
+    group: &GroupPlan<'_>,
+    (number, index): (u32, u32),
+    source: &ArrivalSource,
+) -> Result<(), Problem> {
+    let (mut source, mut random) = (source.clone(), group.stream("workload", index));
+    let first = source.next(&mut random);
+    core.queue
+        .push(group.start(index)? + first.gap, Entity::Own(Kind::Tcp, ARRIVAL, all.arrivals.len() as u32));
+    core.flows_come = true;
+    all.arrivals.push(ArrivalProcess {
+        source,
+        random,
+        processing: group.stream("processing", index),
+        group: number,
+        legs: group.legs(group.rtt(index)?)?,
+        choices: group.stream("congestion_control", index),
+        next_bytes: first.bytes,
+        idle: std::collections::VecDeque::new(),
+    });
+    Ok(())
+}
+
+fn probe(group: &GroupPlan<'_>, index: u32) -> Option<Box<FlowProbe>> {
+    let interval = group.sample_interval(index);
+    let rounds = index < group.probes.rounds_flows;
+    (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds, group.internals())))
+}
+
+/// DCTCP is nothing without marks, and without an echo that tells how many there were; nor is L4S (RFC 9331 §4.2).
+fn with_marks(tcp: &TcpConfig, control: &ControlConfig) -> TcpConfig {
+    let marks = control.needs().accurate_ecn || tcp.l4s;
+    TcpConfig { ecn: tcp.ecn || marks, accurate_ecn: tcp.accurate_ecn || marks, ..tcp.clone() }
+}
+
+/// What data packets say about ECN.
+fn codepoint(tcp: &TcpConfig) -> Ecn {
+    match (tcp.ecn, tcp.l4s) {
+        (false, _) => Ecn::NotCapable,
+        (true, false) => Ecn::Ect0,
+        (true, true) => Ecn::Ect1,
+    }
+}

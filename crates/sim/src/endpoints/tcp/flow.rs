@@ -1,0 +1,373 @@
+//! A TCP flow: both ends of a connection, the application above it, and the private parts of its path.
+//!
+//! Everything here runs in the flow's own time. [`TcpFlow::receive`] is called when the last contended link
+//! has accepted a packet, with the moment at which it *will* reach the receiver; receiver, way back and sender are run
+//! from there at once. That is right because nobody else can act on these parts in between, and because a flow's
+//! inputs come in order: paths are FIFO, and timers that expire before an input are run before it
+//! ([`TcpFlow::advance`]).
+
+mod lines;
+mod measurement;
+mod transfers;
+mod watched;
+
+use super::application::Application;
+use super::group::TcpGroup;
+use super::probe::FlowProbe;
+use super::{FAST_TIMER, SLOW_TIMER};
+use crate::endpoints::{Edge, Kind, Legs, Place};
+use crate::event::Entity;
+use crate::memory::{prefetch, prefetch_bytes};
+use crate::packet::{Packet, Waiting};
+use crate::random::SmallStream;
+use crate::shared::Core;
+use lines::trim;
+use parshall_congestion::Start;
+use parshall_net::markers::Class;
+use parshall_tcp::sender::Phase;
+use parshall_tcp::{Ack, Receiver, Sender};
+use parshall_units::{Duration, Instant};
+use std::collections::VecDeque;
+use std::mem::offset_of;
+
+/// A TCP flow.
+///
+/// What every packet touches stands together (`parshall_tcp::Sender` says why): all up to the first part of `sender`, and the
+/// beginning of `application`. The rest is looked at when something special happens.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct TcpFlow {
+    /// Packets on their way to the first link, when the first one arrives there (the event queue holds that one), and its
+    /// class.
+    line: VecDeque<Waiting>,
+    first_at: Instant,
+    pub(crate) index: u32,
+    pub(crate) group: u32,
+    /// Number of the connection's first packet: what is left of an earlier connection has smaller ones.
+    base: u64,
+    first_class: Class,
+    measuring: bool,
+    // One cache line to here.
+    pub(crate) legs: Legs,
+    slow_armed: Instant,
+    fast_armed: Instant,
+    /// Payload that arrived for the first time, bytes.
+    delivered: u64,
+    /// All that arrived, bytes on the wire, since the warm-up.
+    pub(crate) received: u64,
+    // A second one.
+    pub(crate) receiver: Receiver,
+    /// When the packet before left the host: what is sent later does not overtake it.
+    left: Instant,
+    processing: SmallStream,
+    pub(crate) probe: Option<Box<FlowProbe>>,
+    pub(crate) edge: Option<Box<Edge>>,
+    pub(crate) sender: Sender,
+    pub(crate) application: Application,
+    /// ACKs on their way to the first contended link of the way back.
+    /// The second number says where the SACK blocks are kept.
+    pub(crate) acks: VecDeque<(Packet, u32)>,
+    /// `delivered` when the warm-up ended.
+    delivered_before: u64,
+    /// Of the packets sent since the warm-up: those lost in the host or on links.
+    pub(crate) dropped: u64,
+    pub(crate) started: Instant,
+    /// Its number in the records; `index` is its place among the TCP flows.
+    pub(crate) id: u32,
+    /// The random choices of the next connection's control follow from this.
+    random: u64,
+    /// The ssthresh of earlier connections that the next one starts from; infinite: none.
+    ssthresh: f64,
+}
+
+impl TcpFlow {
+    /// `random`: what the random choices of its controls follow from.
+    pub(super) fn new(
+        group: &TcpGroup,
+        place: Place,
+        random: u64,
+        legs: Legs,
+        application: Application,
+    ) -> Self {
+        let control = group.new_control(group.fresh_start(place.id, Instant::ZERO, random));
+        Self {
+            line: VecDeque::new(),
+            first_at: Instant::MAX,
+            first_class: Class::Out,
+            acks: VecDeque::new(),
+            sender: Sender::new(&group.tcp, control, 1, Instant::ZERO),
+            receiver: Receiver::new(1),
+            legs,
+            application,
+            left: Instant::ZERO,
+            processing: place.processing,
+            slow_armed: Instant::MAX,
+            fast_armed: Instant::MAX,
+            delivered: 0,
+            delivered_before: 0,
+            received: 0,
+            dropped: 0,
+            edge: Edge::new(&group.marker),
+            probe: None,
+            started: Instant::MAX,
+            id: place.id,
+            index: place.index,
+            group: place.group,
+            base: 1,
+            measuring: false,
+            random,
+            ssthresh: f64::INFINITY,
+        }
+    }
+
+    /// The flow comes into being at `now` and asks for its first transfer.
+    pub(crate) fn begin(&mut self, core: &mut Core, now: Instant) {
+        self.started = now;
+        self.application.plan(now);
+        self.arm(core);
+    }
+
+    /// Asks for the memory that a packet of the flow needs.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_bytes(self, 0..offset_of!(Self, sender) + Sender::HOT_BYTES);
+        let application = offset_of!(Self, application);
+        prefetch_bytes(self, application..application + Application::HOT_BYTES);
+    }
+
+    /// Asks for the memory that the flow points to.
+    #[inline]
+    pub(crate) fn prefetch_beyond(&self) {
+        if let Some(first) = self.line.front() {
+            prefetch(first);
+        }
+        if let Some(store) = self.receiver.out_of_order() {
+            prefetch(store);
+        }
+    }
+
+    // --- data reaches the receiver ---
+
+    /// A packet will reach the receiver `at`.
+    #[inline]
+    pub(crate) fn receive(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
+        if at >= core.end {
+            return;
+        }
+        if let Some(edge) = &mut self.edge {
+            edge.delivered(core, packet, at >= core.warm_up);
+        }
+        if packet.seq() < self.base {
+            return;
+        }
+        if self.receiver.deadline() != Instant::MAX {
+            self.send_waiting_ack(group, core, at, packet);
+        }
+        let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
+        if reception.fresh {
+            self.delivered += u64::from(packet.bytes() - group.header_bytes);
+        }
+        if at >= core.warm_up {
+            self.received += u64::from(packet.bytes());
+            if let Some(latency) = core.latency.as_mut().filter(|_| packet.bytes() > group.header_bytes) {
+                latency.arrived(self.id, at.since(packet.sent));
+            }
+        } else {
+            self.delivered_before = self.delivered;
+        }
+        if let Some(ack) = &reception.ack {
+            self.send_ack(group, core, at, ack);
+        }
+    }
+
+    /// A packet is about to arrive while an ACK waits: it goes first if its time has come, or if the packet's mark differs.
+    #[inline(never)]
+    fn send_waiting_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
+        let due = self.receiver.deadline();
+        if due < at {
+            self.send_delayed_ack(group, core, due);
+        } else if let Some(ack) = self.receiver.on_changed_mark(&group.tcp, &packet.segment()) {
+            self.send_ack(group, core, at, &ack);
+        }
+    }
+
+    fn send_delayed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
+        if let Some(ack) = self.receiver.on_timer(at) {
+            self.send_ack(group, core, at, &ack);
+        }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
+        if group.heard_at_once {
+            self.on_ack(group, core, at + self.legs.back, ack);
+        } else if group.reverse_path.is_empty() {
+            self.on_captured_ack(group, core, at, ack);
+        } else {
+            self.queue_ack(group, core, at, ack);
+        }
+    }
+
+    // --- ACKs and timers reach the sender ---
+
+    #[inline]
+    fn on_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
+        if at >= core.end {
+            return;
+        }
+        if self.advance(group, core, at) {
+            return self.on_logged_ack(group, core, at, ack);
+        }
+        self.answer(group, core, at, ack);
+    }
+
+    /// The sender, brought up to this time, hears an ACK and sends what it lets go.
+    #[allow(clippy::inline_always)] // a call costs as much as what it does
+    #[inline(always)]
+    fn answer(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
+        let round_ended = if core.latency.is_some() && at >= core.warm_up {
+            self.on_timed_ack(group, core, at, ack)
+        } else {
+            self.sender.on_ack(&group.tcp, at, ack)
+        };
+        if round_ended {
+            trim(&mut self.line);
+            trim(&mut self.acks);
+            if let Some(probe) = &mut self.probe {
+                probe.end_round(core, self.id, at, self.sender.statistics());
+            }
+        }
+        self.pump(group, core, at);
+        if self.application.active && self.is_complete() {
+            self.finish_transfer(group, core, at);
+        }
+    }
+
+    /// The sender hears an ACK; the RTT sample that it takes is recorded.
+    #[inline(never)]
+    fn on_timed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) -> bool {
+        let before = self.sender.statistics().rtt_total();
+        let round_ended = self.sender.on_ack(&group.tcp, at, ack);
+        let sample = self.sender.statistics().rtt_since(before);
+        if let (Some(rtt), Some(latency)) = (sample, &mut core.latency) {
+            latency.round_trip(self.id, rtt);
+        }
+        round_ended
+    }
+
+    /// Runs whatever is due at the sender strictly before `at`; whether the flow is logged.
+    #[inline]
+    pub(crate) fn advance(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) -> bool {
+        if !self.measuring && at >= core.warm_up {
+            self.advance_to(group, core, core.warm_up);
+            self.begin_measurement(core.warm_up);
+        }
+        self.advance_to(group, core, at)
+    }
+
+    #[inline]
+    fn advance_to(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) -> bool {
+        loop {
+            let due = self.sender_deadline();
+            if due >= at {
+                break;
+            }
+            if self.sample(core, due) {
+                self.run_logged_timers(group, core, due);
+            } else {
+                self.run_timers(group, core, due);
+            }
+        }
+        self.sample(core, at)
+    }
+
+    #[inline]
+    fn sender_deadline(&self) -> Instant {
+        let sender = self.sender.rto_deadline().min(self.sender.pacing_deadline());
+        sender.min(self.application.start)
+    }
+
+    fn run_timers(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if self.application.start <= now {
+            self.start_transfer(group, core, now);
+        }
+        if self.sender.rto_deadline() <= now {
+            if self.sender.phase() == Phase::Connecting {
+                let start = Start { window: 1.0, ..self.start(group, now) }; // RFC 5681 §3.1: the SYN was lost
+                self.sender.replace_control(now, group.new_control(start));
+            }
+            self.sender.on_timer(&group.tcp, now);
+        }
+        self.pump(group, core, now);
+    }
+
+    /// Takes the samples that are due; whether the flow is logged.
+    #[inline]
+    fn sample(&mut self, core: &mut Core, until: Instant) -> bool {
+        let Some(probe) = &mut self.probe else { return false };
+        probe.sample_until(core, until, self.id, &self.sender, self.delivered);
+        probe.log.is_some()
+    }
+
+    /// Sends what may be sent at `now`.
+    #[inline]
+    fn pump(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        match self.sender.burst(&group.tcp) {
+            Some(packets) => {
+                for _ in 0..packets {
+                    let segment = self.sender.transmit_next(&group.tcp, now);
+                    self.send(group, core, &segment);
+                }
+            }
+            None => self.pump_one_by_one(group, core, now),
+        }
+    }
+
+    #[inline(never)]
+    fn pump_one_by_one(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        while let Some(segment) = self.sender.poll_transmit(&group.tcp, now) {
+            self.send(group, core, &segment);
+        }
+    }
+
+    // --- events ---
+
+    /// Schedules the next look at this flow's timers, unless one is scheduled early enough.
+    #[inline]
+    pub(crate) fn arm(&mut self, core: &mut Core) {
+        let slow = self.sender.rto_deadline().min(self.application.start);
+        if slow < self.slow_armed && slow < core.end {
+            self.slow_armed = slow;
+            core.queue.push(slow, Entity::Own(Kind::Tcp, SLOW_TIMER, self.index));
+        }
+        let fast = self.sender.pacing_deadline().min(self.receiver.deadline());
+        if fast < self.fast_armed && fast < core.end {
+            self.fast_armed = fast;
+            core.queue.push(fast, Entity::Own(Kind::Tcp, FAST_TIMER, self.index));
+        }
+    }
+
+    /// The slow timer fires; the event was the latest one armed, or is forgotten.
+    pub(crate) fn on_slow_timer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if self.slow_armed == now {
+            self.slow_armed = Instant::MAX;
+            self.advance(group, core, after(now));
+        }
+    }
+
+    /// The fast timer fires.
+    pub(crate) fn on_fast_timer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if self.fast_armed == now {
+            self.fast_armed = Instant::MAX;
+            if self.receiver.deadline() <= now {
+                self.send_delayed_ack(group, core, now);
+            }
+            self.advance(group, core, after(now));
+        }
+    }
+}
+
+/// The next representable moment: "up to and including `now`" for functions that run what is strictly before.
+fn after(now: Instant) -> Instant {
+    now + Duration::from_ps(1)
+}

@@ -1,0 +1,132 @@
+//! A flow's transfers: each begins on a connection of its own or on the one that lives on, and ends when all is acknowledged.
+
+use super::TcpFlow;
+use crate::endpoints::tcp::application::ENDLESS_BYTES;
+use crate::endpoints::tcp::group::TcpGroup;
+use crate::random::mix;
+use crate::shared::Core;
+use parshall_congestion::Start;
+use parshall_records::TransferRow;
+use parshall_tcp::sender::{Phase, ENDLESS};
+use parshall_units::Instant;
+
+impl TcpFlow {
+    /// Whether all of the transfer is acknowledged.
+    #[inline]
+    pub(super) fn is_complete(&self) -> bool {
+        self.sender.phase() != Phase::Connecting && self.sender.is_complete()
+    }
+
+    /// An open-loop arrival starts a transfer on this idle flow.
+    pub(crate) fn start_now(&mut self, group: &TcpGroup, core: &mut Core, now: Instant, bytes: u64) {
+        if self.started == Instant::MAX {
+            self.started = now;
+        }
+        self.application.pending = Some(bytes);
+        self.application.start = now;
+        self.advance(group, core, now);
+        self.run_timers(group, core, now);
+    }
+
+    /// The transfer that is due begins.
+    pub(super) fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        let Some(bytes) = self.application.pending.take() else { return };
+        self.application.start = Instant::MAX;
+        let own_connection = !group.tcp.persistent || self.application.index == 0;
+        if own_connection {
+            self.open_connection(group, now);
+        } else {
+            self.resume_connection(group, now);
+        }
+        let application = &mut self.application;
+        application.active = true;
+        application.begun = now;
+        let statistics = self.sender.statistics();
+        application.sent_before = statistics.packets_sent;
+        application.retransmissions_before = statistics.retransmissions;
+        application.timeouts_before = statistics.timeouts;
+        self.tell_transfer(core, now, (bytes != ENDLESS_BYTES).then_some(bytes), own_connection);
+        let application = &mut self.application;
+        if bytes == ENDLESS_BYTES {
+            application.bytes = None;
+            self.sender.supply(ENDLESS);
+        } else {
+            application.bytes = Some(bytes);
+            self.sender.supply(bytes.div_ceil(u64::from(group.payload_bytes())));
+        }
+        if self.is_complete() {
+            self.finish_transfer(group, core, now); // nothing to send
+        }
+    }
+
+    /// The connection lives on. RFC 5681 §4.1: after an idle timeout with a window of a new one at most
+    fn resume_connection(&mut self, group: &TcpGroup, now: Instant) {
+        self.sender.resume(now);
+        if now.since(self.application.begun) > self.sender.timeout(&group.tcp) {
+            self.sender.restart_after_idle(now, group.tcp.initial_window.0 as f64);
+        }
+    }
+
+    /// A transfer with a connection of its own.
+    fn open_connection(&mut self, group: &TcpGroup, now: Instant) {
+        let start = self.start(group, now);
+        let base = self.sender.reopen(&group.tcp, group.new_control(start), now);
+        self.receiver.reopen(base);
+        self.base = base;
+        if let Some(probe) = &mut self.probe {
+            probe.begin_connection(now, self.sender.statistics());
+        }
+    }
+
+    /// What a connection starts from: an ssthresh of earlier ones, if one is kept, and random choices of its own.
+    pub(super) fn start(&mut self, group: &TcpGroup, now: Instant) -> Start {
+        self.random = mix(self.random);
+        let mut start = group.fresh_start(self.id, now, self.random);
+        if self.ssthresh.is_finite() {
+            start.ssthresh = self.ssthresh;
+        }
+        start
+    }
+
+    /// The transfer is complete; the application says what follows.
+    pub(super) fn finish_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        self.sender.settle(now);
+        if !group.tcp.persistent {
+            self.ssthresh = group.tcp.ssthresh_cached.after(self.ssthresh, &self.sender.ending());
+        }
+        let row = self.transfer_row(group, Some(now));
+        core.record(|tables| tables.transfers.push(row));
+        let application = &mut self.application;
+        application.active = false;
+        let stood_still = application.begun == now;
+        application.begun = now;
+        application.index += 1;
+        if let Some(process) = application.arrivals {
+            core.freed.push((process, now, self.index));
+        } else {
+            application.plan(now);
+            if stood_still && application.start == now && core.is_standstill(now) {
+                application.start = Instant::MAX;
+            }
+            if group.awaited && application.pending.is_none() {
+                core.awaited_is_done(now);
+            }
+        }
+    }
+
+    /// What the records say of it.
+    pub(super) fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
+        let (application, statistics) = (&self.application, self.sender.statistics());
+        TransferRow {
+            group: group.name.clone(),
+            flow: self.id,
+            transfer: application.index,
+            start_s: application.begun.as_secs_f64(),
+            completion_s: completed.map(Instant::as_secs_f64),
+            size_bytes: application.bytes,
+            packets_sent: statistics.packets_sent.wrapping_sub(application.sent_before),
+            retransmissions: statistics.retransmissions.wrapping_sub(application.retransmissions_before),
+            timeouts: statistics.timeouts.wrapping_sub(application.timeouts_before),
+        }
+    }
+}

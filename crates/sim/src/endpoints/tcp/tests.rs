@@ -1,0 +1,125 @@
+//! Times of TCP flows, computed by hand: see `network/tests.rs` for what links and legs take.
+
+use super::TcpFlow;
+use crate::network::Network;
+use crate::testing::{drop_tail, link, run, scenario, tcp_group, MS};
+use parshall_units::{Duration, Instant};
+use serde_json::{json, Value};
+
+/// One flow over a link of this rate.
+fn alone(rate_bps: u64, group: Value, duration_ms: u64) -> Network {
+    run(&scenario(&[link("link", rate_bps, &drop_tail(100))], &[group], duration_ms), 0)
+}
+
+fn flow(network: &Network) -> &TcpFlow {
+    &network.endpoints.tcp.flows[0]
+}
+
+fn sends(packets: &[u64]) -> Value {
+    let sizes: Vec<u64> = packets.iter().map(|packets| packets * 1460).collect();
+    tcp_group("flow", 1, &json!({"name": "transfer", "sizes": sizes}))
+}
+
+fn us(time: u64) -> Instant {
+    Instant::from_ps(time * MS / 1000)
+}
+
+#[test]
+fn slow_start_sends_two_packets_for_each_ack() {
+    // At 1 Gbit/s a packet takes 12 us. The ACKs of the first 10 packets come from 100.012 ms on, each 12 us; each lets two
+    // packets go, which take 24 us: so from 24.5 ms later the link is busy for 20 * 12 us. The last ACK is 75.5 ms later.
+    let network = alone(1_000_000_000, sends(&[30]), 1000);
+    assert_eq!(flow(&network).application.begun, us(100_012 + 24_500 + 20 * 12 + 75_500));
+    // The last packet came 9 * 12 us after the first of these, and 19 are before it.
+    assert_eq!(network.links[0].probe.delays.max(), Some(Duration::from_ps((19 - 9) * 12_000_000)));
+}
+
+#[test]
+fn a_delayed_ack_waits_for_the_second_packet_or_for_its_timer() {
+    for (packets, delay_us) in [(1, 40_000), (2, 12_000), (3, 24_000 + 40_000)] {
+        let mut group = sends(&[packets]);
+        group["tcp"]["delayed_ack"] = json!(40 * MS);
+        // The first packet would be acknowledged at 112 ms.
+        let network = alone(1_000_000, group, 1000);
+        assert_eq!(flow(&network).application.begun, us(112_000 + delay_us), "{packets}");
+    }
+}
+
+#[test]
+fn a_handshake_takes_a_round_trip() {
+    let mut group = sends(&[1]);
+    group["tcp"]["handshake"] = json!(true);
+    // The SYN has 40 bytes, so it takes 0.32 ms.
+    let network = alone(1_000_000, group, 1000);
+    assert_eq!(flow(&network).application.begun, us(100_320 + 112_000));
+    assert_eq!(flow(&network).sender.statistics().syns, 1);
+}
+
+#[test]
+fn a_transfer_follows_another_when_that_is_acknowledged() {
+    let network = alone(1_000_000, sends(&[1, 1, 2]), 1000);
+    let flow = flow(&network);
+    assert_eq!((flow.application.index, flow.application.begun), (3, us(112_000 + 112_000 + 124_000)));
+    assert_eq!(flow.delivered_measured(), 4 * 1460);
+}
+
+#[test]
+fn the_last_packet_of_a_transfer_is_as_long_as_what_is_left() {
+    let group = tcp_group("flow", 1, &json!({"name": "transfer", "sizes": [1460 + 100]}));
+    let mut network = alone(1_000_000, group, 1000);
+    assert_eq!(flow(&network).application.begun, us(112_000 + 140 * 8));
+    assert_eq!(network.links[0].link.measured(us(1_000_000)).0.forwarded_bytes, 1500 + 140);
+}
+
+#[test]
+fn timeouts_are_twice_as_long_each_time() {
+    let mut lost = scenario(&[link("link", 1_000_000, &drop_tail(9))], &[sends(&[1])], 8000);
+    lost["links"][0]["loss"] = json!({"name": "bernoulli", "probability": 1.0});
+    // The first after 1 s, then 2 s and 4 s later; the next one would be at 15 s.
+    for (duration_ms, timeouts) in
+        [(1000, 0), (1001, 1), (3000, 1), (3001, 2), (7000, 2), (7001, 3), (15_000, 3)]
+    {
+        lost["duration_ps"] = json!(duration_ms * MS);
+        let network = run(&lost, 0);
+        let statistics = flow(&network).sender.statistics();
+        assert_eq!(
+            (statistics.timeouts, statistics.packets_sent),
+            (timeouts, 1 + timeouts),
+            "{duration_ms} ms"
+        );
+    }
+}
+
+#[test]
+fn the_queue_of_the_access_link_drops_within_the_host() {
+    let mut group = sends(&[10]);
+    group["access_bps"] = json!(1_000_000);
+    group["access_packets"] = json!(4);
+    let mut network = alone(10_000_000, group, 200);
+    assert_eq!(flow(&network).dropped, 6);
+    assert_eq!(network.links[0].link.measured(us(100_000)).0.arrivals, 4);
+}
+
+#[test]
+fn each_arrival_of_an_open_loop_takes_an_idle_connection_or_a_new_one() {
+    let sizes = json!({"name": "constant", "value": 1460.0});
+    let mut group = tcp_group(
+        "open",
+        1,
+        &json!(
+            {"name": "open_loop", "size": sizes, "size_granularity": 1, "arrivals_per_s": 20.0}
+        ),
+    );
+    let busy = alone(100_000_000, group.clone(), 5000);
+    group["rtt_ps"] = json!({"constant": 3 * MS});
+    let idle = alone(100_000_000, group, 5000);
+    let transfers = |network: &Network| -> u32 {
+        network.endpoints.tcp.flows.iter().map(|flow| flow.application.index).sum()
+    };
+    // The same arrivals; they overlap if they take 100 ms each, and rarely if they take 3 ms.
+    assert!((80..120).contains(&transfers(&busy)), "{}", transfers(&busy));
+    assert!(transfers(&idle) - transfers(&busy) <= 5);
+    let connections = [&busy, &idle].map(|network| network.endpoints.tcp.flows.len());
+    assert!(connections[0] >= 5 && connections[1] <= 3, "{connections:?}");
+    assert_eq!(busy.core.flows as usize, connections[0]);
+}

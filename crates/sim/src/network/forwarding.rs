@@ -1,0 +1,180 @@
+//! How packets go from link to link, from the first one of a line to the line that hears what became of them.
+
+use super::link_state::Stopped;
+use super::{LinkState, Network};
+use crate::endpoints::{Hop, Line, LineKind};
+use crate::event::Entity;
+use crate::packet::{Owner, Packet, Transit};
+use crate::shared::Core;
+use parshall_net::ecn::Ecn;
+use parshall_net::link::{Label, Offered, Transmission};
+use parshall_units::Instant;
+
+/// What is left to do with a packet that came to its first link, where that is more than usual.
+#[derive(Clone, Copy)]
+pub(crate) enum Rest {
+    /// The packet will be at the end of the link at this time, and links are captured.
+    Crossed(Instant),
+    /// The queue decides when its turn comes.
+    Waits(Ecn),
+}
+
+/// The first packet of a line reaches the line's first link; what is left to do. This is the whole way of a packet through a
+/// dumbbell, so it is code of each line's own.
+#[allow(clippy::inline_always)] // one call for each kind of line
+#[inline(always)]
+pub(crate) fn meet_first_link<L: Line>(
+    core: &mut Core,
+    links: &mut [LinkState],
+    now: Instant,
+    (kind, flow): (LineKind, u32),
+    mut sender: L,
+) -> Option<(Rest, Transit)> {
+    let (mut packet, tag) = sender.first();
+    let link = sender.path()[0];
+    let state = &mut links[link as usize];
+    let ecn = sender.ecn(&packet);
+    let owner = Owner { line: kind, flow, tag };
+    match state.pass(now, &mut packet, ecn, core.warm_up) {
+        Ok(at) if sender.ends_at_first_link() => sender.deliver(core, at, &packet, tag),
+        Ok(at) if core.captures.is_none() => {
+            state.propagate(core, link, at, Transit { packet, owner, hop: 1 });
+        }
+        Ok(at) => return Some((Rest::Crossed(at), Transit { packet, owner, hop: 1 })),
+        Err(Stopped::Lost) => sender.lose(core, &packet, tag),
+        Err(Stopped::Waits) => return Some((Rest::Waits(ecn), Transit { packet, owner, hop: 1 })),
+    }
+    let next = sender.next(core);
+    core.queue.top_again_at(next, Entity::Line(kind, flow));
+    None
+}
+
+impl Network {
+    /// The first packet of a line reaches the line's first link.
+    #[inline]
+    pub(super) fn on_line(&mut self, now: Instant, line: LineKind, flow: u32) {
+        let Self { core, links, endpoints, .. } = self;
+        if let Some((rest, transit)) = endpoints.meet_first_link(core, links, now, (line, flow)) {
+            self.finish_meeting(now, rest, transit);
+        }
+    }
+
+    /// What the first link did not settle.
+    #[cold]
+    #[inline(never)]
+    fn finish_meeting(&mut self, now: Instant, rest: Rest, transit: Transit) {
+        let Transit { owner, packet, .. } = transit;
+        let Hop { link, is_last, .. } = self.endpoints.hop(owner, 0, &packet);
+        match rest {
+            Rest::Crossed(at) => self.go_on_captured(now, link, at, (transit, is_last)),
+            Rest::Waits(ecn) => self.hold(now, link, ecn, transit),
+        }
+        let next = self.endpoints.next(&mut self.core, (owner.line, owner.flow));
+        self.core.queue.top_again_at(next, Entity::Line(owner.line, owner.flow));
+    }
+
+    /// The first packet on a link's propagation line reaches the next link.
+    pub(super) fn on_link(&mut self, now: Instant, index: u32) {
+        let Transit { packet, owner, hop } = self.links[index as usize].line[0];
+        self.offer(now, owner, hop, packet);
+        let line = &mut self.links[index as usize].line;
+        line.pop_front();
+        let next = line.front().map(|next| next.packet.at);
+        self.core.queue.top_again_at(next, Entity::Link(index));
+    }
+
+    /// A packet reaches a contended link of its path that is not the first.
+    fn offer(&mut self, now: Instant, owner: Owner, hop: u8, mut packet: Packet) {
+        let Hop { link, is_last, ecn } = self.endpoints.hop(owner, hop, &packet);
+        let state = &mut self.links[link as usize];
+        match state.pass(now, &mut packet, ecn, self.core.warm_up) {
+            Ok(at) => self.go_on(now, link, at, (Transit { packet, owner, hop: hop + 1 }, is_last)),
+            Err(Stopped::Lost) => self.endpoints.lose(&mut self.core, owner, &packet),
+            Err(Stopped::Waits) => {
+                self.hold(now, link, ecn, Transit { packet, owner, hop: hop + 1 });
+            }
+        }
+    }
+
+    /// A packet has crossed a link, the last of those it counts, and will be at the link's end `at`.
+    #[inline]
+    fn go_on(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
+        if self.core.captures.is_some() {
+            self.go_on_captured(now, link, at, (transit, is_last));
+        } else if is_last {
+            self.endpoints.deliver(&mut self.core, transit.owner, at, &transit.packet);
+        } else {
+            self.links[link as usize].propagate(&mut self.core, link, at, transit);
+        }
+    }
+
+    /// The same, where the packet is captured first.
+    #[cold]
+    #[inline(never)]
+    fn go_on_captured(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
+        let Transit { packet, owner, hop } = transit;
+        self.endpoints.capture(&mut self.core, owner, usize::from(hop) - 1, at, &packet);
+        if let Some(captures) = &mut self.core.captures {
+            captures.write_before(now);
+        }
+        if is_last {
+            self.endpoints.deliver(&mut self.core, owner, at, &packet);
+        } else {
+            self.links[link as usize].propagate(&mut self.core, link, at, transit);
+        }
+    }
+
+    // --- queues that decide at departure ---
+
+    /// A packet waits at such a link; if the link is idle, the next transmission begins.
+    #[inline(never)]
+    fn hold(&mut self, now: Instant, index: u32, ecn: Ecn, transit: Transit) {
+        let Transit { packet, owner, .. } = transit;
+        let dscp = self.endpoints.dscp(owner);
+        let LinkState { link, waiting, random, .. } = &mut self.links[index as usize];
+        let offered = Offered { bytes: packet.bytes(), ecn, class: packet.class() };
+        let label = Label { flow: owner.flow_number(), dscp, ticket: waiting.store(transit) };
+        link.hold(now, offered, label, random);
+        if link.is_busy() {
+            self.lose_dropped(index);
+        } else if let Some(next) = self.transmit(now, index) {
+            self.core.queue.push(next, Entity::Transmission(index));
+        }
+    }
+
+    /// A packet has left such a link, or its queue lets the next one go.
+    #[inline(never)]
+    pub(super) fn on_transmission(&mut self, now: Instant, index: u32) {
+        let next = self.transmit(now, index);
+        self.core.queue.top_again_at(next, Entity::Transmission(index));
+    }
+
+    /// The link is free: the packet whose turn it is begins to leave, and what follows from that is done. Returns when the link is to be
+    /// asked again.
+    fn transmit(&mut self, now: Instant, index: u32) -> Option<Instant> {
+        let LinkState { link, random, .. } = &mut self.links[index as usize];
+        let transmission = link.transmit(now, random);
+        self.lose_dropped(index);
+        let Some(Transmission { ticket, departure, waiting, marked, counted }) = transmission else {
+            return self.links[index as usize].link.resumes();
+        };
+        let state = &mut self.links[index as usize];
+        let mut transit = state.waiting.take(ticket);
+        state.probe.waited(waiting, counted);
+        if marked {
+            transit.packet.mark();
+        }
+        let at = departure + state.link.delay();
+        let Hop { is_last, .. } = self.endpoints.hop(transit.owner, transit.hop - 1, &transit.packet);
+        self.go_on(now, index, at, (transit, is_last));
+        Some(departure)
+    }
+
+    /// What the queue of a link has dropped is lost.
+    fn lose_dropped(&mut self, index: u32) {
+        while let Some(ticket) = self.links[index as usize].link.take_dropped() {
+            let Transit { packet, owner, .. } = self.links[index as usize].waiting.take(ticket);
+            self.endpoints.lose(&mut self.core, owner, &packet);
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The core of a sender: what it knows of its connection, whatever repairs its losses.
+//!
+//! | RFC name | field |
+//! | --- | --- |
+//! | SND.UNA | `una` |
+//! | SND.NXT | `nxt`: next packet to send; below `max` while going back after a timeout without SACK |
+//! | `HighData` + 1 | `max` |
+//! | `recover`, `RecoveryPoint` | `recover` (one past, as all ends of ranges here) |
+//!
+//! cwnd and ssthresh belong to the congestion control; what a recovery adds to the window is kept apart from it.
+
+mod handshake;
+
+use crate::ranges::Range;
+use crate::rto::RetransmissionTimeout;
+use crate::segment::Ack;
+use crate::statistics::Statistics;
+use crate::TcpConfig;
+use parshall_congestion::{CongestionControl, CongestionEvent, Control, Signal};
+use parshall_signals::{RateSampler, Rounds, RttEstimate};
+use parshall_units::{Duration, Instant};
+use std::mem::offset_of;
+use std::num::NonZeroU64;
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The SYN is not answered yet.
+    Connecting,
+    /// No loss outstanding.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout (for Tahoe: any loss), until all that was sent before is acknowledged.
+    Loss,
+}
+
+/// What a sender knows of its connection.
+///
+/// The order of the fields is the order of memory, as [`Sender`](crate::Sender) says: what follows [`HOT_BYTES`](Self::HOT_BYTES)
+/// is for special events.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Connection {
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
+    pub(crate) max: u64,
+    /// One past the last packet the application has given; [`ENDLESS`](crate::sender::ENDLESS) for a source without end.
+    pub(crate) end: u64,
+    rounds: Rounds,
+    /// When the earliest of its timers expires; [`Instant::MAX`]: none is running.
+    pub(crate) deadline: Instant,
+    pub(crate) phase: Phase,
+    /// Whether the window was what stopped the last transmission.
+    pub(crate) window_limited: bool,
+    /// Congestion window reduced: an ECN reduction covers what is in flight, and the window does not grow meanwhile.
+    pub(crate) reduced: bool,
+    /// The timer had the first unacknowledged packet sent again.
+    timer_retransmitted: bool,
+    pub(crate) send_cwr: bool,
+    /// Whether packets are paced at all.
+    pub(crate) paces: bool,
+    /// Whether the window grows after an ECN reduction all the same.
+    grows_reduced: bool,
+    /// Whether pacing was what stopped the last transmission.
+    pub(crate) paced: bool,
+    /// Whether each transmission is noted: for pacing, rate samples or RACK.
+    pub(crate) noted: bool,
+    /// For controls that need rate samples.
+    pub(crate) sampler: Option<Box<RateSampler>>,
+    pub(crate) control: Control,
+    pub(crate) rtt: RttEstimate,
+    pub(crate) rto: RetransmissionTimeout,
+    /// Without timestamps: the packet being timed (none is number 0), and when it was sent.
+    timed: Option<(NonZeroU64, Instant)>,
+    /// What happened so far.
+    pub(crate) statistics: Statistics,
+    pub(crate) recover: u64,
+    /// An ECN reduction covers what was sent below this.
+    reduced_until: u64,
+    /// Pacing: no packet before this.
+    pub(crate) next_send: Instant,
+    send_syn: bool,
+}
+
+impl Connection {
+    /// Bytes from the beginning that every ACK may touch.
+    pub(crate) const HOT_BYTES: usize = offset_of!(Self, statistics) + Statistics::HOT_BYTES;
+
+    /// A connection whose packets are numbered from `base`, with no data yet; `noted`: its recovery hears of each transmission.
+    pub(crate) fn new(
+        config: &TcpConfig,
+        control: Control,
+        base: u64,
+        noted: bool,
+        statistics: Statistics,
+    ) -> Self {
+        let needs = control.needs();
+        let paces = config.pacing || needs.pacing;
+        Self {
+            una: base,
+            nxt: base,
+            max: base,
+            end: base,
+            rounds: Rounds::new(base),
+            deadline: Instant::MAX,
+            phase: if config.handshake { Phase::Connecting } else { Phase::Open },
+            window_limited: false,
+            reduced: false,
+            timer_retransmitted: false,
+            send_cwr: false,
+            paces,
+            grows_reduced: needs.growth_in_cwr,
+            paced: false,
+            noted: noted || paces || needs.rate_samples,
+            sampler: needs.rate_samples.then(|| Box::new(RateSampler::new(base))),
+            control,
+            rtt: RttEstimate::default(),
+            rto: RetransmissionTimeout::default(),
+            timed: None,
+            statistics,
+            recover: base - 1,
+            reduced_until: base,
+            next_send: Instant::ZERO,
+            send_syn: config.handshake,
+        }
+    }
+
+    /// Packets sent and not cumulatively acknowledged (FlightSize).
+    #[inline]
+    pub(crate) fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// cwnd, whole packets.
+    pub(crate) fn whole_window(&self) -> u64 {
+        self.control.window() as u64
+    }
+
+    /// One past the last packet that the application and the receiver allow.
+    #[inline]
+    pub(crate) fn send_limit(&self, config: &TcpConfig) -> u64 {
+        match config.receive_window {
+            Some(window) => self.end.min(self.una.saturating_add(window.0)),
+            None => self.end,
+        }
+    }
+
+    /// Brings the statistics up to `now`.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Instant) {
+        self.statistics.window_until(now, self.control.window());
+    }
+
+    /// The retransmission timeout as it stands.
+    #[inline]
+    pub(crate) fn timeout(&self, config: &TcpConfig) -> Duration {
+        self.rto.timeout(config, &self.rtt)
+    }
+
+    /// Takes one of `expected` RTT samples of a round trip.
+    #[inline]
+    pub(crate) fn take_sample(&mut self, rtt: Duration, expected: u64) {
+        self.rtt.sample(rtt, expected);
+        self.rto.sampled();
+        self.statistics.rtt_sample(rtt);
+    }
+
+    /// Starts the retransmission timer anew, or stops it if nothing is outstanding. RFC 6298 (5.1)-(5.3)
+    #[inline]
+    pub(crate) fn arm_timer(&mut self, config: &TcpConfig, now: Instant) {
+        self.deadline = if self.max > self.una { now + self.timeout(config) } else { Instant::MAX };
+    }
+
+    /// All below `una` is acknowledged; whether that ends a round trip.
+    #[inline]
+    pub(crate) fn advance(&mut self, una: u64) -> bool {
+        self.timer_retransmitted = false;
+        self.una = una;
+        self.nxt = self.nxt.max(una);
+        self.rounds.on_ack(una, self.nxt)
+    }
+
+    /// The RTT sample of an ACK of new data, if it gives one.
+    #[inline]
+    pub(crate) fn rtt_sample(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> Option<Duration> {
+        if config.timestamps {
+            return Some(now.since(ack.echo));
+        }
+        let (packet, sent) = self.timed?;
+        if ack.cumulative <= packet.get() {
+            return None;
+        }
+        self.timed = None;
+        Some(now.since(sent))
+    }
+
+    /// A packet is sent; whether it was sent before.
+    #[inline]
+    pub(crate) fn count_transmission(&mut self, config: &TcpConfig, now: Instant, packet: u64) -> bool {
+        let retransmission = packet < self.max;
+        self.statistics.packets_sent += 1;
+        if retransmission {
+            self.statistics.retransmissions += 1;
+            // Karn: the ACK of the packet timed would not say which copy arrived, or would wait for this one.
+            self.timed = self.timed.filter(|&(timed, _)| timed.get() < packet);
+        } else {
+            self.max = packet + 1;
+            if !config.timestamps && self.timed.is_none() {
+                self.timed = NonZeroU64::new(packet).map(|packet| (packet, now));
+            }
+        }
+        retransmission
+    }
+
+    // --- what a recovery tells ---
+
+    /// Fast recovery begins. The control hears of the loss, unless ECN already made it answer in this round trip (RFC 3168 §6.1.2).
+    pub(crate) fn begin_recovery(&mut self, now: Instant) {
+        if self.una >= self.reduced_until {
+            self.control.on_congestion(&self.congestion(now, Signal::Loss));
+        }
+        self.count_loss_event();
+        self.phase = Phase::Recovery;
+    }
+
+    /// A loss is answered as a timeout is: all goes again from the first hole, in slow start.
+    pub(crate) fn begin_again(&mut self, now: Instant) {
+        self.control.on_timeout(&self.congestion(now, Signal::Loss));
+        self.count_loss_event();
+        self.nxt = self.una;
+        self.phase = Phase::Loss;
+    }
+
+    fn count_loss_event(&mut self) {
+        self.statistics.loss_events += 1;
+        self.recover = self.max;
+        self.reduced = false;
+        self.timed = None;
+    }
+
+    /// A loss is answered, once a round trip, that is repaired already.
+    pub(crate) fn reduce_at_once(&mut self, now: Instant) {
+        if self.una < self.reduced_until {
+            return;
+        }
+        self.statistics.loss_events += 1;
+        self.control.on_congestion(&self.congestion(now, Signal::Loss));
+        self.control.on_recovered();
+        self.reduced_until = self.max;
+    }
+
+    /// All that was lost is repaired.
+    pub(crate) fn end_recovery(&mut self) {
+        self.phase = Phase::Open;
+        self.control.on_recovered();
+    }
+
+    /// The retransmission timer expired: what every recovery does. RFC 6298 §5, RFC 5681 §3.1
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        self.statistics.timeouts += 1;
+        if !self.timer_retransmitted {
+            self.timer_retransmitted = true;
+            self.control.on_timeout(&self.congestion(now, Signal::Loss));
+        }
+        self.rto.back_off();
+        self.reduced = false;
+        self.recover = self.max;
+        self.phase = Phase::Loss;
+        self.timed = None;
+    }
+
+    fn congestion(&self, now: Instant, signal: Signal) -> CongestionEvent {
+        CongestionEvent { now, signal, in_flight: self.flight() }
+    }
+
+    /// Packets are SACKed for the first time.
+    pub(crate) fn on_sacked(&mut self, packets: Range) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_sacked(packets.start..packets.end);
+        }
+    }
+
+    /// So many packets more count as lost.
+    pub(crate) fn count_lost(&mut self, packets: u64) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.count_lost(packets);
+        }
+    }
+
+    /// There is nothing to send, and room for it.
+    pub(crate) fn out_of_data(&mut self, in_network: u64) {
+        self.window_limited = false;
+        if let Some(sampler) = &mut self.sampler {
+            sampler.out_of_data(in_network);
+        }
+    }
+
+    // --- ECN ---
+
+    /// Whether the window may grow by an ACK. RFC 3168 §6.1.2
+    #[inline]
+    pub(crate) fn may_grow(&self, ack: &Ack) -> bool {
+        self.window_limited && !self.reduced && !ack.congestion_echo
+    }
+
+    /// One reduction a round trip. RFC 3168 §6.1.2
+    #[inline(never)]
+    pub(crate) fn on_congestion_echo(&mut self, now: Instant, ack: &Ack) {
+        if self.phase == Phase::Open && ack.cumulative > self.reduced_until {
+            let before = self.control.window();
+            self.control.on_congestion(&self.congestion(now, Signal::Ecn));
+            if self.grows_reduced && self.control.window() >= before {
+                return; // not answered yet: the next echo may be
+            }
+            self.statistics.ecn_reductions += 1;
+            self.reduced_until = self.max;
+            self.reduced = !self.grows_reduced;
+            self.send_cwr = true;
+        } else if self.phase != Phase::Open {
+            self.send_cwr = true;
+        }
+    }
+
+    /// The round trip of an ECN reduction ends with the packets that it covers.
+    #[inline]
+    pub(crate) fn update_reduction(&mut self, cumulative: u64) {
+        if self.reduced {
+            self.reduced = cumulative <= self.reduced_until;
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Loss recovery: how a sender finds losses and repairs them.
+//!
+//! | recovery | losses found by | repaired by | window meanwhile | file |
+//! | --- | --- | --- | --- | --- |
+//! | `tahoe` | 3 duplicate ACKs | going back to the first hole, slow start | from 1 | `classic.rs` |
+//! | `reno` (RFC 5681) | 3 duplicate ACKs | the first hole only | ssthresh + 3 + duplicates | `classic.rs` |
+//! | `newreno` (RFC 6582) | 3 duplicate ACKs | a hole each partial ACK | the same, deflated by partial ACKs | `classic.rs` |
+//! | `sack` (RFC 6675) | 3 SACKed packets above | every hole, by the scoreboard | pipe below ssthresh, or PRR (RFC 6937) | `sack.rs` |
+//! | `rack` (RFC 8985) | time since it was sent; probes at the tail | every hole | the same | `rack.rs` |
+//!
+//! Which one it is, a connection decides when it is built: [`LossRecovery`]. Each has state of its own and works on the
+//! [`Connection`] that it is handed; none knows the sender.
+//!
+//! Choice that the RFCs leave open: ssthresh is reduced only by the first of several timeouts in a row (RFC 5681 §3.1). Others are in
+//! the headers of the files.
+
+mod catalog;
+mod classic;
+mod prr;
+mod rack;
+mod sack;
+pub mod scoreboard;
+
+pub use catalog::{Recovery, CATALOG};
+
+use crate::connection::{Connection, Phase};
+use crate::segment::Ack;
+use crate::TcpConfig;
+use classic::{Classic, Variant};
+use parshall_units::Instant;
+use rack::Rack;
+use sack::Sack;
+
+/// What a loss recovery does for its sender.
+///
+/// It owns the way in which losses are found, what is sent again, and the retransmission timer. Packets that go simply one after
+/// another are not its concern, and most ACKs are answered so: what is asked for each of them is inlined and looks at flags only.
+pub(crate) trait Repair {
+    /// An ACK acknowledges new data: `acked` packets, which the connection no longer counts as outstanding. Whether the window
+    /// may grow by it.
+    fn on_new_data(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        ack: &Ack,
+        acked: u64,
+    ) -> bool;
+
+    /// An ACK acknowledges nothing new cumulatively, while data is outstanding.
+    fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack);
+
+    /// Time has come to the connection's deadline.
+    fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant);
+
+    /// Whether what goes next must be asked of [`next`](Self::next): it is not simply the next packet in order.
+    fn chooses_next(&self, phase: Phase) -> bool;
+
+    /// The packet that goes next, if one may go now.
+    fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64>;
+
+    /// Whether a packet goes next whatever the window.
+    fn is_urgent(&self) -> bool;
+
+    /// What it adds to the window of packets in order: by inflation (RFC 5681 §3.2), and packets of limited transmit (RFC 3042).
+    #[inline]
+    fn extra_window(&self, _phase: Phase, _config: &TcpConfig) -> (f64, u32) {
+        (0.0, 0)
+    }
+
+    /// A packet was sent, if the recovery [keeps times](LossRecovery::notes_transmissions).
+    fn on_transmission(
+        &mut self,
+        _connection: &mut Connection,
+        _config: &TcpConfig,
+        _now: Instant,
+        _packet: u64,
+    ) {
+    }
+
+    /// Packets in the network, as far as is known.
+    fn in_network(&self, connection: &Connection) -> u64;
+
+    /// Packets SACKed and not yet acknowledged cumulatively.
+    #[inline]
+    fn sacked(&self) -> u64 {
+        0
+    }
+
+    /// What is known of the packets outstanding, counted anew: for reports.
+    fn account(&self, connection: &Connection) -> Account;
+
+    /// What may be in flight now, packets: `snd_cwnd` of Linux.
+    fn window(&self, connection: &Connection) -> f64;
+
+    /// The next connection between the same ends, whose first packet is `base`.
+    fn restart(&mut self, base: u64);
+}
+
+/// Of the packets outstanding, how many
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// arrived, as far as is known: SACKed, or counted by duplicate ACKs;
+    pub(crate) arrived: u64,
+    /// were found lost and are not known to have arrived since, sent again or not;
+    pub(crate) lost: u64,
+    /// are under way for another time.
+    pub(crate) retransmitted: u64,
+}
+
+/// The loss recovery of a connection.
+#[derive(Debug)]
+pub(crate) enum LossRecovery {
+    /// By duplicate ACKs.
+    Classic(Classic),
+    /// By a scoreboard.
+    Sack(Sack),
+    /// By time.
+    Rack(Rack),
+}
+
+/// The same call, of whichever it is.
+macro_rules! each {
+    ($self:ident, $repair:ident => $call:expr) => {
+        match $self {
+            Self::Classic($repair) => $call,
+            Self::Sack($repair) => $call,
+            Self::Rack($repair) => $call,
+        }
+    };
+}
+
+impl LossRecovery {
+    /// Of a connection whose first packet is `base`; `own_window`: its control says what may be sent during loss recovery too.
+    pub(crate) fn new(config: &TcpConfig, base: u64, own_window: bool) -> Self {
+        let proportional = config.prr && !own_window;
+        match config.recovery {
+            Recovery::Tahoe => Self::Classic(Classic::new(Variant::Tahoe)),
+            Recovery::Reno => Self::Classic(Classic::new(Variant::Reno)),
+            Recovery::NewReno => Self::Classic(Classic::new(Variant::NewReno)),
+            Recovery::Sack => Self::Sack(Sack::new(proportional)),
+            Recovery::Rack => Self::Rack(Rack::new(base, proportional)),
+        }
+    }
+
+    /// Whether it must hear of each transmission.
+    pub(crate) fn notes_transmissions(&self) -> bool {
+        matches!(self, Self::Rack(_))
+    }
+}
+
+impl Repair for LossRecovery {
+    #[inline]
+    fn on_new_data(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        ack: &Ack,
+        acked: u64,
+    ) -> bool {
+        each!(self, repair => repair.on_new_data(connection, config, now, ack, acked))
+    }
+
+    #[inline]
+    fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack) {
+        each!(self, repair => repair.on_old_data(connection, config, now, ack));
+    }
+
+    fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
+        each!(self, repair => repair.on_timer(connection, config, now));
+    }
+
+    #[inline]
+    fn chooses_next(&self, phase: Phase) -> bool {
+        each!(self, repair => repair.chooses_next(phase))
+    }
+
+    #[inline]
+    fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64> {
+        each!(self, repair => repair.next(connection, config))
+    }
+
+    fn is_urgent(&self) -> bool {
+        each!(self, repair => repair.is_urgent())
+    }
+
+    #[inline]
+    fn extra_window(&self, phase: Phase, config: &TcpConfig) -> (f64, u32) {
+        each!(self, repair => repair.extra_window(phase, config))
+    }
+
+    #[inline]
+    fn on_transmission(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        packet: u64,
+    ) {
+        each!(self, repair => repair.on_transmission(connection, config, now, packet));
+    }
+
+    #[inline]
+    fn in_network(&self, connection: &Connection) -> u64 {
+        each!(self, repair => repair.in_network(connection))
+    }
+
+    #[inline]
+    fn sacked(&self) -> u64 {
+        each!(self, repair => repair.sacked())
+    }
+
+    fn account(&self, connection: &Connection) -> Account {
+        each!(self, repair => repair.account(connection))
+    }
+
+    fn window(&self, connection: &Connection) -> f64 {
+        each!(self, repair => repair.window(connection))
+    }
+
+    fn restart(&mut self, base: u64) {
+        each!(self, repair => repair.restart(base));
+    }
+}

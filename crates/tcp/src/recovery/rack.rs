@@ -1,0 +1,335 @@
+//! Loss recovery by time: RACK-TLP (RFC 8985) on a connection.
+//!
+//! | RFC 8985 | here |
+//! | --- | --- |
+//! | RACK: what is outstanding, what is lost | [`segments`] |
+//! | reordering window, `RACK.reo_wnd` | [`reordering`] |
+//! | TLP: the probe at the tail | [`probe`] |
+//!
+//! One deadline serves the three timers (§8): retransmission, reordering, loss probe. The window during recovery and the reduction
+//! are those of SACK recovery; a loss that a probe alone repaired reduces too (§7.4.2), without a recovery.
+
+mod probe;
+mod reordering;
+mod segments;
+
+use super::prr::{has_room, window_now, Prr};
+use super::{Account, Repair};
+use crate::connection::{Connection, Phase};
+use crate::segment::Ack;
+use crate::TcpConfig;
+use parshall_units::{Duration, Instant};
+use probe::{LossProbe, ProbeAnswer};
+use reordering::ReorderingWindow;
+use segments::Segments;
+
+/// PTO without an RTT sample. RFC 8985 §7.2
+const FIRST_PROBE: Duration = Duration::from_secs(1);
+
+/// Loss recovery by time.
+#[derive(Debug)]
+pub(crate) struct Rack {
+    /// Whether packets are SACKed or lost, or a probe is due.
+    has_holes: bool,
+    /// A lost packet goes next whatever the window.
+    retransmit_first: bool,
+    state: Box<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    segments: Segments,
+    reordering: ReorderingWindow,
+    probe: LossProbe,
+    timers: Timers,
+    prr: Option<Prr>,
+}
+
+impl State {
+    fn new(base: u64, prr: Option<Prr>) -> Self {
+        Self {
+            segments: Segments::new(base),
+            reordering: ReorderingWindow::FIRST,
+            probe: LossProbe::NONE,
+            timers: Timers::OFF,
+            prr,
+        }
+    }
+
+    /// Whether what goes next is not simply the next packet in order.
+    fn has_holes(&self) -> bool {
+        self.segments.has_holes() || self.probe.due
+    }
+}
+
+/// Deadlines; [`Instant::MAX`]: off.
+#[derive(Clone, Copy, Debug)]
+struct Timers {
+    /// Retransmission timeout.
+    retransmission: Instant,
+    /// Loss probe (PTO).
+    probe: Instant,
+    /// A packet in doubt becomes lost.
+    reordering: Instant,
+}
+
+impl Timers {
+    const OFF: Self = Self { retransmission: Instant::MAX, probe: Instant::MAX, reordering: Instant::MAX };
+
+    fn first(&self) -> Instant {
+        self.retransmission.min(self.probe).min(self.reordering)
+    }
+}
+
+/// Which timers start anew. The probe's does with new data and with ACKs of new data only (RFC 8985 §7.2): ACKs that say nothing
+/// new do not put it off.
+#[derive(Clone, Copy, Debug)]
+struct Restart {
+    retransmission: bool,
+    probe: bool,
+}
+
+impl Rack {
+    pub(crate) fn new(base: u64, proportional: bool) -> Self {
+        let state = Box::new(State::new(base, Prr::of(proportional)));
+        Self { has_holes: false, retransmit_first: false, state }
+    }
+
+    /// An ACK; `advances`: of new data. Whether the window may grow by it.
+    fn on_ack(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        ack: &Ack,
+        advances: bool,
+    ) -> bool {
+        let State { segments, reordering, probe, .. } = &mut *self.state;
+        let una = connection.una;
+        let echo = config.timestamps.then_some(ack.echo);
+        let min_rtt = connection.rtt.min();
+        let delivered =
+            segments.on_ack(now, una, &ack.sack, (echo, min_rtt), |part| connection.on_sacked(part));
+        let duplicate = ack.duplicate();
+        if duplicate.is_some() {
+            reordering.widen(una, connection.max);
+        }
+        if advances {
+            probe.sampled();
+        }
+        let answer = probe.answer(una, duplicate, !advances && ack.sack[0].is_empty());
+        if std::mem::take(&mut probe.due) {
+            self.retransmit_first = connection.phase != Phase::Open; // pacing held it back, and it has become needless
+        }
+        if connection.phase != Phase::Open && una >= connection.recover {
+            self.retransmit_first = false;
+            connection.end_recovery();
+            if duplicate.is_none() {
+                reordering.recovered();
+            }
+        }
+        if answer == ProbeAnswer::Repaired && connection.phase == Phase::Open {
+            connection.reduce_at_once(now);
+        }
+        self.find_losses(connection, now);
+        let grows = match connection.phase {
+            Phase::Open => !self.start_if_lost(connection, now),
+            Phase::Recovery => {
+                self.count_delivered(connection, delivered);
+                false
+            }
+            Phase::Loss | Phase::Connecting => true,
+        };
+        self.schedule(connection, config, now, Restart { retransmission: advances, probe: advances });
+        grows
+    }
+
+    /// Looks for losses at `now`.
+    fn find_losses(&mut self, connection: &mut Connection, now: Instant) {
+        let State { segments, reordering, timers, .. } = &mut *self.state;
+        let window = reordering.length(segments, &connection.rtt, connection.phase != Phase::Open);
+        let (found, in_doubt_until) = segments.detect_losses(now, window);
+        timers.reordering = in_doubt_until;
+        connection.count_lost(found);
+    }
+
+    /// Whether there are losses, which fast recovery then begins to repair.
+    fn start_if_lost(&mut self, connection: &mut Connection, now: Instant) -> bool {
+        if self.state.segments.lost_count() == 0 {
+            return false;
+        }
+        let flight = connection.flight();
+        connection.begin_recovery(now);
+        self.retransmit_first = true;
+        if let Some(prr) = &mut self.state.prr {
+            prr.start(flight);
+        }
+        true
+    }
+
+    /// Recovery goes on: `delivered` packets more left the network.
+    fn count_delivered(&mut self, connection: &Connection, delivered: u64) {
+        let State { segments, prr, .. } = &mut *self.state;
+        if let Some(prr) = prr {
+            prr.on_ack(delivered, segments.pipe(), connection.whole_window());
+        }
+    }
+
+    /// Sets the timers after an ACK, a transmission or a timer.
+    fn schedule(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, restart: Restart) {
+        self.has_holes = self.state.has_holes();
+        let State { probe, timers, .. } = &mut *self.state;
+        let outstanding = connection.max > connection.una;
+        if !outstanding {
+            timers.retransmission = Instant::MAX;
+        } else if restart.retransmission || timers.retransmission == Instant::MAX {
+            timers.retransmission = now + connection.timeout(config);
+        }
+        let open = connection.phase == Phase::Open;
+        if !(outstanding && open && probe.may_be_scheduled() && !self.has_holes) {
+            timers.probe = Instant::MAX;
+        } else if restart.probe {
+            timers.probe = (now + probe_timeout(connection, config)).min(timers.retransmission);
+        }
+        connection.deadline = timers.first();
+    }
+
+    /// The retransmission timer expired: what is lost, and the timers.
+    fn on_timeout(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
+        connection.on_timeout(now);
+        let State { segments, reordering, probe, timers, .. } = &mut *self.state;
+        let window = reordering.length(segments, &connection.rtt, true);
+        connection.count_lost(segments.mark_lost_on_timeout(now, window));
+        probe.give_up();
+        *timers = Timers::OFF;
+        self.retransmit_first = true;
+        self.schedule(connection, config, now, Restart { retransmission: true, probe: false });
+    }
+}
+
+/// PTO. RFC 8985 §7.2
+fn probe_timeout(connection: &Connection, config: &TcpConfig) -> Duration {
+    let srtt = connection.rtt.srtt();
+    if srtt == Duration::ZERO {
+        return FIRST_PROBE;
+    }
+    let delayed = config.delayed_ack.filter(|_| connection.flight() <= 1).unwrap_or(Duration::ZERO);
+    srtt.times(2) + delayed
+}
+
+impl Repair for Rack {
+    fn on_new_data(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        ack: &Ack,
+        _acked: u64,
+    ) -> bool {
+        self.on_ack(connection, config, now, ack, true)
+    }
+
+    fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack) {
+        self.on_ack(connection, config, now, ack, false);
+    }
+
+    fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
+        if self.state.timers.reordering <= now {
+            self.find_losses(connection, now);
+            let started = connection.phase == Phase::Open && self.start_if_lost(connection, now);
+            if connection.phase == Phase::Recovery && !started {
+                self.count_delivered(connection, 0);
+            }
+            self.schedule(connection, config, now, Restart { retransmission: started, probe: false });
+        } else if self.state.timers.probe <= now {
+            // RFC 8985 §7.3
+            self.state.probe.due = true;
+            self.state.timers.probe = Instant::MAX;
+            self.retransmit_first = true;
+            self.schedule(connection, config, now, Restart { retransmission: true, probe: false });
+        } else {
+            self.on_timeout(connection, config, now);
+        }
+    }
+
+    #[inline]
+    fn chooses_next(&self, phase: Phase) -> bool {
+        phase != Phase::Open || self.has_holes
+    }
+
+    /// A probe, the lowest lost packet, or the next packet in order.
+    #[inline]
+    fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64> {
+        let State { segments, probe, prr, .. } = &mut *self.state;
+        let first = std::mem::take(&mut self.retransmit_first);
+        let new_data = connection.nxt < connection.send_limit(config);
+        if probe.due {
+            let packet = if new_data { connection.nxt } else { connection.max - 1 };
+            connection.nxt = connection.nxt.max(packet + 1);
+            probe.sent(connection.nxt.max(connection.max), !new_data);
+            return Some(packet);
+        }
+        let lost = segments.next_lost();
+        let room = || has_room(prr.as_ref(), connection, config, || segments.pipe());
+        if !(first && lost.is_some() || room()) {
+            connection.window_limited = true;
+            return None;
+        }
+        let Some(packet) = lost.or(new_data.then_some(connection.nxt)) else {
+            connection.out_of_data(segments.pipe());
+            return None;
+        };
+        connection.nxt = connection.nxt.max(packet + 1);
+        if let Some(prr) = prr {
+            prr.sent();
+        }
+        Some(packet)
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.retransmit_first
+    }
+
+    /// The retransmission timer starts anew with the first packet in flight, as in Linux: a retransmission that was lost is found an
+    /// RTT later and acknowledged two RTTs later, and the timer would not wait that long.
+    fn on_transmission(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        packet: u64,
+    ) {
+        self.state.segments.on_send(now, packet);
+        let restart =
+            Restart { retransmission: packet == connection.una, probe: packet + 1 == connection.max };
+        self.schedule(connection, config, now, restart);
+    }
+
+    #[inline]
+    fn in_network(&self, _connection: &Connection) -> u64 {
+        self.state.segments.pipe()
+    }
+
+    #[inline]
+    fn sacked(&self) -> u64 {
+        self.state.segments.sacked_count()
+    }
+
+    fn account(&self, _connection: &Connection) -> Account {
+        let State { segments, probe, .. } = &*self.state;
+        let (lost, retransmitted) = segments.lost_and_retransmitted(probe.retransmission());
+        Account { arrived: segments.sacked_count(), lost, retransmitted }
+    }
+
+    fn window(&self, connection: &Connection) -> f64 {
+        let State { segments, prr, .. } = &*self.state;
+        window_now(prr.as_ref(), connection, segments.pipe(), self.retransmit_first)
+    }
+
+    fn restart(&mut self, base: u64) {
+        let prr = self.state.prr.take();
+        *self.state = State::new(base, prr);
+        self.has_holes = false;
+        self.retransmit_first = false;
+    }
+}

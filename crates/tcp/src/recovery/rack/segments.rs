@@ -1,0 +1,291 @@
+//! RACK (RFC 8985): losses found by time.
+//!
+//! | RFC 8985 | here |
+//! | --- | --- |
+//! | `Segment.xmit_ts`, `.lost`, `.retransmitted` | [`Packet`]: `sent`, `lost`, `sent_again` |
+//! | `RACK.xmit_ts`, `RACK.end_seq` | `newest`: when the delivered packet sent last was sent, and its number |
+//! | `RACK.rtt` | `rtt` |
+//! | `RACK.fack` | `highest`, the highest packet delivered |
+//! | `RACK.reordering_seen` | `reordering_seen` |
+//! | `RACK.segs_sacked` | `sacked_count` |
+//!
+//! A packet is lost when one that was sent after it was delivered, and more than an RTT and the reordering window has passed since it
+//! was sent. A packet that is sent again is judged anew, so lost retransmissions are found too.
+//!
+//! Every transmission joins `order`, which is therefore in order of time: the packets to judge are at its head, and each is judged once.
+//! An entry is void if its packet was delivered, sent again or found lost since. The cost is that of the packets, not of the window.
+//!
+//! Packets keep their order in the networks here, so what a receiver reports as a duplicate (D-SACK) tells of a timer or a probe that
+//! was too early. It widens the reordering window all the same, as the RFC asks (§6.2 step 4).
+//!
+//! Choices and deviations: the smallest RTT is the connection's, not that of the last minutes; the timer for reordering waits for the
+//! first packet in doubt, not for the last.
+
+use crate::ranges::{Range, RangeSet};
+use parshall_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A packet in flight, as of its last transmission.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    sent: Instant,
+    sent_again: bool,
+    lost: bool,
+    sacked: bool,
+}
+
+/// The packets outstanding.
+#[derive(Clone, Debug)]
+pub(super) struct Segments {
+    /// First unacknowledged packet, the first one in `packets`.
+    base: u64,
+    packets: VecDeque<Packet>,
+    sacked: RangeSet,
+    sacked_count: u64,
+    /// Packets lost and not yet sent again, and their numbers (with some that were delivered since).
+    lost_count: u64,
+    lost: BinaryHeap<Reverse<u64>>,
+    /// Transmissions not yet judged.
+    order: VecDeque<(Instant, u64)>,
+    newest: (Instant, u64),
+    rtt: Duration,
+    highest: u64,
+    pub(super) reordering_seen: bool,
+}
+
+impl Segments {
+    /// A connection whose first packet is `base`.
+    pub(super) fn new(base: u64) -> Self {
+        Self {
+            base,
+            packets: VecDeque::new(),
+            sacked: RangeSet::default(),
+            sacked_count: 0,
+            lost_count: 0,
+            lost: BinaryHeap::new(),
+            order: VecDeque::new(),
+            newest: (Instant::ZERO, 0),
+            rtt: Duration::ZERO,
+            highest: 0,
+            reordering_seen: false,
+        }
+    }
+
+    /// A packet is sent. RFC 8985 §6.1
+    pub(super) fn on_send(&mut self, now: Instant, number: u64) {
+        let index = (number - self.base) as usize;
+        match self.packets.get_mut(index) {
+            Some(packet) => {
+                self.lost_count -= u64::from(packet.lost);
+                *packet = Packet { sent: now, sent_again: true, lost: false, ..*packet };
+            }
+            None => {
+                self.packets.push_back(Packet { sent: now, sent_again: false, lost: false, sacked: false });
+            }
+        }
+        self.order.push_back((now, number));
+    }
+
+    /// An ACK up to `una`, with SACK blocks; `echo`: when the packet that caused it was sent, if it says so. Returns how many
+    /// packets it reports as delivered; `sacked` is told of what the blocks report for the first time. RFC 8985 §6.2 steps 1 to 3
+    pub(super) fn on_ack(
+        &mut self,
+        now: Instant,
+        una: u64,
+        blocks: &[Range; 3],
+        (echo, min_rtt): (Option<Instant>, Duration),
+        mut sacked: impl FnMut(Range),
+    ) -> u64 {
+        let mut delivery = Delivery { now, echo, min_rtt, newest: None, count: 0 };
+        while self.base < una {
+            let Some(packet) = self.packets.pop_front() else { break };
+            self.deliver(self.base, packet, &mut delivery);
+            self.sacked_count -= u64::from(packet.sacked);
+            self.base += 1;
+        }
+        self.base = self.base.max(una);
+        self.sacked.remove_below(una, |_| {});
+        let end = self.base + self.packets.len() as u64;
+        let mut blocks = *blocks;
+        blocks.sort_unstable_by_key(|block| block.start);
+        for block in blocks {
+            let block = Range { start: block.start.max(una), end: block.end.min(end) };
+            let mut known = std::mem::take(&mut self.sacked);
+            known.insert(block, |part| {
+                sacked(part);
+                for number in part.start..part.end {
+                    let index = (number - self.base) as usize;
+                    let packet = self.packets[index];
+                    self.deliver(number, packet, &mut delivery);
+                    self.packets[index] = Packet { sacked: true, lost: false, ..packet };
+                    self.sacked_count += 1;
+                }
+            });
+            self.sacked = known;
+        }
+        if let Some(newest) = delivery.newest {
+            self.rtt = now.since(newest.0);
+            self.newest = self.newest.max(newest);
+        }
+        delivery.count
+    }
+
+    fn deliver(&mut self, number: u64, packet: Packet, delivery: &mut Delivery) {
+        if packet.sacked {
+            return;
+        }
+        delivery.count += 1;
+        self.lost_count -= u64::from(packet.lost);
+        // Step 3: below one delivered before, and not because it was sent again.
+        if number > self.highest {
+            self.highest = number;
+        } else if !packet.sent_again {
+            self.reordering_seen = true;
+        }
+        // Step 2: the ACK of a packet sent twice may be its first copy's.
+        let of_first_copy = delivery.echo.is_some_and(|echo| echo < packet.sent)
+            || delivery.now.since(packet.sent) < delivery.min_rtt;
+        if !(packet.sent_again && of_first_copy) {
+            delivery.newest = delivery.newest.max(Some((packet.sent, number)));
+        }
+    }
+
+    /// Finds what is lost by now, if a packet may be late by `window`: how many packets, and until when the first of the others is in doubt
+    /// ([`Instant::MAX`]: none is). RFC 8985 §6.2 step 5
+    pub(super) fn detect_losses(&mut self, now: Instant, window: Duration) -> (u64, Instant) {
+        let patience = self.rtt + window;
+        let before = self.lost_count;
+        let mut in_doubt_until = Instant::MAX;
+        while let Some(&(sent, number)) = self.order.front() {
+            if self.is_outstanding(sent, number) {
+                if (sent, number) >= self.newest {
+                    break;
+                }
+                if sent + patience > now {
+                    in_doubt_until = sent + patience;
+                    break;
+                }
+                self.mark_lost(number);
+            }
+            self.order.pop_front();
+        }
+        (self.lost_count - before, in_doubt_until)
+    }
+
+    /// The retransmission timer expired: the first packet is lost, and all that is old enough; how many. RFC 8985 §6.3
+    pub(super) fn mark_lost_on_timeout(&mut self, now: Instant, window: Duration) -> u64 {
+        let patience = self.rtt + window;
+        let before = self.lost_count;
+        while let Some(&(sent, number)) = self.order.front() {
+            if self.is_outstanding(sent, number) {
+                if sent + patience > now {
+                    break;
+                }
+                self.mark_lost(number);
+            }
+            self.order.pop_front();
+        }
+        if self.packets.front().is_some_and(|packet| !packet.lost) {
+            self.mark_lost(self.base);
+        }
+        self.lost_count - before
+    }
+
+    /// Whether this transmission of a packet is its last one, and neither delivered nor lost.
+    fn is_outstanding(&self, sent: Instant, number: u64) -> bool {
+        let packet = number.checked_sub(self.base).and_then(|index| self.packets.get(index as usize));
+        packet.is_some_and(|packet| packet.sent == sent && !packet.lost && !packet.sacked)
+    }
+
+    /// A packet is lost, even if it is SACKed: a receiver may discard what it reported (RFC 2018 §8).
+    fn mark_lost(&mut self, number: u64) {
+        let packet = &mut self.packets[(number - self.base) as usize];
+        packet.lost = true;
+        self.sacked_count -= u64::from(std::mem::take(&mut packet.sacked));
+        self.lost_count += 1;
+        self.lost.push(Reverse(number));
+    }
+
+    /// The lost packet to send again next: the lowest.
+    pub(super) fn next_lost(&mut self) -> Option<u64> {
+        while let Some(&Reverse(number)) = self.lost.peek() {
+            let packet = number.checked_sub(self.base).and_then(|index| self.packets.get(index as usize));
+            if packet.is_some_and(|packet| packet.lost) {
+                return Some(number);
+            }
+            self.lost.pop();
+        }
+        None
+    }
+
+    /// Packets in the network: those neither SACKed nor lost.
+    pub(super) fn pipe(&self) -> u64 {
+        self.packets.len() as u64 - self.sacked_count - self.lost_count
+    }
+
+    /// Packets lost and not yet sent again.
+    pub(super) fn lost_count(&self) -> u64 {
+        self.lost_count
+    }
+
+    /// Packets found lost and not delivered since, sent again or not; and packets whose retransmission is under way, also that of a
+    /// `probe`. Counted anew: for reports.
+    pub(super) fn lost_and_retransmitted(&self, probe: Option<u64>) -> (u64, u64) {
+        let again = |packet: &&Packet| packet.sent_again && !packet.lost && !packet.sacked;
+        let retransmitted = self.packets.iter().filter(again).count() as u64;
+        let probed = probe
+            .and_then(|number| self.packets.get(number.checked_sub(self.base)? as usize))
+            .is_some_and(|packet| !packet.lost && !packet.sacked);
+        (self.lost_count + retransmitted - u64::from(probed), retransmitted)
+    }
+
+    /// Packets SACKed and not yet acknowledged cumulatively.
+    pub(super) fn sacked_count(&self) -> u64 {
+        self.sacked_count
+    }
+
+    /// RTT of the packet delivered last that was sent last.
+    pub(super) fn rtt(&self) -> Duration {
+        self.rtt
+    }
+
+    /// Whether any is SACKed or lost.
+    pub(super) fn has_holes(&self) -> bool {
+        self.sacked_count > 0 || self.lost_count > 0
+    }
+}
+
+/// What an ACK reports as delivered.
+struct Delivery {
+    now: Instant,
+    echo: Option<Instant>,
+    min_rtt: Duration,
+    /// When the one sent last was sent, and its number.
+    newest: Option<(Instant, u64)>,
+    count: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first unacknowledged packet is never one that the receiver still has: an ACK would have said so.
+    #[test]
+    fn a_timeout_finds_a_first_packet_lost_that_was_sacked() {
+        let mut segments = Segments::new(1);
+        (1..=3).for_each(|number| segments.on_send(Instant::ZERO, number));
+        let first = [Range { start: 1, end: 2 }, Range::default(), Range::default()];
+        assert_eq!(segments.on_ack(Instant::ZERO, 1, &first, (None, Duration::MAX), |_| {}), 1);
+        let later = Instant::ZERO + Duration::from_secs(1);
+        assert_eq!(segments.mark_lost_on_timeout(later, Duration::ZERO), 3);
+        assert_eq!((segments.pipe(), segments.sacked_count(), segments.lost_count()), (0, 0, 3));
+        for number in 1..=3 {
+            assert_eq!(segments.next_lost(), Some(number));
+            segments.on_send(later, number);
+        }
+        assert_eq!((segments.pipe(), segments.next_lost()), (3, None));
+        segments.on_ack(later, 4, &Default::default(), (None, Duration::MAX), |_| {});
+        assert_eq!((segments.pipe(), segments.has_holes()), (0, false));
+    }
+}

@@ -1,0 +1,143 @@
+//! What an ACK does: to the connection, to the recovery, and then to the control.
+
+use super::{Phase, Sender};
+use crate::ranges::Range;
+use crate::recovery::Repair;
+use crate::segment::Ack;
+use crate::TcpConfig;
+use parshall_congestion::{AckEvent, CongestionControl};
+use parshall_signals::Progress;
+use parshall_units::Instant;
+
+impl Sender {
+    /// An ACK arrived; whether it ended a round trip.
+    #[inline]
+    pub fn on_ack(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
+        let connection = &mut self.connection;
+        if connection.phase == Phase::Connecting {
+            connection.on_syn_ack(now, ack);
+            return false;
+        }
+        if ack.cumulative < connection.una {
+            self.on_overtaken(config, now, ack);
+            return false;
+        }
+        connection.settle(now);
+        connection.update_reduction(ack.cumulative);
+        if ack.congestion_echo {
+            connection.on_congestion_echo(now, ack);
+        }
+        if ack.cumulative > connection.una {
+            return self.on_new_data(config, now, ack);
+        }
+        self.on_old_data(config, now, ack);
+        false
+    }
+
+    /// An ACK that a later one has overtaken. What it SACKs may be news all the same, since an ACK has room for a few blocks only
+    /// (RFC 2018 §3); Linux takes it too.
+    #[cold]
+    fn on_overtaken(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
+        let una = self.una();
+        let mut sack = ack.sack.map(|block| if block.end > una { block } else { Range::default() });
+        sack.sort_by_key(|block| block.is_empty());
+        if !sack[0].is_empty() {
+            self.settle(now);
+            self.on_old_data(config, now, &Ack { cumulative: una, sack, ..*ack });
+        }
+    }
+
+    /// An ACK that acknowledges nothing new cumulatively.
+    #[inline]
+    fn on_old_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
+        let Self { connection, recovery, .. } = self;
+        if connection.max > connection.una && !ack.syn {
+            recovery.on_old_data(connection, config, now, ack);
+        }
+        if self.connection.sampler.is_some() {
+            self.tell_with_sample(self.event(now, ack, self.connection.phase));
+        }
+    }
+
+    #[inline]
+    fn on_new_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
+        let Self { connection, recovery, .. } = self;
+        let in_flight = connection.flight();
+        let acked = ack.cumulative - connection.una;
+        let was_open = connection.phase == Phase::Open;
+        let rtt = connection.rtt_sample(config, now, ack);
+        if let Some(rtt) = rtt {
+            connection.take_sample(rtt, expected_samples(config, in_flight));
+        }
+        let round_ended = connection.advance(ack.cumulative);
+        let may_count = recovery.on_new_data(connection, config, now, ack, acked);
+        let phase = if may_count { connection.phase } else { Phase::Recovery };
+        // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
+        let credit = if config.byte_counting && was_open { acked as f64 } else { 1.0 };
+        let event = AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(now, ack, phase) };
+        if self.connection.sampler.is_some() {
+            self.tell_with_sample(event);
+        } else {
+            self.connection.control.on_ack(&event);
+        }
+        round_ended
+    }
+
+    /// An ACK that leaves the connection in `phase`: what is the same whether it acknowledges new data or not.
+    #[inline]
+    fn event(&self, now: Instant, ack: &Ack, phase: Phase) -> AckEvent {
+        let connection = &self.connection;
+        AckEvent {
+            now,
+            phase: as_controls_hear(phase),
+            acked: 0,
+            credit: 0.0,
+            rtt: None,
+            srtt: connection.rtt.srtt(),
+            min_rtt: connection.rtt.min(),
+            in_flight: connection.flight(),
+            may_grow: phase != Phase::Recovery && connection.may_grow(ack),
+            round_ended: false,
+            ecn_echo: ack.congestion_echo,
+            sample: None,
+        }
+    }
+
+    /// For a control that needs rate samples: told of the ACK if it reports packets as delivered, in SACK blocks too. The
+    /// sample's RTT is that of the packet sent last, with or without timestamps.
+    #[inline(never)]
+    fn tell_with_sample(&mut self, event: AckEvent) {
+        let Self { connection, recovery, .. } = self;
+        let progress = Progress {
+            una: connection.una,
+            sacked: recovery.sacked(),
+            in_flight: recovery.in_network(connection),
+            min_rtt: connection.rtt.min(),
+        };
+        let Some(sampler) = &mut connection.sampler else { return };
+        let Some((sample, rtt)) = sampler.on_ack(event.now, &progress) else { return };
+        connection.control.on_ack(&AckEvent { rtt, sample: Some(sample), ..event });
+    }
+}
+
+/// A phase in the controls' terms.
+#[inline]
+fn as_controls_hear(phase: Phase) -> parshall_congestion::Phase {
+    match phase {
+        Phase::Connecting | Phase::Open => parshall_congestion::Phase::Open,
+        Phase::Recovery => parshall_congestion::Phase::Recovery,
+        Phase::Loss => parshall_congestion::Phase::Loss,
+    }
+}
+
+/// RTT samples that a round trip brings: `ExpectedSamples` of RFC 7323 Appendix G, whose 2 stands for delayed ACKs.
+#[inline]
+fn expected_samples(config: &TcpConfig, in_flight: u64) -> u64 {
+    if !config.timestamps {
+        1
+    } else if config.delayed_ack.is_some() {
+        in_flight.div_ceil(2)
+    } else {
+        in_flight
+    }
+}

@@ -1,0 +1,132 @@
+//! What goes next, and when.
+
+use super::{Phase, Sender};
+use crate::connection::Connection;
+use crate::recovery::Repair;
+use crate::segment::Segment;
+use crate::TcpConfig;
+use parshall_congestion::CongestionControl;
+use parshall_units::{Duration, Instant};
+
+impl Sender {
+    /// The next segment to send at `now`; `None` when there is none: then wait for an ACK,
+    /// [`rto_deadline`](Self::rto_deadline) or [`pacing_deadline`](Self::pacing_deadline).
+    pub fn poll_transmit(&mut self, config: &TcpConfig, now: Instant) -> Option<Segment> {
+        let Self { connection, recovery, .. } = self;
+        if connection.phase == Phase::Connecting {
+            return connection.next_syn(config, now);
+        }
+        connection.paced = false;
+        if connection.paces && now < connection.next_send {
+            // Whether anything is due is found out at that time.
+            connection.paced = connection.nxt < connection.send_limit(config)
+                || connection.phase != Phase::Open
+                || recovery.is_urgent();
+            return None;
+        }
+        let packet = if recovery.chooses_next(connection.phase) {
+            recovery.next(connection, config)?
+        } else {
+            self.next_in_order(config)?
+        };
+        Some(self.transmit(config, now, packet))
+    }
+
+    /// When pacing lets the next packet go; [`Instant::MAX`] if pacing is not what holds it back.
+    #[inline]
+    pub fn pacing_deadline(&self) -> Instant {
+        if self.connection.paced {
+            self.connection.next_send
+        } else {
+            Instant::MAX
+        }
+    }
+
+    /// How many packets may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if that must
+    /// be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at half the cost.
+    #[inline]
+    pub fn burst(&mut self, config: &TcpConfig) -> Option<u64> {
+        let Connection { phase, paces, .. } = self.connection;
+        if phase == Phase::Connecting || paces || self.recovery.chooses_next(phase) {
+            return None;
+        }
+        Some(self.room(config))
+    }
+
+    /// The next packet in order, of which [`burst`](Self::burst) said that it may go.
+    #[inline]
+    pub fn transmit_next(&mut self, config: &TcpConfig, now: Instant) -> Segment {
+        self.connection.nxt += 1;
+        self.transmit(config, now, self.connection.nxt - 1)
+    }
+
+    fn next_in_order(&mut self, config: &TcpConfig) -> Option<u64> {
+        if self.room(config) == 0 {
+            if !self.connection.window_limited {
+                self.connection.out_of_data(self.connection.flight());
+            }
+            return None;
+        }
+        self.connection.nxt += 1;
+        Some(self.connection.nxt - 1)
+    }
+
+    /// How many packets the window, the receiver and the application let go now; notes which of them sets the end.
+    #[inline]
+    fn room(&mut self, config: &TcpConfig) -> u64 {
+        let connection = &mut self.connection;
+        let (inflation, limited) = self.recovery.extra_window(connection.phase, config);
+        // By way of a signed number, which is one instruction.
+        let window = (connection.control.window() + inflation).max(0.0) as i64;
+        let window = window.cast_unsigned() + u64::from(limited);
+        let in_window = window.saturating_sub(connection.flight());
+        let supplied = connection.send_limit(config).saturating_sub(connection.nxt);
+        connection.window_limited = in_window <= supplied;
+        in_window.min(supplied)
+    }
+
+    #[inline]
+    fn transmit(&mut self, config: &TcpConfig, now: Instant, packet: u64) -> Segment {
+        let connection = &mut self.connection;
+        let retransmission = connection.count_transmission(config, now, packet);
+        if connection.deadline == Instant::MAX {
+            self.start_timer(config, now);
+        }
+        if self.connection.noted {
+            self.note_transmission(config, now, packet);
+        }
+        let cwr = std::mem::take(&mut self.connection.send_cwr);
+        Segment { seq: packet, sent: now, retransmission, syn: false, cwr, congestion_experienced: false }
+    }
+
+    #[inline(never)]
+    fn start_timer(&mut self, config: &TcpConfig, now: Instant) {
+        self.connection.arm_timer(config, now);
+    }
+
+    #[inline(never)]
+    fn note_transmission(&mut self, config: &TcpConfig, now: Instant, packet: u64) {
+        let Self { connection, recovery, .. } = self;
+        recovery.on_transmission(connection, config, now, packet);
+        if connection.sampler.is_some() {
+            let in_network = recovery.in_network(connection);
+            if let Some(sampler) = &mut connection.sampler {
+                sampler.on_send(now, packet, in_network);
+            }
+        }
+        if connection.paces {
+            connection.next_send = now + pacing_gap(connection);
+        }
+    }
+}
+
+/// Time between packets: the control's, or the RTT over the window with room to grow (twice the rate in slow
+/// start, a fifth more afterwards, as Linux paces).
+fn pacing_gap(Connection { control, rtt, .. }: &Connection) -> Duration {
+    if let Some(rate) = control.pacing_rate() {
+        return Duration::from_secs_f64(1.0 / rate);
+    }
+    let window = control.window();
+    let gain = if window < control.ssthresh() { 2.0 } else { 1.2 };
+    Duration::from_secs_f64(rtt.srtt().as_secs_f64() / (gain * window))
+}

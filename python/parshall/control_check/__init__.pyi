@@ -1,0 +1,2 @@
+from .card import Card as Card
+from .checking import check as check

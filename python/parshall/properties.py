@@ -1,0 +1,174 @@
+"""What formulas and pages ask of catalog entries: the Rust crates say it once, and nobody says it again.
+
+Queues declare their traits, losses their mean and pattern, congestion controls their defaults; distributions compute
+their own moments and quantiles, with the code that the simulator draws from.
+
+>>> queue("red").drops, queue("fq_codel").separates, title("bic")
+('early', 'flows', 'BIC')
+>>> defaults("hybla")["reference_rtt"]  # ps
+25000000000
+>>> mean({"name": "uniform", "low": 1.0, "high": 3.0})
+2.0
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parshall import _core
+from parshall.errors import InputError
+from parshall.schema.catalog import family
+
+Resolved = Mapping[str, Any]
+"""A configured entry as the crates read it: its name, and its parameters in the smallest units."""
+
+Found = TypeVar("Found")
+
+_QUANTITIES = ("duration", "rate", "bytes", "packets")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTraits:
+    """What a queue declares of itself (`crates/net/src/queues/traits.rs`, which says what the words mean)."""
+
+    title: str
+    """Its name in text."""
+    drops: str
+    """When it drops: `tail`, `early` or `departure`."""
+    separates: str
+    """Which packets it treats differently: `nothing`, `flows`, `profiles`, `low_latency`, `classes`,
+    `responsiveness`."""
+    marks: bool
+    """Whether it can mark packets instead of dropping them."""
+    own_rate: bool
+    """Whether it lets pass no more than a rate of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class LossTraits:
+    """What a loss of the medium declares of itself (`crates/net/src/loss.rs`)."""
+
+    mean: float
+    """Share of packets lost in the long run."""
+    pattern: str
+    """How losses follow each other: `none`, `independent`, `periodic`, `bursts`."""
+
+
+@cache
+def _declared() -> dict[str, dict[str, Any]]:
+    return {name: dict(pairs) for name, pairs in json.loads(_core.properties()).items()}
+
+
+@cache
+def queue(name: str) -> QueueTraits:
+    """The traits of a queue.
+
+    Raises
+    ------
+    InputError
+        There is no such queue.
+    """
+    queues = _declared()["queues"]
+    if name not in queues:
+        raise InputError(f"queue: found {name!r}, accepted is one of {', '.join(queues)}")
+    return QueueTraits(**queues[name])
+
+
+def title(name: str) -> str:
+    """The name of a queue or a congestion control as text writes it; `name` itself if it has no other."""
+    declared = _declared()
+    if name in declared["queues"]:
+        return queue(name).title
+    return str(declared["control_titles"].get(name, name))
+
+
+def loss(config: Resolved) -> LossTraits:
+    """The traits of a loss.
+
+    Raises
+    ------
+    InputError
+        There is no such loss, or a parameter is wrong.
+    """
+    return LossTraits(**json.loads(_asked(_core.loss_traits, config)))
+
+
+@cache
+def defaults(control: str) -> Mapping[str, Any]:
+    """The defaults of a congestion control's parameters, quantities in the smallest unit.
+
+    Raises
+    ------
+    InputError
+        There is no such control.
+    """
+    for entry in family("congestion_controls"):
+        if entry.name == control:
+            return {each.name: _value(each.kind, each.default) for each in entry.parameters if each.default is not None}
+    raise InputError(f"congestion control: found {control!r}, which is not in the catalog")
+
+
+def _value(kind: str, default: str) -> Any:
+    if kind in _QUANTITIES:
+        return _core.parse_quantity(kind, default)
+    return json.loads(default) if kind in {"number", "integer", "boolean", "numbers"} else default
+
+
+def mean(distribution: Resolved) -> float:
+    """The mean of a distribution, in bytes or seconds.
+
+    Raises
+    ------
+    InputError
+        There is no such distribution, or a parameter is wrong.
+    """
+    return _asked(_core.check_distribution, distribution)
+
+
+def cv2(distribution: Resolved) -> float:
+    """The squared coefficient of variation, variance over squared mean; infinite where the variance is.
+
+    Raises
+    ------
+    InputError
+        As `mean`.
+
+    Examples
+    --------
+    >>> cv2({"name": "exponential", "mean": 8.0}), cv2({"name": "pareto", "mean": 8.0, "tail_index": 1.5})
+    (1.0, inf)
+    """
+    return _asked(_core.distribution_cv2, distribution)
+
+
+def quantiles(distribution: Resolved, probabilities: ArrayLike) -> NDArray[np.float64]:
+    """The quantiles of a distribution at probabilities in [0, 1], of their shape, in bytes or seconds.
+
+    Raises
+    ------
+    InputError
+        As `mean`, and for a probability out of [0, 1].
+
+    Examples
+    --------
+    >>> quantiles({"name": "pareto", "mean": 3.0, "tail_index": 1.5}, [0.5]).round(4).tolist()
+    [1.5874]
+    """
+    at = np.asarray(probabilities, dtype=np.float64)
+    found = _asked(lambda config: _core.distribution_quantiles(config, at.ravel().tolist()), distribution)
+    return np.reshape(found, at.shape)
+
+
+def _asked(ask: Callable[[str], Found], config: Resolved) -> Found:
+    try:
+        return ask(json.dumps(config))
+    except ValueError as error:
+        key, message = error.args
+        raise InputError(f"{config.get('name')!r}{key and f', {key}'}: {message}") from None

@@ -1,0 +1,3 @@
+from .definition import Quantity as Quantity
+from .own import quantity as quantity
+from .tables import Tables as Tables

@@ -1,0 +1,82 @@
+"""What families of quantities have in common: values by repetition, and percentiles of values that were counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import polars as pl
+
+from parshall.quantities.definition import Values
+from parshall.quantities.tables import Tables
+from parshall.stats.estimates import BinnedQuantiles, Bins
+
+Of = Callable[[Tables], Values]
+
+PERCENTILES = {50: "median", 95: "95th percentile of the", 99: "99th percentile of the"}
+
+_PICOSECOND = 1e-12
+
+
+def by_repetition(table: pl.DataFrame, value: pl.Expr) -> dict[int, float]:
+    """`value` in each repetition; a repetition where it is null or not finite is left out."""
+    # A plain sum or mean of many rows is added up in as many parts as there are cores, with other rounding for each
+    # number of them; a condition is computed in one go.
+    whole = pl.when(pl.len() > 0).then(value.cast(pl.Float64))
+    rows = table.group_by("repetition", maintain_order=True).agg(value=whole).sort("repetition")
+    rows = rows.filter(pl.col("value").is_finite())
+    return {int(repetition): float(number) for repetition, number in rows.iter_rows()}
+
+
+def column(table: str, name: str) -> Of:
+    """A column of the only row of each repetition."""
+    return lambda tables: by_repetition(tables.having(table, name), pl.col(name).first())
+
+
+def aggregated(table: str, value: pl.Expr) -> Of:
+    """An expression over the rows of each repetition."""
+    return lambda tables: by_repetition(tables[table], value)
+
+
+def mean_of(name: str) -> pl.Expr:
+    """The mean of the rows that have a value."""
+    return pl.col(name).cast(pl.Float64).mean()
+
+
+def ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    """Of sums; 0/0 is null."""
+    return pl.when(whole > 0).then(part.cast(pl.Float64) / whole)
+
+
+def windowed(tables: Tables) -> pl.DataFrame:
+    """The flows that a congestion control steers."""
+    return tables["flows"].filter(pl.col("congestion_control") != "")
+
+
+def parted(table: pl.DataFrame) -> Iterable[tuple[int, pl.DataFrame]]:
+    """The rows of each repetition."""
+    ordered = table.sort("repetition", maintain_order=True)
+    for rows in ordered.partition_by("repetition", maintain_order=True):
+        yield rows["repetition"][0], rows
+
+
+def quantile_of_bins(rows: pl.DataFrame, counts: str, probability: float) -> BinnedQuantiles:
+    """A quantile of what a histogram of delays counted."""
+    ordered = rows.sort("repetition", "low_s")
+    return BinnedQuantiles({int(n): delay_bins(own, counts) for n, own in parted(ordered)}, probability)
+
+
+def delay_bins(rows: pl.DataFrame, counts: str = "packets") -> Bins:
+    """Rows of a histogram of delays as bins.
+
+    Delays are whole picoseconds, so the longest of a bin is one below its end.
+
+    Parameters
+    ----------
+    counts
+        The column that says how many are in a bin.
+    """
+    low = rows["low_s"].to_numpy()
+    high = np.maximum(rows["high_s"].to_numpy() - _PICOSECOND, low)
+    high[:-1] = np.minimum(high[:-1], low[1:])  # rounding of seconds must not make bins overlap
+    return Bins(low, high, rows[counts].to_numpy().astype(np.float64))

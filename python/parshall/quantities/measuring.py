@@ -1,0 +1,181 @@
+"""Quantities of tables: all that a page shows, or those that are asked for by name.
+
+**The link that matters.** A link's quantity without the name of a link is that of the link that is used most. Of links
+that are used as much to within 1 % of their capacity, it is the one where packets wait longest. It is chosen once for
+all repetitions of a run, all points of a sweep and both sides of a comparison, from means over all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from parshall.errors import InputError
+from parshall.quantities import catalog
+from parshall.quantities.catalog import SUMMARY, Named
+from parshall.quantities.definition import Better
+from parshall.quantities.tables import Per, Tables
+from parshall.stats.confidence import Interval
+from parshall.stats.estimates import Series
+from parshall.stats.quantiles import Pooled
+
+BUSY = 0.8
+"""From this utilisation on a link is called busy."""
+
+_AS_BUSY = 0.01
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A quantity of tables that have it, and what each repetition gave; there is an estimate."""
+
+    named: Named
+    label: str
+    series: Series
+
+    @property
+    def key(self) -> str:
+        """Its name in output."""
+        return self.named.name
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
+        return self.named.unit
+
+    @property
+    def better(self) -> Better | None:
+        """Which direction is."""
+        return self.named.better
+
+    @cached_property
+    def estimate(self) -> Pooled | None:
+        """The mean or quantile over all repetitions."""
+        return self.series.estimate()
+
+    @property
+    def interval(self) -> Interval:
+        """The estimate over all repetitions and its 95 % confidence interval."""
+        return self._estimated.interval
+
+    @property
+    def values(self) -> Mapping[int, float]:
+        """A value a repetition, whose mean is the estimate; of a quantile without an interval nothing."""
+        return self._estimated.by_repetition
+
+    @property
+    def resolution(self) -> float:
+        """What the estimate is known to at best: the width of a histogram's bin, else 0."""
+        return self._estimated.resolution
+
+    @property
+    def _estimated(self) -> Pooled:
+        if self.estimate is None:
+            raise ValueError(f"{self.key}: nothing was measured")
+        return self.estimate
+
+
+Metrics = dict[str, Metric]
+
+
+def of_run(tables: Tables, link: str | None = None) -> Metrics:
+    """Of a run: what summarises it, and users' own; `link` instead of the link that matters."""
+    ours = [catalog.named(name) for name in SUMMARY]
+    own = [Named(each.key, each) for each in catalog.known("run").values() if each.source]
+    links = tables.get("links")
+    link = link or (None if links is None else busiest(links))
+    found = {}
+    flows = tables.get("flows")
+    both_ways = flows is not None and not flows["forward"].all()
+    for each in (*ours, *own):
+        series = _series(tables, each, link)
+        if series is not None and each.quantity.says(tables):
+            label = each.quantity.title_of_run(link or "", both_ways=both_ways)
+            found[each.name] = Metric(each, label, series)
+    return _measured(found)
+
+
+def of_place(tables: Tables, per: Per, place: str) -> Metrics:
+    """Of one group, flow or link: all that there are."""
+    found = {}
+    for key, quantity in catalog.known(per).items():
+        each = Named(f"{per}/{place}/{key}", quantity, place)
+        series = _series(tables, each, None)
+        if series is not None:
+            found[each.name] = Metric(each, quantity.title(place), series)
+    return _measured(found)
+
+
+def series_of(tables: Tables, names: Collection[str], link: str | None = None) -> dict[str, Series]:
+    """The quantities that are named; what there is not is left out.
+
+    Parameters
+    ----------
+    link
+        The link that names without a link speak of; else the busiest one.
+    """
+    found = {}
+    for name in names:
+        each = catalog.find(name)
+        if each is None:
+            continue
+        links = tables.get("links") if each.of_busiest and link is None else None
+        link = link if links is None else busiest(links)
+        series = _series(tables, each, link)
+        if series is not None:
+            found[name] = series
+    return found
+
+
+def measured(tables: Tables, name: str) -> Metric:
+    """One quantity.
+
+    Raises
+    ------
+    InputError
+        Nothing has that name, or the tables have no value of it.
+    """
+    each = catalog.named(name)
+    series = series_of(tables, [name]).get(name)
+    if series is None or series.estimate() is None:
+        raise InputError(f"{name}: nothing was measured; there is no such {each.quantity.per}, or it has no value")
+    return Metric(each, each.label(), series)
+
+
+def _series(tables: Tables, each: Named, link: str | None) -> Series | None:
+    place = each.place or (link if each.of_busiest else "")
+    if place is None:
+        return None
+    return each.quantity.series(tables.of(each.quantity.per, place) if place else tables)
+
+
+def _measured(found: Metrics) -> Metrics:
+    return {key: metric for key, metric in found.items() if metric.estimate is not None}
+
+
+def busiest(links: pl.DataFrame) -> str:
+    """The link that matters; the module says which."""
+    used = links.group_by("link", maintain_order=True).agg(
+        pl.col("utilisation").mean(), pl.col("mean_queueing_delay_s").mean()
+    )
+    as_busy = used.filter(pl.col("utilisation") >= pl.col("utilisation").max() - _AS_BUSY)
+    waiting = as_busy.sort("mean_queueing_delay_s", descending=True, nulls_last=True, maintain_order=True)
+    return str((waiting if len(waiting) else used)["link"][0])
+
+
+def busiest_of_both(found: Iterable[pl.DataFrame | None]) -> str | None:
+    """The link that matters to both sides of a comparison, of those that both have; None: there is none."""
+    tables = [links.select("link", "utilisation", "mean_queueing_delay_s") for links in found if links is not None]
+    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) == 2 else set()
+    return busiest(pl.concat(tables).filter(pl.col("link").is_in(list(common)))) if common else None
+
+
+def busy(links: pl.DataFrame) -> list[str]:
+    """The links that are used to more than 80 %, or else the busiest; that one first."""
+    first = busiest(links)
+    used = links.group_by("link", maintain_order=True).agg(pl.col("utilisation").mean())
+    others = used.filter((pl.col("utilisation") > BUSY) & (pl.col("link") != first))["link"].to_list()
+    return [first, *others]

@@ -1,0 +1,53 @@
+"""Queues: how long they are, and how long packets wait in them, without their own transmission."""
+
+from __future__ import annotations
+
+from parshall.quantities.computing import PERCENTILES, Of, column, quantile_of_bins
+from parshall.quantities.definition import Quantity
+
+
+def _percentile(level: int) -> Of:
+    return lambda tables: quantile_of_bins(tables["delay_histogram"], "packets", level / 100)
+
+
+LINK = (
+    Quantity(
+        "queue_packets",
+        "mean queue",
+        "packets",
+        None,
+        "link",
+        column("links", "mean_queue_packets"),
+        what="over time, without the packet in transmission",
+    ),
+    Quantity(
+        "queueing_delay_s",
+        "mean queueing delay",
+        "s",
+        "lower",
+        "link",
+        column("links", "mean_queueing_delay_s"),
+        what="over packets",
+    ),
+    *(
+        Quantity(
+            f"queueing_delay_p{level}_s",
+            f"{PERCENTILES[level]} queueing delay",
+            "s",
+            "lower",
+            "link",
+            _percentile(level),
+            what="of all packets",
+        )
+        for level in (50, 99)
+    ),
+    Quantity(
+        "max_queueing_delay_s",
+        "largest queueing delay",
+        "s",
+        None,
+        "link",
+        column("links", "max_queueing_delay_s"),
+        what="over packets",
+    ),
+)

@@ -1,0 +1,9 @@
+from .comparing import compare_html as compare_html
+from .comparison import MetricComparison as MetricComparison
+from .comparison import Verdict as Verdict
+from .comparison import compare as compare
+from .page import page_html as page_html
+from .page import summary_html as summary_html
+from .page import write_page as write_page
+from .writing import write_figures as write_figures
+from .writing import write_pdf as write_pdf

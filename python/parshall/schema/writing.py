@@ -1,0 +1,50 @@
+"""Scenarios as TOML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def toml(document: Mapping[str, Any]) -> str:
+    """A scenario as TOML: top-level values, then a table each, then the groups.
+
+    >>> print(toml({"duration": "1 s", "probes": {"flows": 2}, "flows": [{"rtt": {"list": ["1 ms"]}}]}))
+    duration = "1 s"
+    <BLANKLINE>
+    [probes]
+    flows = 2
+    <BLANKLINE>
+    [[flows]]
+    rtt = { list = ["1 ms"] }
+    <BLANKLINE>
+    """
+    return "\n".join(_lines(document)) + "\n"
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+    tables = {key: value for key, value in document.items() if isinstance(value, Mapping)}
+    lists = {key: value for key, value in document.items() if isinstance(value, list) and _is_tables(value)}
+    for key, value in document.items():
+        if key not in tables and key not in lists:
+            yield f"{key} = {_value(value)}"
+    for key, table in tables.items():
+        yield from ("", f"[{key}]", *(f"{name} = {_value(value)}" for name, value in table.items()))
+    for key, items in lists.items():
+        for item in items:
+            yield from ("", f"[[{key}]]", *(f"{name} = {_value(value)}" for name, value in item.items()))
+
+
+def _is_tables(values: list[Any]) -> bool:
+    return bool(values) and all(isinstance(value, Mapping) for value in values)
+
+
+def _value(value: Any) -> str:
+    match value:
+        case Mapping():
+            return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
+        case list() | tuple():
+            return "[" + ", ".join(_value(item) for item in value) + "]"
+        case _:
+            return json.dumps(value, ensure_ascii=False, allow_nan=False)

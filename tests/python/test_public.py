@@ -1,0 +1,114 @@
+"""The public face: what is there, how it is found, and what notebooks show of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import parshall as ps
+from parshall.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}
+
+
+@pytest.mark.parametrize("package", [ps, ps.stats, ps.models, ps.report])
+def test_every_name_that_is_shown_is_there(package: object) -> None:
+    names = [name for name in dir(package) if not name.startswith("_")]
+    assert len(names) > 5
+    assert all(getattr(package, name) is not None for name in names)
+
+
+def test_names_that_are_modules_too_stay_what_they_are() -> None:
+    code = (
+        "import parshall as ps, parshall.predict, parshall.models.throughput\n"
+        "assert callable(ps.predict) and callable(ps.run) and callable(ps.sweep), ps.predict"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    code = "import sys, parshall; assert not {'numpy', 'polars', 'pydantic', 'scipy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_was_written_is_read_again_whatever_it_is(tmp_path: Path) -> None:
+    run = ps.run(SCENARIO, tmp_path / "run")
+    for place in (tmp_path / "run", tmp_path / "run" / "run.json"):
+        loaded = ps.load(place)
+        assert isinstance(loaded, ps.Run)
+        assert loaded.flows.equals(run.flows)
+    ps.observe(ROOT / "fuzz/corpus/ethernet.pcap", output=tmp_path / "seen")
+    assert isinstance(ps.load(tmp_path / "seen"), ps.Observation)
+    plan = ps.Plan(name="small", scenario=SCENARIO, parameters={"flows.0.rtt": ["10 ms", "20 ms"]}, repetitions=2)
+    sweep = ps.sweep(plan, tmp_path / "store", workers=1)
+    store = ps.load(tmp_path / "store")
+    assert isinstance(store, ps.Store)
+    assert store.sweeps == ["small"]
+    assert "small" in store._repr_html_()
+    shown = sweep._repr_html_()
+    assert "20 ms" in shown
+    assert "<td" in shown
+    with pytest.raises(ps.InputError, match="no results; accepted: the directory of a run, an observation or a store"):
+        ps.load(tmp_path)
+
+
+def test_notebooks_show_scenarios_predictions_and_observations(tmp_path: Path) -> None:
+    scenario = ps.Scenario(**SCENARIO, name="<b>")
+    assert "&lt;b&gt;" in scenario._repr_html_()
+    again = tmp_path / "again.toml"
+    again.write_text(scenario.toml())
+    assert ps.Scenario.load(again).resolve() == scenario.resolve()
+    predicted = ps.predict(scenario)
+    assert "cubic" in predicted._repr_html_()
+    seen = ps.observe(ROOT / "fuzz/corpus/ethernet.pcap")
+    assert isinstance(seen.flows, pl.DataFrame)
+    assert seen._repr_html_().count("<tr>") == len(seen.flows) + 1
+
+
+def test_a_scenario_is_predicted_without_being_run(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(ps.Scenario(**SCENARIO).toml())
+    shown = CliRunner().invoke(
+        app, ["predict", str(path), "--set", "flows.0.congestion_control=reno", "--set", "duration=200 s"]
+    )
+    assert shown.exit_code == 0
+    assert "pftk" in shown.stdout
+    assert "Goodput of a flow" in shown.stdout
+    for arguments, message in (
+        (["predict", str(path), "--loss", "0.1"], "--loss: found 0.1 beside a scenario"),
+        (["predict", "throughput"], "--loss: found none"),
+        (["predict", str(tmp_path / "none.toml")], "no such file"),
+    ):
+        refused = CliRunner().invoke(app, arguments)
+        assert refused.exit_code == 2
+        assert message in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("study r", ["rio"]),
+        ("list cub", ["cubic", "cubic_2005"]),
+        ("itb --cc reno,hy", ["reno,hybla"]),
+        ("study rio --scale p", ["paper"]),
+        ("check-control ren", ["reno"]),
+    ],
+)
+def test_a_shell_completes_names_of_the_catalogs(line: str, expected: list[str]) -> None:
+    environment = {**os.environ, "_PARSHALL_COMPLETE": "complete_bash", "COMP_WORDS": f"parshall {line}"}
+    environment["COMP_CWORD"] = str(len(line.split()))
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv[0] = 'parshall'; from parshall.cli import main; main()"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == expected
