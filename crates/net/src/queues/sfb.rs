@@ -289,7 +289,7 @@ impl DepartureDiscipline for Sfb {
         if part <= whole {
             return Ok(());
         }
-        let accepted = format!("a duration up to the rehash_interval, {}", whole);
+        let accepted = format!("a duration up to the rehash_interval, {whole}");
         Err(ConfigError::new("warm_up", part, accepted))
     }
 }

@@ -333,7 +333,7 @@ fn a_queue_does_in_the_network_what_it_does_alone() {
         "mark_up_to": 0.1
     });
     let shaper = json!({
-        "name": "shaper", "rate": 600_000, "burst": 1000, "peak_rate": null,
+        "name": "shaper", "rate": 650_000, "burst": 1000, "peak_rate": null,
         "queue": {"name": "drop_tail", "limit": {"packets": 40}}
     });
     for queue in [red, pie, codel, fq_pie, shaper] {
