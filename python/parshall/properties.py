@@ -43,7 +43,8 @@ class QueueTraits:
     drops: str
     """When it drops: `tail`, `early` or `departure`."""
     separates: str
-    """Which packets it treats differently: `nothing`, `flows`, `profiles`, `low_latency`."""
+    """Which packets it treats differently: `nothing`, `flows`, `profiles`, `low_latency`, `classes`,
+    `responsiveness`."""
     marks: bool
     """Whether it can mark packets instead of dropping them."""
     own_rate: bool

@@ -114,7 +114,12 @@ QUEUES: dict[str, dict[str, Any]] = {
     "pie": {"name": "pie"},
     "red": {"name": "red"},
     "ared": {"name": "ared"},
+    "fq_pie": {"name": "fq_pie"},
+    "cake": {"name": "cake", "rate": "9 Mbit/s"},
+    "sfb": {"name": "sfb"},
     "drr": {"name": "drr"},
+    "priority": {"name": "priority"},
+    "shaper": {"name": "shaper", "rate": "9 Mbit/s"},
     "dualpi2": {"name": "dualpi2"},
 }
 

@@ -153,6 +153,7 @@ _EXAMPLES: dict[str, dict[str, Document]] = {
             "out_probability": 0.1,
         },
         "step": {"threshold": "20 packets"},
+        "cake": {"limit": "20 packets"},
     },
     "workload": {
         "transfer": {"sizes": "100 packets"},

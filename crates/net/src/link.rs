@@ -14,7 +14,7 @@
 
 mod held;
 
-pub use held::Transmission;
+pub use held::{Label, Transmission};
 
 use crate::ecn::Ecn;
 use crate::loss::{Loss, LossConfig};

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{config, config_with_limit, limit, link, object, LIMIT};
+use common::{config, config_with_limit, known, link, named, object, LIMIT};
 use parshall_net::ecn::Ecn;
 use parshall_net::link::{Offered, Outcome};
 use parshall_net::markers::Class;
@@ -12,12 +12,13 @@ use parshall_net::queues::{
     Arrival, Backlog, DepartureDiscipline, DepartureQueue, Discipline, Held, Queue, QueueConfig,
     QueueDiscipline, Verdict,
 };
-use parshall_units::parameters::Entry;
+use parshall_units::parameters::{Entry, Kind, Parameter};
 use parshall_units::testing::{any_object, misspelt};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The queues with their defaults.
@@ -25,10 +26,31 @@ fn defaults() -> Vec<QueueConfig> {
     CATALOG.iter().map(config).collect()
 }
 
+/// The bands of a priority queue: as many as by default.
+const BANDS: usize = 3;
+
+/// Any queue that may be within another one, but for one that has several.
+fn any_inner(parameter: &Parameter) -> BoxedStrategy<Value> {
+    let simple = parameter.choices.iter().filter(|&&name| name != "priority");
+    prop::sample::select(simple.map(|name| named(name, LIMIT)).collect::<Vec<_>>()).boxed()
+}
+
+/// Packets that a queue holds at most, one being transmitted included.
+fn most(config: &QueueConfig) -> u64 {
+    LIMIT * if config.name() == "priority" { BANDS as u64 } else { 1 }
+}
+
 /// Every queue, each from all that its parameters accept, but for its limit.
 fn any_queues() -> Vec<impl Strategy<Value = QueueConfig>> {
     let any = |entry| {
-        any_object(entry, |parameter| limit(parameter, LIMIT).map(|limit| Just(limit).boxed()))
+        let known = |parameter: &Parameter| match parameter.kind {
+            Kind::Queue => Some(any_inner(parameter)),
+            Kind::Queues => {
+                Some(prop::collection::vec(any_inner(parameter), BANDS).prop_map(Value::from).boxed())
+            }
+            _ => known(parameter, LIMIT).map(|value| Just(value).boxed()),
+        };
+        any_object(entry, known)
             .prop_map(|object| serde_json::from_value::<QueueConfig>(object).unwrap())
             .prop_filter("a queue that contradicts itself", |config| config.check().is_ok())
     };
@@ -129,21 +151,24 @@ proptest! {
     fn what_is_held_leaves_once_in_the_order_of_its_flow(
         configs in any_queues(),
         steps in prop::collection::vec((0u64..20_000_000_000, 40u32..1501, any_ecn(), any::<bool>(), 0u32..5), 1..400),
+        seed: u64,
     ) {
-        for (entry, _, mut queue) in at_departure(&configs) {
+        for (entry, config, mut queue) in at_departure(&configs) {
             let mut again = queue.clone();
+            let (mut draws, mut draws_again) = (random(seed), random(seed));
             let (mut now, mut lost, mut lost_again) = (Instant::ZERO, VecDeque::new(), VecDeque::new());
             let (mut entered, mut left, mut last) = (0, 0, BTreeMap::new());
             for &(gap, bytes, ecn, arrives, flow) in &steps {
                 now += Duration::from_ps(gap);
                 if arrives {
-                    let packet = Held { arrived: now, bytes, ecn, class: Class::Out, flow, ticket: entered, period: 0 };
-                    queue.enqueue(packet, (1, 1500), &mut lost);
-                    again.enqueue(packet, (1, 1500), &mut lost_again);
+                    let dscp = flow as u8 * 10;
+                    let packet = Held { arrived: now, bytes, ecn, class: Class::Out, flow, ticket: entered, period: 0, marked: false, dscp };
+                    queue.enqueue(packet, (1, 1500), &mut draws, &mut lost);
+                    again.enqueue(packet, (1, 1500), &mut draws_again, &mut lost_again);
                     entered += 1;
                 } else {
-                    let turn = queue.dequeue(now, &mut lost);
-                    prop_assert_eq!(turn, again.dequeue(now, &mut lost_again), "{}", entry.name);
+                    let turn = queue.dequeue(now, &mut draws, &mut lost);
+                    prop_assert_eq!(turn, again.dequeue(now, &mut draws_again, &mut lost_again), "{}", entry.name);
                     if let Some(turn) = turn {
                         let packet = turn.packet;
                         left += 1;
@@ -151,12 +176,15 @@ proptest! {
                         // A queue may serve the L4S packets of a flow apart from its others; a flow has one kind only.
                         let before = last.insert((packet.flow, packet.ecn.is_l4s()), packet.ticket);
                         prop_assert!(before < Some(packet.ticket), "{}: out of order", entry.name);
+                    } else if let Some(resumes) = queue.resumes() {
+                        prop_assert!(queue.packets() > 0 && resumes > now, "{}", entry.name);
+                        prop_assert!(queue.clone().dequeue(resumes, &mut draws.clone(), &mut VecDeque::new()).is_some(), "{}", entry.name);
                     } else {
                         prop_assert_eq!(queue.packets(), 0, "{}: idle while packets wait", entry.name);
                     }
                 }
                 prop_assert_eq!(&lost, &lost_again, "{}", entry.name);
-                prop_assert!(queue.packets() < LIMIT, "{}: holds {} and one", entry.name, queue.packets());
+                prop_assert!(queue.packets() < most(config), "{}: holds {} and one", entry.name, queue.packets());
                 let gone = left + lost.len() as u64;
                 prop_assert_eq!(u64::from(entered), gone + queue.packets(), "{}", entry.name);
             }
@@ -167,14 +195,23 @@ proptest! {
 #[test]
 fn what_is_served_at_once_is_neither_dropped_nor_marked() {
     for (entry, _, mut queue) in at_departure(&defaults()) {
-        let mut lost = VecDeque::new();
+        let (mut lost, mut draws) = (VecDeque::new(), random(1));
         for millisecond in 0..10_000 {
             let now = Instant::ZERO + Duration::from_millis(2 * millisecond);
             let class = Class::Out;
-            let packet =
-                Held { arrived: now, bytes: 1500, ecn: Ecn::Ect0, class, flow: 0, ticket: 0, period: 0 };
-            queue.enqueue(packet, (0, 0), &mut lost);
-            let turn = queue.dequeue(now, &mut lost).expect("one waits");
+            let packet = Held {
+                arrived: now,
+                bytes: 1500,
+                ecn: Ecn::Ect0,
+                class,
+                flow: 0,
+                ticket: 0,
+                period: 0,
+                marked: false,
+                dscp: 0,
+            };
+            queue.enqueue(packet, (0, 0), &mut draws, &mut lost);
+            let turn = queue.dequeue(now, &mut draws, &mut lost).expect("one waits");
             assert!(!turn.marked && lost.is_empty(), "{}", entry.name);
         }
     }

@@ -172,7 +172,8 @@ impl Captures {
                 payload: packet.bytes().saturating_sub(route.header_bytes),
                 on_link: packet.bytes(),
             };
-            let marks = marks(packet, packet.seq(), (route.marked, IpEcn::NotEct));
+            let dscp = dscp(packet, route.marked, route.dscp);
+            let marks = marks(packet, packet.seq(), (dscp, IpEcn::NotEct));
             self.files.keep(hop, at, &udp(at, Ends::of(flow.id, route.number), marks, length));
         }
     }
@@ -205,7 +206,8 @@ impl Captures {
         };
         let length =
             Length { payload: packet.bytes().saturating_sub(route.header_bytes), on_link: packet.bytes() };
-        let marks = marks(packet, packet.seq(), (route.marked, ecn));
+        let dscp = dscp(packet, route.marked, route.dscp);
+        let marks = marks(packet, packet.seq(), (dscp, ecn));
         tcp(Instant::ZERO, Ends::of(flow.id, route.number), marks, header, length)
     }
 
@@ -227,7 +229,7 @@ impl Captures {
         let blocks = blocks[0]
             .map(|first| TcpOptionElement::SelectiveAcknowledgement(first, [blocks[1], blocks[2], None]));
         route.set_options(&mut header, timestamp(sent), timestamp(ack.echo), blocks);
-        let marks = Marks { identification, dscp: IpDscp::CS0, ecn: IpEcn::NotEct };
+        let marks = Marks { identification, dscp: route.dscp, ecn: IpEcn::NotEct };
         let length = Length { payload: 0, on_link: route.ack_bytes };
         tcp(Instant::ZERO, Ends::of(flow.id, route.number).back(), marks, header, length)
     }
@@ -250,12 +252,16 @@ impl Captures {
     }
 }
 
-fn marks(packet: &Packet, number: u64, (marked, ecn): (bool, IpEcn)) -> Marks {
-    let dscp = match (marked, packet.class()) {
-        (false, _) => IpDscp::CS0,
+/// What a marker says of the packet, or else what its group says.
+fn dscp(packet: &Packet, marked: bool, group: IpDscp) -> IpDscp {
+    match (marked, packet.class()) {
+        (false, _) => group,
         (true, Class::In) => IpDscp::AF11,
         (true, Class::Out) => IpDscp::AF12,
-    };
+    }
+}
+
+fn marks(packet: &Packet, number: u64, (dscp, ecn): (IpDscp, IpEcn)) -> Marks {
     Marks { identification: identification(packet.sent, number), dscp, ecn }
 }
 

@@ -90,6 +90,8 @@ pub struct FlowGroup {
     pub access_packets: Option<u32>,
     /// Which packets are within the flow's profile, decided where its access link ends.
     pub marker: MarkerConfig,
+    /// The differentiated services code point of its packets, ACKs included: 0 to 63.
+    pub dscp: u8,
     /// Each packet waits a random part of this, at most, before it leaves its host; 0: none does.
     pub processing_ps: u64,
     /// When each flow starts.

@@ -41,6 +41,10 @@ pub enum Kind {
     Numbers,
     /// A congestion control (the congestion crate's catalog), one of the parameter's choices.
     Control,
+    /// A queue within another one (the net crate's catalog), one of the parameter's choices.
+    Queue,
+    /// A list of such queues.
+    Queues,
     /// The weight of the newest sample in a moving average, or `"instantaneous"`; resolved to a number, 1 for the latter.
     Weight,
     /// A queue limit: `"100 packets"`, `"150 kB"` or `"1 BDP"`; resolved to `{"packets": n}` or
@@ -73,7 +77,7 @@ pub struct Parameter {
     pub min: Option<f64>,
     /// Largest accepted value, in the resolved unit.
     pub max: Option<f64>,
-    /// The accepted names; empty unless the kind is [`Kind::Choice`].
+    /// The accepted names; empty unless the kind says that there are choices.
     pub choices: &'static [&'static str],
     /// One sentence.
     pub description: &'static str,

@@ -21,12 +21,15 @@ pub fn default_value(parameter: &Parameter) -> Option<Value> {
         Kind::Integer => json!(text.parse::<u64>().unwrap()),
         Kind::Boolean => json!(text.parse::<bool>().unwrap()),
         Kind::Duration => json!(parse_duration(text).unwrap().as_ps()),
+        Kind::Rate if text == "unlimited" => Value::Null,
         Kind::Rate => json!(parse_rate(text).unwrap().as_bps()),
         Kind::Bytes | Kind::Size => json!(parse_bytes(text).unwrap().0),
         Kind::Packets => json!(parse_packets(text).unwrap().0),
         Kind::Choice => json!(text),
         Kind::Numbers => serde_json::from_str(text).unwrap(),
         Kind::Control
+        | Kind::Queue
+        | Kind::Queues
         | Kind::Buffer
         | Kind::SizeDistribution
         | Kind::TimeDistribution
@@ -51,6 +54,8 @@ pub fn any_value(parameter: &Parameter) -> Option<BoxedStrategy<Value>> {
         Kind::Boolean => any::<bool>().prop_map(|on| json!(on)).boxed(),
         Kind::Choice => prop::sample::select(parameter.choices).prop_map(|name| json!(name)).boxed(),
         Kind::Control
+        | Kind::Queue
+        | Kind::Queues
         | Kind::Numbers
         | Kind::Buffer
         | Kind::SizeDistribution

@@ -32,6 +32,8 @@ _KINDS = {
     "choice": "name",
     "numbers": "list of numbers",
     "control": "[congestion control](#congestion-controls)",
+    "queue": "[queue](#queues)",
+    "queues": "list of [queues](#queues)",
     "weight": 'number, or `"instantaneous"`',
     "buffer": "queue limit",
     "size_distribution": "[distribution](#distributions) of sizes",

@@ -132,6 +132,8 @@ _SEPARATES = {
     "flows": "serves the flows apart, each with a share of its own; the models have one queue and one loss for all",
     "profiles": "loses packets in and out of profile differently; the models have one loss for all",
     "low_latency": "serves packets of low latency apart; the models have one queue and one loss for all",
+    "classes": "serves classes of traffic one before another; the models have one queue and one loss for all",
+    "responsiveness": "drops more of the flows that do not react to losses; the models have one loss for all",
 }
 """By what a queue separates (`parshall.properties.QueueTraits`)."""
 

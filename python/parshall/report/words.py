@@ -197,7 +197,8 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
         if isinstance(value, Mapping):
             words.append(f"{_spaced(key)} {_parameters(value)}")
         elif isinstance(value, list):
-            shown = ", ".join(_q(entry) for entry in value[:4]) + (", …" if len(value) > 4 else "")
+            entries = (_parameters(entry) if isinstance(entry, Mapping) else _q(entry) for entry in value[:4])
+            shown = ", ".join(entries) + (", …" if len(value) > 4 else "")
             words.append(f"{_spaced(key)} {shown}")
         else:
             words.append(f"{_spaced(key)} {_q(value)}")

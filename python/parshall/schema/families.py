@@ -184,7 +184,7 @@ def _field(parameter: Parameter) -> Any:
 
 
 def _default(parameter: Parameter) -> Any:
-    if parameter.kind in {"number", "integer", "boolean", "numbers"}:
+    if parameter.kind in {"number", "integer", "boolean", "numbers", "queues"}:
         return json.loads(parameter.default or "null")
     return parameter.default
 
@@ -203,6 +203,11 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, P
             kind = Literal[parameter.choices]
         case "control":
             kind = choice("congestion_controls", _STEERABLE, only=parameter.choices)
+        case "queue":
+            kind = choice("queues", "a queue that can be within another one", only=parameter.choices)
+        case "queues":
+            one = choice("queues", "a queue that can be within another one", only=parameter.choices)
+            kind = list[one]  # type: ignore[valid-type]
         case "numbers":
             kind = list[Annotated[float, Field(strict=True, allow_inf_nan=False)]]
         case "weight":

@@ -20,6 +20,13 @@ TCP_KEYS = (*(parameter.name for parameter in TCP_PARAMETERS), "congestion_contr
 PROCESSING_TIME = "1 packet"
 """Range of the hosts' random processing time: docs/simulator.md says what was measured."""
 
+DSCP = (
+    {"CS0": 0, "LE": 1, "VOICE-ADMIT": 44, "EF": 46}
+    | {f"CS{precedence}": 8 * precedence for precedence in range(1, 8)}
+    | {f"AF{precedence}{drops}": 8 * precedence + 2 * drops for precedence in range(1, 5) for drops in range(1, 4)}
+)
+"""Code points with a name: RFC 2474, RFC 2597, RFC 3246, RFC 5865, RFC 8622."""
+
 USUAL_DELAYED_ACK = "40 ms"
 """What ``delayed_ack = true`` means (Linux's shortest)."""
 
@@ -31,10 +38,12 @@ DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_cont
 
 if TYPE_CHECKING:
     TcpOptions = Part
+    Dscp = str
     CongestionControl = Any
     Workload = Any
     Marker = Any
 else:
+    Dscp = Literal[tuple(sorted(DSCP, key=DSCP.__getitem__))]
     TcpOptions = create_model("TcpOptions", __base__=Part, __module__=__name__, **fields(TCP_PARAMETERS))
     CongestionControl = choice("congestion_controls", "a congestion control")
     Workload = choice("workloads", "a workload")
@@ -67,6 +76,9 @@ class FlowGroup(TcpOptions):
     )
     marker: Marker = Field(
         "none", description="Which packets are within the flow's profile, where its access link ends"
+    )
+    dscp: Dscp = Field(
+        "CS0", description="Code point of the flows' packets, ACKs included, by which some queues tell classes apart"
     )
     direction: Literal["forward", "reverse"] = Field("forward", description="Which way data crosses the bottleneck")
     path: list[str] | None = Field(None, description="Links that data crosses, in order", min_length=1)

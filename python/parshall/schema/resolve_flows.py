@@ -8,7 +8,7 @@ from typing import Any
 
 from parshall import _core
 from parshall.schema import quantities
-from parshall.schema.flows import TCP_KEYS, TCP_PARAMETERS, FlowGroup
+from parshall.schema.flows import DSCP, TCP_KEYS, TCP_PARAMETERS, FlowGroup
 from parshall.schema.model import Problem
 from parshall.schema.problems import quoted, shown
 from parshall.schema.resolve_values import Context, configuration, parameters, refused
@@ -51,6 +51,7 @@ def flow_group(
         "rtt_ps": rtt,
         "access_bps": None if access is None else quantities.parse("rate", access),
         "access_packets": _access_packets(group, datagrams=datagrams),
+        "dscp": DSCP[group.dscp],
         "processing_ps": _processing_ps(processing_time, packet_bytes, route, duration_ps),
         "marker": _marker(group, packet_bytes, context),
         "start_ps": _start(group, duration_ps),

@@ -139,13 +139,20 @@ def _value(value: Any, parameter: Parameter, context: Context, role: str | None)
             return _in_range(quantities.parse_size(value, context.packet_bytes), value, parameter)
         case "sizes":
             return [quantities.parse_size(text, context.packet_bytes) for text in value]
-        case "size_distribution" | "time_distribution" | "control":
-            try:
-                return configuration(value, context)
-            except Problem as problem:
-                raise problem.within(parameter.name) from None
+        case "size_distribution" | "time_distribution" | "control" | "queue":
+            return _within((parameter.name,), value, context)
+        case "queues":
+            return [_within((parameter.name, index), each, context) for index, each in enumerate(value)]
         case _:
             return value
+
+
+def _within(path: tuple[str | int, ...], part: Configuration, context: Context) -> dict[str, Any]:
+    """An entry that is a parameter of another one."""
+    try:
+        return configuration(part, context)
+    except Problem as problem:
+        raise problem.within(*path) from None
 
 
 def _in_range(value: int, text: str, parameter: Parameter) -> int:

@@ -21,7 +21,7 @@ THRESHOLDS = {"red": ("max_threshold",), "rio": ("in_max", "out_max"), "step": (
 """Of queues that act at a length: the keys that say the greatest."""
 
 _DETERMINISTIC = {
-    "queue": {"drop_tail", "step", "codel", "fq_codel", "drr", "dualpi2", "policer"},
+    "queue": {"drop_tail", "step", "codel", "fq_codel", "drr", "dualpi2", "policer", "priority", "shaper"},
     "loss": {"none", "periodic"},
     "workload": {"bulk", "transfer", "cbr", "rate_controlled"},
     "spread": {"constant", "linear", "list"},
@@ -73,8 +73,10 @@ def _out_of_reach(resolved: dict[str, Any]) -> Iterator[str]:
     """Thresholds that a queue is too short for: it is full, and drops whatever comes, before it does what they say."""
     for index, link in enumerate(resolved["links"]):
         queue = link["queue"]
+        if queue["name"] not in THRESHOLDS:
+            continue
         limit = _packets(queue["limit"], [group for group in resolved["flows"] if index in group["path"]])
-        for key in THRESHOLDS.get(queue["name"], ()):
+        for key in THRESHOLDS[queue["name"]]:
             if limit < queue[key]:
                 yield (
                     f"the queue of link {link['name']} never comes to its {key}: it holds {limit} packets, and {key} "
@@ -121,11 +123,19 @@ def _in_step(rtts_ps: list[int], service_ps: float) -> int:
     return sum(here or before for here, before in zip(near, [near[-1], *near[:-1]], strict=True))
 
 
+def _names(queue: dict[str, Any]) -> Iterator[str]:
+    """The name of a queue, and of those within it."""
+    yield queue["name"]
+    for inner in (*queue.get("bands", ()), *([queue["queue"]] if "queue" in queue else ())):
+        yield from _names(inner)
+
+
 def _is_random(resolved: dict[str, Any]) -> bool:
     """Whether anything is drawn."""
     links, flows = resolved["links"], resolved["flows"]
     return (
-        any(link[part]["name"] not in _DETERMINISTIC[part] for link in links for part in ("queue", "loss"))
+        any(link["loss"]["name"] not in _DETERMINISTIC["loss"] for link in links)
+        or any(name not in _DETERMINISTIC["queue"] for link in links for name in _names(link["queue"]))
         or any(group["workload"]["name"] not in _DETERMINISTIC["workload"] for group in flows)
         or any(not _DETERMINISTIC["spread"] & group[key].keys() for group in flows for key in ("rtt_ps", "start_ps"))
         or any(group["processing_ps"] > 0 for group in flows)

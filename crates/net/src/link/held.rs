@@ -2,7 +2,8 @@
 //!
 //! Who drives the link
 //! 1. hands over each packet that [`Link::offer`] lets wait: [`Link::hold`];
-//! 2. asks for the next packet when one was handed over to an idle link, and at each departure: [`Link::transmit`];
+//! 2. asks for the next packet when one was handed over to an idle link, at each departure, and when a queue that holds its packets
+//!    back resumes ([`Link::resumes`]): [`Link::transmit`];
 //! 3. takes the packets that the queue has dropped after either: [`Link::take_dropped`].
 //!
 //! A packet has left when `transmit` is called at its departure. One that arrives at that very moment finds the place taken or free,
@@ -11,7 +12,19 @@
 use super::{Link, Offered, Service};
 use crate::queues::{DepartureDiscipline, DepartureQueue, Held};
 use parshall_units::{Duration, Instant};
+use rand_core::RngCore;
 use std::collections::VecDeque;
+
+/// What a queue that decides at departure wants to know of a packet besides what is [`Offered`].
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    /// Which flow it is of: the same number for the packets of one flow in one direction.
+    pub flow: u32,
+    /// The differentiated services code point (DSCP) of its flow, 0 to 63.
+    pub dscp: u8,
+    /// Its [`Transmission`] will have this number.
+    pub ticket: u32,
+}
 
 /// A packet's transmission begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +47,15 @@ pub(super) struct WaitingRoom {
     pub(super) queue: DepartureQueue,
     /// The packet being transmitted: it has left when the link is free.
     transmitting: Option<Held>,
+    /// When to ask the queue again, if it lets none of its packets go yet.
+    resumes: Option<Instant>,
     /// Dropped, and not yet taken.
     dropped: VecDeque<Held>,
 }
 
 impl WaitingRoom {
     pub(super) fn new(queue: DepartureQueue) -> Self {
-        Self { queue, transmitting: None, dropped: VecDeque::new() }
+        Self { queue, transmitting: None, resumes: None, dropped: VecDeque::new() }
     }
 
     /// Packets held, the one being transmitted included.
@@ -50,10 +65,11 @@ impl WaitingRoom {
 }
 
 impl Link {
-    /// A packet of flow `flow` waits from `now` on; it is called `ticket` when its turn comes.
-    pub fn hold(&mut self, now: Instant, packet: Offered, flow: u32, ticket: u32) {
+    /// A packet waits from `now` on.
+    pub fn hold<R: RngCore>(&mut self, now: Instant, packet: Offered, label: Label, random: &mut R) {
         let Service::Asked(room) = &mut self.service else { return };
         let Offered { bytes, ecn, class } = packet;
+        let Label { flow, dscp, ticket } = label;
         let waiting = room.queue.packets();
         self.occupancy.lasted(waiting, now);
         self.counts.waiting_found += waiting;
@@ -62,18 +78,27 @@ impl Link {
         self.backlog_in += class.is_in();
         let beside = room.transmitting.map_or((0, 0), |packet| (1, u64::from(packet.bytes)));
         let before = room.dropped.len();
-        let held = Held { arrived: now, bytes, ecn, class, flow, ticket, period: self.period };
-        room.queue.enqueue(held, beside, &mut room.dropped);
+        let held =
+            Held { arrived: now, bytes, ecn, class, flow, ticket, period: self.period, marked: false, dscp };
+        room.queue.enqueue(held, beside, random, &mut room.dropped);
         self.count_dropped(before);
     }
 
-    /// Whether a packet is being transmitted.
-    pub fn is_transmitting(&self) -> bool {
-        matches!(&self.service, Service::Asked(room) if room.transmitting.is_some())
+    /// Whether the time is known at which the queue is asked for its next packet: one is being transmitted, or none may go yet.
+    pub fn is_busy(&self) -> bool {
+        matches!(&self.service, Service::Asked(room) if room.transmitting.is_some() || room.resumes.is_some())
+    }
+
+    /// When to ask for the next packet if [`transmit`](Self::transmit) has given none; `None`: when the next one arrives.
+    pub fn resumes(&self) -> Option<Instant> {
+        match &self.service {
+            Service::Asked(room) => room.resumes,
+            Service::Known(_) => None,
+        }
     }
 
     /// The packet being transmitted has left, if there is one; the next one begins, if one waits.
-    pub fn transmit(&mut self, now: Instant) -> Option<Transmission> {
+    pub fn transmit<R: RngCore>(&mut self, now: Instant, random: &mut R) -> Option<Transmission> {
         let Service::Asked(room) = &mut self.service else { return None };
         debug_assert!(room.transmitting.is_none() || self.free <= now, "it is not free");
         self.occupancy.lasted(room.queue.packets(), now);
@@ -85,7 +110,8 @@ impl Link {
             self.backlog_in -= packet.class.is_in();
         }
         let before = room.dropped.len();
-        let turn = room.queue.dequeue(now, &mut room.dropped);
+        let turn = room.queue.dequeue(now, random, &mut room.dropped);
+        room.resumes = if turn.is_none() { room.queue.resumes() } else { None };
         self.count_dropped(before);
         let turn = turn?;
         let (departure, on_trace) = self.transmitter.serve(now, now, turn.packet.bytes);

@@ -3,10 +3,11 @@
 
 use super::traits::Traits;
 use super::{
-    AdaptiveRed, AdaptiveRedConfig, Arrival, Backlog, Codel, CodelConfig, DepartureDiscipline, DropTail,
-    DropTailConfig, Drr, DrrConfig, DualPi2, DualPi2Config, FqCodel, FqCodelConfig, Held, Limit, Pie,
-    PieConfig, Policer, PolicerConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Step, StepConfig,
-    Turn, Verdict,
+    AdaptiveRed, AdaptiveRedConfig, Arrival, Backlog, Cake, CakeConfig, Codel, CodelConfig,
+    DepartureDiscipline, DropTail, DropTailConfig, Drr, DrrConfig, DualPi2, DualPi2Config, FqCodel,
+    FqCodelConfig, FqPie, FqPieConfig, Held, Limit, Pie, PieConfig, Policer, PolicerConfig, Priority,
+    PriorityConfig, QueueDiscipline, Red, RedConfig, Rio, RioConfig, Sfb, SfbConfig, Shaper, ShaperConfig,
+    Step, StepConfig, Turn, Verdict,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Instant};
@@ -74,6 +75,22 @@ macro_rules! queues {
                 }
             }
 
+            /// The name that scenarios use.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$queue(_) => $name,)*
+                    $(Self::$late(_) => $late_name,)*
+                }
+            }
+
+            /// Whether it decides at a packet's departure.
+            pub fn decides_at_departure(&self) -> bool {
+                match self {
+                    $(Self::$queue(_) => false,)*
+                    $(Self::$late(_) => true,)*
+                }
+            }
+
             /// Refuses a configuration with values outside the declared ranges, or that contradicts itself.
             ///
             /// # Errors
@@ -118,16 +135,31 @@ macro_rules! queues {
         }
 
         impl DepartureDiscipline for DepartureQueue {
-            fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>) {
-                match self { $(Self::$late(queue) => queue.enqueue(packet, beside, lost),)* }
+            fn enqueue<R: RngCore>(
+                &mut self,
+                packet: Held,
+                beside: (u64, u64),
+                random: &mut R,
+                lost: &mut VecDeque<Held>,
+            ) {
+                match self { $(Self::$late(queue) => queue.enqueue(packet, beside, random, lost),)* }
             }
 
-            fn dequeue(&mut self, now: Instant, lost: &mut VecDeque<Held>) -> Option<Turn> {
-                match self { $(Self::$late(queue) => queue.dequeue(now, lost),)* }
+            fn dequeue<R: RngCore>(
+                &mut self,
+                now: Instant,
+                random: &mut R,
+                lost: &mut VecDeque<Held>,
+            ) -> Option<Turn> {
+                match self { $(Self::$late(queue) => queue.dequeue(now, random, lost),)* }
             }
 
             fn packets(&self) -> u64 {
                 match self { $(Self::$late(queue) => queue.packets(),)* }
+            }
+
+            fn resumes(&self) -> Option<Instant> {
+                match self { $(Self::$late(queue) => queue.resumes(),)* }
             }
 
             fn read_variables(&self, reader: &mut Reader<'_>) {
@@ -175,6 +207,11 @@ queues! {
     "policer" => Policer(PolicerConfig);
     "codel" => Codel(CodelConfig),
     "fq_codel" => FqCodel(FqCodelConfig),
+    "fq_pie" => FqPie(FqPieConfig),
+    "cake" => Cake(CakeConfig),
+    "sfb" => Sfb(SfbConfig),
     "drr" => Drr(DrrConfig),
     "dualpi2" => DualPi2(DualPi2Config),
+    "priority" => Priority(PriorityConfig),
+    "shaper" => Shaper(ShaperConfig),
 }

@@ -25,6 +25,7 @@ use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
+use rand_core::RngCore;
 use std::collections::VecDeque;
 
 parshall_units::configuration! {
@@ -83,7 +84,13 @@ impl DepartureDiscipline for Codel {
         self.controller.read_variables(reader);
     }
 
-    fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>) {
+    fn enqueue<R: RngCore>(
+        &mut self,
+        packet: Held,
+        beside: (u64, u64),
+        _: &mut R,
+        lost: &mut VecDeque<Held>,
+    ) {
         let (packets, bytes) = (self.fifo.len() + beside.0, self.fifo.bytes() + beside.1);
         if self.limit.has_room(packets, bytes, packet.bytes) {
             self.law.see(packet.bytes);
@@ -93,7 +100,7 @@ impl DepartureDiscipline for Codel {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, lost: &mut VecDeque<Held>) -> Option<Turn> {
+    fn dequeue<R: RngCore>(&mut self, now: Instant, _: &mut R, lost: &mut VecDeque<Held>) -> Option<Turn> {
         self.controller.dequeue(&self.law, now, &mut self.fifo, lost)
     }
 

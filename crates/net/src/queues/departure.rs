@@ -8,6 +8,7 @@ use crate::ecn::Ecn;
 use crate::markers::Class;
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Instant};
+use rand_core::RngCore;
 use std::collections::VecDeque;
 
 /// A packet that waits.
@@ -27,6 +28,10 @@ pub struct Held {
     pub ticket: u32,
     /// Which of the link's counts its arrival is in: they start anew when the warm-up ends.
     pub period: u8,
+    /// Whether the queue has marked it (CE) at its arrival.
+    pub marked: bool,
+    /// The differentiated services code point (DSCP) of its flow, 0 to 63. RFC 2474
+    pub dscp: u8,
 }
 
 /// The packet that is transmitted next.
@@ -44,13 +49,30 @@ pub trait DepartureDiscipline {
     const VARIABLES: &'static [Variable] = &[];
 
     /// A packet arrives. `beside` is what the link holds besides the queue: packets and bytes in transmission.
-    fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>);
+    fn enqueue<R: RngCore>(
+        &mut self,
+        packet: Held,
+        beside: (u64, u64),
+        random: &mut R,
+        lost: &mut VecDeque<Held>,
+    );
 
-    /// The link is free: the packet to transmit now, if any waits.
-    fn dequeue(&mut self, now: Instant, lost: &mut VecDeque<Held>) -> Option<Turn>;
+    /// The link is free: the packet to transmit now. `None`: none waits, or none may go yet.
+    fn dequeue<R: RngCore>(
+        &mut self,
+        now: Instant,
+        random: &mut R,
+        lost: &mut VecDeque<Held>,
+    ) -> Option<Turn>;
 
     /// How many packets wait.
     fn packets(&self) -> u64;
+
+    /// If packets wait, and none may go yet: when to ask again. Told after [`dequeue`](Self::dequeue) has given none; it does not
+    /// come nearer by arrivals.
+    fn resumes(&self) -> Option<Instant> {
+        None
+    }
 
     /// Tells the values of its [inner variables](Self::VARIABLES), of those that have one now.
     fn read_variables(&self, _reader: &mut Reader<'_>) {}
@@ -83,6 +105,10 @@ impl Fifo {
         Some(packet)
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Held> {
+        self.packets.iter()
+    }
+
     pub(super) fn front(&self) -> Option<&Held> {
         self.packets.front()
     }
@@ -93,5 +119,24 @@ impl Fifo {
 
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+}
+
+/// The random stream of queues that must not draw from it.
+#[cfg(test)]
+pub(super) struct NoRandom;
+
+#[cfg(test)]
+impl RngCore for NoRandom {
+    fn next_u32(&mut self) -> u32 {
+        panic!("it draws a random number")
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        panic!("it draws a random number")
+    }
+
+    fn fill_bytes(&mut self, _: &mut [u8]) {
+        panic!("it draws a random number")
     }
 }

@@ -15,11 +15,12 @@
 //! is taken from the head, as in FQ-CoDel, which tells its sender soonest; the paper leaves that open.
 
 use super::departure::Fifo;
-use super::fq_codel::mixed;
+use super::flow_queues::mixed;
 use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, Instant};
+use rand_core::RngCore;
 use std::collections::VecDeque;
 
 parshall_units::configuration! {
@@ -108,7 +109,13 @@ impl DepartureDiscipline for Drr {
         reader("active", self.active.len() as f64);
     }
 
-    fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>) {
+    fn enqueue<R: RngCore>(
+        &mut self,
+        packet: Held,
+        beside: (u64, u64),
+        _: &mut R,
+        lost: &mut VecDeque<Held>,
+    ) {
         let index = mixed(u64::from(packet.flow)) % self.queues.len() as u64;
         let queue = &mut self.queues[index as usize];
         if queue.fifo.len() == 0 {
@@ -124,7 +131,7 @@ impl DepartureDiscipline for Drr {
     }
 
     /// §3, Fig. 4
-    fn dequeue(&mut self, _: Instant, _: &mut VecDeque<Held>) -> Option<Turn> {
+    fn dequeue<R: RngCore>(&mut self, _: Instant, _: &mut R, _: &mut VecDeque<Held>) -> Option<Turn> {
         loop {
             let index = *self.active.front()?;
             let queue = &mut self.queues[index as usize];
@@ -149,6 +156,7 @@ impl DepartureDiscipline for Drr {
 
 #[cfg(test)]
 mod tests {
+    use super::super::departure::NoRandom;
     use super::*;
     use crate::ecn::Ecn;
     use crate::markers::Class;
@@ -167,16 +175,16 @@ mod tests {
 
     fn packet(flow: u32, bytes: u32) -> Held {
         let (arrived, ecn, class) = (Instant::ZERO, Ecn::NotCapable, Class::Out);
-        Held { arrived, bytes, ecn, class, flow, ticket: 0, period: 0 }
+        Held { arrived, bytes, ecn, class, flow, ticket: 0, period: 0, marked: false, dscp: 0 }
     }
 
     /// Offers packets of (flow, bytes), then asks for all of them; what is served in order, and what is lost.
     fn served(queue: &mut Drr, packets: &[(u32, u32)]) -> (Packets, Packets) {
         let mut lost = VecDeque::new();
         for &(flow, bytes) in packets {
-            queue.enqueue(packet(flow, bytes), (0, 0), &mut lost);
+            queue.enqueue(packet(flow, bytes), (0, 0), &mut NoRandom, &mut lost);
         }
-        let turns = std::iter::from_fn(|| queue.dequeue(Instant::ZERO, &mut VecDeque::new()));
+        let turns = std::iter::from_fn(|| queue.dequeue(Instant::ZERO, &mut NoRandom, &mut VecDeque::new()));
         let order = turns.map(|turn| (turn.packet.flow, turn.packet.bytes)).collect();
         assert_eq!((queue.packets, queue.bytes, queue.active.len(), queue.in_turn), (0, 0, 0, false));
         assert!(queue.queues.iter().all(|queue| queue.deficit == 0));
@@ -208,15 +216,18 @@ mod tests {
         let mut queue = drr(2, 1500);
         let mut lost = VecDeque::new();
         for (flow, bytes) in [(1, 700), (1, 700)] {
-            queue.enqueue(packet(flow, bytes), (0, 0), &mut lost);
+            queue.enqueue(packet(flow, bytes), (0, 0), &mut NoRandom, &mut lost);
         }
-        queue.dequeue(Instant::ZERO, &mut lost);
+        queue.dequeue(Instant::ZERO, &mut NoRandom, &mut lost);
         // Flow 1 is in its turn with 800 bytes left when its last packet goes; flow 2 begins with a quantum of its own.
         for (flow, bytes) in [(2, 600), (3, 500)] {
-            queue.enqueue(packet(flow, bytes), (0, 0), &mut lost);
+            queue.enqueue(packet(flow, bytes), (0, 0), &mut NoRandom, &mut lost);
         }
         assert_eq!(lost.pop_back().map(|packet| packet.flow), Some(1));
-        assert_eq!(queue.dequeue(Instant::ZERO, &mut lost).map(|turn| turn.packet.flow), Some(2));
+        assert_eq!(
+            queue.dequeue(Instant::ZERO, &mut NoRandom, &mut lost).map(|turn| turn.packet.flow),
+            Some(2)
+        );
         assert_eq!(queue.queues.iter().map(|queue| queue.deficit).sum::<u64>(), 0);
     }
 
@@ -229,12 +240,12 @@ mod tests {
             let mut queue = drr(1000, quantum);
             for (one, two, three) in sizes {
                 for (flow, bytes) in [(1, one), (2, two), (3, three)] {
-                    queue.enqueue(packet(flow, bytes), (0, 0), &mut VecDeque::new());
+                    queue.enqueue(packet(flow, bytes), (0, 0), &mut NoRandom, &mut VecDeque::new());
                 }
             }
             let mut sent = [0i64; 3];
             while queue.active.len() == 3 {
-                let packet = queue.dequeue(Instant::ZERO, &mut VecDeque::new()).unwrap().packet;
+                let packet = queue.dequeue(Instant::ZERO, &mut NoRandom, &mut VecDeque::new()).unwrap().packet;
                 sent[packet.flow as usize - 1] += i64::from(packet.bytes);
                 let ahead = sent.iter().max().unwrap() - sent.iter().min().unwrap();
                 prop_assert!(ahead <= i64::from(quantum) + 2 * 1500, "{sent:?}");

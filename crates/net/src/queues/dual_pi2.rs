@@ -33,6 +33,7 @@ use super::traits::{Drops, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant, Packets};
+use rand_core::RngCore;
 use std::collections::VecDeque;
 
 parshall_units::choice! {
@@ -269,7 +270,13 @@ impl DepartureDiscipline for DualPi2 {
         }
     }
 
-    fn enqueue(&mut self, packet: Held, beside: (u64, u64), lost: &mut VecDeque<Held>) {
+    fn enqueue<R: RngCore>(
+        &mut self,
+        packet: Held,
+        beside: (u64, u64),
+        _: &mut R,
+        lost: &mut VecDeque<Held>,
+    ) {
         self.catch_up(packet.arrived);
         let bytes = self.classic.fifo.bytes() + self.l4s.fifo.bytes() + beside.1;
         if !self.config.limit.has_room(self.packets() + beside.0, bytes, packet.bytes) {
@@ -281,7 +288,7 @@ impl DepartureDiscipline for DualPi2 {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, lost: &mut VecDeque<Held>) -> Option<Turn> {
+    fn dequeue<R: RngCore>(&mut self, now: Instant, _: &mut R, lost: &mut VecDeque<Held>) -> Option<Turn> {
         self.catch_up(now);
         while self.packets() > 0 {
             let l4s = self.is_l4s_next(now);

@@ -5,6 +5,7 @@
 //! turn comes: [`DepartureDiscipline`].
 
 mod adaptive_red;
+mod cake;
 pub mod catalog;
 mod codel;
 mod departure;
@@ -12,16 +13,23 @@ mod drop_tail;
 mod drr;
 mod dual_pi2;
 mod early_drop;
+mod flow_queues;
 mod fq_codel;
+mod fq_pie;
+mod inner;
 mod pie;
 mod policer;
+mod priority;
 mod proportional_integral;
 mod red;
 mod rio;
+mod sfb;
+mod shaper;
 mod step;
 pub mod traits;
 
 pub use adaptive_red::{AdaptiveRed, AdaptiveRedConfig};
+pub use cake::{Cake, CakeConfig, CakeFraming, CakeTins};
 pub use catalog::{DepartureQueue, Discipline, Queue, QueueConfig};
 pub use codel::{Codel, CodelConfig};
 pub use departure::{DepartureDiscipline, Held, Turn};
@@ -29,10 +37,15 @@ pub use drop_tail::{DropTail, DropTailConfig};
 pub use drr::{Drr, DrrConfig};
 pub use dual_pi2::{DualPi2, DualPi2Config, DualScheduler};
 pub use fq_codel::{FqCodel, FqCodelConfig};
+pub use fq_pie::{FqPie, FqPieConfig};
+pub use inner::InnerConfig;
 pub use pie::{Pie, PieConfig};
 pub use policer::{Policer, PolicerConfig};
+pub use priority::{Bands, Priority, PriorityConfig};
 pub use red::{Red, RedConfig};
 pub use rio::{CoinKind, Length, Rio, RioConfig};
+pub use sfb::{Sfb, SfbConfig};
+pub use shaper::{Shaper, ShaperConfig};
 pub use step::{Step, StepConfig};
 
 use crate::ecn::Ecn;

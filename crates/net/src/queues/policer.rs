@@ -6,8 +6,8 @@
 //! | CIR | `rate` | bit/s, headers included |
 //! | CBS | `burst` | bytes |
 //!
-//! What conforms waits in order of arrival for the link, as in a drop-tail queue. A packet that finds no room takes no tokens. The same
-//! rate without drops as long as there is room, a shaper, is a link of that rate.
+//! What conforms waits in order of arrival for the link, as in a drop-tail queue. A packet that finds no room takes no tokens. What delays
+//! instead of dropping is a shaper (`shaper.rs`).
 
 use super::traits::{Drops, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};

@@ -30,6 +30,10 @@ pub enum Separates {
     Profiles,
     /// Those of low latency (L4S): they have a queue of their own.
     LowLatency,
+    /// Those of a class of traffic, by the DSCP: they go before others, or behind.
+    Classes,
+    /// Those of flows that do not react to losses: more of them are dropped.
+    Responsiveness,
 }
 
 /// What a queue declares.

@@ -3,7 +3,7 @@
 use super::Wires;
 use crate::endpoints::datagram::DatagramGroup;
 use crate::endpoints::tcp::TcpGroup;
-use etherparse::{TcpHeader, TcpOptionElement};
+use etherparse::{IpDscp, TcpHeader, TcpOptionElement};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
 use parshall_units::Duration;
@@ -39,6 +39,7 @@ pub(super) struct TcpRoute {
     pub(super) payload: u32,
     pub(super) ack_bytes: u32,
     pub(super) ecn: Ecn,
+    pub(super) dscp: IpDscp,
     pub(super) marked: bool,
     timestamps: bool,
     sack: bool,
@@ -53,7 +54,13 @@ pub(super) struct DatagramRoute {
     pub(super) number: u32,
     pub(super) forth: Vec<Hop>,
     pub(super) header_bytes: u32,
+    pub(super) dscp: IpDscp,
     pub(super) marked: bool,
+}
+
+/// A DSCP as the IP header has it.
+fn codepoint(dscp: u8) -> IpDscp {
+    IpDscp::try_new(dscp).unwrap_or_default()
 }
 
 /// The largest shift of a window. RFC 7323 §2.3
@@ -73,6 +80,7 @@ impl TcpRoute {
             payload,
             ack_bytes: group.tcp.ack_size.0 as u32,
             ecn: group.ecn,
+            dscp: codepoint(group.dscp),
             marked: group.marker.build().is_some(),
             timestamps: group.tcp.timestamps,
             sack: group.tcp.recovery.uses_sack(),
@@ -129,6 +137,7 @@ impl DatagramRoute {
             number: group.number,
             forth: hops(wires, &group.path, &[]),
             header_bytes: group.header_bytes,
+            dscp: codepoint(group.dscp),
             marked: !matches!(group.marker, MarkerConfig::None(_)),
         }
     }

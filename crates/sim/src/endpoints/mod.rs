@@ -67,6 +67,9 @@ pub(crate) trait Line {
     /// What a packet says about ECN.
     fn ecn(&self, packet: &Packet) -> Ecn;
 
+    /// The DSCP of its packets.
+    fn dscp(&self) -> u8;
+
     /// A packet will leave its last link, propagation included, at this time, which may be ahead of the network's.
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, tag: u32);
 
@@ -239,6 +242,13 @@ macro_rules! endpoints {
             pub(crate) fn hop(&mut self, owner: Owner, hop: u8, packet: &Packet) -> Hop {
                 match owner.line {
                     $($($(#[$only_line])* LineKind::$Line => Hop::of(&self.$kind.$line(owner.flow), hop, packet),)+)+
+                }
+            }
+
+            /// [`Line::dscp`]
+            pub(crate) fn dscp(&mut self, owner: Owner) -> u8 {
+                match owner.line {
+                    $($($(#[$only_line])* LineKind::$Line => self.$kind.$line(owner.flow).dscp(),)+)+
                 }
             }
 

@@ -91,6 +91,10 @@ impl Line for &mut OutsideFlow {
         Ecn::NotCapable
     }
 
+    fn dscp(&self) -> u8 {
+        0
+    }
+
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, _: u32) {
         let arrives = at + self.legs.to_receiver;
         self.delivered.push_back((arrives, packet.seq()));

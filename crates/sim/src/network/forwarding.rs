@@ -7,7 +7,7 @@ use crate::event::Entity;
 use crate::packet::{Owner, Packet, Transit};
 use crate::shared::Core;
 use parshall_net::ecn::Ecn;
-use parshall_net::link::{Offered, Transmission};
+use parshall_net::link::{Label, Offered, Transmission};
 use parshall_units::Instant;
 
 /// What is left to do with a packet that came to its first link, where that is more than usual.
@@ -129,30 +129,35 @@ impl Network {
     /// A packet waits at such a link; if the link is idle, the next transmission begins.
     #[inline(never)]
     fn hold(&mut self, now: Instant, index: u32, ecn: Ecn, transit: Transit) {
-        let LinkState { link, waiting, .. } = &mut self.links[index as usize];
         let Transit { packet, owner, .. } = transit;
+        let dscp = self.endpoints.dscp(owner);
+        let LinkState { link, waiting, random, .. } = &mut self.links[index as usize];
         let offered = Offered { bytes: packet.bytes(), ecn, class: packet.class() };
-        let ticket = waiting.store(transit);
-        link.hold(now, offered, owner.flow_number(), ticket);
-        if link.is_transmitting() {
+        let label = Label { flow: owner.flow_number(), dscp, ticket: waiting.store(transit) };
+        link.hold(now, offered, label, random);
+        if link.is_busy() {
             self.lose_dropped(index);
-        } else if let Some(departure) = self.transmit(now, index) {
-            self.core.queue.push(departure, Entity::Transmission(index));
+        } else if let Some(next) = self.transmit(now, index) {
+            self.core.queue.push(next, Entity::Transmission(index));
         }
     }
 
-    /// A packet has left such a link.
+    /// A packet has left such a link, or its queue lets the next one go.
     #[inline(never)]
     pub(super) fn on_transmission(&mut self, now: Instant, index: u32) {
         let next = self.transmit(now, index);
         self.core.queue.top_again_at(next, Entity::Transmission(index));
     }
 
-    /// The link is free: the packet whose turn it is leaves at the moment returned, and what follows from that is done.
+    /// The link is free: the packet whose turn it is begins to leave, and what follows from that is done. Returns when the link is to be
+    /// asked again.
     fn transmit(&mut self, now: Instant, index: u32) -> Option<Instant> {
-        let transmission = self.links[index as usize].link.transmit(now);
+        let LinkState { link, random, .. } = &mut self.links[index as usize];
+        let transmission = link.transmit(now, random);
         self.lose_dropped(index);
-        let Transmission { ticket, departure, waiting, marked, counted } = transmission?;
+        let Some(Transmission { ticket, departure, waiting, marked, counted }) = transmission else {
+            return self.links[index as usize].link.resumes();
+        };
         let state = &mut self.links[index as usize];
         let mut transit = state.waiting.take(ticket);
         state.probe.waited(waiting, counted);

@@ -11,7 +11,7 @@ use crate::testing::{
     datagram_group, drop_tail, everything, link, network, read, run, scenario, tcp_group, MS,
 };
 use crate::{build, Monitor};
-use parshall_net::link::{Link, Offered, Outcome};
+use parshall_net::link::{Label, Link, Offered, Outcome};
 use parshall_net::queues::QueueConfig;
 use parshall_net::rate::Transmitter;
 use parshall_records::LinkRow;
@@ -287,12 +287,14 @@ fn the_warm_up_ends_before_the_packets_of_that_moment() {
 struct Alone {
     link: Link,
     random: crate::random::Stream,
+    /// When it is asked for its next packet.
     busy_until: Option<Instant>,
 }
 
 impl Alone {
     fn transmit(&mut self, now: Instant) {
-        self.busy_until = self.link.transmit(now).map(|next| next.departure);
+        let next = self.link.transmit(now, &mut self.random);
+        self.busy_until = next.map_or_else(|| self.link.resumes(), |next| Some(next.departure));
         while self.link.take_dropped().is_some() {}
     }
 
@@ -301,8 +303,9 @@ impl Alone {
             self.transmit(free);
         }
         if self.link.offer(now, Offered::plain(500), &mut self.random) == Outcome::Waits {
-            self.link.hold(now, Offered::plain(500), 0, ticket);
-            if self.link.is_transmitting() {
+            let label = Label { flow: 0, dscp: 0, ticket };
+            self.link.hold(now, Offered::plain(500), label, &mut self.random);
+            if self.link.is_busy() {
                 while self.link.take_dropped().is_some() {}
             } else {
                 self.transmit(now);
@@ -324,7 +327,16 @@ fn a_queue_does_in_the_network_what_it_does_alone() {
     let codel = json!({
         "name": "codel", "limit": {"packets": 100}, "target": 5 * MS, "interval": 100 * MS, "ecn": false
     });
-    for queue in [red, pie, codel] {
+    let fq_pie = json!({
+        "name": "fq_pie", "limit": {"packets": 100}, "memory_limit": 1_000_000, "queues": 16, "quantum": 1500,
+        "target": 15 * MS, "update_interval": 15 * MS, "alpha": 0.125, "beta": 1.25, "max_burst": 0, "ecn": false,
+        "mark_up_to": 0.1
+    });
+    let shaper = json!({
+        "name": "shaper", "rate": 650_000, "burst": 1000, "peak_rate": null,
+        "queue": {"name": "drop_tail", "limit": {"packets": 40}}
+    });
+    for queue in [red, pie, codel, fq_pie, shaper] {
         // Datagrams of 500 bytes each 3.076923 ms reach the link 4.5 ms later; it needs 5.714286 ms for each.
         let name = queue["name"].clone();
         let regular = scenario(&[link("q", 700_000, &queue)], &[datagram_group("d", 1, 1_300_000)], 4000);

@@ -57,7 +57,7 @@ fn the_delays_are_those_of_the_packets_accepted() {
     for queue in [drop_tail(20), codel(20)] {
         let network = &mut run(&scenario(&queue, 0.0, 500), 0);
         let histogram: u64 = network.links[0].probe.delays.buckets().map(|(_, _, packets)| packets).sum();
-        let asked = network.links[0].link.is_transmitting();
+        let asked = network.links[0].link.is_busy();
         let held = network.links[0].link.queued();
         let (_, link) = rows(network);
         let accepted = link.arrivals_packets - link.dropped_packets;

@@ -72,6 +72,12 @@ fn controls(fits: impl Fn(&str) -> bool) -> Vec<Entry> {
     parshall_congestion::catalog::CATALOG.iter().filter(|each| fits(each.name)).copied().collect()
 }
 
+/// The queues of these names.
+fn queues(names: &[&str]) -> Vec<Entry> {
+    let catalog = parshall_net::queues::catalog::CATALOG;
+    catalog.iter().filter(|each| names.contains(&each.name)).copied().collect()
+}
+
 /// What is left of the bytes; when they are used up, every choice is the first.
 struct Choices<'a> {
     data: &'a [u8],
@@ -156,6 +162,10 @@ impl Choices<'_> {
             }
             Kind::Numbers => (0..self.below(10)).map(|_| self.real(0.01, 100.0)).collect(),
             Kind::Control => self.entry(&controls(|each| parameter.choices.contains(&each)), payload),
+            Kind::Queue => self.entry(&queues(parameter.choices), payload),
+            Kind::Queues => {
+                (0..self.below(4)).map(|_| self.entry(&queues(parameter.choices), payload)).collect()
+            }
             Kind::Buffer if self.is() => json!({"packets": self.whole(1, 300)}),
             Kind::Buffer => json!({"bytes": self.whole(1, 300_000)}),
             Kind::SizeDistribution => self.distribution(1.0, 100_000.0),
@@ -280,6 +290,7 @@ impl Choices<'_> {
             "rtt_ps": self.spread(60 * PS_PER_MS, 100),
             "access_bps": access_bps,
             "access_packets": access_packets,
+            "dscp": self.below(64),
             "marker": if self.byte() % 4 == 3 { self.entry(parshall_net::markers::catalog::CATALOG, payload) } else { json!({"name": "none"}) },
             "start_ps": self.spread(0, 100),
             "packet_bytes": packet_bytes,

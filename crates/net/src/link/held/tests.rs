@@ -5,7 +5,9 @@ use crate::ecn::Ecn;
 use crate::link::Outcome;
 use crate::loss::{BernoulliConfig, LossConfig};
 use crate::markers::Class;
-use crate::queues::{CodelConfig, DualPi2Config, DualScheduler, FqCodelConfig, Limit, QueueConfig};
+use crate::queues::{
+    CodelConfig, DualPi2Config, DualScheduler, FqCodelConfig, FqPieConfig, Limit, QueueConfig, ShaperConfig,
+};
 use crate::rate::Transmitter;
 use parshall_units::{Bytes, Packets, Rate};
 use proptest::prelude::*;
@@ -53,13 +55,40 @@ fn hasty(limit: u64) -> Vec<QueueConfig> {
         classic_share: 0.3,
         time_shift: Duration::ZERO,
     };
-    vec![codel(limit, 1, 2), QueueConfig::FqCodel(fair), QueueConfig::DualPi2(dual)]
+    let fair_pie = FqPieConfig {
+        limit: Limit::Packets(limit),
+        memory_limit: Bytes(20_000),
+        queues: 3,
+        quantum: Bytes(1000),
+        target: Duration::from_millis(1),
+        update_interval: Duration::from_millis(1),
+        alpha: 10.0,
+        beta: 100.0,
+        max_burst: Duration::ZERO,
+        ecn: true,
+        mark_up_to: 0.2,
+    };
+    let shaper = ShaperConfig {
+        rate: Rate::from_bps(8_000_000).unwrap(),
+        burst: Bytes(3000),
+        peak_rate: Rate::from_bps(10_000_000),
+        queue: codel(limit, 1, 2).try_into().unwrap(),
+    };
+    vec![
+        QueueConfig::Shaper(shaper),
+        codel(limit, 1, 2),
+        QueueConfig::FqCodel(fair),
+        QueueConfig::FqPie(fair_pie),
+        QueueConfig::DualPi2(dual),
+    ]
 }
 
 /// Runs the transmissions due up to `now`; adds up what happened.
 #[derive(Default)]
 struct Driven {
-    departure: Option<Instant>,
+    /// When to ask for the next packet.
+    next: Option<Instant>,
+    transmitting: bool,
     /// Arrivals of the packets that wait, by ticket.
     waiting: BTreeMap<u32, Instant>,
     waited_s: f64,
@@ -67,10 +96,12 @@ struct Driven {
 }
 
 impl Driven {
-    fn begin(&mut self, link: &mut Link, now: Instant) {
-        let transmission = link.transmit(now);
+    fn begin(&mut self, link: &mut Link, now: Instant, random: &mut Xoshiro256PlusPlus) {
+        let transmission = link.transmit(now, random);
         self.drop(link, now);
-        self.departure = transmission.map(|t| t.departure);
+        self.next = transmission.map_or_else(|| link.resumes(), |t| Some(t.departure));
+        assert_eq!(link.is_busy(), self.next.is_some());
+        self.transmitting = transmission.is_some();
         if let Some(t) = transmission {
             let arrived = self.waiting.remove(&t.ticket).unwrap();
             assert_eq!(t.waiting, now.since(arrived));
@@ -86,9 +117,9 @@ impl Driven {
         }
     }
 
-    fn until(&mut self, link: &mut Link, now: Instant) {
-        while let Some(departure) = self.departure.filter(|&departure| departure < now) {
-            self.begin(link, departure);
+    fn until(&mut self, link: &mut Link, now: Instant, random: &mut Xoshiro256PlusPlus) {
+        while let Some(next) = self.next.filter(|&next| next < now) {
+            self.begin(link, next, random);
         }
     }
 }
@@ -100,7 +131,7 @@ fn a_packet_waits_for_the_one_before_it_and_leaves_when_asked() {
     let at = |ms| Instant::ZERO + Duration::from_millis(ms);
     for ticket in 0..2 {
         assert_eq!(link.offer(at(0), Offered::plain(1500), &mut random), Outcome::Waits);
-        link.hold(at(0), Offered::plain(1500), 0, ticket);
+        link.hold(at(0), Offered::plain(1500), Label { flow: 0, dscp: 0, ticket }, &mut random);
     }
     let transmission = |ticket, departure, waiting| Transmission {
         ticket,
@@ -109,12 +140,12 @@ fn a_packet_waits_for_the_one_before_it_and_leaves_when_asked() {
         marked: false,
         counted: true,
     };
-    assert_eq!(link.transmit(at(0)), Some(transmission(0, 1, 0)));
-    assert!(link.is_transmitting());
+    assert_eq!(link.transmit(at(0), &mut random), Some(transmission(0, 1, 0)));
+    assert!(link.is_busy());
     assert_eq!(link.queued(), 2);
-    assert_eq!(link.transmit(at(1)), Some(transmission(1, 2, 1)));
-    assert_eq!(link.transmit(at(2)), None);
-    assert!(!link.is_transmitting());
+    assert_eq!(link.transmit(at(1), &mut random), Some(transmission(1, 2, 1)));
+    assert_eq!(link.transmit(at(2), &mut random), None);
+    assert!(!link.is_busy());
     let (counts, occupancy) = link.measured(at(4));
     assert_eq!((counts.arrivals, counts.forwarded, counts.forwarded_bytes), (2, 2, 3000));
     assert_eq!(counts.waiting_found, 1);
@@ -137,18 +168,19 @@ proptest! {
             let mut driven = Driven::default();
             for (ticket, &(gap, bytes, ecn, within, flow)) in arrivals.iter().enumerate() {
                 now += Duration::from_ps(gap);
-                driven.until(&mut link, now);
+                driven.until(&mut link, now, &mut random);
                 let packet = Offered { bytes, ecn, class: Class::within(within) };
                 if link.offer(now, packet, &mut random) == Outcome::Waits {
                     driven.waiting.insert(ticket as u32, now);
-                    link.hold(now, packet, flow, ticket as u32);
+                    let label = Label { flow, dscp: flow as u8 * 15, ticket: ticket as u32 };
+                    link.hold(now, packet, label, &mut random);
                     driven.drop(&mut link, now);
-                    if !link.is_transmitting() {
-                        driven.begin(&mut link, now);
+                    if !link.is_busy() {
+                        driven.begin(&mut link, now, &mut random);
                     }
                 }
                 prop_assert!(link.queued() <= limit);
-                prop_assert_eq!(link.queued(), driven.waiting.len() as u64 + u64::from(link.is_transmitting()));
+                prop_assert_eq!(link.queued(), driven.waiting.len() as u64 + u64::from(driven.transmitting));
                 let (queued, queued_in) = (link.queued(), link.queued_in());
                 let (counts, _) = link.measured(now);
                 prop_assert_eq!(counts.arrivals, counts.forwarded + counts.dropped + counts.medium_losses + queued);
@@ -157,7 +189,7 @@ proptest! {
                 }
             }
             let last = now + Duration::from_secs(2);
-            driven.until(&mut link, last);
+            driven.until(&mut link, last, &mut random);
             prop_assert_eq!((link.queued(), link.queued_in()), (0, 0));
             prop_assert!(driven.departures.windows(2).all(|pair| pair[0] < pair[1]));
             // Little's law, exactly: the area under the queue is the sum of the waits, of what was dropped too.

@@ -1,5 +1,6 @@
 //! Against schedules computed by hand from RFC 8289.
 
+use super::super::departure::NoRandom;
 use super::*;
 use crate::markers::Class;
 use crate::queues::{Discipline, QueueConfig};
@@ -19,7 +20,17 @@ fn config(ecn: bool) -> CodelConfig {
 }
 
 fn packet(arrived: Instant, ticket: u32) -> Held {
-    Held { arrived, bytes: 1000, ecn: crate::ecn::Ecn::Ect0, class: Class::Out, flow: 0, ticket, period: 0 }
+    Held {
+        arrived,
+        bytes: 1000,
+        ecn: crate::ecn::Ecn::Ect0,
+        class: Class::Out,
+        flow: 0,
+        ticket,
+        period: 0,
+        marked: false,
+        dscp: 0,
+    }
 }
 
 /// Asks a queue for a packet each millisecond of `turns`. Before each, it is filled anew with so many packets that have waited for
@@ -114,7 +125,7 @@ fn what_does_not_fit_is_lost() {
     let mut codel = Codel::new(&CodelConfig { limit: Limit::Packets(3), ..config(false) });
     let mut lost = VecDeque::new();
     for ticket in 0..3 {
-        codel.enqueue(packet(ms(0), ticket), (1, 1000), &mut lost);
+        codel.enqueue(packet(ms(0), ticket), (1, 1000), &mut NoRandom, &mut lost);
     }
     assert_eq!((codel.packets(), lost.len(), lost[0].ticket), (2, 1, 2));
 }

@@ -1,5 +1,6 @@
 //! Against steps computed by hand from RFC 9332, appendix A.
 
+use super::super::departure::NoRandom;
 use super::*;
 use crate::ecn::Ecn;
 use crate::markers::Class;
@@ -31,7 +32,17 @@ fn config() -> DualPi2Config {
 }
 
 fn packet(arrived: Instant, ecn: Ecn) -> Held {
-    Held { arrived, bytes: 1000, ecn, class: Class::Out, flow: 0, ticket: 0, period: 0 }
+    Held {
+        arrived,
+        bytes: 1000,
+        ecn,
+        class: Class::Out,
+        flow: 0,
+        ticket: 0,
+        period: 0,
+        marked: false,
+        dscp: 0,
+    }
 }
 
 /// Queues that hold so many packets of each kind, all of `arrived`.
@@ -39,7 +50,7 @@ fn holding(config: &DualPi2Config, arrived: Instant, packets: &[(Ecn, usize)]) -
     let mut queue = DualPi2::new(config);
     for &(ecn, count) in packets {
         for _ in 0..count {
-            queue.enqueue(packet(arrived, ecn), (0, 0), &mut VecDeque::new());
+            queue.enqueue(packet(arrived, ecn), (0, 0), &mut NoRandom, &mut VecDeque::new());
         }
     }
     queue
@@ -48,7 +59,7 @@ fn holding(config: &DualPi2Config, arrived: Instant, packets: &[(Ecn, usize)]) -
 /// The next packet, if nothing is dropped before it.
 fn next(queue: &mut DualPi2, now: Instant) -> Turn {
     let mut lost = VecDeque::new();
-    let turn = queue.dequeue(now, &mut lost).expect("one waits");
+    let turn = queue.dequeue(now, &mut NoRandom, &mut lost).expect("one waits");
     assert!(lost.is_empty());
     turn
 }
@@ -72,7 +83,7 @@ fn the_probability_is_computed_as_in_appendix_a() {
 #[test]
 fn the_longer_of_the_two_delays_counts() {
     let mut queue = holding(&config(), at(0), &[(Ecn::Ect1, 10)]);
-    queue.enqueue(packet(at(10_000), Ecn::Ect0), (0, 0), &mut VecDeque::new());
+    queue.enqueue(packet(at(10_000), Ecn::Ect0), (0, 0), &mut NoRandom, &mut VecDeque::new());
     queue.catch_up(at(15_000));
     assert!((queue.base - 0.045).abs() < 1e-12, "{}", queue.base);
 }
@@ -138,8 +149,8 @@ fn the_classic_queue_gets_its_share() {
 fn with_a_time_shift_the_packet_that_waits_longest_goes_first() {
     let shifted = DualPi2Config { scheduler: DualScheduler::TimeShifted, ..config() };
     let mut queue = holding(&shifted, at(0), &[(Ecn::NotCapable, 2)]);
-    queue.enqueue(packet(at(49_999), Ecn::Ect1), (0, 0), &mut VecDeque::new());
-    queue.enqueue(packet(at(50_001), Ecn::Ect1), (0, 0), &mut VecDeque::new());
+    queue.enqueue(packet(at(49_999), Ecn::Ect1), (0, 0), &mut NoRandom, &mut VecDeque::new());
+    queue.enqueue(packet(at(50_001), Ecn::Ect1), (0, 0), &mut NoRandom, &mut VecDeque::new());
     let l4s = [(); 4].map(|()| next(&mut queue, at(60_000)).packet.ecn.is_l4s());
     assert_eq!(l4s, [true, false, false, true]);
 }
@@ -150,7 +161,8 @@ fn in_overload_both_queues_drop_what_could_be_marked() {
         let mut queue = holding(&config(), at(0), &[(ecn, 100)]);
         queue.base = 0.5; // k p' = 1, and a quarter is dropped
         let mut lost = VecDeque::new();
-        let turns: Vec<Turn> = std::iter::from_fn(|| queue.dequeue(at(1), &mut lost)).collect();
+        let turns: Vec<Turn> =
+            std::iter::from_fn(|| queue.dequeue(at(1), &mut NoRandom, &mut lost)).collect();
         assert_eq!((turns.len(), lost.len()), (75, 25));
         assert!(turns.iter().all(|turn| turn.marked == marked), "{ecn:?}");
     }
@@ -178,7 +190,7 @@ proptest! {
         let (mut classic, mut all) = (0.0, 0.0);
         for bytes in seed {
             for ecn in [Ecn::Ect1, Ecn::NotCapable] {
-                queue.enqueue(Held { bytes, ..packet(at(0), ecn) }, (0, 0), &mut VecDeque::new());
+                queue.enqueue(Held { bytes, ..packet(at(0), ecn) }, (0, 0), &mut NoRandom, &mut VecDeque::new());
             }
             let turn = next(&mut queue, at(0));
             all += f64::from(turn.packet.bytes);

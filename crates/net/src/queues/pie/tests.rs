@@ -3,6 +3,8 @@
 use super::*;
 use crate::ecn::Ecn;
 use crate::markers::Class;
+use crate::unit_interval;
+use parshall_units::Instant;
 use proptest::prelude::*;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -87,6 +87,7 @@ fn in_common(group: &GroupPlan<'_>) -> Result<DatagramGroup, Problem> {
         name: group.name.clone(),
         number: group.number,
         header_bytes: spec.header_bytes,
+        dscp: spec.dscp,
         processing_time: Duration::from_ps(spec.processing_ps),
         access: group.access()?,
         marker: spec.marker.clone(),

@@ -21,6 +21,8 @@ pub(crate) struct DatagramGroup {
     /// Its place among the groups of the scenario.
     pub(crate) number: u32,
     pub(crate) header_bytes: u32,
+    /// The DSCP of its packets.
+    pub(crate) dscp: u8,
     /// Each datagram waits a random part of this before it leaves its host; zero: none does.
     pub(crate) processing_time: Duration,
     pub(crate) access: Option<AccessLink>,

@@ -80,6 +80,10 @@ impl Line for Datagrams<'_> {
         Ecn::NotCapable
     }
 
+    fn dscp(&self) -> u8 {
+        self.group.dscp
+    }
+
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, _: u32) {
         self.flow.receive(self.group, core, at + self.flow.to_receiver, packet);

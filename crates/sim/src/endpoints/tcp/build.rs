@@ -79,6 +79,7 @@ fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) ->
         knowledge: control.knowledge(),
         packet_bytes: spec.packet_bytes,
         header_bytes: spec.header_bytes,
+        dscp: spec.dscp,
         processing_time: Duration::from_ps(spec.processing_ps),
         access: group.access()?,
         marker: spec.marker.clone(),

@@ -17,6 +17,8 @@ pub(crate) struct TcpGroup {
     pub(crate) tcp: TcpConfig,
     /// What its data packets say about ECN.
     pub(crate) ecn: Ecn,
+    /// The DSCP of its packets, ACKs included.
+    pub(crate) dscp: u8,
     pub(crate) control: ControlConfig,
     /// What its connections know together: a group has one destination.
     pub(crate) knowledge: Option<Knowledge>,

@@ -126,6 +126,10 @@ impl Line for Data<'_> {
         packet.ecn(self.group.ecn)
     }
 
+    fn dscp(&self) -> u8 {
+        self.group.dscp
+    }
+
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, _: u32) {
         self.flow.receive(self.group, core, at + self.flow.legs.to_receiver, packet);
@@ -169,6 +173,10 @@ impl Line for Acks<'_> {
     #[inline]
     fn ecn(&self, _: &Packet) -> Ecn {
         Ecn::NotCapable
+    }
+
+    fn dscp(&self) -> u8 {
+        self.group.dscp
     }
 
     #[inline]
