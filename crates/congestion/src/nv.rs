@@ -248,7 +248,7 @@ mod tests {
     const BASE: Duration = Duration::from_millis(1);
 
     fn nv(window: f64, ssthresh: f64) -> Nv {
-        let config = NvConfig { pad: 10.0, reset_period: Duration::from_secs(5).as_ps(), kept: 0.8 };
+        let config = NvConfig { pad: 10.0, reset_period: Duration::from_secs(5), kept: 0.8 };
         Nv::new(&config, Start { window, ssthresh, ..Start::NEW })
     }
 

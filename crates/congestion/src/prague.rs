@@ -183,7 +183,7 @@ mod tests {
     const REFERENCE_RTT: Duration = Duration::from_millis(25);
 
     fn prague(window: f64, ssthresh: f64) -> Prague {
-        let config = PragueConfig { gain: 0.0625, reference_rtt: REFERENCE_RTT.as_ps() };
+        let config = PragueConfig { gain: 0.0625, reference_rtt: REFERENCE_RTT };
         Prague::new(&config, Start { window, ssthresh, ..Start::NEW })
     }
 

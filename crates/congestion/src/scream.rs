@@ -350,8 +350,8 @@ mod tests {
 
     fn scream(reference: f64) -> Scream {
         let config = ScreamConfig {
-            target: Duration::from_millis(60).as_ps(),
-            largest_target: Duration::from_millis(400).as_ps(),
+            target: Duration::from_millis(60),
+            largest_target: Duration::from_millis(400),
             kept: 0.7,
         };
         Scream::new(&config, Start { window: reference, ..Start::NEW })

@@ -60,8 +60,6 @@ pub(crate) struct Connection {
     pub(crate) send_cwr: bool,
     /// Whether packets are paced at all.
     pub(crate) paces: bool,
-    /// Whether the window grows after an ECN reduction all the same.
-    grows_reduced: bool,
     /// Whether pacing was what stopped the last transmission.
     pub(crate) paced: bool,
     /// Whether each transmission is noted: for pacing, rate samples or RACK.
@@ -81,6 +79,8 @@ pub(crate) struct Connection {
     /// Pacing: no packet before this.
     pub(crate) next_send: Instant,
     send_syn: bool,
+    /// Whether the window grows after an ECN reduction all the same.
+    grows_reduced: bool,
 }
 
 impl Connection {

@@ -12,18 +12,18 @@ fn config() -> Bbr2Config {
     Bbr2Config {
         loss_threshold: 0.02,
         beta: 0.7,
-        probe_rtt_interval: Duration::from_secs(5).as_ps(),
-        probe_rtt_duration: Duration::from_millis(200).as_ps(),
+        probe_rtt_interval: Duration::from_secs(5),
+        probe_rtt_duration: Duration::from_millis(200),
         ecn: false,
         ecn_factor: 1.0 / 3.0,
         ecn_threshold: 0.5,
-        ecn_max_rtt: Duration::from_millis(5).as_ps(),
+        ecn_max_rtt: Duration::from_millis(5),
     }
 }
 
 /// Marks are answered, at the feed's RTT of 100 ms too.
 fn answering_marks() -> Bbr2Config {
-    Bbr2Config { ecn: true, ecn_max_rtt: Duration::from_secs(1).as_ps(), ..config() }
+    Bbr2Config { ecn: true, ecn_max_rtt: Duration::from_secs(1), ..config() }
 }
 
 fn bbr2(config: &Bbr2Config) -> Bbr2 {
