@@ -140,7 +140,7 @@ def test_one_of_users_is_used_like_ours(run: ps.Run, tmp_path: Path) -> None:
     assert any("goodput of the best flow" in header for header in headers)
     both = comparing.compare(made, made)
     assert {each.metric for each in both.differences} == {"most_bps", "goodput_bps"}
-    rows = made.store.query("SELECT value FROM metrics WHERE metric = 'most_bps'", ["counts"])
+    rows = ps.query(made.store, "SELECT value FROM metrics WHERE metric = 'most_bps'", ["counts"])
     assert rows.height == 6
 
 
@@ -226,7 +226,7 @@ def test_a_sweep_that_names_an_unknown_one_is_refused(tmp_path: Path) -> None:
     swept(tmp_path, metrics=["most_bps"])
     own.forget("most_bps")
     later = ps.Sweep.load(tmp_path, "counts")
-    assert later.store.query("SELECT goodput_bps FROM runs", ["counts"]).height == 6
+    assert ps.query(later.store, "SELECT goodput_bps FROM runs", ["counts"]).height == 6
     with pytest.raises(InputError, match="one of your own is to be defined first"):
         later.points  # noqa: B018 - it is computed
 

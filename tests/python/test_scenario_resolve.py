@@ -284,7 +284,8 @@ def _entries(name: str) -> list[Entry]:
 @pytest.mark.parametrize("entry", _entries("congestion_controls"), ids=lambda entry: entry.name)
 def test_every_congestion_control_can_be_run(entry: Entry, document: Document) -> None:
     document["flows"][0]["congestion_control"] = _configured(entry)
-    assert simulate(resolved(document))["packets_forwarded"] > 100
+    # GCC begins with 25 packets/s, as it does for calls, and the run lasts 2 s.
+    assert simulate(resolved(document))["packets_forwarded"] > (50 if entry.name == "gcc" else 100)
 
 
 @pytest.mark.parametrize("entry", _entries("queues"), ids=lambda entry: entry.name)

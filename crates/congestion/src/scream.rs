@@ -110,7 +110,7 @@ impl Scream {
         Variable::new("rate", "packets/s", "the rate (target_bitrate)"),
         Variable::new("reference_window", "packets", "window of which that is the rate (ref_wnd)"),
         Variable::new("queueing_delay", "s", "averaged (qdelay_avg)"),
-        Variable::new("target", "s", "queueing delay that is aimed at (qdelay_target)"),
+        Variable::new("delay_target", "s", "queueing delay that is aimed at (qdelay_target)"),
     ];
 
     /// A control at the start of a connection.
@@ -340,7 +340,7 @@ impl CongestionControl for Scream {
         reader("rate", self.rate);
         reader("reference_window", self.reference);
         reader("queueing_delay", self.average);
-        reader("target", self.target);
+        reader("delay_target", self.target);
     }
 }
 
