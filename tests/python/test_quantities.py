@@ -302,7 +302,7 @@ def test_a_digest_follows_what_a_function_does(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_digest_is_the_same_in_another_process() -> None:
-    code = "from parshall.quantities import catalog, digest; print(digest.of_quantities(catalog.OURS.values()))", naming
+    code = "from parshall.quantities import catalog, digest; print(digest.of_quantities(catalog.OURS.values()))"
     found = {subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout for _ in range(2)}
     assert found == {f"{digest.of_quantities(catalog.OURS.values())}\n".encode()}
 
