@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from parshall.campaign import Store
+from parshall.campaign.store import STORE_FILE, Store
 from parshall.errors import InputError
 from parshall.runs import Run
-from parshall.traces import Observation
+from parshall.runs.storage import REPETITIONS, RUN_FILE
+from parshall.traces.observation import OBSERVATION_FILE, Observation
 
 
 def load(place: str | Path) -> Run | Observation | Store:
@@ -25,10 +26,10 @@ def load(place: str | Path) -> Run | Observation | Store:
     """
     path = Path(place)
     directory = path.parent if path.is_file() else path
-    if (directory / "observation.json").exists():
+    if (directory / OBSERVATION_FILE).exists():
         return Observation.load(directory)
-    if (directory / "store.json").exists():
+    if (directory / STORE_FILE).exists():
         return Store(directory)
-    if (directory / "run.json").exists() or (directory / "repetitions").exists():
+    if (directory / RUN_FILE).exists() or (directory / REPETITIONS).exists():
         return Run.load(directory)
     raise InputError(f"{place}: no results; accepted: the directory of a run, an observation or a store of sweeps")

@@ -187,7 +187,7 @@ impl Gcc {
     /// §6
     fn judge_losses(&mut self, now: Instant) {
         if now.since(self.judged_at) >= LOSS_INTERVAL {
-            let packets = self.losses.delivered + self.losses.lost;
+            let packets = self.losses.packets();
             let share = if packets > 0.0 { self.losses.lost / packets } else { 0.0 };
             if share > HIGH_LOSS {
                 self.rate *= 1.0 - 0.5 * share;

@@ -22,7 +22,7 @@
 //!
 //! A rate that the application does not use is not tested, and stays.
 
-use crate::report::Report;
+use crate::report::{Report, Round};
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
 use parshall_units::parameters::{Reader, Variable};
 
@@ -91,14 +91,14 @@ impl RateBased {
     }
 
     /// d lambda / dt, over a round trip.
-    fn decide(&mut self, length_s: f64) {
+    fn decide(&mut self, round: Round) {
         if self.rate == 0.0 {
             self.rate = self.window / self.srtt_s;
             self.rate_before = self.rate;
         }
-        let throughput = self.report.delivered / length_s;
+        let throughput = round.delivered / round.length_s;
         let congested = match self.config.congestion {
-            CongestionSignal::Loss => self.report.lost > 0.0,
+            CongestionSignal::Loss => round.lost > 0.0,
             CongestionSignal::Gradient => self
                 .last
                 .is_some_and(|(rate, before)| (self.rate_before - rate) * (throughput - before) < 0.0),
@@ -106,9 +106,9 @@ impl RateBased {
         self.last = Some((self.rate_before, throughput));
         self.rate_before = self.rate;
         if congested {
-            self.rate *= libm::exp(-self.config.decrease * length_s);
+            self.rate *= libm::exp(-self.config.decrease * round.length_s);
         } else {
-            self.rate += self.slope * self.config.increase * length_s;
+            self.rate += self.slope * self.config.increase * round.length_s;
         }
         self.rate = self.rate.max(1.0 / self.srtt_s).min(self.config.ceiling);
         self.window = (2.0 * self.rate * self.srtt_s).max(MIN_SSTHRESH);
@@ -130,17 +130,9 @@ impl CongestionControl for RateBased {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        let length_s = self.report.hear(ack);
-        if !ack.round_ended {
-            return;
+        if let Some(round) = self.report.round(ack, &mut self.srtt_s) {
+            self.decide(round);
         }
-        if ack.srtt.as_ps() > 0 {
-            self.srtt_s = ack.srtt.as_secs_f64();
-        }
-        if let Some(length_s) = length_s {
-            self.decide(length_s);
-        }
-        self.report.restart(ack.now);
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {

@@ -2,7 +2,16 @@
 //! the ACKs of a round.
 
 use crate::AckEvent;
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
+
+/// A round trip that ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round {
+    pub(crate) length_s: f64,
+    /// Packets that arrived, of those sent at one rate.
+    pub(crate) delivered: f64,
+    pub(crate) lost: f64,
+}
 
 /// The round trip under way.
 #[derive(Clone, Debug)]
@@ -33,6 +42,26 @@ impl Report {
         let length_s = ack.now.since(self.began).as_secs_f64();
         let says_something = self.began != Instant::ZERO && length_s > 0.0 && !self.unused;
         (ack.round_ended && says_something).then_some(length_s)
+    }
+
+    /// Counts an ACK. At the end of a round trip the next one begins: the RTT is read, and what arrived is given, if it says
+    /// something of the rate.
+    pub(crate) fn round(&mut self, ack: &AckEvent, rtt_s: &mut f64) -> Option<Round> {
+        let length_s = self.hear(ack);
+        if !ack.round_ended {
+            return None;
+        }
+        if ack.srtt > Duration::ZERO {
+            *rtt_s = ack.srtt.as_secs_f64();
+        }
+        let Self { delivered, lost, .. } = *self;
+        self.restart(ack.now);
+        length_s.map(|length_s| Round { length_s, delivered, lost })
+    }
+
+    /// Packets of which it tells.
+    pub(crate) fn packets(&self) -> f64 {
+        self.delivered + self.lost
     }
 
     /// A loss was noticed otherwise.

@@ -308,7 +308,7 @@ impl CongestionControl for Scream {
         }
         self.report.hear(ack);
         self.lost |= self.report.lost > 0.0;
-        let packets = self.report.delivered + self.report.lost;
+        let packets = self.report.packets();
         self.report.restart(ack.now);
         let before = self.window;
         let unused = ack.sample.as_ref().is_some_and(|sample| sample.app_limited);

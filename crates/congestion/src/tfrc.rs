@@ -21,7 +21,7 @@
 //!
 //! The RFC's text was not at hand: its rules stand here as they are commonly quoted, and section numbers with them.
 
-use crate::report::Report;
+use crate::report::{Report, Round};
 use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTHRESH};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Instant;
@@ -139,13 +139,13 @@ impl Tfrc {
     }
 
     /// A report. RFC 5348 §4.3
-    fn hear(&mut self, now: Instant, length_s: f64) {
+    fn hear(&mut self, now: Instant, round: Round) {
         let first_rate = self.window / self.rtt_s;
         if self.rate == 0.0 {
             self.rate = first_rate;
         }
-        self.received = [self.report.delivered / length_s, self.received[0]];
-        self.count_losses(now);
+        self.received = [round.delivered / round.length_s, self.received[0]];
+        self.count_losses(now, round);
         let limit = 2.0 * self.received[0].max(self.received[1]);
         let p = self.intervals.event_rate();
         self.rate = if p > 0.0 {
@@ -157,10 +157,10 @@ impl Tfrc {
     }
 
     /// The report's packets, and the loss event that begins with it, if one does.
-    fn count_losses(&mut self, now: Instant) {
-        let packets = self.report.delivered + self.report.lost;
+    fn count_losses(&mut self, now: Instant, round: Round) {
+        let packets = round.delivered + round.lost;
         let same = self.event_at != Instant::ZERO && now.since(self.event_at).as_secs_f64() <= self.rtt_s;
-        if self.report.lost == 0.0 || same {
+        if round.lost == 0.0 || same {
             self.intervals.open += packets;
             return;
         }
@@ -190,17 +190,9 @@ impl CongestionControl for Tfrc {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        let length_s = self.report.hear(ack);
-        if !ack.round_ended {
-            return;
+        if let Some(round) = self.report.round(ack, &mut self.rtt_s) {
+            self.hear(ack.now, round);
         }
-        if ack.srtt.as_ps() > 0 {
-            self.rtt_s = ack.srtt.as_secs_f64();
-        }
-        if let Some(length_s) = length_s {
-            self.hear(ack.now, length_s);
-        }
-        self.report.restart(ack.now);
     }
 
     fn on_congestion(&mut self, _: &CongestionEvent) {

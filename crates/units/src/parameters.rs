@@ -113,14 +113,6 @@ impl Parameter {
         Err(ConfigError::new(self.name, self.shown(value), accepted))
     }
 
-    /// Refuses a name that is none of the choices, if there are any.
-    pub(crate) fn check_choice(&self, name: &str) -> Result<(), ConfigError> {
-        if self.choices.is_empty() || self.choices.contains(&name) {
-            return Ok(());
-        }
-        Err(ConfigError::new(self.name, name, format!("one of {}", self.choices.join(", "))))
-    }
-
     /// A number as a scenario would write it.
     fn shown(&self, number: f64) -> String {
         match self.kind {

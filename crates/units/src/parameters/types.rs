@@ -84,10 +84,3 @@ impl ParameterType for Vec<Bytes> {
 
 /// What is behind it checks itself.
 impl<T> Bounded for Box<T> {}
-
-/// A choice that is not an enum yet: [`choice!`](crate::choice) declares one.
-impl Bounded for String {
-    fn check_range(&self, parameter: &Parameter) -> Result<(), ConfigError> {
-        parameter.check_choice(self)
-    }
-}
