@@ -24,7 +24,7 @@ pub(crate) struct DatagramProbe {
 }
 
 impl DatagramProbe {
-    /// `internals`: as of [`FlowProbe::new`].
+    /// `internals`: as of that of TCP flows.
     pub(crate) fn new(interval: Interval, internals: Option<Arc<str>>) -> Self {
         Self {
             samples: Samples::new(interval, internals),
