@@ -6,7 +6,7 @@
 //! | alpha | `alpha` | share of packets marked, averaged |
 //! | g | `gain` | weight of the newest share |
 //! | R | `srtt_s` | s |
-//! | R_virt | [`PragueRule::virtual_rtt_s`] | s: max(R, `reference_rtt`) |
+//! | R_virt | `virtual_rtt_s` | s: max(R, `reference_rtt`) |
 //! | | `reference_rtt` | below which flows act as if this were their RTT |
 //!
 //! As DCTCP it takes alpha/2 of the window at a mark, once a round trip, and halves at a loss as Reno. What differs:

@@ -17,7 +17,7 @@
 //! best effort; if none is within its rate, the one that will be soonest. So each gets what it needs, and none can starve another. Without
 //! a `rate`, tins are served by deficit round robin with these weights.
 //!
-//! *Flow isolation*: in each tin 1024 queues as in [`FlowQueues`], in sets of eight. A flow has a set by its hash, and in it the queue
+//! *Flow isolation*: in each tin 1024 queues as in FQ-CoDel, in sets of eight. A flow has a set by its hash, and in it the queue
 //! that has been its own, or a free one: two flows share a queue only if a set has no free one. A new queue that falls empty with
 //! credit left is new again with its next packet. The quantum is what 1/4096 s (of the tin's rate in bytes) transmits, 300 to 1514 bytes.
 //!
