@@ -45,6 +45,10 @@ _ORDERED = (
     ("alpha", "beta"),
     ("min_rto", "max_rto"),
     ("target", "interval"),
+    ("target", "rtt"),
+    ("warm_up", "rehash_interval"),
+    ("min_increase", "max_increase"),
+    ("min_decrease", "max_decrease"),
 )
 """Pairs of parameters of which the first is to be the smaller one."""
 
@@ -258,6 +262,12 @@ class Draw(random.Random):
                 return self.choice(family("recoveries")).name
             case "control":
                 return self.entry("congestion_controls", only=parameter.choices, without=("rate_based",))
+            case "queue":
+                return self.entry("queues", only=parameter.choices)
+            case "queues":
+                return [self.entry("queues", only=parameter.choices) for _ in range(self.randint(3, 5))]
+            case "numbers" if parameter.name == "band_of":
+                return [self.randint(0, 2) for _ in range(8)]
             case "numbers":
                 return [] if self.maybe(0.7) else [self.uniform(0.1, 5.0) for _ in range(self.randint(1, 8))]
             case "weight":
