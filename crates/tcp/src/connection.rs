@@ -13,6 +13,7 @@ mod handshake;
 
 use crate::ranges::Range;
 use crate::rto::RetransmissionTimeout;
+use crate::rules::{Rules, WindowUse};
 use crate::segment::Ack;
 use crate::statistics::Statistics;
 use crate::TcpConfig;
@@ -78,6 +79,8 @@ pub(crate) struct Connection {
     reduced_until: u64,
     /// Pacing: no packet before this.
     pub(crate) next_send: Instant,
+    /// With Linux's rules: how far the window is used.
+    window_use: Option<Box<WindowUse>>,
     send_syn: bool,
     /// Whether the window grows after an ECN reduction all the same.
     grows_reduced: bool,
@@ -122,6 +125,7 @@ impl Connection {
             recover: base - 1,
             reduced_until: base,
             next_send: Instant::ZERO,
+            window_use: (config.rules == Rules::Linux).then(|| Box::new(WindowUse::new(base))),
             send_syn: config.handshake,
         }
     }
@@ -257,11 +261,16 @@ impl Connection {
     }
 
     /// The retransmission timer expired: what every recovery does. RFC 6298 §5, RFC 5681 §3.1
-    pub(crate) fn on_timeout(&mut self, now: Instant) {
+    pub(crate) fn on_timeout(&mut self, config: &TcpConfig, now: Instant) {
         self.statistics.timeouts += 1;
         if !self.timer_retransmitted {
             self.timer_retransmitted = true;
-            self.control.on_timeout(&self.congestion(now, Signal::Loss));
+            let reduced = match config.rules {
+                Rules::Rfc => self.flight(),
+                Rules::Linux => self.whole_window(),
+            };
+            self.control
+                .on_timeout(&CongestionEvent { in_flight: reduced, ..self.congestion(now, Signal::Loss) });
         }
         self.rto.back_off();
         self.reduced = false;
@@ -288,6 +297,20 @@ impl Connection {
         }
     }
 
+    /// The window lets nothing go.
+    pub(crate) fn out_of_window(&mut self) {
+        self.window_limited = true;
+        self.note_use(0);
+    }
+
+    /// So many packets are to be sent at once now. Only Linux's rules remember it.
+    #[inline(never)]
+    pub(crate) fn note_use(&mut self, packets: u64) {
+        if let Some(window_use) = &mut self.window_use {
+            window_use.note((self.una, self.nxt + packets), self.window_limited);
+        }
+    }
+
     /// There is nothing to send, and room for it.
     pub(crate) fn out_of_data(&mut self, in_network: u64) {
         self.window_limited = false;
@@ -298,10 +321,20 @@ impl Connection {
 
     // --- ECN ---
 
-    /// Whether the window may grow by an ACK. RFC 3168 §6.1.2
+    #[inline(never)]
+    fn uses_window(&self) -> bool {
+        let (window, ssthresh) = (self.control.window(), self.control.ssthresh());
+        self.window_use.as_ref().is_some_and(|used| used.may_grow(window, window < ssthresh))
+    }
+
+    /// Whether the window may grow by an ACK: if it is used (RFC 5681 §3.1), and not reduced in this round trip (RFC 3168 §6.1.2).
     #[inline]
-    pub(crate) fn may_grow(&self, ack: &Ack) -> bool {
-        self.window_limited && !self.reduced && !ack.congestion_echo
+    pub(crate) fn may_grow(&self, config: &TcpConfig, ack: &Ack) -> bool {
+        let used = match config.rules {
+            Rules::Rfc => self.window_limited,
+            Rules::Linux => self.uses_window(),
+        };
+        used && !self.reduced && !ack.congestion_echo
     }
 
     /// One reduction a round trip. RFC 3168 §6.1.2

@@ -19,6 +19,7 @@
 //! | `recovery/rack.rs` | losses found by time, tail loss probes | RFC 8985 |
 //! | `recovery/prr.rs` | proportional rate reduction | RFC 6937 |
 //! | [`rto`] | retransmission timeout | RFC 6298 |
+//! | `rules` | where Linux does otherwise than the RFCs: whose rules hold | Linux |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
 //! | `info` | what a sender knows, in the terms of `TCP_INFO` | Linux |
@@ -33,6 +34,7 @@ pub mod ranges;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;
+mod rules;
 pub mod segment;
 pub mod sender;
 pub mod ssthresh_cache;
@@ -43,6 +45,7 @@ pub use info::Info;
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rto::RtoFloor;
+pub use rules::Rules;
 pub use segment::{Ack, SackBlocks, Segment};
 pub use sender::Sender;
 pub use ssthresh_cache::SsthreshCache;

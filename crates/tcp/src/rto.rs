@@ -74,6 +74,7 @@ impl RetransmissionTimeout {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::rules::Rules;
     use crate::{Recovery, SsthreshCache};
     use parshall_congestion::SlowStart;
     use parshall_units::{Bytes, Packets};
@@ -102,6 +103,7 @@ pub(crate) mod tests {
             ssthresh_cached: SsthreshCache::Off,
             persistent: false,
             byte_counting: true,
+            rules: Rules::Rfc,
             ack_size: Bytes(40),
         }
     }

@@ -1,8 +1,9 @@
 //! Whole transfers over a path that loses what a test tells it to, for every recovery.
 
 use parshall_congestion::{CongestionControl, ControlConfig, DctcpConfig, RenoConfig, SlowStart, Start};
+use parshall_tcp::ranges::Range;
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, SsthreshCache, TcpConfig};
+use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Rules, Segment, Sender, SsthreshCache, TcpConfig};
 use parshall_units::{Bytes, Duration, Instant, Packets};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -12,7 +13,7 @@ const RECOVERIES: [Recovery; 5] =
 const ONE_WAY: Duration = Duration::from_millis(50);
 
 /// With hundreds of flows most of what a packet costs is the memory of its flow that it touches: no more of it unnoticed.
-const _: () = assert!(Sender::HOT_BYTES <= 248 && size_of::<Sender>() <= 320);
+const _: () = assert!(Sender::HOT_BYTES <= 248 && size_of::<Sender>() <= 328);
 
 fn config(recovery: Recovery) -> TcpConfig {
     TcpConfig {
@@ -38,6 +39,7 @@ fn config(recovery: Recovery) -> TcpConfig {
         ssthresh_cached: SsthreshCache::Off,
         persistent: false,
         byte_counting: true,
+        rules: Rules::Rfc,
         ack_size: Bytes(40),
     }
 }
@@ -639,4 +641,52 @@ fn acks_without_news_do_not_put_the_probe_off() {
     bench.sender.on_timer(&bench.config, probe);
     bench.pump(300);
     assert_eq!(milliseconds(bench.sent.last().unwrap().sent), 300);
+}
+
+/// RFC 5681 §3.1 eq. (4) reduces what is in flight, Linux the window; an application that uses little of it tells them apart.
+#[test]
+fn after_a_timeout_linux_keeps_half_of_the_window_and_the_rfcs_half_of_the_flight() {
+    for (rules, ssthresh) in [(Rules::Rfc, 2.0), (Rules::Linux, 5.0)] {
+        let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Sack) };
+        let mut path = Path::new(config, 3).losing(&[0, 1, 2]);
+        path.run();
+        assert_eq!(path.sender.statistics().timeouts, 1);
+        assert_eq!(path.sender.control().ssthresh(), ssthresh, "{rules:?}");
+    }
+}
+
+/// Six packets of a window of ten: Linux's slow start goes on up to twice the six.
+#[test]
+fn a_window_that_is_half_used_grows_in_linux_alone() {
+    for (rules, window) in [(Rules::Rfc, 10.0), (Rules::Linux, 12.0)] {
+        let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 6);
+        path.run();
+        assert_eq!(path.sender.control().window(), window, "{rules:?}");
+    }
+}
+
+/// An ACK of four packets, of which two were SACKed before: RFC 3465 counts four, Linux the other two.
+#[test]
+fn what_was_sacked_before_counts_once_in_linux() {
+    let grown = |rules| {
+        let config = TcpConfig { rules, initial_window: Packets(4), ..config(Recovery::Rack) };
+        let mut sender = sender(&config);
+        sender.supply(100);
+        while sender.poll_transmit(&config, Instant::ZERO).is_some() {}
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let ack = |cumulative, sacked| Ack {
+            cumulative,
+            echo: Instant::ZERO,
+            echo_retransmission: false,
+            congestion_echo: false,
+            syn: false,
+            sack: [sacked, Range::default(), Range::default()],
+        };
+        sender.on_ack(&config, at(100), &ack(1, Range { start: 2, end: 4 }));
+        sender.on_ack(&config, at(101), &ack(5, Range::default())); // packet 1 was late, not lost
+        sender.control().window()
+    };
+    assert_eq!(grown(Rules::Rfc), 8.0);
+    assert_eq!(grown(Rules::Linux), 6.0);
 }

@@ -93,17 +93,17 @@ impl Repair for Classic {
         now: Instant,
         _ack: &Ack,
         acked: u64,
-    ) -> bool {
+    ) -> Option<u64> {
         if connection.phase == Phase::Recovery {
             self.on_recovery_ack(connection, config, now, acked);
-            return false;
+            return None;
         }
         connection.arm_timer(config, now);
         if connection.phase == Phase::Loss && connection.una >= connection.recover {
             self.end(connection);
         }
         self.dupacks = 0;
-        true
+        Some(acked)
     }
 
     /// A duplicate ACK.
@@ -121,7 +121,7 @@ impl Repair for Classic {
     }
 
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
-        connection.on_timeout(now);
+        connection.on_timeout(config, now);
         self.reset();
         connection.nxt = connection.una;
         connection.arm_timer(config, now);

@@ -36,8 +36,8 @@ use sack::Sack;
 /// It owns the way in which losses are found, what is sent again, and the retransmission timer. Packets that go simply one after
 /// another are not its concern, and most ACKs are answered so: what is asked for each of them is inlined and looks at flags only.
 pub(crate) trait Repair {
-    /// An ACK acknowledges new data: `acked` packets, which the connection no longer counts as outstanding. Whether the window
-    /// may grow by it.
+    /// An ACK acknowledges new data: `acked` packets, which the connection no longer counts as outstanding. How many packets it reports
+    /// as delivered that no ACK had reported before; `None`: the window may not grow by it.
     fn on_new_data(
         &mut self,
         connection: &mut Connection,
@@ -45,7 +45,7 @@ pub(crate) trait Repair {
         now: Instant,
         ack: &Ack,
         acked: u64,
-    ) -> bool;
+    ) -> Option<u64>;
 
     /// An ACK acknowledges nothing new cumulatively, while data is outstanding.
     fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack);
@@ -138,8 +138,8 @@ impl LossRecovery {
             Recovery::Tahoe => Self::Classic(Classic::new(Variant::Tahoe)),
             Recovery::Reno => Self::Classic(Classic::new(Variant::Reno)),
             Recovery::NewReno => Self::Classic(Classic::new(Variant::NewReno)),
-            Recovery::Sack => Self::Sack(Sack::new(proportional)),
-            Recovery::Rack => Self::Rack(Rack::new(base, proportional)),
+            Recovery::Sack => Self::Sack(Sack::new(proportional, config.rules)),
+            Recovery::Rack => Self::Rack(Rack::new(base, proportional, config.rules)),
         }
     }
 
@@ -158,7 +158,7 @@ impl Repair for LossRecovery {
         now: Instant,
         ack: &Ack,
         acked: u64,
-    ) -> bool {
+    ) -> Option<u64> {
         each!(self, repair => repair.on_new_data(connection, config, now, ack, acked))
     }
 

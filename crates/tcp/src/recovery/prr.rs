@@ -3,43 +3,74 @@
 //! | RFC 6937 | here |
 //! | --- | --- |
 //! | `prr_delivered`, `prr_out` | `delivered`, `out` |
-//! | `RecoverFS` | `flight_at_start` |
+//! | `RecoverFS` | `before`: packets in flight when the recovery began; with Linux's rules the window |
 //! | `sndcnt` | `quota` |
+//!
+//! With Linux's rules ([`Rules`]) the ACK that begins a recovery counts as the later ones do, and below ssthresh a packet more than was
+//! delivered goes only for an ACK that advances and finds no loss (`SafeACK` of draft-ietf-tcpm-prr-rfc6937bis).
 
 use crate::connection::{Connection, Phase};
+use crate::rules::Rules;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
 
 /// Proportional rate reduction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Prr {
+    rules: Rules,
     delivered: u64,
     out: u64,
-    flight_at_start: u64,
+    before: u64,
     /// Packets that may go now.
     quota: u64,
 }
 
+/// What an ACK in recovery reports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Report {
+    /// Packets that no ACK had reported before.
+    pub(super) delivered: u64,
+    /// It acknowledges new data, and no loss is found by it.
+    pub(super) safe: bool,
+}
+
 impl Prr {
     /// Of a connection, if it reduces so.
-    pub(super) fn of(proportional: bool) -> Option<Self> {
-        proportional.then(Self::default)
+    pub(super) fn of(proportional: bool, rules: Rules) -> Option<Self> {
+        proportional.then(|| Self::new(rules, 1))
     }
 
-    /// A recovery begins with so many packets in flight.
-    pub(super) fn start(&mut self, flight: u64) {
-        *self = Self { flight_at_start: flight.max(1), ..Self::default() };
+    fn new(rules: Rules, before: u64) -> Self {
+        Self { rules, delivered: 0, out: 0, before, quota: 0 }
     }
 
-    /// An ACK in recovery: `delivered` packets more left the network, in which there are `pipe` now. RFC 6937 §3.1, with the slow-start
-    /// reduction bound.
-    pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64) {
+    /// A recovery begins on a connection, whose control has not heard of the loss yet.
+    pub(super) fn start(&mut self, connection: &Connection) {
+        let before = match self.rules {
+            Rules::Rfc => connection.flight(),
+            Rules::Linux => connection.whole_window(),
+        };
+        *self = Self::new(self.rules, before.max(1));
+    }
+
+    /// The ACK that begins the recovery, after [`start`](Self::start).
+    pub(super) fn on_first_ack(&mut self, report: Report, pipe: u64, ssthresh: u64) {
+        if self.rules == Rules::Linux {
+            self.on_ack(report, pipe, ssthresh);
+        }
+    }
+
+    /// A later ACK in recovery; there are `pipe` packets in the network now. RFC 6937 §3.1, with the slow-start reduction bound.
+    pub(super) fn on_ack(&mut self, Report { delivered, safe }: Report, pipe: u64, ssthresh: u64) {
+        if self.rules == Rules::Linux && delivered == 0 {
+            return;
+        }
         self.delivered += delivered;
         self.quota = if pipe > ssthresh {
-            (self.delivered * ssthresh).div_ceil(self.flight_at_start).saturating_sub(self.out)
+            (self.delivered * ssthresh).div_ceil(self.before).saturating_sub(self.out)
         } else {
-            let limit = self.delivered.saturating_sub(self.out).max(delivered) + 1;
-            (ssthresh - pipe).min(limit)
+            let limit = self.delivered.saturating_sub(self.out).max(delivered);
+            (ssthresh - pipe).min(limit + u64::from(safe || self.rules == Rules::Rfc))
         };
     }
 
@@ -81,11 +112,10 @@ mod tests {
     /// RFC 6937 §3.1: while more is in the network than ssthresh, packets go in the proportion of ssthresh to what was in flight.
     #[test]
     fn sends_in_proportion_and_then_up_to_ssthresh() {
-        let mut prr = Prr::default();
-        prr.start(20);
+        let mut prr = Prr::new(Rules::Rfc, 20);
         let mut sent = 0;
         for delivered in 1..=10 {
-            prr.on_ack(1, 20 - delivered, 10);
+            prr.on_ack(Report { delivered: 1, safe: false }, 20 - delivered, 10);
             while prr.quota > 0 {
                 prr.sent();
                 sent += 1;
@@ -95,7 +125,22 @@ mod tests {
             }
         }
         // At the bound: no more than one packet above what was delivered.
-        prr.on_ack(3, 2, 10);
+        prr.on_ack(Report { delivered: 3, safe: false }, 2, 10);
         assert_eq!(prr.quota, 8.min((13 - sent).max(3) + 1));
+    }
+
+    /// `SafeACK`: one packet more than was delivered, if the ACK advances and finds no loss; no ACK without news changes anything.
+    #[test]
+    fn linux_asks_whether_an_ack_is_safe() {
+        for (safe, quota) in [(false, 2), (true, 3)] {
+            let mut prr = Prr::new(Rules::Linux, 20);
+            prr.on_first_ack(Report { delivered: 2, safe }, 4, 10);
+            assert_eq!(prr.quota, quota);
+            prr.on_ack(Report { delivered: 0, safe: false }, 4, 10);
+            assert_eq!(prr.quota, quota);
+        }
+        let mut rfc = Prr::new(Rules::Rfc, 20);
+        rfc.on_first_ack(Report { delivered: 2, safe: true }, 4, 10);
+        assert_eq!(rfc.quota, 0, "it counts from the second ACK on");
     }
 }

@@ -13,9 +13,10 @@ mod probe;
 mod reordering;
 mod segments;
 
-use super::prr::{has_room, window_now, Prr};
+use super::prr::{has_room, window_now, Prr, Report};
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
+use crate::rules::Rules;
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
@@ -46,9 +47,9 @@ struct State {
 }
 
 impl State {
-    fn new(base: u64, prr: Option<Prr>) -> Self {
+    fn new(base: u64, rules: Rules, prr: Option<Prr>) -> Self {
         Self {
-            segments: Segments::new(base),
+            segments: Segments::new(base, rules),
             reordering: ReorderingWindow::FIRST,
             probe: LossProbe::NONE,
             timers: Timers::OFF,
@@ -90,12 +91,12 @@ struct Restart {
 }
 
 impl Rack {
-    pub(crate) fn new(base: u64, proportional: bool) -> Self {
-        let state = Box::new(State::new(base, Prr::of(proportional)));
+    pub(crate) fn new(base: u64, proportional: bool, rules: Rules) -> Self {
+        let state = Box::new(State::new(base, rules, Prr::of(proportional, rules)));
         Self { has_holes: false, retransmit_first: false, state }
     }
 
-    /// An ACK; `advances`: of new data. Whether the window may grow by it.
+    /// An ACK; `advances`: of new data. The packets that it reports as delivered, `None` if the window may not grow by them.
     fn on_ack(
         &mut self,
         connection: &mut Connection,
@@ -103,7 +104,7 @@ impl Rack {
         now: Instant,
         ack: &Ack,
         advances: bool,
-    ) -> bool {
+    ) -> Option<u64> {
         let State { segments, reordering, probe, .. } = &mut *self.state;
         let una = connection.una;
         let echo = config.timestamps.then_some(ack.echo);
@@ -131,47 +132,52 @@ impl Rack {
         if answer == ProbeAnswer::Repaired && connection.phase == Phase::Open {
             connection.reduce_at_once(now);
         }
-        self.find_losses(connection, now);
+        let found = self.find_losses(connection, now);
+        let report = Report { delivered, safe: advances && found == 0 };
         let grows = match connection.phase {
-            Phase::Open => !self.start_if_lost(connection, now),
+            Phase::Open => !self.start_if_lost(connection, now, report),
             Phase::Recovery => {
-                self.count_delivered(connection, delivered);
+                self.count_delivered(connection, report);
                 false
             }
             Phase::Loss | Phase::Connecting => true,
         };
         self.schedule(connection, config, now, Restart { retransmission: advances, probe: advances });
-        grows
+        grows.then_some(delivered)
     }
 
-    /// Looks for losses at `now`.
-    fn find_losses(&mut self, connection: &mut Connection, now: Instant) {
+    /// Looks for losses at `now`; how many there are.
+    fn find_losses(&mut self, connection: &mut Connection, now: Instant) -> u64 {
         let State { segments, reordering, timers, .. } = &mut *self.state;
         let window = reordering.length(segments, &connection.rtt, connection.phase != Phase::Open);
         let (found, in_doubt_until) = segments.detect_losses(now, window);
         timers.reordering = in_doubt_until;
         connection.count_lost(found);
+        found
     }
 
     /// Whether there are losses, which fast recovery then begins to repair.
-    fn start_if_lost(&mut self, connection: &mut Connection, now: Instant) -> bool {
-        if self.state.segments.lost_count() == 0 {
+    fn start_if_lost(&mut self, connection: &mut Connection, now: Instant, report: Report) -> bool {
+        let State { segments, prr, .. } = &mut *self.state;
+        if segments.lost_count() == 0 {
             return false;
         }
-        let flight = connection.flight();
-        connection.begin_recovery(now);
-        self.retransmit_first = true;
-        if let Some(prr) = &mut self.state.prr {
-            prr.start(flight);
+        if let Some(prr) = prr {
+            prr.start(connection);
         }
+        connection.begin_recovery(now);
+        if let Some(prr) = prr {
+            prr.on_first_ack(report, segments.pipe(), connection.whole_window());
+        }
+        self.retransmit_first = true;
         true
     }
 
-    /// Recovery goes on: `delivered` packets more left the network.
-    fn count_delivered(&mut self, connection: &Connection, delivered: u64) {
+    /// Recovery goes on.
+    fn count_delivered(&mut self, connection: &Connection, report: Report) {
         let State { segments, prr, .. } = &mut *self.state;
         if let Some(prr) = prr {
-            prr.on_ack(delivered, segments.pipe(), connection.whole_window());
+            prr.on_ack(report, segments.pipe(), connection.whole_window());
         }
     }
 
@@ -196,7 +202,7 @@ impl Rack {
 
     /// The retransmission timer expired: what is lost, and the timers.
     fn on_timeout(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
-        connection.on_timeout(now);
+        connection.on_timeout(config, now);
         let State { segments, reordering, probe, timers, .. } = &mut *self.state;
         let window = reordering.length(segments, &connection.rtt, true);
         connection.count_lost(segments.mark_lost_on_timeout(now, window));
@@ -225,7 +231,7 @@ impl Repair for Rack {
         now: Instant,
         ack: &Ack,
         _acked: u64,
-    ) -> bool {
+    ) -> Option<u64> {
         self.on_ack(connection, config, now, ack, true)
     }
 
@@ -236,9 +242,11 @@ impl Repair for Rack {
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         if self.state.timers.reordering <= now {
             self.find_losses(connection, now);
-            let started = connection.phase == Phase::Open && self.start_if_lost(connection, now);
+            // Linux lets one packet go for a recovery that the timer begins (`tcp_rack_reo_timeout`).
+            let report = Report { delivered: 1, safe: false };
+            let started = connection.phase == Phase::Open && self.start_if_lost(connection, now, report);
             if connection.phase == Phase::Recovery && !started {
-                self.count_delivered(connection, 0);
+                self.count_delivered(connection, Report { delivered: 0, safe: false });
             }
             self.schedule(connection, config, now, Restart { retransmission: started, probe: false });
         } else if self.state.timers.probe <= now {
@@ -272,7 +280,7 @@ impl Repair for Rack {
         let lost = segments.next_lost();
         let room = || has_room(prr.as_ref(), connection, config, || segments.pipe());
         if !(first && lost.is_some() || room()) {
-            connection.window_limited = true;
+            connection.out_of_window();
             return None;
         }
         let Some(packet) = lost.or(new_data.then_some(connection.nxt)) else {
@@ -328,7 +336,7 @@ impl Repair for Rack {
 
     fn restart(&mut self, base: u64) {
         let prr = self.state.prr.take();
-        *self.state = State::new(base, prr);
+        *self.state = State::new(base, self.state.segments.rules, prr);
         self.has_holes = false;
         self.retransmit_first = false;
     }

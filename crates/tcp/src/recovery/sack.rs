@@ -1,9 +1,10 @@
 //! Loss recovery by selective acknowledgements (RFC 6675): the [scoreboard](super::scoreboard) on a connection.
 
-use super::prr::{has_room, window_now, Prr};
+use super::prr::{has_room, window_now, Prr, Report};
 use super::scoreboard::Scoreboard;
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
+use crate::rules::Rules;
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_units::Instant;
@@ -15,8 +16,9 @@ pub(crate) struct Sack {
     has_sacked: bool,
     /// A packet goes next whatever the window: RFC 6675 §5 step 4.3.
     retransmit_first: bool,
-    /// Whether it sends by proportional rate reduction.
+    /// Whether it sends by proportional rate reduction, and by whose rules.
     proportional: bool,
+    rules: Rules,
     /// Made at the first loss.
     repairs: Option<Box<Repairs>>,
 }
@@ -28,83 +30,105 @@ struct Repairs {
 }
 
 impl Repairs {
-    /// Takes in an ACK up to the connection's; how many packets it reports as delivered.
-    fn update(&mut self, connection: &mut Connection, ack: &Ack) -> u64 {
+    /// Takes in an ACK up to the connection's, of which `acked` packets are new; how many packets it reports as delivered for the first time.
+    fn update(&mut self, connection: &mut Connection, ack: &Ack, acked: u64) -> u64 {
+        if self.board.floor() < connection.una - acked {
+            self.board.update(connection.una - acked, &[], |_| {}); // it was not needed for a while
+        }
         let before = self.board.floor() + self.board.sacked_count();
         self.board.update(connection.una, &ack.sack, |part| connection.on_sacked(part));
         self.board.floor() + self.board.sacked_count() - before
     }
 
-    /// Looks for losses.
-    fn find_losses(&mut self, connection: &mut Connection) {
+    /// Looks for losses; how many there are.
+    fn find_losses(&mut self, connection: &mut Connection) -> u64 {
         let before = self.board.lost();
         if matches!(connection.phase, Phase::Open | Phase::Recovery) {
             self.board.detect_losses();
         }
-        connection.count_lost(self.board.lost() - before);
+        let found = self.board.lost() - before;
+        connection.count_lost(found);
+        found
     }
 }
 
 impl Sack {
-    pub(crate) fn new(proportional: bool) -> Self {
-        Self { has_sacked: false, retransmit_first: false, proportional, repairs: None }
+    pub(crate) fn new(proportional: bool, rules: Rules) -> Self {
+        Self { has_sacked: false, retransmit_first: false, proportional, rules, repairs: None }
     }
 
     fn repairs(&mut self, una: u64) -> &mut Repairs {
         self.repairs.get_or_insert_with(|| {
             let mut board = Scoreboard::default();
             board.reset(una);
-            Box::new(Repairs { board, prr: Prr::of(self.proportional) })
+            Box::new(Repairs { board, prr: Prr::of(self.proportional, self.rules) })
         })
     }
 
-    /// An ACK, of new data or not; whether the window may grow by it.
+    /// An ACK, of `acked` packets of new data; the packets that it reports as delivered, `None` if the window may not grow by them.
     #[inline]
-    fn on_ack(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
+    fn on_ack(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        ack: &Ack,
+        acked: u64,
+    ) -> Option<u64> {
         if !self.has_sacked && ack.sack[0].is_empty() && connection.phase == Phase::Open {
-            return true; // the board catches up with the cumulative ACK when it is next needed
+            return Some(acked); // the board catches up with the cumulative ACK when it is next needed
         }
-        self.take_in(connection, config, now, ack)
+        self.take_in(connection, config, now, ack, acked)
     }
 
-    fn take_in(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
+    fn take_in(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        ack: &Ack,
+        acked: u64,
+    ) -> Option<u64> {
         let repairs = self.repairs(connection.una);
-        let delivered = repairs.update(connection, ack);
+        let delivered = repairs.update(connection, ack, acked);
         self.has_sacked = repairs.board.sacked_count() > 0;
         if connection.phase != Phase::Open && connection.una >= connection.recover {
             self.retransmit_first = false;
             connection.end_recovery();
         }
         let repairs = self.repairs(connection.una);
-        repairs.find_losses(connection);
+        let found = repairs.find_losses(connection);
+        let report = Report { delivered, safe: acked > 0 && found == 0 };
         match connection.phase {
             Phase::Open => {
                 let lost = repairs.board.first_is_lost() && connection.una >= connection.recover;
                 if lost {
-                    self.start(connection, config, now);
+                    self.start(connection, config, now, report);
                 }
-                !lost
+                (!lost).then_some(delivered)
             }
             Phase::Recovery => {
                 let pipe = repairs.board.pipe(connection.max);
                 if let Some(prr) = &mut repairs.prr {
-                    prr.on_ack(delivered, pipe, connection.whole_window());
+                    prr.on_ack(report, pipe, connection.whole_window());
                 }
-                false
+                None
             }
-            Phase::Loss | Phase::Connecting => true,
+            Phase::Loss | Phase::Connecting => Some(delivered),
         }
     }
 
-    fn start(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
-        let flight = connection.flight();
-        connection.begin_recovery(now);
-        self.retransmit_first = true;
-        let repairs = self.repairs(connection.una);
-        repairs.board.restart_retransmissions();
-        if let Some(prr) = &mut repairs.prr {
-            prr.start(flight);
+    fn start(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, report: Report) {
+        let Repairs { board, prr } = self.repairs(connection.una);
+        if let Some(prr) = prr {
+            prr.start(connection);
         }
+        connection.begin_recovery(now);
+        board.restart_retransmissions();
+        if let Some(prr) = prr {
+            prr.on_first_ack(report, board.pipe(connection.max), connection.whole_window());
+        }
+        self.retransmit_first = true;
         connection.arm_timer(config, now);
     }
 }
@@ -117,20 +141,20 @@ impl Repair for Sack {
         config: &TcpConfig,
         now: Instant,
         ack: &Ack,
-        _acked: u64,
-    ) -> bool {
+        acked: u64,
+    ) -> Option<u64> {
         connection.arm_timer(config, now);
-        self.on_ack(connection, config, now, ack)
+        self.on_ack(connection, config, now, ack, acked)
     }
 
     #[inline]
     fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack) {
-        self.on_ack(connection, config, now, ack);
+        self.on_ack(connection, config, now, ack, 0);
     }
 
     /// All that was not SACKed is lost. RFC 6675 §5.1
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
-        connection.on_timeout(now);
+        connection.on_timeout(config, now);
         let board = &mut self.repairs(connection.una).board;
         board.update(connection.una, &[], |_| {});
         let before = board.lost();
@@ -153,7 +177,7 @@ impl Repair for Sack {
         let recovering = connection.phase == Phase::Recovery;
         let room = || has_room(prr.as_ref(), connection, config, || board.pipe(connection.max));
         if !(recovering && self.retransmit_first || room()) {
-            connection.window_limited = true;
+            connection.out_of_window();
             return None;
         }
         let packet = if let Some(lost) = board.next_lost() {

@@ -3,6 +3,7 @@
 use super::{Phase, Sender};
 use crate::ranges::Range;
 use crate::recovery::Repair;
+use crate::rules::Rules;
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_congestion::{AckEvent, CongestionControl};
@@ -55,7 +56,7 @@ impl Sender {
             recovery.on_old_data(connection, config, now, ack);
         }
         if self.connection.sampler.is_some() {
-            self.tell_with_sample(self.event(now, ack, self.connection.phase));
+            self.tell_with_sample(self.event(config, now, ack, self.connection.phase));
         }
     }
 
@@ -70,11 +71,22 @@ impl Sender {
             connection.take_sample(rtt, expected_samples(config, in_flight));
         }
         let round_ended = connection.advance(ack.cumulative);
-        let may_count = recovery.on_new_data(connection, config, now, ack, acked);
-        let phase = if may_count { connection.phase } else { Phase::Recovery };
-        // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
-        let credit = if config.byte_counting && was_open { acked as f64 } else { 1.0 };
-        let event = AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(now, ack, phase) };
+        let delivered = recovery.on_new_data(connection, config, now, ack, acked);
+        let phase = if delivered.is_some() { connection.phase } else { Phase::Recovery };
+        let credit = match config.rules {
+            _ if !config.byte_counting => 1.0,
+            // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
+            Rules::Rfc => {
+                if was_open {
+                    acked as f64
+                } else {
+                    1.0
+                }
+            }
+            Rules::Linux => delivered.unwrap_or(acked) as f64,
+        };
+        let event =
+            AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(config, now, ack, phase) };
         if self.connection.sampler.is_some() {
             self.tell_with_sample(event);
         } else {
@@ -85,7 +97,7 @@ impl Sender {
 
     /// An ACK that leaves the connection in `phase`: what is the same whether it acknowledges new data or not.
     #[inline]
-    fn event(&self, now: Instant, ack: &Ack, phase: Phase) -> AckEvent {
+    fn event(&self, config: &TcpConfig, now: Instant, ack: &Ack, phase: Phase) -> AckEvent {
         let connection = &self.connection;
         AckEvent {
             now,
@@ -96,7 +108,7 @@ impl Sender {
             srtt: connection.rtt.srtt(),
             min_rtt: connection.rtt.min(),
             in_flight: connection.flight(),
-            may_grow: phase != Phase::Recovery && connection.may_grow(ack),
+            may_grow: phase != Phase::Recovery && connection.may_grow(config, ack),
             round_ended: false,
             ecn_echo: ack.congestion_echo,
             sample: None,

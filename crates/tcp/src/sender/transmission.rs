@@ -3,6 +3,7 @@
 use super::{Phase, Sender};
 use crate::connection::Connection;
 use crate::recovery::Repair;
+use crate::rules::Rules;
 use crate::segment::Segment;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
@@ -82,7 +83,11 @@ impl Sender {
         let in_window = window.saturating_sub(connection.flight());
         let supplied = connection.send_limit(config).saturating_sub(connection.nxt);
         connection.window_limited = in_window <= supplied;
-        in_window.min(supplied)
+        let room = in_window.min(supplied);
+        if config.rules == Rules::Linux && (room > 0 || connection.window_limited) {
+            connection.note_use(room);
+        }
+        room
     }
 
     #[inline]

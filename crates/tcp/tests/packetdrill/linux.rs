@@ -2,7 +2,7 @@
 
 use crate::settings::Settings;
 use parshall_congestion::SlowStart;
-use parshall_tcp::{Recovery, RtoFloor, SsthreshCache, TcpConfig};
+use parshall_tcp::{Recovery, RtoFloor, Rules, SsthreshCache, TcpConfig};
 use parshall_units::{Bytes, Duration, Packets};
 
 /// How long ACKs wait in Linux (`TCP_DELACK_MIN`), and how long its loss probes suppose that those of others may (`TCP_RTO_MIN`).
@@ -35,6 +35,7 @@ pub fn config(settings: &Settings) -> TcpConfig {
         ssthresh_cached: SsthreshCache::Off,
         persistent: true,
         byte_counting: true,
+        rules: Rules::Linux,
         ack_size: Bytes(40),
     }
 }

@@ -7,17 +7,24 @@ use std::path::Path;
 /// Google's scripts that pass. The others, and the rules in which we differ: docs/simulator.md.
 const PASSING: &[&str] = &[
     "packetdrill/tests/linux/fast_retransmit/fr-4pkt-sack-linux.pkt",
+    "tcp/cubic/cubic-hystart-delay-min-rtt-jumps-downward.pkt",
     "tcp/cwnd_moderation/cwnd-moderation-disorder-no-moderation.pkt",
     "tcp/ecn/ecn-uses-ect0.pkt",
     "tcp/fast_recovery/prr-ss-10pkt-lost-1.pkt",
     "tcp/fast_recovery/prr-ss-30pkt-lost1_4.pkt",
+    "tcp/fast_recovery/prr-ss-ack-below-snd_una-cubic.pkt",
     "tcp/fast_retransmit/fr-4pkt-fack-last-byte.pkt",
     "tcp/fast_retransmit/fr-4pkt.pkt",
+    "tcp/limited_transmit/limited-transmit-sack.pkt",
+    "tcp/sack/sack-route-refresh-ip-tos.pkt",
     "tcp/sack/sack-shift-sacked-2-6-8-3-9-nofack.pkt",
     "tcp/sack/sack-shift-sacked-7-5-6-8-9-fack.pkt",
     "tcp/slow_start/slow-start-ack-per-1pkt.pkt",
+    "tcp/slow_start/slow-start-ack-per-2pkt-send-6pkt.pkt",
     "tcp/slow_start/slow-start-ack-per-2pkt.pkt",
     "tcp/slow_start/slow-start-ack-per-4pkt.pkt",
+    "tcp/slow_start/slow-start-after-idle.pkt",
+    "tcp/slow_start/slow-start-app-limited.pkt",
 ];
 
 fn passed(line: &Line) -> bool {

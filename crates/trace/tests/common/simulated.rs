@@ -3,7 +3,7 @@
 use super::wire::{self, Segment as Wire};
 use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStart, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Segment, Sender, SsthreshCache, TcpConfig};
+use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Rules, Segment, Sender, SsthreshCache, TcpConfig};
 use parshall_units::{Bytes, Duration, Instant, Packets};
 use std::collections::{HashSet, VecDeque};
 
@@ -123,6 +123,7 @@ fn config(setup: &Setup) -> TcpConfig {
         ssthresh_cached: SsthreshCache::Off,
         persistent: false,
         byte_counting: true,
+        rules: Rules::Rfc,
         ack_size: Bytes(52),
     }
 }

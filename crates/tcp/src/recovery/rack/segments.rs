@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `Segment.xmit_ts`, `.lost`, `.retransmitted` | [`Packet`]: `sent`, `lost`, `sent_again` |
 //! | `RACK.xmit_ts`, `RACK.end_seq` | `newest`: when the delivered packet sent last was sent, and its number |
-//! | `RACK.rtt` | `rtt` |
+//! | `RACK.rtt` | `rtt`: of the packet sent last; with Linux's [`Rules`] of the last one that an ACK reports, those of its blocks first |
 //! | `RACK.fack` | `highest`, the highest packet delivered |
 //! | `RACK.reordering_seen` | `reordering_seen` |
 //! | `RACK.segs_sacked` | `sacked_count` |
@@ -22,6 +22,7 @@
 //! first packet in doubt, not for the last.
 
 use crate::ranges::{Range, RangeSet};
+use crate::rules::Rules;
 use parshall_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -49,6 +50,7 @@ pub(super) struct Segments {
     /// Transmissions not yet judged.
     order: VecDeque<(Instant, u64)>,
     newest: (Instant, u64),
+    pub(super) rules: Rules,
     rtt: Duration,
     highest: u64,
     pub(super) reordering_seen: bool,
@@ -56,8 +58,9 @@ pub(super) struct Segments {
 
 impl Segments {
     /// A connection whose first packet is `base`.
-    pub(super) fn new(base: u64) -> Self {
+    pub(super) fn new(base: u64, rules: Rules) -> Self {
         Self {
+            rules,
             base,
             packets: VecDeque::new(),
             sacked: RangeSet::default(),
@@ -97,13 +100,14 @@ impl Segments {
         (echo, min_rtt): (Option<Instant>, Duration),
         mut sacked: impl FnMut(Range),
     ) -> u64 {
-        let mut delivery = Delivery { now, echo, min_rtt, newest: None, count: 0 };
+        let mut delivery = Delivery { now, echo, min_rtt, newest: None, last: None, count: 0 };
         while self.base < una {
             let Some(packet) = self.packets.pop_front() else { break };
             self.deliver(self.base, packet, &mut delivery);
             self.sacked_count -= u64::from(packet.sacked);
             self.base += 1;
         }
+        let last_acknowledged = delivery.last.take();
         self.base = self.base.max(una);
         self.sacked.remove_below(una, |_| {});
         let end = self.base + self.packets.len() as u64;
@@ -125,7 +129,10 @@ impl Segments {
             self.sacked = known;
         }
         if let Some(newest) = delivery.newest {
-            self.rtt = now.since(newest.0);
+            self.rtt = match self.rules {
+                Rules::Rfc => now.since(newest.0),
+                Rules::Linux => last_acknowledged.or(delivery.last).map_or(self.rtt, |sent| now.since(sent)),
+            };
             self.newest = self.newest.max(newest);
         }
         delivery.count
@@ -148,6 +155,7 @@ impl Segments {
             || delivery.now.since(packet.sent) < delivery.min_rtt;
         if !(packet.sent_again && of_first_copy) {
             delivery.newest = delivery.newest.max(Some((packet.sent, number)));
+            delivery.last = Some(packet.sent);
         }
     }
 
@@ -263,6 +271,8 @@ struct Delivery {
     min_rtt: Duration,
     /// When the one sent last was sent, and its number.
     newest: Option<(Instant, u64)>,
+    /// When the one reported last was sent.
+    last: Option<Instant>,
     count: u64,
 }
 
@@ -273,7 +283,7 @@ mod tests {
     /// The first unacknowledged packet is never one that the receiver still has: an ACK would have said so.
     #[test]
     fn a_timeout_finds_a_first_packet_lost_that_was_sacked() {
-        let mut segments = Segments::new(1);
+        let mut segments = Segments::new(1, Rules::Rfc);
         (1..=3).for_each(|number| segments.on_send(Instant::ZERO, number));
         let first = [Range { start: 1, end: 2 }, Range::default(), Range::default()];
         assert_eq!(segments.on_ack(Instant::ZERO, 1, &first, (None, Duration::MAX), |_| {}), 1);

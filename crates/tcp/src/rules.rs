@@ -1,0 +1,78 @@
+//! Where Linux's TCP does not do what the RFCs say: whose rules hold.
+//!
+//! | | `rfc` | `linux` | where |
+//! | --- | --- | --- | --- |
+//! | whether the window may grow | if the window was what stopped the last transmission (RFC 5681 §3.1) | in slow start also while it is below twice the most packets that were out in a round trip; else if a transmission of the round trip was stopped by it (`tcp_is_cwnd_limited`) | [`WindowUse`] |
+//! | by how much | by the packets acknowledged (RFC 3465) | by those of them that no SACK block had reported before (`tcp_cong_control`) | `recovery` |
+//! | ssthresh after a timeout | from the packets in flight (RFC 5681 eq. (4)) | from the window (`tcp_enter_loss`) | `connection.rs` |
+//! | packets per ACK in recovery | PRR of RFC 6937 | the ACK that begins the recovery counts; below ssthresh one packet more than was delivered only at an ACK that advances and finds no loss; from the window, not from the packets in flight (`tcp_cwnd_reduction`; draft-ietf-tcpm-prr-rfc6937bis) | `recovery/prr.rs` |
+//! | `RACK.rtt` | of the packet sent last (RFC 8985 §6.2 step 2) | of the last packet that an ACK reports, SACKed ones first (`tcp_rack_advance`) | `recovery/rack/segments.rs` |
+//!
+//! Read for these facts: net/ipv4/tcp_input.c, tcp_output.c and tcp_recovery.c of Linux 6.18.
+
+parshall_units::choice! {
+    /// Whose rules hold where the RFCs and Linux differ.
+    pub enum Rules {
+        /// The RFCs'.
+        Rfc = "rfc",
+        /// Linux's.
+        Linux = "linux",
+    }
+}
+
+/// How far the window is used, as Linux knows it (`tcp_cwnd_validate`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowUse {
+    /// The window stopped a transmission of this round trip.
+    limited: bool,
+    /// The most packets that were out in it.
+    most_out: u64,
+    /// The round trip ends when what is below this is acknowledged.
+    until: u64,
+}
+
+impl WindowUse {
+    /// Of a connection whose first packet is `base`.
+    pub(crate) fn new(base: u64) -> Self {
+        Self { limited: false, most_out: 0, until: base }
+    }
+
+    /// Packets were sent, or the window let none go (`limited`): from `una` to `nxt` are out now.
+    #[inline]
+    pub(crate) fn note(&mut self, (una, nxt): (u64, u64), limited: bool) {
+        let out = nxt - una;
+        if limited || una >= self.until || (!self.limited && out > self.most_out) {
+            *self = Self { limited, most_out: out, until: nxt };
+        }
+    }
+
+    /// Whether a window of so many packets may grow.
+    #[inline]
+    pub(crate) fn may_grow(&self, window: f64, slow_start: bool) -> bool {
+        self.limited || slow_start && window < 2.0 * self.most_out as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_goes_on_while_half_of_the_window_is_used() {
+        let mut used = WindowUse::new(1);
+        used.note((1, 7), false); // six packets are out, the application has no more
+        assert!(used.may_grow(10.0, true), "10 < 2 * 6");
+        assert!(!used.may_grow(12.0, true));
+        assert!(!used.may_grow(10.0, false), "only in slow start");
+    }
+
+    #[test]
+    fn being_limited_is_remembered_for_a_round_trip() {
+        let mut used = WindowUse::new(1);
+        used.note((1, 11), true);
+        used.note((5, 12), false); // within the round trip that packet 10 ends
+        assert!(used.may_grow(10.0, false));
+        used.note((11, 13), false);
+        assert!(!used.may_grow(10.0, false));
+    }
+}
