@@ -28,7 +28,7 @@
 //! | [`event_queue`], [`event`] | a 4-ary heap; with few flows a tournament of their lines beside it, with very many events a calendar before it |
 //! | [`network`] | links, and the way of packets from one to the next |
 //! | [`endpoints`] | what a flow is to the network, and the one list of the kinds of flows |
-//! | [`endpoints::tcp`], [`endpoints::datagram`] | these kinds, in their own time |
+//! | [`endpoints::tcp`], [`endpoints::datagram`], [`endpoints::external`] | these kinds, in their own time |
 //! | [`random`] | named random streams |
 //! | [`waiting_packets`] | packets whose link has not decided on them |
 //! | [`memory`] | hints about the memory of many flows |
@@ -64,6 +64,7 @@ mod testing;
 mod waiting_packets;
 
 pub use build::Estimate;
+pub use endpoints::external::{Arrival, Delivery, Direction, ExternalFlowInfo, HostTotals};
 pub use results::{LinkTotals, Summary};
 pub use scenario::Scenario;
 pub use simulation::Simulation;
@@ -147,7 +148,7 @@ pub fn check(scenario: &Scenario) -> Result<Estimate, SimError> {
 /// Runs one repetition of a scenario and writes its records.
 ///
 /// # Errors
-/// [`SimError`]: the scenario contradicts itself, the run was cancelled, or records could not be written. What had been written
+/// [`SimError`]: the scenario contradicts itself or has flows from outside, the run was cancelled, or records could not be written. What had been written
 /// by then is incomplete, and `tables` discards all that follows.
 pub fn simulate(
     scenario: &Scenario,
@@ -155,6 +156,10 @@ pub fn simulate(
     tables: &mut Tables,
     monitor: &Monitor,
 ) -> Result<Summary, SimError> {
+    if let Some(index) = scenario.flows.iter().position(|group| group.external) {
+        let problem = "its packets come from outside, and a simulation has none; emulate the scenario";
+        return Err(SimError::invalid(format!("flows.{index}.external"), problem));
+    }
     let simulation = Simulation::begin(scenario, repetition, std::mem::replace(tables, Tables::none()))?;
     let (summary, written) = simulation.finish(monitor)?;
     *tables = written;

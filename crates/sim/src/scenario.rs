@@ -78,6 +78,8 @@ pub struct FlowGroup {
     pub name: String,
     /// How many flows.
     pub count: u32,
+    /// Whether its packets come from outside, of real hosts: these do what `tcp`, `congestion_control` and `workload` say.
+    pub external: bool,
     /// Indices of the links that data crosses, in order; not empty.
     pub path: Vec<u32>,
     /// Indices of the links that ACKs cross, in order; empty: the way back is uncontended.

@@ -11,7 +11,9 @@ use parshall_units::Instant;
 /// [`simulate`](crate::simulate) runs it to its end at once. Somebody with a clock of the real world runs what is due, and waits
 /// for [`next_deadline`](Self::next_deadline). In how many steps it comes to its end changes no byte of its records.
 pub struct Simulation {
-    network: Network,
+    pub(crate) network: Network,
+    /// Until when everything has happened.
+    now: Instant,
     clock: Stopwatch,
 }
 
@@ -26,7 +28,7 @@ impl Simulation {
         network.log_flows(scenario, &tables)?;
         network.core.tables = tables;
         network.core.queue.adapt();
-        Ok(Self { network, clock: Stopwatch::start() })
+        Ok(Self { network, now: Instant::ZERO, clock: Stopwatch::start() })
     }
 
     /// When something happens next; `None`: nothing does before the end.
@@ -39,6 +41,7 @@ impl Simulation {
     /// # Errors
     /// [`SimError`]: the run was cancelled, a congestion control failed, or records could not be written.
     pub fn advance(&mut self, until: Instant, monitor: &Monitor) -> Result<(), SimError> {
+        self.now = self.now.max(until);
         self.network.advance(until, monitor)
     }
 
@@ -58,5 +61,6 @@ impl Simulation {
     }
 }
 
+mod outside;
 #[cfg(test)]
 mod tests;

@@ -33,7 +33,7 @@ pub(crate) fn link(name: &str, rate_bps: u64, queue: &Value) -> Value {
 /// Flows of Reno over link 0 that send this, with an RTT of 100 ms and packets of 1500 bytes, from the beginning.
 pub(crate) fn tcp_group(name: &str, count: u32, workload: &Value) -> Value {
     json!({
-        "name": name, "count": count, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 100 * MS},
+        "name": name, "count": count, "external": false, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 100 * MS},
         "access_bps": null, "marker": {"name": "none"}, "start_ps": {"constant": 0}, "packet_bytes": 1500,
         "header_bytes": 40, "processing_ps": 0, "dscp": 0, "tcp": tcp(),
         "congestion_control": {"name": "reno", "increase": 1.0, "decrease": 0.5, "ecn_decrease": 0.0},
@@ -44,7 +44,7 @@ pub(crate) fn tcp_group(name: &str, count: u32, workload: &Value) -> Value {
 /// Flows of datagrams over link 0, of 500 bytes at a constant rate, with an RTT of 20 ms, from the beginning.
 pub(crate) fn datagram_group(name: &str, count: u32, rate_bps: u64) -> Value {
     json!({
-        "name": name, "count": count, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 20 * MS},
+        "name": name, "count": count, "external": false, "path": [0], "reverse_path": [], "rtt_ps": {"constant": 20 * MS},
         "access_bps": null, "marker": {"name": "none"}, "start_ps": {"constant": 0}, "packet_bytes": 500,
         "header_bytes": 28, "processing_ps": 0, "dscp": 0, "tcp": null, "congestion_control": null,
         "workload": {"name": "cbr", "rate": rate_bps}

@@ -50,7 +50,7 @@ fn sound() -> Value {
         ],
         "flows": [
             {
-                "name": "transfers", "count": 3, "path": [2, 0], "reverse_path": [1],
+                "name": "transfers", "count": 3, "external": false, "path": [2, 0], "reverse_path": [1],
                 "rtt_ps": {"linear": {"first": 20_000_000_000_u64, "step": 1_000_000_000}}, "access_bps": 100_000_000,
                 "processing_ps": 100_000_000, "dscp": 0,
                 "marker": {"name": "token_bucket", "rate": 1_000_000, "burst": 6000},
@@ -59,14 +59,14 @@ fn sound() -> Value {
                 "workload": {"name": "transfer", "sizes": [3000, 0, 50_000]}
             },
             {
-                "name": "datagrams", "count": 1, "path": [0, 2, 1], "reverse_path": [],
+                "name": "datagrams", "count": 1, "external": false, "path": [0, 2, 1], "reverse_path": [],
                 "rtt_ps": {"constant": 20_000_000_000_u64}, "access_bps": null, "processing_ps": 0, "dscp": 0,
                 "marker": {"name": "none"}, "start_ps": {"list": [0]},
                 "packet_bytes": 500, "header_bytes": 28, "tcp": null, "congestion_control": null,
                 "workload": {"name": "poisson", "rate": 100_000, "size": {"name": "exponential", "mean": 300.0}}
             },
             {
-                "name": "controlled", "count": 2, "path": [0, 2], "reverse_path": [],
+                "name": "controlled", "count": 2, "external": false, "path": [0, 2], "reverse_path": [],
                 "rtt_ps": {"constant": 20_000_000_000_u64}, "access_bps": 1_000_000, "processing_ps": 1_000_000_000, "dscp": 46,
                 "marker": {"name": "none"}, "start_ps": {"list": [0, 1_000_000]},
                 "packet_bytes": 500, "header_bytes": 28, "tcp": null,

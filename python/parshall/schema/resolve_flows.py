@@ -46,6 +46,7 @@ def flow_group(
     return {
         "name": group.name,
         "count": group.count,
+        "external": False,
         "path": route.path,
         "reverse_path": route.reverse_path,
         "rtt_ps": rtt,

@@ -130,7 +130,8 @@ impl<'a> GroupPlan<'a> {
         if limit == Some(0) {
             return Err(problem("access_queue", "must hold at least 1 packet"));
         }
-        if limit.is_some() && (self.spec.access_bps.is_none() || self.spec.tcp.is_none()) {
+        let queued = self.spec.tcp.is_some() || self.spec.external;
+        if limit.is_some() && !(queued && self.spec.access_bps.is_some()) {
             return Err(problem("access_queue", "needs an access_rate, and TCP"));
         }
         let Some(bps) = self.spec.access_bps else { return Ok(None) };

@@ -14,14 +14,13 @@
 //!
 //! *Time.* The network hands over the time of everything, and a flow may run ahead of its clock: after its last contended
 //! link a packet's fate is known, so a line hears of a delivery before it happens, with the time at which it will. A kind whose
-//! packets come from outside gives its packets the times at which they came, puts the first of its line into the
-//! event queue ([`Core`]'s), keeps what is delivered, and gives it out when its time has come (`outside.rs`, a kind of the tests, does so).
+//! packets come from outside ([`external`]) gives its packets the times at which they came, puts the first of its line into the
+//! event queue ([`Core`]'s), keeps what is delivered, and gives it out when its time has come.
 
 mod access;
 pub(crate) mod datagram;
 mod edge;
-#[cfg(test)]
-mod outside;
+pub(crate) mod external;
 mod place;
 pub(crate) mod tcp;
 
@@ -40,8 +39,7 @@ use crate::scenario::FlowGroup;
 use crate::shared::Core;
 use crate::SimError;
 use datagram::DatagramFlows;
-#[cfg(test)]
-use outside::OutsideFlows;
+use external::ExternalFlows;
 use parshall_net::ecn::Ecn;
 use parshall_records::{FlowRow, Tables};
 use parshall_units::{Duration, Instant};
@@ -67,8 +65,8 @@ pub(crate) trait Line {
     /// What a packet says about ECN.
     fn ecn(&self, packet: &Packet) -> Ecn;
 
-    /// The DSCP of its packets.
-    fn dscp(&self) -> u8;
+    /// The DSCP of a packet.
+    fn dscp(&self, packet: &Packet) -> u8;
 
     /// A packet will leave its last link, propagation included, at this time, which may be ahead of the network's.
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, tag: u32);
@@ -159,18 +157,18 @@ impl Hop {
 
 /// The names of kinds, or of lines, and their codes.
 macro_rules! codes {
-    ($(#[$doc:meta])* $Name:ident: $($(#[$only:meta])* $Entry:ident),*) => {
+    ($(#[$doc:meta])* $Name:ident: $($Entry:ident),*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum $Name { $($(#[$only])* $Entry),* }
+        pub(crate) enum $Name { $($Entry),* }
 
         impl $Name {
-            pub(crate) const ALL: &[Self] = &[$($(#[$only])* Self::$Entry),*];
+            pub(crate) const ALL: &[Self] = &[$(Self::$Entry),*];
 
             /// The one of this code, its place in the list.
             #[inline]
             pub(crate) fn from_code(code: u32) -> Self {
-                $($(#[$only])* if code == Self::$Entry as u32 { return Self::$Entry; })*
+                $(if code == Self::$Entry as u32 { return Self::$Entry; })*
                 Self::ALL[Self::ALL.len() - 1]
             }
         }
@@ -179,32 +177,32 @@ macro_rules! codes {
 
 macro_rules! endpoints {
     (
-        $($(#[$only:meta])* $kind:ident: $Kind:ident($Flows:ident) {
-            $($(#[$only_line:meta])* $Line:ident => $line:ident),+
+        $($kind:ident: $Kind:ident($Flows:ident) {
+            $($Line:ident => $line:ident),+
         }),+ $(,)?
     ) => {
         codes! {
             /// A kind of endpoint.
-            Kind: $($(#[$only])* $Kind),+
+            Kind: $($Kind),+
         }
         codes! {
             /// A direction in which a kind of endpoint sends.
-            LineKind: $($($(#[$only_line])* $Line),+),+
+            LineKind: $($($Line),+),+
         }
 
         /// The flows of a network.
         #[derive(Default)]
-        pub(crate) struct Endpoints { $($(#[$only])* pub(crate) $kind: $Flows),+ }
+        pub(crate) struct Endpoints { $(pub(crate) $kind: $Flows),+ }
 
         impl Endpoints {
             /// All kinds, in the order of the list.
             pub(crate) fn kinds(&self) -> [&dyn EndpointKind; Kind::ALL.len()] {
-                [$($(#[$only])* &self.$kind),+]
+                [$(&self.$kind),+]
             }
 
             /// The same, to be changed.
             pub(crate) fn kinds_mut(&mut self) -> [&mut dyn EndpointKind; Kind::ALL.len()] {
-                [$($(#[$only])* &mut self.$kind),+]
+                [$(&mut self.$kind),+]
             }
 
             /// The first packet of a line reaches its first link; what is left to do, if that is more than usual.
@@ -217,7 +215,7 @@ macro_rules! endpoints {
                 (line, flow): (LineKind, u32),
             ) -> Option<(Rest, Transit)> {
                 match line {
-                    $($($(#[$only_line])* LineKind::$Line => {
+                    $($(LineKind::$Line => {
                         meet_first_link(core, links, now, (line, flow), self.$kind.$line(flow))
                     })+)+
                 }
@@ -227,49 +225,49 @@ macro_rules! endpoints {
             #[inline]
             pub(crate) fn on_event(&mut self, core: &mut Core, now: Instant, (kind, event): (Kind, u8), index: u32) {
                 match kind {
-                    $($(#[$only])* Kind::$Kind => self.$kind.on_event(core, now, event, index),)+
+                    $(Kind::$Kind => self.$kind.on_event(core, now, event, index),)+
                 }
             }
 
             /// [`Line::next`]
             pub(crate) fn next(&mut self, core: &mut Core, (line, flow): (LineKind, u32)) -> Option<Instant> {
                 match line {
-                    $($($(#[$only_line])* LineKind::$Line => self.$kind.$line(flow).next(core),)+)+
+                    $($(LineKind::$Line => self.$kind.$line(flow).next(core),)+)+
                 }
             }
 
             /// The link number `hop` of a packet's path.
             pub(crate) fn hop(&mut self, owner: Owner, hop: u8, packet: &Packet) -> Hop {
                 match owner.line {
-                    $($($(#[$only_line])* LineKind::$Line => Hop::of(&self.$kind.$line(owner.flow), hop, packet),)+)+
+                    $($(LineKind::$Line => Hop::of(&self.$kind.$line(owner.flow), hop, packet),)+)+
                 }
             }
 
             /// [`Line::dscp`]
-            pub(crate) fn dscp(&mut self, owner: Owner) -> u8 {
+            pub(crate) fn dscp(&mut self, owner: Owner, packet: &Packet) -> u8 {
                 match owner.line {
-                    $($($(#[$only_line])* LineKind::$Line => self.$kind.$line(owner.flow).dscp(),)+)+
+                    $($(LineKind::$Line => self.$kind.$line(owner.flow).dscp(packet),)+)+
                 }
             }
 
             /// [`Line::deliver`]
             pub(crate) fn deliver(&mut self, core: &mut Core, owner: Owner, at: Instant, packet: &Packet) {
                 match owner.line {
-                    $($($(#[$only_line])* LineKind::$Line => self.$kind.$line(owner.flow).deliver(core, at, packet, owner.tag),)+)+
+                    $($(LineKind::$Line => self.$kind.$line(owner.flow).deliver(core, at, packet, owner.tag),)+)+
                 }
             }
 
             /// [`Line::lose`]
             pub(crate) fn lose(&mut self, core: &mut Core, owner: Owner, packet: &Packet) {
                 match owner.line {
-                    $($($(#[$only_line])* LineKind::$Line => self.$kind.$line(owner.flow).lose(core, packet, owner.tag),)+)+
+                    $($(LineKind::$Line => self.$kind.$line(owner.flow).lose(core, packet, owner.tag),)+)+
                 }
             }
 
             /// [`Line::capture`]
             pub(crate) fn capture(&mut self, core: &mut Core, owner: Owner, hop: usize, at: Instant, packet: &Packet) {
                 match owner.line {
-                    $($($(#[$only_line])* LineKind::$Line => {
+                    $($(LineKind::$Line => {
                         self.$kind.$line(owner.flow).capture(core, hop, at, packet, owner.tag);
                     })+)+
                 }
@@ -278,13 +276,13 @@ macro_rules! endpoints {
             /// [`EndpointKind::prefetch`]
             #[inline]
             pub(crate) fn prefetch(&self, entity: Entity) {
-                $($(#[$only])* self.$kind.prefetch(entity);)+
+                $(self.$kind.prefetch(entity);)+
             }
 
             /// [`EndpointKind::prefetch_beyond`]
             #[inline]
             pub(crate) fn prefetch_beyond(&self, entity: Entity) {
-                $($(#[$only])* self.$kind.prefetch_beyond(entity);)+
+                $(self.$kind.prefetch_beyond(entity);)+
             }
         }
     };
@@ -294,11 +292,7 @@ macro_rules! endpoints {
 endpoints! {
     tcp: Tcp(TcpFlows) { Data => data, Acks => acks },
     datagrams: Datagrams(DatagramFlows) { Datagrams => line },
-    #[cfg(test)]
-    outside: Outside(OutsideFlows) {
-        #[cfg(test)]
-        Outside => line
-    },
+    external: External(ExternalFlows) { ExternalData => data, ExternalAcks => acks },
 }
 
 const _: () = assert!(LineKind::ALL.len() <= MOST_LINES as usize && Kind::ALL.len() <= MOST_KINDS as usize);

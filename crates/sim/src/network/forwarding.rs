@@ -130,7 +130,7 @@ impl Network {
     #[inline(never)]
     fn hold(&mut self, now: Instant, index: u32, ecn: Ecn, transit: Transit) {
         let Transit { packet, owner, .. } = transit;
-        let dscp = self.endpoints.dscp(owner);
+        let dscp = self.endpoints.dscp(owner, &packet);
         let LinkState { link, waiting, random, .. } = &mut self.links[index as usize];
         let offered = Offered { bytes: packet.bytes(), ecn, class: packet.class() };
         let label = Label { flow: owner.flow_number(), dscp, ticket: waiting.store(transit) };

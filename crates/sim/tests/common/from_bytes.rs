@@ -285,6 +285,7 @@ impl Choices<'_> {
         json!({
             "name": format!("group{number}"),
             "count": 1 + self.below(6),
+            "external": false,
             "path": self.path(links, 1),
             "reverse_path": self.path(links, 0),
             "rtt_ps": self.spread(60 * PS_PER_MS, 100),

@@ -80,7 +80,7 @@ impl Line for Datagrams<'_> {
         Ecn::NotCapable
     }
 
-    fn dscp(&self) -> u8 {
+    fn dscp(&self, _: &Packet) -> u8 {
         self.group.dscp
     }
 

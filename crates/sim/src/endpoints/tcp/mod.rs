@@ -126,7 +126,7 @@ impl Line for Data<'_> {
         packet.ecn(self.group.ecn)
     }
 
-    fn dscp(&self) -> u8 {
+    fn dscp(&self, _: &Packet) -> u8 {
         self.group.dscp
     }
 
@@ -175,7 +175,7 @@ impl Line for Acks<'_> {
         Ecn::NotCapable
     }
 
-    fn dscp(&self) -> u8 {
+    fn dscp(&self, _: &Packet) -> u8 {
         self.group.dscp
     }
 

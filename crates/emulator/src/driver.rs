@@ -1,0 +1,244 @@
+//! The loop: one thread between two hosts.
+
+use crate::checksum::mark;
+use crate::clock::{monotonic_ns, next_tick, Clock};
+use crate::cut::{cut, Malformed};
+use crate::headers::{type_of_service, Headers};
+use crate::measured::{Measured, Meter};
+use crate::merge::Batches;
+use crate::pool::Pool;
+use crate::realtime::Scheduling;
+use crate::side::{Addresses, Side, Written};
+use crate::virtio::VirtioHeader;
+use crate::EmulatorError;
+use parshall_sim::{Arrival, Direction, Monitor, SimError, Simulation};
+use parshall_units::{Duration, Instant};
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+/// How time is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Time between two looks at the devices: 1 us to 10 ms.
+    pub tick: Duration,
+    /// When the network's time is 0, by [`monotonic_ns`]; `None`: when it begins to run.
+    pub begin_ns: Option<u64>,
+}
+
+impl Default for Settings {
+    /// Ticks of 50 us: shorter ones cost CPU time, longer ones accuracy.
+    fn default() -> Self {
+        Self { tick: Duration::from_ps(50_000_000), begin_ns: None }
+    }
+}
+
+/// Why an emulation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The scenario's duration was over, or the transfers were done that its end waits for.
+    Ended,
+    /// Who watched said so.
+    Told,
+    /// [`Monitor::cancel`] was set: to finish the simulation gives no result either.
+    Cancelled,
+}
+
+/// A network between two hosts.
+pub struct Emulator {
+    simulation: Simulation,
+    senders: Side,
+    receivers: Side,
+    settings: Settings,
+    addresses: Addresses,
+    /// Bytes of a full packet of each flow.
+    packet_bytes: Vec<u32>,
+    pool: Pool,
+    batches: Batches,
+}
+
+const TICKS: (Duration, Duration) = (Duration::from_ps(1_000_000), Duration::from_millis(10));
+
+/// Packets that are read of a host at a tick, at most: one that sends without end does not stop the clock.
+const MOST_READS: u32 = 256;
+
+/// Time between two calls of who watches.
+const WATCHED_EVERY: Duration = Duration::from_millis(1);
+
+impl Emulator {
+    /// The network of a simulation, between the device of the senders' host and that of the receivers'.
+    ///
+    /// # Errors
+    /// [`EmulatorError`]: a device cannot be read without waiting, or the tick is out of range.
+    pub fn new(
+        simulation: Simulation,
+        senders: Side,
+        receivers: Side,
+        settings: Settings,
+    ) -> Result<Self, EmulatorError> {
+        if !(TICKS.0..=TICKS.1).contains(&settings.tick) {
+            let problem = format!("found {}; write {} to {}", settings.tick, TICKS.0, TICKS.1);
+            return Err(EmulatorError::Settings { key: "tick", problem });
+        }
+        senders.prepare(SENDERS)?;
+        receivers.prepare(RECEIVERS)?;
+        let flows = simulation.external_flows();
+        Ok(Self {
+            addresses: Addresses::of(&senders, &receivers, flows),
+            packet_bytes: (0..flows).map(|flow| simulation.external_flow(flow).packet_bytes).collect(),
+            batches: Batches::for_flows(flows),
+            pool: Pool::default(),
+            simulation,
+            senders,
+            receivers,
+            settings,
+        })
+    }
+
+    /// Runs until the end, on this thread. `watch` is called about each millisecond with the simulation, for what the hosts know of their flows
+    /// ([`Simulation::report`] and its like); it says whether to go on. While it runs no packet is delivered: it must be quick.
+    ///
+    /// Gives the simulation back, which is to be [finished](Simulation::finish), what was measured, and why it ended.
+    ///
+    /// # Errors
+    /// [`EmulatorError`]: the simulated part failed, or a device cannot be read.
+    pub fn run(
+        mut self,
+        monitor: &Monitor,
+        mut watch: impl FnMut(&mut Simulation, Instant) -> ControlFlow<()>,
+    ) -> Result<(Simulation, Measured, Stopped), EmulatorError> {
+        let scheduling = Scheduling::begin();
+        let clock = Clock::beginning_at(self.settings.begin_ns.unwrap_or_else(monotonic_ns));
+        clock.sleep_until(Instant::ZERO);
+        let mut meter = Meter::begin(self.settings.tick, scheduling.priority);
+        let mut watched = Instant::ZERO;
+        let stopped = loop {
+            let now = clock.now();
+            meter.tick(now);
+            if monitor.cancel.load(Ordering::Relaxed) {
+                break Stopped::Cancelled;
+            }
+            match self.step(clock, now, monitor, &mut meter) {
+                Err(EmulatorError::Simulation(SimError::Interrupted { .. })) => break Stopped::Cancelled,
+                done => done?,
+            }
+            if now >= self.simulation.end() {
+                break Stopped::Ended;
+            }
+            if now >= watched {
+                watched = now + WATCHED_EVERY;
+                if watch(&mut self.simulation, now).is_break() {
+                    break Stopped::Told;
+                }
+            }
+            clock.sleep_until(next_tick(clock.now(), self.settings.tick));
+        };
+        let now = clock.now();
+        self.simulation.stop_at(now);
+        Ok((self.simulation, meter.end(now), stopped))
+    }
+
+    /// What is done at a tick, which began `now`.
+    fn step(
+        &mut self,
+        clock: Clock,
+        now: Instant,
+        monitor: &Monitor,
+        meter: &mut Meter,
+    ) -> Result<(), EmulatorError> {
+        self.receive(now, meter)?;
+        self.simulation.advance(now, monitor)?;
+        while let Some(slot) = self.simulation.take_lost() {
+            self.pool.give_back(slot);
+        }
+        if self.deliver(clock, now, meter) {
+            self.receive(clock.now(), meter)?;
+        }
+        Ok(())
+    }
+
+    /// What the hosts have sent comes in, at this time.
+    fn receive(&mut self, now: Instant, meter: &mut Meter) -> Result<(), EmulatorError> {
+        self.receive_from(Direction::Forward, now, meter)?;
+        self.receive_from(Direction::Reverse, now, meter)
+    }
+
+    fn receive_from(
+        &mut self,
+        direction: Direction,
+        now: Instant,
+        meter: &mut Meter,
+    ) -> Result<(), EmulatorError> {
+        let Self { simulation, senders, receivers, pool, addresses, packet_bytes, .. } = self;
+        let (device, side) = match direction {
+            Direction::Forward => (senders, SENDERS),
+            Direction::Reverse => (receivers, RECEIVERS),
+        };
+        for _ in 0..MOST_READS {
+            let read = device.read().map_err(|error| EmulatorError::Device { side, source: error.into() })?;
+            let Some(bytes) = read else { return Ok(()) };
+            let Some((virtio, packet)) = VirtioHeader::read(bytes) else {
+                meter.counts.malformed += 1;
+                continue;
+            };
+            if packet.first().is_some_and(|first| first >> 4 != 4) {
+                meter.counts.foreign += 1; // IPv6, which kernels speak unasked
+                continue;
+            }
+            let Some(headers) = Headers::read(packet) else {
+                meter.counts.malformed += 1;
+                continue;
+            };
+            let Some(flow) = addresses.flow(packet, direction) else {
+                meter.counts.foreign += 1;
+                continue;
+            };
+            let (dscp, ecn) = type_of_service(packet);
+            let most = packet_bytes[flow as usize];
+            let done = cut(&virtio, &headers, packet, pool, |slot, stored| {
+                let bytes = stored.bytes.len() as u32;
+                meter.counts.packets_in += 1;
+                meter.counts.oversized += u64::from(bytes > most);
+                simulation.hand_in(now, &Arrival { flow, direction, bytes, ecn, dscp, slot });
+            });
+            meter.counts.malformed += u64::from(done == Err(Malformed));
+        }
+        Ok(())
+    }
+
+    /// Writes what is due by `now`; whether anything was.
+    fn deliver(&mut self, clock: Clock, now: Instant, meter: &mut Meter) -> bool {
+        let Self { simulation, senders, receivers, pool, batches, .. } = self;
+        while let Some(delivery) = simulation.take_due(now) {
+            if delivery.marked {
+                mark(&mut pool.get_mut(delivery.slot).bytes);
+            }
+            batches.add(pool, &delivery);
+        }
+        for batch in batches.all() {
+            let device = match batch.direction {
+                Direction::Forward => &*receivers,
+                Direction::Reverse => &*senders,
+            };
+            let packets = batch.packets.len() as u64;
+            match device.write(pool, batch) {
+                Written::Whole => {
+                    meter.counts.writes += 1;
+                    let now = clock.now();
+                    batch.packets.iter().for_each(|&(_, at)| meter.written(at, now));
+                }
+                Written::Full => meter.counts.unwritten.full += packets,
+                Written::Failed => meter.counts.unwritten.refused += packets,
+            }
+            batch.packets.iter().for_each(|&(slot, _)| pool.give_back(slot));
+        }
+        let any = !batches.all().is_empty();
+        batches.clear();
+        any
+    }
+}
+
+const SENDERS: &str = "senders'";
+const RECEIVERS: &str = "receivers'";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! The network of a scenario in real time: packets of real hosts cross its links, queues and delays.
+//!
+//! Two hosts, each behind a TUN device (`IFF_NO_PI | IFF_VNET_HDR`, with checksum and segmentation offload): the senders' and the
+//! receivers'. Somebody else opens the devices and says which addresses are whose ([`Side`]). One thread ([`Emulator::run`])
+//! does at each tick:
+//!
+//! 1. read all packets that are there; cut super-packets to the segments that a network card would send ([`cut`]);
+//! 2. hand each segment into the [`Simulation`](parshall_sim::Simulation), and advance that to the clock;
+//! 3. write the packets that are due to the other host; segments of a TCP flow that follow each other are merged to one
+//!    super-packet, as the receiver's own kernel would ([`merge`]), so that its cost per packet does not limit the rate;
+//! 4. read once more: what the hosts answered at once has come at this moment, not at the next tick.
+//!
+//! # What is not as in the scenario
+//!
+//! A packet that is due between two ticks is written at the later one: on average half a tick late. A packet that comes between two ticks
+//! is handed in at the later one: half a tick late on average, if its time does not depend on the ticks, and hardly at all
+//! if it answers a packet that was just written (4). So each direction adds half a tick to a tick to the delay, and an RTT
+//! is one to two ticks too long: 50 to 100 us at the default tick of 50 us. This is a bias, the same for all packets; it is not
+//! compensated. All else that a run did not keep is in [`Measured`], and [`Measured::verdict`] says what it means.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`driver`] | the loop |
+//! | [`side`] | a host's device: reading, writing, whose packet it is |
+//! | [`virtio`], [`headers`], [`checksum`] | the formats |
+//! | [`cut`], [`merge`] | segmentation, and its inverse |
+//! | [`pool`] | memory of packets under way |
+//! | [`clock`], [`realtime`] | sleeping until a tick, real-time priority |
+//! | [`measured`], [`verdict`] | what a run kept, and whether that is enough |
+
+#![cfg(target_os = "linux")]
+
+mod checksum;
+mod clock;
+mod cut;
+mod driver;
+mod headers;
+mod measured;
+mod merge;
+mod pool;
+mod realtime;
+mod side;
+#[cfg(test)]
+mod testing;
+mod verdict;
+mod virtio;
+
+pub use clock::monotonic_ns;
+pub use driver::{Emulator, Settings, Stopped};
+pub use measured::{Measured, Unwritten};
+pub use realtime::Priority;
+pub use side::{Prefix, Side};
+pub use verdict::{Finding, Level, Verdict};
+
+use parshall_sim::SimError;
+use std::io;
+use thiserror::Error;
+
+/// Why an emulation gave no result.
+#[derive(Debug, Error)]
+pub enum EmulatorError {
+    /// The simulated part failed.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+    /// A device cannot be used.
+    #[error("the {side} device: {source}")]
+    Device {
+        /// Whose: "senders'" or "receivers'".
+        side: &'static str,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// The settings cannot be kept.
+    #[error("{key}: {problem}")]
+    Settings {
+        /// Which.
+        key: &'static str,
+        /// What is wrong, and what is accepted.
+        problem: String,
+    },
+}

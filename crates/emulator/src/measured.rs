@@ -1,0 +1,163 @@
+//! What a run kept of what it was to keep.
+
+use crate::clock::thread_cpu_s;
+use crate::realtime::Priority;
+use parshall_records::DelayHistogram;
+use parshall_units::{Duration, Instant};
+use serde::Serialize;
+
+/// What was measured of an emulation itself, while it ran. [`verdict`](Self::verdict) says what it means.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Measured {
+    /// How long it ran, s.
+    pub wall_s: f64,
+    /// CPU time of its thread, s.
+    pub cpu_s: f64,
+    /// Whether the thread had real-time priority.
+    pub real_time: bool,
+    /// Time between ticks, s.
+    pub tick_s: f64,
+    /// Ticks.
+    pub ticks: u64,
+    /// Ticks that were skipped, because the one before lasted longer or the kernel woke the thread too late.
+    pub ticks_missed: u64,
+    /// Packets that came from the hosts, super-packets cut.
+    pub packets_in: u64,
+    /// Packets that were written to the hosts.
+    pub packets_out: u64,
+    /// Writes for these: a super-packet is one.
+    pub writes: u64,
+    /// Lateness that half of the packets written did not exceed, from when they were due until they were written, s; `None`: none was
+    /// written, as for all lateness.
+    pub lateness_p50_s: Option<f64>,
+    /// Lateness that 99 % did not exceed, s.
+    pub lateness_p99_s: Option<f64>,
+    /// Mean lateness, s.
+    pub mean_lateness_s: Option<f64>,
+    /// Longest lateness, s.
+    pub max_lateness_s: Option<f64>,
+    /// Packets that were due and were not written: losses that the scenario does not have.
+    pub unwritten: Unwritten,
+    /// Packets that belong to no flow: of other protocols, or addresses. They were dropped.
+    pub foreign: u64,
+    /// Packets that are not what their headers say. They were dropped.
+    pub malformed: u64,
+    /// Packets larger than those of their flow in the scenario.
+    pub oversized: u64,
+    /// Share of the machine's time that its hypervisor gave to others; `None`: the kernel does not tell.
+    pub steal: Option<f64>,
+}
+
+/// Packets that were due and were not written, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Unwritten {
+    /// The device had no room.
+    pub full: u64,
+    /// The device refused them.
+    pub refused: u64,
+}
+
+/// Measures.
+pub(crate) struct Meter {
+    pub(crate) counts: Measured,
+    lateness: DelayHistogram,
+    tick: Duration,
+    last_tick: u64,
+    cpu_s: f64,
+    machine: Option<Machine>,
+}
+
+impl Meter {
+    pub(crate) fn begin(tick: Duration, priority: Priority) -> Self {
+        let counts = Measured {
+            tick_s: tick.as_secs_f64(),
+            real_time: priority == Priority::RealTime,
+            ..Measured::default()
+        };
+        let lateness = DelayHistogram::new();
+        Self { counts, lateness, tick, last_tick: 0, cpu_s: thread_cpu_s(), machine: Machine::now() }
+    }
+
+    /// A tick, which began `now`.
+    pub(crate) fn tick(&mut self, now: Instant) {
+        let tick = now.as_ps() / self.tick.as_ps();
+        self.counts.ticks += 1;
+        self.counts.ticks_missed += tick.saturating_sub(self.last_tick + 1);
+        self.last_tick = tick;
+    }
+
+    /// A packet that was due `at` has been written `now`.
+    pub(crate) fn written(&mut self, at: Instant, now: Instant) {
+        self.counts.packets_out += 1;
+        self.lateness.record(now.max(at).since(at));
+    }
+
+    pub(crate) fn end(self, now: Instant) -> Measured {
+        let percentile = |q| self.lateness.percentile(q).map(Duration::as_secs_f64);
+        Measured {
+            wall_s: now.as_secs_f64(),
+            cpu_s: thread_cpu_s() - self.cpu_s,
+            lateness_p50_s: percentile(0.5),
+            lateness_p99_s: percentile(0.99),
+            mean_lateness_s: self.lateness.mean_s(),
+            max_lateness_s: percentile(1.0),
+            steal: self.machine.and_then(Machine::steal_since),
+            ..self.counts
+        }
+    }
+}
+
+/// The machine's time so far, in units of the kernel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Machine {
+    steal: u64,
+    total: u64,
+}
+
+impl Machine {
+    fn now() -> Option<Self> {
+        Self::read(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// The first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal; guests' time, which
+    /// follows, is in user and nice already.
+    fn read(text: &str) -> Option<Self> {
+        let line = text.lines().next()?.strip_prefix("cpu ")?;
+        let times: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).take(8).collect();
+        (times.len() == 8).then(|| Self { steal: times[7], total: times.iter().sum() })
+    }
+
+    /// The share that was stolen since then.
+    fn steal_since(self) -> Option<f64> {
+        let now = Self::now()?;
+        let total = now.total.checked_sub(self.total).filter(|&total| total > 0)?;
+        Some(now.steal.saturating_sub(self.steal) as f64 / total as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_tells_what_was_stolen() {
+        let text = "cpu  10 20 30 40 50 60 70 80 90 100\ncpu0 1 2 3";
+        assert_eq!(Machine::read(text), Some(Machine { steal: 80, total: 360 }));
+        assert_eq!(Machine::read("cpu  10 20 30"), None);
+        assert_eq!(Machine::read("intr 1"), None);
+    }
+
+    #[test]
+    fn ticks_that_did_not_come_are_counted() {
+        let mut meter = Meter::begin(Duration::from_ps(50), Priority::Usual);
+        for now in [0, 51, 100, 420, 450] {
+            meter.tick(Instant::from_ps(now));
+        }
+        assert_eq!((meter.counts.ticks, meter.counts.ticks_missed), (5, 5));
+        meter.written(Instant::from_ps(400), Instant::from_ps(450));
+        meter.written(Instant::from_ps(460), Instant::from_ps(450));
+        let measured = meter.end(Instant::from_ps(500));
+        assert_eq!((measured.packets_out, measured.max_lateness_s), (2, Some(50e-12)));
+        assert_eq!(measured.lateness_p50_s, Some(0.0), "what is early is not late");
+    }
+}

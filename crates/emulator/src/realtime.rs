@@ -1,0 +1,55 @@
+//! Real-time priority for the thread of an emulation: the one file with calls that the compiler cannot check.
+
+#![allow(unsafe_code)] // sched_setscheduler: rustix has no such call
+
+use rustix::thread::{current_timer_slack, set_current_timer_slack};
+use std::io;
+use std::num::NonZeroU64;
+
+/// How the thread was scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// `SCHED_FIFO`: before all usual threads.
+    RealTime,
+    /// As all others, because the kernel refused more.
+    Usual,
+}
+
+/// Low among real-time priorities: before all usual threads, behind those of the kernel.
+const LEVEL: libc::c_int = 10;
+
+/// Gives the thread back what it had when this ends.
+#[derive(Debug)]
+pub(crate) struct Scheduling {
+    pub(crate) priority: Priority,
+    slack: Option<NonZeroU64>,
+}
+
+impl Scheduling {
+    /// Tries to give this thread real-time priority. Without it, at least its sleeps end on time: the kernel lengthens those of usual
+    /// threads by up to 50 us (`PR_SET_TIMERSLACK`).
+    pub(crate) fn begin() -> Self {
+        let slack = current_timer_slack().ok().and_then(NonZeroU64::new);
+        let _ = set_current_timer_slack(Some(NonZeroU64::MIN)); // where it is refused, lateness is measured
+        let granted = schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, LEVEL).is_ok();
+        Self { priority: if granted { Priority::RealTime } else { Priority::Usual }, slack }
+    }
+}
+
+impl Drop for Scheduling {
+    fn drop(&mut self) {
+        if self.priority == Priority::RealTime {
+            let _ = schedule(libc::SCHED_OTHER, 0); // giving up a priority is always allowed
+        }
+        let _ = set_current_timer_slack(self.slack);
+    }
+}
+
+fn schedule(policy: libc::c_int, level: libc::c_int) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: level };
+    // SAFETY: the call reads `parameters`, which lives until it returns, and keeps no pointer; 0 is this thread.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

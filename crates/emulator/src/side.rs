@@ -1,0 +1,139 @@
+//! A host's device: what is read from it and written to it, and whose a packet is.
+
+use crate::headers;
+use crate::merge::Batch;
+use crate::pool::Pool;
+use crate::virtio;
+use crate::EmulatorError;
+use parshall_sim::Direction;
+use rustix::fd::OwnedFd;
+use rustix::io::{ioctl_fionbio, read, writev, Errno};
+use std::net::Ipv4Addr;
+
+/// A super-packet with its header, at most.
+const MOST_BYTES: usize = virtio::BYTES + 65_535;
+
+/// The addresses of a host: the flow number n has the one whose low 16 bits are n + 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    network: u32,
+    mask: u32,
+}
+
+impl Prefix {
+    /// All addresses that begin with the first `bits` of this one; no more than 32.
+    pub fn new(network: Ipv4Addr, bits: u32) -> Self {
+        let mask = u32::MAX.checked_shl(32_u32.saturating_sub(bits)).unwrap_or(0);
+        Self { network: u32::from(network) & mask, mask }
+    }
+
+    fn has(self, address: u32) -> bool {
+        address & self.mask == self.network
+    }
+}
+
+/// A host: the file descriptor of its TUN device, and its addresses.
+#[derive(Debug)]
+pub struct Side {
+    device: OwnedFd,
+    prefix: Prefix,
+    buffer: Box<[u8]>,
+}
+
+/// What became of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    Whole,
+    /// The device had no room.
+    Full,
+    Failed,
+}
+
+impl Side {
+    /// A device that was opened with `IFF_TUN | IFF_NO_PI | IFF_VNET_HDR`, and behind which these addresses are.
+    pub fn new(device: OwnedFd, prefix: Prefix) -> Self {
+        Self { device, prefix, buffer: vec![0; MOST_BYTES].into() }
+    }
+
+    /// Reads and writes of it wait no longer.
+    pub(crate) fn prepare(&self, side: &'static str) -> Result<(), EmulatorError> {
+        let refused = |source: Errno| EmulatorError::Device { side, source: source.into() };
+        ioctl_fionbio(&self.device, true).map_err(refused)
+    }
+
+    /// The next packet, with its header; `None`: there is none now.
+    pub(crate) fn read(&mut self) -> Result<Option<&[u8]>, Errno> {
+        loop {
+            match read(&self.device, &mut self.buffer[..]) {
+                Ok(0) | Err(Errno::AGAIN) => return Ok(None),
+                Ok(bytes) => return Ok(Some(&self.buffer[..bytes])),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes packets that belong together.
+    pub(crate) fn write(&self, pool: &Pool, batch: &Batch) -> Written {
+        batch.write(pool, |pieces| loop {
+            match writev(&self.device, pieces) {
+                Ok(_) => return Written::Whole,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN | Errno::NOBUFS) => return Written::Full,
+                Err(_) => return Written::Failed,
+            }
+        })
+    }
+}
+
+/// The addresses of both hosts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addresses {
+    senders: Prefix,
+    receivers: Prefix,
+    flows: u32,
+}
+
+impl Addresses {
+    pub(crate) fn of(senders: &Side, receivers: &Side, flows: u32) -> Self {
+        Self { senders: senders.prefix, receivers: receivers.prefix, flows }
+    }
+
+    /// The flow of a packet that goes in this direction, from its sender's address; `None`: it belongs to none.
+    pub(crate) fn flow(&self, packet: &[u8], direction: Direction) -> Option<u32> {
+        let (from, to) = match direction {
+            Direction::Forward => (self.senders, self.receivers),
+            Direction::Reverse => (self.receivers, self.senders),
+        };
+        let source = headers::source(packet);
+        let is_ours = from.has(source) && to.has(headers::destination(packet));
+        let flow = (source & 0xffff).checked_sub(1).filter(|_| is_ours)?;
+        (flow < self.flows).then_some(flow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{super_packet, SuperPacket};
+    use std::os::unix::net::UnixDatagram;
+
+    #[test]
+    fn the_address_says_the_flow() {
+        let side = |network| Side::new(UnixDatagram::unbound().unwrap().into(), Prefix::new(network, 16));
+        let (senders, receivers) = (side([10, 1, 0, 0].into()), side([10, 2, 9, 9].into()));
+        let addresses = Addresses::of(&senders, &receivers, 1000);
+        let flow = |from, to, direction| {
+            let packet = super_packet(&SuperPacket { ends: (from, to), ..SuperPacket::default() });
+            addresses.flow(&packet[virtio::BYTES..], direction)
+        };
+        let (forward, reverse) = (Direction::Forward, Direction::Reverse);
+        assert_eq!(flow([10, 1, 0, 1], [10, 2, 0, 1], forward), Some(0));
+        assert_eq!(flow([10, 1, 3, 0xe8], [10, 2, 0, 7], forward), Some(999));
+        assert_eq!(flow([10, 2, 1, 0], [10, 1, 0, 7], reverse), Some(255));
+        assert_eq!(flow([10, 1, 3, 0xe9], [10, 2, 0, 7], forward), None, "there are 1000");
+        assert_eq!(flow([10, 1, 0, 0], [10, 2, 0, 1], forward), None);
+        assert_eq!(flow([10, 2, 0, 1], [10, 1, 0, 1], forward), None, "it came from the other side");
+        assert_eq!(flow([10, 1, 0, 1], [10, 3, 0, 1], forward), None);
+    }
+}

@@ -1,0 +1,295 @@
+//! A flow of packets from outside: where they are before their first link, and what is counted of them.
+
+use super::outside::{Arrival, Delivery, Direction, Outside};
+use crate::build::{GroupPlan, Problem};
+use crate::endpoints::{AccessLink, Edge, Legs, Line, LineKind};
+use crate::event::Entity;
+use crate::packet::{Flags, Packet, MAX_BYTES};
+use crate::results::Measured;
+use crate::shared::Core;
+use parshall_congestion::ControlConfig;
+use parshall_net::ecn::Ecn;
+use parshall_records::FlowRow;
+use parshall_units::{Duration, Instant};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What the flows of a group have in common.
+pub(super) struct ExternalGroup {
+    pub(super) name: Arc<str>,
+    pub(super) packet_bytes: u32,
+    control: Arc<str>,
+    access: Option<AccessLink>,
+    path: Box<[u32]>,
+    /// Empty: the way back is uncontended.
+    reverse_path: Box<[u32]>,
+}
+
+impl ExternalGroup {
+    pub(super) fn new(group: &GroupPlan<'_>) -> Result<Self, Problem> {
+        let spec = group.spec;
+        let control = spec.congestion_control.as_ref().map(ControlConfig::name);
+        Ok(Self {
+            name: group.name.clone(),
+            packet_bytes: spec.packet_bytes,
+            control: control.unwrap_or_default().into(),
+            access: group.access()?,
+            path: spec.path.clone().into(),
+            reverse_path: spec.reverse_path.clone().into(),
+        })
+    }
+}
+
+/// What the scenario says of an external flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExternalFlowInfo<'a> {
+    /// The name of its group.
+    pub group: &'a str,
+    /// Its number in the records.
+    pub number: u32,
+    /// Bytes of a full packet, headers included.
+    pub packet_bytes: u32,
+}
+
+/// What only the hosts know of an external flow, since the end of the warm-up; `None`: they do not know.
+#[derive(Clone, Debug, Default)]
+pub struct HostTotals {
+    /// The congestion control that it had; the scenario's if they do not say.
+    pub congestion_control: Option<Arc<str>>,
+    /// When it started; the scenario's time if they do not say.
+    pub started: Option<Instant>,
+    /// Payload that reached the receiving application.
+    pub goodput_bytes: Option<u64>,
+    /// Packets sent again.
+    pub retransmissions: Option<u64>,
+    /// Fast recoveries entered.
+    pub loss_events: Option<u64>,
+    /// Retransmission timeouts.
+    pub timeouts: Option<u64>,
+    /// Window reductions that answer an ECN echo.
+    pub ecn_reductions: Option<u64>,
+    /// Mean congestion window over time, packets.
+    pub mean_cwnd_packets: Option<f64>,
+    /// Mean of the RTT samples, s.
+    pub mean_rtt_s: Option<f64>,
+    /// Smallest RTT sample, s.
+    pub min_rtt_s: Option<f64>,
+}
+
+/// A flow of packets from outside.
+pub(super) struct ExternalFlow {
+    pub(super) id: u32,
+    /// Its group, among those of this kind.
+    pub(super) group: u32,
+    pub(super) rtt: Duration,
+    started: Instant,
+    pub(super) edge: Option<Box<Edge>>,
+    /// Whether the end of the simulation waits for it.
+    pub(super) awaited: bool,
+    forward: Way,
+    reverse: Way,
+    /// Data packets since the warm-up: that came, that were lost of these, and bytes that reached the receiver.
+    sent: u64,
+    dropped: u64,
+    received_bytes: u64,
+    pub(super) host: HostTotals,
+}
+
+/// One direction of a flow.
+struct Way {
+    /// Before the first link, and behind the last one.
+    legs: (Duration, Duration),
+    /// When its last packet left the host.
+    left: Instant,
+    /// Packets on their way to the first link, in order, and their slots.
+    line: VecDeque<(Packet, u32)>,
+}
+
+impl Way {
+    fn new(first: Duration, last: Duration) -> Self {
+        Self { legs: (first, last), left: Instant::ZERO, line: VecDeque::new() }
+    }
+}
+
+impl ExternalFlow {
+    pub(super) fn new(
+        (id, group): (u32, u32),
+        (rtt, legs): (Duration, Legs),
+        started: Instant,
+        edge: Option<Box<Edge>>,
+    ) -> Self {
+        Self {
+            id,
+            group,
+            rtt,
+            started,
+            edge,
+            awaited: false,
+            forward: Way::new(legs.to_first_link, legs.to_receiver),
+            reverse: Way::new(legs.back, legs.to_sender),
+            sent: 0,
+            dropped: 0,
+            received_bytes: 0,
+            host: HostTotals::default(),
+        }
+    }
+
+    /// The totals of the flow.
+    pub(super) fn totals(&self, group: &ExternalGroup, measured: &Measured<'_>) -> FlowRow {
+        let host = &self.host;
+        FlowRow {
+            group: group.name.clone(),
+            flow: self.id,
+            congestion_control: host.congestion_control.as_ref().unwrap_or(&group.control).clone(),
+            rtt_base_s: Some(self.rtt.as_secs_f64()),
+            start_s: measured.started_s(host.started.unwrap_or(self.started)),
+            goodput_bps: host.goodput_bytes.map(|bytes| measured.rate_bps(bytes)),
+            throughput_bps: Some(measured.rate_bps(self.received_bytes)),
+            packets_sent: Some(self.sent),
+            retransmissions: host.retransmissions,
+            packets_dropped: Some(self.dropped),
+            loss_rate: (self.sent > 0).then(|| self.dropped as f64 / self.sent as f64),
+            loss_events: host.loss_events,
+            timeouts: host.timeouts,
+            ecn_reductions: host.ecn_reductions,
+            mean_cwnd_packets: host.mean_cwnd_packets,
+            mean_rtt_s: host.mean_rtt_s,
+            min_rtt_s: host.min_rtt_s,
+            ..measured.common_row(self.id, self.edge.as_deref())
+        }
+    }
+}
+
+/// The packets of a flow in one direction.
+pub(crate) struct Packets<'a> {
+    pub(super) index: u32,
+    pub(super) flow: &'a mut ExternalFlow,
+    pub(super) group: &'a ExternalGroup,
+    pub(super) outside: &'a mut Outside,
+    pub(super) direction: Direction,
+}
+
+impl Packets<'_> {
+    fn way(&mut self) -> &mut Way {
+        match self.direction {
+            Direction::Forward => &mut self.flow.forward,
+            Direction::Reverse => &mut self.flow.reverse,
+        }
+    }
+
+    /// A packet comes from outside at `now`, not before the network's time. In one direction packets keep their order.
+    pub(crate) fn hand_in(&mut self, core: &mut Core, now: Instant, arrival: &Arrival) {
+        let bytes = arrival.bytes.min(MAX_BYTES);
+        let measured = now >= core.warm_up;
+        let mut leaves = now.max(self.way().left);
+        let mut packet = Packet::new(now, now, type_of_service(arrival), bytes, Flags::default());
+        if self.direction == Direction::Forward {
+            self.flow.sent += u64::from(measured);
+            if let Some(link) = &self.group.access {
+                if !link.has_room(now, self.flow.forward.left) {
+                    self.flow.dropped += u64::from(measured);
+                    return self.outside.lose(arrival.slot);
+                }
+                leaves += link.transmission(bytes);
+            }
+            if let Some(edge) = &mut self.flow.edge {
+                packet = packet.of_class(edge.enter(leaves, bytes, measured));
+            }
+        }
+        let way = self.way();
+        way.left = leaves;
+        packet.at = leaves + way.legs.0;
+        if self.path().is_empty() {
+            return self.deliver(core, packet.at, &packet, arrival.slot);
+        }
+        let (index, line) = (self.index, self.line_kind());
+        let way = self.way();
+        if way.line.is_empty() {
+            core.queue.push(packet.at, Entity::Line(line, index));
+        }
+        way.line.push_back((packet, arrival.slot));
+    }
+
+    fn line_kind(&self) -> LineKind {
+        match self.direction {
+            Direction::Forward => LineKind::ExternalData,
+            Direction::Reverse => LineKind::ExternalAcks,
+        }
+    }
+}
+
+impl Line for Packets<'_> {
+    fn first(&self) -> (Packet, u32) {
+        match self.direction {
+            Direction::Forward => self.flow.forward.line[0],
+            Direction::Reverse => self.flow.reverse.line[0],
+        }
+    }
+
+    fn next(&mut self, _: &mut Core) -> Option<Instant> {
+        let way = self.way();
+        way.line.pop_front();
+        way.line.front().map(|(next, _)| next.at)
+    }
+
+    fn path(&self) -> &[u32] {
+        match self.direction {
+            Direction::Forward => &self.group.path,
+            Direction::Reverse => &self.group.reverse_path,
+        }
+    }
+
+    fn ends_at_first_link(&self) -> bool {
+        self.path().len() == 1
+    }
+
+    fn ecn(&self, packet: &Packet) -> Ecn {
+        packet.ecn(Ecn::ALL[packet.seq() as usize & 3])
+    }
+
+    fn dscp(&self, packet: &Packet) -> u8 {
+        (packet.seq() >> 2) as u8 & 63
+    }
+
+    fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, slot: u32) {
+        let arrives = at + self.way().legs.1;
+        let marked = packet.flags().has(Flags::CONGESTION_EXPERIENCED);
+        self.outside.push(Delivery {
+            at: arrives,
+            flow: self.index,
+            direction: self.direction,
+            slot,
+            marked,
+        });
+        if self.direction == Direction::Reverse || arrives < core.warm_up || arrives >= core.end {
+            return;
+        }
+        self.flow.received_bytes += u64::from(packet.bytes());
+        if let Some(latency) = &mut core.latency {
+            latency.arrived(self.flow.id, arrives.since(packet.sent));
+        }
+        if let Some(edge) = &mut self.flow.edge {
+            edge.delivered(core, packet, true);
+        }
+    }
+
+    fn lose(&mut self, core: &mut Core, packet: &Packet, slot: u32) {
+        self.outside.lose(slot);
+        if self.direction == Direction::Reverse {
+            return;
+        }
+        let measured = packet.sent >= core.warm_up;
+        self.flow.dropped += u64::from(measured);
+        if let Some(edge) = &mut self.flow.edge {
+            edge.dropped(packet, measured);
+        }
+    }
+
+    /// Captures know how the packets of simulated flows look, not what these carry.
+    fn capture(&self, _: &mut Core, _: usize, _: Instant, _: &Packet, _: u32) {}
+}
+
+/// What a packet has in the place of its number: DSCP and ECN codepoint, the latter by its place in [`Ecn::ALL`].
+fn type_of_service(arrival: &Arrival) -> u64 {
+    u64::from(arrival.dscp & 63) << 2 | arrival.ecn as u64
+}

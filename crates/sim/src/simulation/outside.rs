@@ -1,0 +1,92 @@
+//! A simulation that real packets cross: they are handed in, and taken out when they are due ([`endpoints::external`](crate::endpoints::external)).
+//!
+//! Whoever owns the clock does, again and again: hand in what has come, [`advance`](Simulation::advance) to the time of the clock,
+//! take what is due, and free the memory of what was lost. Flows are counted among the external ones, from 0, in the order of
+//! the scenario. All of these functions panic on a flow that there is not.
+
+use super::Simulation;
+use crate::endpoints::external::{Arrival, Delivery, ExternalFlowInfo, HostTotals};
+use parshall_records::Tables;
+use parshall_units::{Duration, Instant};
+
+impl Simulation {
+    /// How many external flows there are.
+    pub fn external_flows(&self) -> u32 {
+        self.network.endpoints.external.count()
+    }
+
+    /// What the scenario says of an external flow.
+    pub fn external_flow(&self, flow: u32) -> ExternalFlowInfo<'_> {
+        self.network.endpoints.external.info(flow)
+    }
+
+    /// Until when everything has happened: time does not go back.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// When it ends: after the scenario's duration, or before, when the transfers that the end waits for are done.
+    pub fn end(&self) -> Instant {
+        self.network.core.end
+    }
+
+    /// Ends it at this time, if it would end later; a time that is past is now.
+    pub fn stop_at(&mut self, at: Instant) {
+        let end = &mut self.network.core.end;
+        *end = at.max(self.now).min(*end);
+    }
+
+    // --- packets ---
+
+    /// A packet comes from outside. A time that is past is now; of one flow and direction, packets keep the order in which they are
+    /// handed in.
+    pub fn hand_in(&mut self, at: Instant, arrival: &Arrival) {
+        let at = at.max(self.now);
+        let endpoints = &mut self.network.endpoints;
+        let mut packets = endpoints.external.packets(arrival.flow, arrival.direction);
+        packets.hand_in(&mut self.network.core, at, arrival);
+    }
+
+    /// When the next packet is due outside, of those whose fate is known so far.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.network.endpoints.external.outside.next()
+    }
+
+    /// The next packet that is due outside by then, in order of time. (What happens after [`now`](Self::now) may add earlier ones: who asks
+    /// for later times may get packets out of order.)
+    pub fn take_due(&mut self, by: Instant) -> Option<Delivery> {
+        self.network.endpoints.external.outside.take(by)
+    }
+
+    /// The slot of a packet that was lost on its way, each one once.
+    pub fn take_lost(&mut self) -> Option<u32> {
+        self.network.endpoints.external.outside.take_lost()
+    }
+
+    // --- what the hosts know ---
+
+    /// Tells what only the hosts know of a flow, for its row of `flows`; what was told before is replaced.
+    pub fn report(&mut self, flow: u32, totals: HostTotals) {
+        self.network.endpoints.external.report(flow, totals);
+    }
+
+    /// The sender of a flow took an RTT sample: it counts if delays are measured, and the warm-up is over.
+    pub fn record_rtt(&mut self, flow: u32, rtt: Duration) {
+        let id = self.external_flow(flow).number;
+        let core = &mut self.network.core;
+        if let Some(latency) = core.latency.as_mut().filter(|_| self.now >= core.warm_up) {
+            latency.round_trip(id, rtt);
+        }
+    }
+
+    /// A flow has done all that it will do: when all that the scenario's `ends_with` names have, the simulation ends.
+    pub fn finished(&mut self, flow: u32, at: Instant) {
+        let at = at.max(self.now);
+        self.network.endpoints.external.finished(&mut self.network.core, at, flow);
+    }
+
+    /// The records, for the rows that only the hosts can write: `transfers`, `rounds`, `flow_samples`.
+    pub fn tables(&mut self) -> &mut Tables {
+        &mut self.network.core.tables
+    }
+}
