@@ -1,0 +1,61 @@
+//! What this machine permits, for those who want to know before they try.
+
+use crate::hosts::available_controls;
+use crate::namespace::{is_administrator, open_tun_file};
+use rustix::process::{getrlimit, Resource};
+use std::fs;
+
+/// What was found. Nothing is changed by looking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// Whether this process is the machine's administrator as far as networks are concerned, and needs no user namespace.
+    pub administrator: bool,
+    /// Whether the kernel lets ordinary users make user namespaces; `None`: it does not say.
+    pub user_namespaces: Option<bool>,
+    /// Why `/dev/net/tun` cannot be opened; `None`: it can.
+    pub tun_problem: Option<String>,
+    /// Congestion controls that sockets can have.
+    pub congestion_controls: Vec<String>,
+    /// Highest real-time priority that a thread of this process may have; 0: none.
+    pub real_time_priority: u64,
+    /// Most files that this process may have open; `None`: no limit.
+    pub open_files: Option<u64>,
+}
+
+impl Abilities {
+    /// Looks.
+    pub fn of_this_machine() -> Self {
+        Self {
+            administrator: is_administrator(),
+            user_namespaces: user_namespaces(),
+            tun_problem: open_tun_file().err().map(|error| error.to_string()),
+            congestion_controls: available_controls().unwrap_or_default(),
+            real_time_priority: real_time_priority(),
+            open_files: getrlimit(Resource::Nofile).maximum,
+        }
+    }
+
+    /// Whether hosts can begin here, as far as can be known without trying.
+    pub fn may_begin(&self) -> bool {
+        self.tun_problem.is_none() && (self.administrator || self.user_namespaces != Some(false))
+    }
+}
+
+/// user_namespaces(7), and what distributions added: Debian's `unprivileged_userns_clone`, Ubuntu's restriction by AppArmor.
+fn user_namespaces() -> Option<bool> {
+    let number = |name: &str| fs::read_to_string(name).ok()?.trim().parse::<u64>().ok();
+    let most = number("/proc/sys/user/max_user_namespaces")?;
+    let debian = number("/proc/sys/kernel/unprivileged_userns_clone").unwrap_or(1);
+    let restricted = number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").unwrap_or(0);
+    Some(most > 0 && debian > 0 && restricted == 0)
+}
+
+/// sched(7): CAP_SYS_NICE lifts the limit RLIMIT_RTPRIO.
+fn real_time_priority() -> u64 {
+    const HIGHEST: u64 = 99;
+    use rustix::thread::{capabilities, CapabilitySet};
+    if capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_NICE)) {
+        return HIGHEST;
+    }
+    getrlimit(Resource::Rtprio).current.unwrap_or(HIGHEST).min(HIGHEST)
+}

@@ -1,0 +1,49 @@
+//! The hosts of an emulation: real Linux TCP at both ends of every flow.
+//!
+//! Two threads are two hosts. Each has a network namespace of its own, in it a TUN device, and sockets; the senders' host
+//! has those that send, the receivers' host those that receive. What the hosts send comes out of one TUN device as IP
+//! packets, and whoever holds both devices (the emulator, or a plain forwarder in the tests) carries them to the other.
+//! Nothing outside the two namespaces is touched, and they are gone when the process is, however it ends.
+//!
+//! ```text
+//!   senders' namespace                                        receivers' namespace
+//!   10.1.0.0/16 is local                                          10.2.0.0/16 is local
+//!   sockets ── kernel's TCP ── TUN ──> [ the emulated network ] ──> TUN ── kernel's TCP ── sockets
+//! ```
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`plan`] | what the hosts are to do: flows, their sockets and workloads; the addresses |
+//! | [`hosts`] | both hosts, from their beginning to their end |
+//! | [`namespace`] | user and network namespaces, sysctls, TUN devices |
+//! | [`netlink`] | links and routes |
+//! | [`sender`] | the senders' host: workloads drive sockets, TCP_INFO is recorded |
+//! | [`receiver`] | the receivers' host: what arrives is counted and discarded |
+//! | [`tcp_info`] | the kernel's `struct tcp_info` |
+//! | [`abilities`] | what this machine permits |
+//! | [`sys`] | the few system calls for which no library has a safe function |
+//!
+//! Linux only; elsewhere the crate is empty.
+
+#![cfg(target_os = "linux")]
+
+pub mod abilities;
+mod clock;
+mod datagram;
+mod error;
+mod events;
+mod hosts;
+mod namespace;
+mod netlink;
+pub mod plan;
+mod receiver;
+mod sender;
+mod socket;
+mod sys;
+mod tcp_info;
+
+pub use abilities::Abilities;
+pub use error::HostsError;
+pub use hosts::{die_with_parent, Hosts, Outcome, Row, Tuns};
+pub use plan::{FlowPlan, Plan, TcpOptions, Transport};
+pub use sender::{FlowOutcome, Limited};

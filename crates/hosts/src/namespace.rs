@@ -1,0 +1,173 @@
+//! Namespaces: places of our own for links, routes, sockets and sysctls (namespaces(7), user_namespaces(7)).
+//!
+//! A user namespace makes an ordinary user the administrator of what is made within it. It is entered first, by a process
+//! with a single thread; with the capabilities of root none is needed. Then each host's thread takes a network namespace.
+
+use crate::error::{HostsError, Tried};
+use crate::netlink::{Netlink, Prefix};
+use crate::plan::{RECEIVERS, SENDERS};
+use crate::sys;
+use rustix::fs::{openat, Mode, OFlags, CWD};
+use rustix::net::{netdevice, AddressFamily, SocketType};
+use rustix::process::{getegid, geteuid};
+use rustix::thread::{capabilities, CapabilitySet};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+
+/// Packets that wait in a TUN device for its reader. A device drops what comes when it is full and tells nobody, so there
+/// is room for more than windows are long.
+const TUN_QUEUE_PACKETS: u32 = 20_000;
+
+/// The name of the device within its namespace.
+const TUN_NAME: &str = "parshall";
+
+/// Both hosts have these prefixes, so that the whole address plan fits.
+const PREFIX_BITS: u8 = 16;
+
+/// What a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Senders,
+    Receivers,
+}
+
+impl Side {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Senders => "senders'",
+            Self::Receivers => "receivers'",
+        }
+    }
+
+    /// The prefix that is its own, and the other one.
+    fn prefixes(self) -> (Prefix, Prefix) {
+        let [senders, receivers] = [SENDERS, RECEIVERS].map(|network| Prefix(network, PREFIX_BITS));
+        match self {
+            Self::Senders => (senders, receivers),
+            Self::Receivers => (receivers, senders),
+        }
+    }
+}
+
+/// Whether this process may make network namespaces as it is.
+pub(crate) fn is_administrator() -> bool {
+    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
+}
+
+/// Makes this process the administrator of a user namespace, unless it is one already.
+pub(crate) fn enter_user_namespace() -> Result<(), HostsError> {
+    if is_administrator() {
+        return Ok(());
+    }
+    let threads = fs::read_dir("/proc/self/task").tried("count the threads of this process")?.count();
+    if threads > 1 {
+        return Err(HostsError::Threads(threads));
+    }
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    sys::unshare(libc::CLONE_NEWUSER).tried_or(
+        "make a user namespace",
+        "; allow it (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or be root",
+    )?;
+    // user_namespaces(7): an unprivileged process must deny setgroups before it maps its group.
+    for (file, text) in [
+        ("setgroups", "deny".to_string()),
+        ("uid_map", format!("0 {user} 1")),
+        ("gid_map", format!("0 {group} 1")),
+    ] {
+        fs::write(format!("/proc/self/{file}"), text).tried(format!("write /proc/self/{file}"))?;
+    }
+    Ok(())
+}
+
+/// Makes the calling thread a host in a network namespace of its own; its TUN device.
+pub(crate) fn become_host(
+    side: Side,
+    mtu: u32,
+    sysctls: &[(String, String)],
+) -> Result<(OwnedFd, Netlink, u32), HostsError> {
+    sys::unshare(libc::CLONE_NEWNET)
+        .tried_or("make a network namespace", "; allow it (sysctl user.max_net_namespaces), or be root")?;
+    silence_ipv6()?;
+    // Many connections may open at once: no SYN finds a full queue (listen(2)), and no connection starts from what an
+    // earlier one learned.
+    for (name, value) in [
+        ("net.core.somaxconn", "65535"),
+        ("net.ipv4.tcp_max_syn_backlog", "65535"),
+        ("net.ipv4.tcp_no_metrics_save", "1"),
+    ] {
+        set_sysctl(name, value)?;
+    }
+    for (name, value) in sysctls {
+        set_sysctl(name, value)?;
+    }
+    let tun = open_tun()?;
+    let (loopback, link) = link_indices()?;
+    let mut netlink = Netlink::open()?;
+    netlink.bring_up(loopback)?;
+    netlink.resize_link(link, mtu, TUN_QUEUE_PACKETS)?;
+    netlink.bring_up(link)?;
+    let (own, other) = side.prefixes();
+    netlink.own(own, loopback)?;
+    netlink.reach(other, link, None)?;
+    Ok((tun, netlink, link))
+}
+
+/// A TUN device whose packets have virtio headers, and may be unfinished: checksums and segments are left to the reader.
+fn open_tun() -> Result<OwnedFd, HostsError> {
+    let tun = open_tun_file()?;
+    let kind = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    sys::tun_create(tun.as_fd(), TUN_NAME, kind).tried("make a TUN device")?;
+    let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4;
+    let with_udp = tcp | libc::TUN_F_USO4 | libc::TUN_F_USO6; // Linux 6.2 has the last two, and only together
+    sys::tun_offload(tun.as_fd(), with_udp)
+        .or_else(|_| sys::tun_offload(tun.as_fd(), tcp))
+        .tried("ask a TUN device for unsegmented packets")?;
+    Ok(tun)
+}
+
+/// The file by which TUN devices are made.
+pub(crate) fn open_tun_file() -> Result<OwnedFd, HostsError> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    openat(CWD, "/dev/net/tun", flags, Mode::empty()).tried_or(
+        "open /dev/net/tun",
+        "; load the module tun, and let users open the device (its usual mode is 0666)",
+    )
+}
+
+/// Indices of the loopback and of the TUN device.
+fn link_indices() -> Result<(u32, u32), HostsError> {
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None).tried("make a socket")?;
+    let index = |name| netdevice::name_to_index(&socket, name).tried(format!("find the link {name}"));
+    Ok((index("lo")?, index(TUN_NAME)?))
+}
+
+/// Sets a sysctl of the calling thread's network namespace.
+fn set_sysctl(name: &str, value: &str) -> Result<(), HostsError> {
+    fs::write(sysctl_path(name), value).tried_or(
+        format!("set the sysctl {name} to {value:?} in a network namespace"),
+        "; it must be one that network namespaces have of their own, and /proc/sys writable",
+    )
+}
+
+/// Reads a sysctl of the calling thread's network namespace.
+pub(crate) fn read_sysctl(name: &str) -> io::Result<String> {
+    fs::read_to_string(sysctl_path(name)).map(|text| text.trim().to_string())
+}
+
+fn sysctl_path(name: &str) -> PathBuf {
+    PathBuf::from("/proc/sys").join(name.replace('.', "/"))
+}
+
+/// No router solicitations and the like among the packets of the scenario.
+fn silence_ipv6() -> Result<(), HostsError> {
+    ["all", "default"].iter().try_for_each(|which| {
+        let name = format!("net.ipv6.conf.{which}.disable_ipv6");
+        match set_sysctl(&name, "1") {
+            Err(HostsError::Refused { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result, // a kernel without IPv6 has no such sysctl
+        }
+    })
+}

@@ -1,0 +1,165 @@
+//! What the hosts are to do.
+//!
+//! Flow n of the plan, from 0, has an address pair of its own: 10.1.0.0 + n + 1 at the sender, 10.2.0.0 + n + 1 at the
+//! receiver. So the emulated network knows the flow of a packet by its addresses, and each flow can have its own path,
+//! delay and queue class.
+
+use crate::error::HostsError;
+use parshall_units::{Duration, Instant, Rate};
+use parshall_workload::Source;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+/// The most flows that the address plan has room for.
+pub const MAX_FLOWS: usize = 65_000;
+
+/// Network of the senders' addresses; 16 bits of prefix.
+pub const SENDERS: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 0);
+
+/// Network of the receivers' addresses; 16 bits of prefix.
+pub const RECEIVERS: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 0);
+
+/// The address of flow n in one of the two networks.
+pub fn address(network: Ipv4Addr, flow: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits(network.to_bits() + flow + 1)
+}
+
+/// The flow that an address belongs to; `None`: none of ours.
+///
+/// ```
+/// use parshall_hosts::plan::{address, flow_of, RECEIVERS, SENDERS};
+///
+/// assert_eq!(address(SENDERS, 300).to_string(), "10.1.1.45");
+/// assert_eq!(flow_of(address(RECEIVERS, 300)), Some(300));
+/// assert_eq!(flow_of(std::net::Ipv4Addr::new(10, 1, 0, 0)), None);
+/// ```
+pub fn flow_of(address: Ipv4Addr) -> Option<u32> {
+    let bits = address.to_bits();
+    let network = Ipv4Addr::from_bits(bits & 0xffff_0000);
+    let number = bits & 0xffff;
+    (network == SENDERS || network == RECEIVERS).then_some(number).and_then(|number| number.checked_sub(1))
+}
+
+/// All that the hosts are told before they begin.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The flows; the place of each decides its addresses.
+    pub flows: Vec<FlowPlan>,
+    /// Largest IP packet of the TUN devices, in bytes.
+    pub mtu: u32,
+    /// Totals cover the time from here to the end.
+    pub warm_up: Instant,
+    /// When everything ends.
+    pub end: Instant,
+    /// Names below `/proc/sys` with dots, as `net.ipv4.tcp_sack`, and values; set in both namespaces, later ones last.
+    /// `net.ipv4.tcp_no_metrics_save` is 1 unless it is given, so that no connection starts from what an earlier one learned.
+    pub sysctls: Vec<(String, String)>,
+}
+
+/// A flow, or an open loop that opens connections.
+#[derive(Clone, Debug)]
+pub struct FlowPlan {
+    /// The name of its group, for the records.
+    pub group: Arc<str>,
+    /// When it starts.
+    pub start: Instant,
+    /// Two-way propagation delay of its path, for the records.
+    pub rtt_base: Duration,
+    /// Its largest packet on the wire, in bytes; at most the MTU.
+    pub packet_bytes: u32,
+    /// What its application does.
+    pub source: Source,
+    /// Where the random numbers of its source start.
+    pub seed: u64,
+    /// TCP or UDP, and the options of its sockets.
+    pub transport: Transport,
+    /// Time between rows of `flow_samples`; `None`: it has none.
+    pub samples: Option<Duration>,
+    /// Whether it has rows in `rounds`.
+    pub rounds: bool,
+}
+
+/// The sockets of a flow.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// A TCP connection, or one after another.
+    Tcp(TcpOptions),
+    /// UDP.
+    Datagrams,
+}
+
+/// Options of TCP sockets; `None`: what the kernel does.
+#[derive(Clone, Debug)]
+pub struct TcpOptions {
+    /// The kernel's name of the congestion control.
+    pub congestion_control: Arc<str>,
+    /// Whether all transfers of the flow are sent on one connection, or each on its own.
+    pub persistent: bool,
+    /// At most this rate (SO_MAX_PACING_RATE).
+    pub pacing: Option<Rate>,
+    /// SO_SNDBUF, bytes of the kernel's memory.
+    pub send_buffer: Option<u32>,
+    /// SO_RCVBUF of the receiver, bytes of the kernel's memory.
+    pub receive_buffer: Option<u32>,
+    /// Initial window, by a route to the flow's address.
+    pub initial_window: Option<u32>,
+}
+
+impl Plan {
+    /// Refuses what no host can do.
+    pub(crate) fn check(&self, available: &[String]) -> Result<(), HostsError> {
+        if self.flows.len() > MAX_FLOWS {
+            let accepted = format!("at most {MAX_FLOWS} flows have addresses");
+            return Err(HostsError::plan("flows", self.flows.len().to_string(), accepted));
+        }
+        if !(MIN_MTU..=MAX_MTU).contains(&self.mtu) {
+            let accepted = format!("a TUN device takes packets of {MIN_MTU} to {MAX_MTU} bytes");
+            return Err(HostsError::plan("mtu", self.mtu.to_string(), accepted));
+        }
+        if self.warm_up >= self.end {
+            let accepted = "the warm-up ends before the run does";
+            return Err(HostsError::plan("warm_up", format!("{} s", self.warm_up.as_secs_f64()), accepted));
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            flow.check(self.mtu, available).map_err(|(key, found, accepted)| {
+                HostsError::plan(format!("flows[{index}].{key}"), found, accepted)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// A TUN device's limits; IPv4 needs 68 bytes at least, and below that of a TCP packet with options nothing works.
+const MIN_MTU: u32 = 128;
+const MAX_MTU: u32 = 65_521;
+
+/// A key, what was found, and what is accepted.
+type Problem = (&'static str, String, String);
+
+impl FlowPlan {
+    fn check(&self, mtu: u32, available: &[String]) -> Result<(), Problem> {
+        if !(MIN_MTU..=mtu).contains(&self.packet_bytes) {
+            let accepted = format!("packets have {MIN_MTU} bytes to the MTU, {mtu} bytes");
+            return Err(("packet_bytes", self.packet_bytes.to_string(), accepted));
+        }
+        match (&self.transport, &self.source) {
+            (_, Source::Controlled) => {
+                let accepted = "no kernel sends datagrams at the rate of a congestion control";
+                Err(("workload", "rate_controlled".into(), accepted.into()))
+            }
+            (Transport::Tcp(_), Source::Datagrams(_)) => {
+                Err(("workload", "datagrams over TCP".into(), "datagrams are sent over UDP".into()))
+            }
+            (Transport::Datagrams, Source::Transfers(_) | Source::Arrivals(_)) => {
+                Err(("workload", "transfers over UDP".into(), "transfers are sent over TCP".into()))
+            }
+            (Transport::Tcp(options), _)
+                if !available.iter().any(|name| **name == *options.congestion_control) =>
+            {
+                let accepted = format!("this kernel has {}", available.join(", "));
+                Err(("congestion_control", options.congestion_control.to_string(), accepted))
+            }
+            _ => Ok(()),
+        }
+    }
+}

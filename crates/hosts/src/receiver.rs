@@ -1,0 +1,260 @@
+//! The receivers' host: takes what arrives, counts it and discards it, without copying.
+//!
+//! Connections come to a listening socket, datagrams to one socket; whose they are the sender's address tells. Sockets that
+//! are to have a receive buffer of their own size come to a listening socket with that buffer, as the window scale of a
+//! connection is fixed when it opens (RFC 7323, section 2.2).
+
+use crate::clock::{nanos, seconds, Clock, Nanos};
+use crate::datagram::{Stamp, HEADER_BYTES};
+use crate::error::{HostsError, Tried};
+use crate::events::Events;
+use crate::hosts::{cpu_s, Shared, Work};
+use crate::plan::{flow_of, Plan, Transport};
+use crate::{socket, sys};
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{accept_with, listen, recvfrom, RecvFlags, SocketAddrV4, SocketFlags, SocketType};
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+/// The port of datagrams, and the first one of connections.
+const FIRST_PORT: u16 = 5001;
+
+/// More than a readable socket ever holds.
+const ALL: usize = 1 << 30;
+
+/// Datagrams taken from the socket before others have their turn.
+const DATAGRAMS_A_TURN: usize = 256;
+
+/// Memory for datagrams that wait for this host, in bytes.
+const DATAGRAM_BUFFER: u32 = 16 << 20;
+
+const BACKLOG: i32 = 65_535;
+
+/// The receive buffers that the plan asks for; connections to port `FIRST_PORT + i` have the i-th.
+fn buffers(plan: &Plan) -> Vec<Option<u32>> {
+    let buffer = |transport: &Transport| match transport {
+        Transport::Tcp(options) => Some(options.receive_buffer),
+        Transport::Datagrams => None,
+    };
+    let all: BTreeSet<Option<u32>> = plan.flows.iter().filter_map(|flow| buffer(&flow.transport)).collect();
+    all.into_iter().collect()
+}
+
+/// The ports of the receivers' host.
+pub(crate) struct Ports(Vec<Option<u32>>);
+
+impl Ports {
+    pub(crate) const DATAGRAMS: u16 = FIRST_PORT;
+
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self(buffers(plan))
+    }
+
+    /// The port of connections with that receive buffer.
+    pub(crate) fn of(&self, receive_buffer: Option<u32>) -> u16 {
+        let index = self.0.binary_search(&receive_buffer).unwrap_or(0); // the plan's buffers are all there
+        FIRST_PORT + index as u16
+    }
+}
+
+/// What became of a flow's datagrams since the warm-up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrived {
+    pub(crate) packets: u64,
+    /// Payload, bytes.
+    pub(crate) bytes: u64,
+    /// One-way delays of those that have stamps, nanoseconds.
+    stamped: u64,
+    delay_sum: Nanos,
+    delay_max: Nanos,
+    delay_before: Option<Nanos>,
+    /// Sum of the differences between delays of one packet and the next, and how many.
+    jitter_sum: Nanos,
+    jitters: u64,
+}
+
+impl Arrived {
+    fn count(&mut self, bytes: usize, delay: Option<Nanos>) {
+        self.packets += 1;
+        self.bytes += bytes as u64;
+        let Some(delay) = delay else { return };
+        self.stamped += 1;
+        self.delay_sum += delay;
+        self.delay_max = self.delay_max.max(delay);
+        if let Some(before) = self.delay_before.replace(delay) {
+            self.jitter_sum += (delay - before).abs();
+            self.jitters += 1;
+        }
+    }
+
+    /// With the headers of IP and UDP.
+    pub(crate) fn wire_bytes(&self) -> u64 {
+        self.bytes + self.packets * u64::from(HEADER_BYTES)
+    }
+
+    pub(crate) fn mean_delay_s(&self) -> Option<f64> {
+        (self.stamped > 0).then(|| seconds(self.delay_sum) / self.stamped as f64)
+    }
+
+    pub(crate) fn max_delay_s(&self) -> Option<f64> {
+        (self.stamped > 0).then(|| seconds(self.delay_max))
+    }
+
+    pub(crate) fn jitter_s(&self) -> Option<f64> {
+        (self.jitters > 0).then(|| seconds(self.jitter_sum) / self.jitters as f64)
+    }
+}
+
+/// What the host knows in the end.
+#[derive(Debug)]
+pub(crate) struct Received {
+    /// Of each flow of the plan.
+    pub(crate) datagrams: Vec<Arrived>,
+    /// Payload of all connections since the warm-up.
+    pub(crate) tcp_bytes: u64,
+    pub(crate) dropped: Option<u64>,
+    pub(crate) cpu_s: f64,
+}
+
+/// The host.
+pub(crate) struct Receivers {
+    shared: Arc<Shared>,
+    events: Events,
+    listeners: Vec<OwnedFd>,
+    datagrams: OwnedFd,
+    connections: Vec<Option<OwnedFd>>,
+    free: Vec<usize>,
+    arrived: Vec<Arrived>,
+    tcp_bytes: u64,
+    warm_up: Nanos,
+    end: Nanos,
+}
+
+/// Who is ready: these, or else the connection of that place.
+const WAKE: u64 = u64::MAX;
+const DATAGRAMS: u64 = u64::MAX - 1;
+const LISTENERS: u64 = 1 << 62;
+
+impl Receivers {
+    pub(crate) fn new(plan: &Plan, shared: Arc<Shared>) -> Result<Self, HostsError> {
+        let events = Events::new()?;
+        events.watch(&shared.wake, WAKE, EventFlags::IN)?;
+        let mut listeners = Vec::new();
+        for (index, buffer) in buffers(plan).into_iter().enumerate() {
+            let listener =
+                socket::open(SocketType::STREAM, Ipv4Addr::UNSPECIFIED, FIRST_PORT + index as u16)?;
+            if let Some(bytes) = buffer {
+                socket::set_receive_buffer(&listener, bytes)?;
+            }
+            listen(&listener, BACKLOG).tried("listen")?;
+            events.watch(&listener, LISTENERS + index as u64, EventFlags::IN)?;
+            listeners.push(listener);
+        }
+        let datagrams = socket::open(SocketType::DGRAM, Ipv4Addr::UNSPECIFIED, Ports::DATAGRAMS)?;
+        socket::enlarge_receive_buffer(&datagrams, DATAGRAM_BUFFER)?;
+        events.watch(&datagrams, DATAGRAMS, EventFlags::IN)?;
+        Ok(Self {
+            shared,
+            events,
+            listeners,
+            datagrams,
+            connections: Vec::new(),
+            free: Vec::new(),
+            arrived: vec![Arrived::default(); plan.flows.len()],
+            tcp_bytes: 0,
+            warm_up: nanos(plan.warm_up),
+            end: nanos(plan.end),
+        })
+    }
+
+    fn accept_all(&mut self, listener: usize) -> Result<(), HostsError> {
+        loop {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            let connection = match accept_with(&self.listeners[listener], flags) {
+                Ok(connection) => connection,
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::CONNABORTED | Errno::INTR) => continue,
+                Err(error) => return Err(error).tried("accept a connection"),
+            };
+            let place = self.free.pop().unwrap_or_else(|| {
+                self.connections.push(None);
+                self.connections.len() - 1
+            });
+            self.events.watch(&connection, place as u64, EventFlags::IN)?;
+            self.connections[place] = Some(connection);
+        }
+    }
+
+    /// Discards what a connection holds; closes it when the sender has.
+    fn drain(&mut self, place: usize, measured: bool) {
+        let Some(connection) = self.connections.get(place).and_then(Option::as_ref) else { return };
+        match sys::discard(connection.as_fd(), ALL) {
+            Ok(bytes) if bytes > 0 => self.tcp_bytes += if measured { bytes as u64 } else { 0 },
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => {
+                self.connections[place] = None; // the end, or a reset: the sender knows
+                self.free.push(place);
+            }
+        }
+    }
+
+    fn take_datagrams(&mut self, clock: Clock) -> Result<(), HostsError> {
+        for _ in 0..DATAGRAMS_A_TURN {
+            let mut head = [0_u8; Stamp::BYTES];
+            // MSG_TRUNC: the whole length, of which only the head is copied
+            match recvfrom(&self.datagrams, &mut head, RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
+                Ok((copied, bytes, from)) => {
+                    let now = clock.now();
+                    let sender = from.and_then(|from| SocketAddrV4::try_from(from).ok());
+                    let flow = sender.and_then(|sender| flow_of(*sender.ip()));
+                    let arrived = flow.and_then(|flow| self.arrived.get_mut(flow as usize));
+                    if let Some(arrived) = arrived.filter(|_| now >= self.warm_up) {
+                        arrived.count(bytes, Stamp::read(&head[..copied]).map(|stamp| now - stamp.sent));
+                    }
+                }
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error).tried("receive a datagram"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Datagrams that found the socket's buffer full.
+    fn dropped(&self) -> Option<u64> {
+        const SK_MEMINFO_DROPS: usize = 8; // linux/sock_diag.h
+        let mut bytes = [0; 4 * (SK_MEMINFO_DROPS + 1)];
+        let length =
+            sys::get_option(self.datagrams.as_fd(), libc::SOL_SOCKET, libc::SO_MEMINFO, &mut bytes).ok()?;
+        bytes[..length]
+            .chunks_exact(4)
+            .nth(SK_MEMINFO_DROPS)?
+            .first_chunk()
+            .map(|&four| u32::from_ne_bytes(four).into())
+    }
+}
+
+impl Work for Receivers {
+    type Result = Received;
+
+    fn run(mut self, clock: Clock) -> Result<Received, HostsError> {
+        while clock.now() < self.end && !self.shared.is_stopped() {
+            let ready: Vec<u64> =
+                self.events.wait(clock, self.end)?.iter().map(|event| event.data.u64()).collect();
+            let measured = clock.now() >= self.warm_up;
+            for token in ready {
+                match token {
+                    WAKE => {}
+                    DATAGRAMS => self.take_datagrams(clock)?,
+                    LISTENERS.. => self.accept_all((token - LISTENERS) as usize)?,
+                    place => self.drain(place as usize, measured),
+                }
+            }
+        }
+        let dropped = self.dropped();
+        Ok(Received { datagrams: self.arrived, tcp_bytes: self.tcp_bytes, dropped, cpu_s: cpu_s() })
+    }
+}

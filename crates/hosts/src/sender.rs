@@ -1,0 +1,274 @@
+//! The senders' host: workloads drive sockets, and what the kernel says of these is recorded.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`tcp`] | a flow's connections and transfers |
+//! | [`probe`] | what is recorded of a flow: samples, rounds, totals |
+//! | [`datagrams`] | flows of datagrams |
+//!
+//! One thread waits for sockets and for the next time that something is due. What is due stands in a heap: a time that is
+//! no longer wanted is forgotten when it comes up.
+
+pub(crate) mod datagrams;
+mod probe;
+mod tcp;
+
+pub use probe::{FlowOutcome, Limited};
+
+use crate::clock::{nanos, Clock, Nanos};
+use crate::error::HostsError;
+use crate::events::Events;
+use crate::hosts::{cpu_s, Row, Shared, Work};
+use crate::netlink::{Netlink, Prefix};
+use crate::plan::{address, FlowPlan, Plan, Transport, RECEIVERS};
+use crate::receiver::Ports;
+use datagrams::DatagramFlow;
+use parshall_workload::{ArrivalSource, Source};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::event::epoll::EventFlags;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::{mpsc, Arc};
+use tcp::TcpFlow;
+
+/// Random numbers of a source; the generator that the simulator uses, so that the same seed draws the same.
+pub(crate) type Stream = Xoshiro256PlusPlus;
+
+/// Readings of TCP_INFO in a second, of all flows together; each takes about a microsecond.
+const READINGS_PER_S: f64 = 20_000.0;
+
+/// What is due at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    /// The end of the warm-up.
+    WarmUp,
+    /// A TCP flow starts.
+    Start(u32),
+    /// A TCP flow's next transfer begins.
+    Transfer(u32),
+    /// An open loop's next transfer begins.
+    Arrival(u32),
+    /// A flow's next datagram leaves.
+    Datagram(u32),
+    /// A look at a TCP flow's socket.
+    Look(u32),
+}
+
+/// What all flows of the host need while they are handled.
+pub(crate) struct Context {
+    clock: Clock,
+    plan: Arc<Plan>,
+    ports: Ports,
+    events: Events,
+    rows: mpsc::Sender<Row>,
+    shared: Arc<Shared>,
+    due: BinaryHeap<Reverse<(Nanos, Due)>>,
+    warm_up: Nanos,
+    end: Nanos,
+    /// Least time between two readings of one flow's TCP_INFO.
+    least_interval: Nanos,
+}
+
+impl Context {
+    fn at(&mut self, time: Nanos, due: Due) {
+        if time < self.end {
+            self.due.push(Reverse((time, due)));
+        }
+    }
+
+    fn record(&self, row: Row) {
+        let _ = self.rows.send(row); // a caller that wants no rows has dropped its end
+    }
+
+    fn flow(&self, plan: u32) -> &FlowPlan {
+        &self.plan.flows[plan as usize]
+    }
+}
+
+/// Transfers that arrive on their own; each takes a connection that is idle, or a new one.
+struct ArrivalProcess {
+    plan: u32,
+    source: ArrivalSource,
+    random: Stream,
+    /// Size of the transfer that arrives next.
+    next_bytes: u64,
+    /// When it arrives.
+    next_at: Nanos,
+    idle: VecDeque<u32>,
+}
+
+/// The host.
+pub(crate) struct Senders {
+    context: Context,
+    flows: Vec<TcpFlow>,
+    datagrams: Vec<DatagramFlow>,
+    arrivals: Vec<ArrivalProcess>,
+    /// Number of the next connection of an open loop.
+    next_number: u32,
+}
+
+/// Who is ready: this, or else the TCP flow of that place.
+const WAKE: u64 = u64::MAX;
+
+impl Senders {
+    pub(crate) fn new(
+        plan: &Arc<Plan>,
+        shared: Arc<Shared>,
+        rows: mpsc::Sender<Row>,
+        mut netlink: Netlink,
+        link: u32,
+    ) -> Result<Self, HostsError> {
+        let events = Events::new()?;
+        events.watch(&shared.wake, WAKE, EventFlags::IN)?;
+        let context = Context {
+            clock: Clock::new(0),
+            ports: Ports::new(plan),
+            events,
+            rows,
+            shared,
+            due: BinaryHeap::new(),
+            warm_up: nanos(plan.warm_up),
+            end: nanos(plan.end),
+            least_interval: (plan.flows.len() as f64 / READINGS_PER_S * 1e9) as Nanos,
+            plan: plan.clone(),
+        };
+        let mut host = Self { context, flows: vec![], datagrams: vec![], arrivals: vec![], next_number: 0 };
+        for (index, flow) in plan.flows.iter().enumerate() {
+            host.add(index as u32, flow)?;
+            if let Transport::Tcp(options) = &flow.transport {
+                if options.initial_window.is_some() {
+                    let only = Prefix(address(RECEIVERS, index as u32), 32);
+                    netlink.reach(only, link, options.initial_window)?;
+                }
+            }
+        }
+        Ok(host)
+    }
+
+    fn add(&mut self, plan: u32, flow: &FlowPlan) -> Result<(), HostsError> {
+        let random = Stream::seed_from_u64(flow.seed);
+        let start = nanos(flow.start);
+        match &flow.source {
+            Source::Transfers(source) => {
+                self.context.at(start, Due::Start(self.flows.len() as u32));
+                self.flows.push(TcpFlow::new(
+                    &self.context,
+                    plan,
+                    self.next_number,
+                    Some((source.clone(), random)),
+                ));
+                self.next_number += 1;
+            }
+            Source::Datagrams(source) => {
+                let index = self.datagrams.len() as u32;
+                let flow = DatagramFlow::new(plan, self.next_number, flow, source.clone(), random)?;
+                self.context.at(flow.next_at(), Due::Datagram(index));
+                self.datagrams.push(flow);
+                self.next_number += 1;
+            }
+            Source::Arrivals(source) => {
+                let (mut source, mut random) = (source.clone(), random);
+                let first = source.next(&mut random);
+                let next_at = start + crate::clock::span(first.gap);
+                self.context.at(next_at, Due::Arrival(self.arrivals.len() as u32));
+                let (next_bytes, idle) = (first.bytes, VecDeque::new());
+                self.arrivals.push(ArrivalProcess { plan, source, random, next_bytes, next_at, idle });
+            }
+            Source::Controlled => unreachable!("refused by the plan's check"),
+        }
+        Ok(())
+    }
+
+    fn on_due(&mut self, at: Nanos, due: Due) -> Result<(), HostsError> {
+        let Self { context, flows, datagrams, .. } = self;
+        match due {
+            Due::WarmUp => {
+                for flow in flows {
+                    flow.begin_measurement()?;
+                }
+            }
+            Due::Start(flow) => flows[flow as usize].plan_transfer(context, flow, at),
+            Due::Transfer(flow) => flows[flow as usize].begin_transfer(context, flow, at)?,
+            Due::Look(flow) => flows[flow as usize].look(context, flow, at)?,
+            Due::Datagram(flow) => {
+                let next = datagrams[flow as usize].send_due(context)?;
+                context.at(next, due);
+            }
+            Due::Arrival(process) => self.on_arrival(process)?,
+        }
+        if let Due::Transfer(flow) | Due::Look(flow) = due {
+            self.rest(flow);
+        }
+        Ok(())
+    }
+
+    /// A transfer of an open loop arrives and takes a connection.
+    fn on_arrival(&mut self, index: u32) -> Result<(), HostsError> {
+        let process = &mut self.arrivals[index as usize];
+        let (bytes, at) = (process.next_bytes, process.next_at);
+        let next = process.source.next(&mut process.random);
+        process.next_bytes = next.bytes;
+        process.next_at += crate::clock::span(next.gap); // by the process's own times: lateness does not add up
+        self.context.at(process.next_at, Due::Arrival(index));
+        let flow = process.idle.pop_front().unwrap_or_else(|| {
+            let mut flow = TcpFlow::new(&self.context, process.plan, self.next_number, None);
+            flow.process = Some(index);
+            self.next_number += 1;
+            self.flows.push(flow);
+            self.flows.len() as u32 - 1
+        });
+        self.flows[flow as usize].hand_over(bytes);
+        self.flows[flow as usize].begin_transfer(&mut self.context, flow, at)?;
+        self.rest(flow);
+        Ok(())
+    }
+
+    /// A connection of an open loop whose transfer is done is there for the next one.
+    fn rest(&mut self, index: u32) {
+        let flow = &mut self.flows[index as usize];
+        if let Some(process) = flow.process.filter(|_| flow.take_finished()) {
+            self.arrivals[process as usize].idle.push_back(index);
+        }
+    }
+
+    fn end(mut self) -> Result<(Vec<FlowOutcome>, f64), HostsError> {
+        let now = self.context.clock.now().min(self.context.end);
+        let mut outcomes = Vec::with_capacity(self.next_number as usize);
+        for flow in &mut self.flows {
+            outcomes.push(flow.end(&self.context, now)?);
+        }
+        outcomes.extend(self.datagrams.iter().map(|flow| flow.end(&self.context, now)));
+        outcomes.sort_by_key(|outcome| outcome.row.flow);
+        Ok((outcomes, cpu_s()))
+    }
+}
+
+impl Work for Senders {
+    type Result = (Vec<FlowOutcome>, f64);
+
+    fn run(mut self, clock: Clock) -> Result<Self::Result, HostsError> {
+        self.context.clock = clock;
+        let warm_up = self.context.warm_up;
+        self.context.at(warm_up, Due::WarmUp);
+        let mut ready = Vec::new();
+        while clock.now() < self.context.end && !self.context.shared.is_stopped() {
+            let now = clock.now(); // what falls due in the meantime waits until sockets had their turn
+            while let Some(&Reverse((at, due))) =
+                self.context.due.peek().filter(|Reverse((at, _))| *at <= now)
+            {
+                self.context.due.pop();
+                self.on_due(at, due)?;
+            }
+            let next = self.context.due.peek().map_or(self.context.end, |Reverse((at, _))| *at);
+            ready.clear();
+            let events = self.context.events.wait(clock, next.min(self.context.end))?;
+            ready.extend(events.iter().map(|event| (event.data.u64(), event.flags)));
+            for &(flow, flags) in ready.iter().filter(|(token, _)| *token != WAKE) {
+                self.flows[flow as usize].on_ready(&mut self.context, flow as u32, flags)?;
+                self.rest(flow as u32);
+            }
+        }
+        self.end()
+    }
+}

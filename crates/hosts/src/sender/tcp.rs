@@ -1,0 +1,320 @@
+//! A TCP flow: its application, and one connection after another.
+//!
+//! A transfer begins when the application hands it over and is complete when its last byte is acknowledged, as in the
+//! simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the last of its
+//! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
+
+use super::probe::{FlowOutcome, Probe, Totals};
+use super::{Context, Due, Stream};
+use crate::clock::{nanos, seconds, span, Nanos, NEVER};
+use crate::error::{HostsError, Tried};
+use crate::hosts::Row;
+use crate::plan::{address, FlowPlan, TcpOptions, Transport, RECEIVERS, SENDERS};
+use crate::tcp_info::TcpInfo;
+use crate::{socket, sys};
+use parshall_records::TransferRow;
+use parshall_workload::TransferSource;
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::sockopt::{set_tcp_congestion, set_tcp_nodelay, socket_error};
+use rustix::net::{connect, send, SendFlags, SocketAddrV4, SocketType};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// What is written at once. The kernel copies it, and asks for no more of it than it has room for.
+static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
+
+/// Headers of IPv4 and TCP without options (RFC 791, RFC 9293), in bytes.
+const HEADER_BYTES: u32 = 40;
+
+/// Endless transfers have so many bytes left.
+const ENDLESS: u64 = u64::MAX;
+
+pub(crate) struct TcpFlow {
+    plan: u32,
+    number: u32,
+    /// `None`: an open loop hands its transfers over.
+    source: Option<(TransferSource, Stream)>,
+    /// The open loop that it belongs to.
+    pub(super) process: Option<u32>,
+    socket: Option<OwnedFd>,
+    connected: bool,
+    /// When it started.
+    started: Nanos,
+    /// The transfer that waits for its start, bytes.
+    pending: Option<u64>,
+    transfer: Option<Transfer>,
+    transfers: u32,
+    /// An open loop's transfer is done, and the loop does not know yet.
+    finished: bool,
+    failure: Option<String>,
+    /// When the next look at the socket is due.
+    look_at: Nanos,
+    probe: Probe,
+}
+
+/// A transfer under way.
+struct Transfer {
+    begun: Nanos,
+    bytes: Option<u64>,
+    /// Not yet written.
+    left: u64,
+    /// What the flow had counted when it began.
+    before: Totals,
+}
+
+impl TcpFlow {
+    pub(super) fn new(
+        context: &Context,
+        plan: u32,
+        number: u32,
+        source: Option<(TransferSource, Stream)>,
+    ) -> Self {
+        Self {
+            plan,
+            number,
+            source,
+            process: None,
+            socket: None,
+            connected: false,
+            started: NEVER,
+            pending: None,
+            transfer: None,
+            transfers: 0,
+            finished: false,
+            failure: None,
+            look_at: NEVER,
+            probe: Probe::new(context.flow(plan), number),
+        }
+    }
+
+    // --- transfers ---
+
+    /// Asks the source for the transfer after the one that ended at `now`, or for the first.
+    pub(super) fn plan_transfer(&mut self, context: &mut Context, index: u32, now: Nanos) {
+        self.started = self.started.min(now);
+        let Some((source, random)) = &mut self.source else { return };
+        let Some(transfer) = source.next(random) else { return context.shared.one_is_done() };
+        self.pending = Some(transfer.bytes.unwrap_or(ENDLESS));
+        context.at(now.saturating_add(span(transfer.wait)), Due::Transfer(index));
+    }
+
+    /// An open loop's transfer, which begins at once.
+    pub(super) fn hand_over(&mut self, bytes: u64) {
+        self.pending = Some(bytes);
+    }
+
+    /// The transfer that waits begins; it was due `at`.
+    pub(super) fn begin_transfer(
+        &mut self,
+        context: &mut Context,
+        index: u32,
+        at: Nanos,
+    ) -> Result<(), HostsError> {
+        let Some(bytes) = self.pending.take() else { return Ok(()) };
+        self.started = self.started.min(at);
+        let before = self.probe.totals(self.socket.as_ref())?;
+        self.transfer =
+            Some(Transfer { begun: at, bytes: (bytes != ENDLESS).then_some(bytes), left: bytes, before });
+        if self.socket.is_none() {
+            self.connect(context, index)?;
+        }
+        self.go_on(context, index)
+    }
+
+    /// Writes what there is room for, and looks whether the transfer is complete.
+    fn go_on(&mut self, context: &mut Context, index: u32) -> Result<(), HostsError> {
+        let (Some(transfer), Some(socket), true) = (&mut self.transfer, &self.socket, self.connected) else {
+            return Ok(());
+        };
+        while transfer.left > 0 {
+            let most = transfer.left.min(NOTHING.len() as u64) as usize;
+            match send(socket, &NOTHING[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(written) if transfer.bytes.is_some() => transfer.left -= written as u64,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(error) => return self.fail(context, error),
+            }
+        }
+        if sys::unacknowledged(socket.as_fd()).tried("ask how much of a transfer is acknowledged")? == 0 {
+            self.finish_transfer(context, index)?;
+        }
+        Ok(())
+    }
+
+    fn finish_transfer(&mut self, context: &mut Context, index: u32) -> Result<(), HostsError> {
+        let now = context.clock.now();
+        let Some(transfer) = self.transfer.take() else { return Ok(()) };
+        let totals = self.probe.totals(self.socket.as_ref())?;
+        context.record(Row::Transfer(self.transfer_row(context, &transfer, Some(now), &totals)));
+        self.transfers += 1;
+        if !options(context.flow(self.plan)).persistent {
+            self.close(context)?;
+        }
+        self.finished = self.process.is_some();
+        self.plan_transfer(context, index, now);
+        Ok(())
+    }
+
+    fn transfer_row(
+        &self,
+        context: &Context,
+        transfer: &Transfer,
+        completed: Option<Nanos>,
+        totals: &Totals,
+    ) -> TransferRow {
+        let own = totals.since(&transfer.before);
+        TransferRow {
+            group: context.flow(self.plan).group.clone(),
+            flow: self.number,
+            transfer: self.transfers,
+            start_s: seconds(transfer.begun),
+            completion_s: completed.map(seconds),
+            size_bytes: transfer.bytes,
+            packets_sent: own.packets,
+            retransmissions: own.retransmissions,
+            timeouts: own.timeouts,
+        }
+    }
+
+    /// Whether an open loop's transfer was finished since the last call.
+    pub(super) fn take_finished(&mut self) -> bool {
+        std::mem::take(&mut self.finished)
+    }
+
+    // --- connections ---
+
+    fn connect(&mut self, context: &mut Context, index: u32) -> Result<(), HostsError> {
+        let flow = context.flow(self.plan);
+        let options = options(flow);
+        let socket = socket::open(SocketType::STREAM, address(SENDERS, self.plan), 0)?;
+        configure(&socket, flow, options, context.plan.mtu)?;
+        if self.transfer.as_ref().is_some_and(|transfer| transfer.bytes.is_some()) {
+            ask_for_notices(&socket)?;
+        }
+        let port = context.ports.of(options.receive_buffer);
+        match connect(&socket, &SocketAddrV4::new(address(RECEIVERS, self.plan), port)) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(error) => return Err(error).tried("connect a socket"),
+        }
+        context.events.watch(&socket, u64::from(index), EventFlags::OUT | EventFlags::ET)?;
+        self.socket = Some(socket);
+        self.connected = false;
+        self.probe.begin_connection(context.clock.now());
+        self.look_at = self.probe.next_look(context, context.clock.now());
+        context.at(self.look_at, Due::Look(index));
+        Ok(())
+    }
+
+    /// The connection has sent all that it had to; its FIN is on its way, and what it counted is kept.
+    fn close(&mut self, context: &Context) -> Result<(), HostsError> {
+        if let Some(socket) = self.socket.take() {
+            self.probe.end_connection(context, &socket)?;
+        }
+        self.connected = false;
+        self.look_at = NEVER;
+        Ok(())
+    }
+
+    /// The connection broke; the flow ends, and says why.
+    fn fail(&mut self, context: &Context, error: Errno) -> Result<(), HostsError> {
+        self.failure = Some(format!("the connection broke: {}", std::io::Error::from(error)));
+        self.close(context)
+    }
+
+    /// The socket is ready for something.
+    pub(super) fn on_ready(
+        &mut self,
+        context: &mut Context,
+        index: u32,
+        flags: EventFlags,
+    ) -> Result<(), HostsError> {
+        let Some(socket) = &self.socket else { return Ok(()) };
+        if flags.contains(EventFlags::ERR) {
+            while sys::discard_notice(socket.as_fd()) {}
+        }
+        if flags.intersects(EventFlags::ERR | EventFlags::HUP) || !self.connected {
+            if let Err(error) = socket_error(socket).tried("ask for the error of a socket")? {
+                return self.fail(context, error);
+            }
+        }
+        self.connected |= flags.contains(EventFlags::OUT);
+        self.go_on(context, index)
+    }
+
+    // --- recording ---
+
+    /// Reads TCP_INFO, at the time that was set for it.
+    pub(super) fn look(&mut self, context: &mut Context, index: u32, at: Nanos) -> Result<(), HostsError> {
+        if at != self.look_at {
+            return Ok(()); // set for an earlier connection
+        }
+        let Some(socket) = &self.socket else { return Ok(()) };
+        let info = TcpInfo::read(socket.as_fd()).tried("read TCP_INFO")?;
+        let now = context.clock.now();
+        if self.connected {
+            self.probe.look(context, &info, now);
+        }
+        self.look_at = self.probe.next_look(context, now);
+        context.at(self.look_at, Due::Look(index));
+        Ok(())
+    }
+
+    /// The warm-up has ended.
+    pub(super) fn begin_measurement(&mut self) -> Result<(), HostsError> {
+        self.probe.begin_measurement(self.socket.as_ref())
+    }
+
+    /// The run ends at `now`.
+    pub(super) fn end(&mut self, context: &Context, now: Nanos) -> Result<FlowOutcome, HostsError> {
+        let totals = self.probe.totals(self.socket.as_ref())?;
+        if let Some(transfer) = &self.transfer {
+            context.record(Row::Transfer(self.transfer_row(context, transfer, None, &totals)));
+        }
+        let flow = context.flow(self.plan);
+        let started = if self.started == NEVER { nanos(flow.start) } else { self.started };
+        let mut outcome = self.probe.end(context, &totals, now);
+        outcome.row.congestion_control = options(flow).congestion_control.clone();
+        outcome.row.rtt_base_s = Some(flow.rtt_base.as_secs_f64());
+        outcome.row.start_s = seconds(started.min(now));
+        outcome.plan = self.plan;
+        outcome.failure = self.failure.take();
+        Ok(outcome)
+    }
+}
+
+fn options(flow: &FlowPlan) -> &TcpOptions {
+    match &flow.transport {
+        Transport::Tcp(options) => options,
+        Transport::Datagrams => unreachable!("the plan's check keeps transfers to TCP"),
+    }
+}
+
+/// Sets what the plan asks for, before the connection opens.
+fn configure(socket: &OwnedFd, flow: &FlowPlan, options: &TcpOptions, mtu: u32) -> Result<(), HostsError> {
+    set_tcp_congestion(socket, &options.congestion_control)
+        .tried(format!("use the congestion control {}", options.congestion_control))?;
+    // What is left of a transfer is sent at once, as in the simulator, and does not wait for ACKs (RFC 896).
+    set_tcp_nodelay(socket, true).tried("set TCP_NODELAY")?;
+    if let Some(bytes) = options.send_buffer {
+        socket::set_send_buffer(socket, bytes)?;
+    }
+    if let Some(rate) = options.pacing {
+        let bytes_per_s = rate.as_bps().div_ceil(8).to_ne_bytes();
+        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &bytes_per_s)
+            .tried("set SO_MAX_PACING_RATE")?;
+    }
+    if flow.packet_bytes < mtu {
+        let payload = (flow.packet_bytes - HEADER_BYTES).to_ne_bytes();
+        sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, &payload)
+            .tried("set TCP_MAXSEG")?;
+    }
+    Ok(())
+}
+
+/// Asks for a notice when what a write handed over is acknowledged.
+fn ask_for_notices(socket: &OwnedFd) -> Result<(), HostsError> {
+    let notices =
+        libc::SOF_TIMESTAMPING_TX_ACK | libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+    sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &notices.to_ne_bytes())
+        .tried("ask for notices of acknowledgements")
+}
