@@ -124,8 +124,15 @@ impl Measured {
                 remedy: "run as root, or allow it (RLIMIT_RTPRIO)",
             });
         }
+        Verdict::of(findings)
+    }
+}
+
+impl Verdict {
+    /// What these findings mean together.
+    pub fn of(mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
-        Verdict { level: findings.first().map_or(Level::Valid, |worst| worst.level), findings }
+        Self { level: findings.first().map_or(Level::Valid, |worst| worst.level), findings }
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod catalog;
 mod controls;
+mod emulation;
 mod inputs;
 mod quantities;
 mod simulation;
@@ -17,6 +18,8 @@ mod core {
     use super::catalog::{catalog, properties};
     #[pymodule_export]
     use super::controls::{check_conformance, PyAck, PyCongestion, PyControlLibrary, PyStart};
+    #[pymodule_export]
+    use super::emulation::{die_with_parent, emulate, emulation_abilities, EmulationFailed};
     #[pymodule_export]
     use super::inputs::{
         check_control, check_distribution, check_marker, check_queue, check_workload, distribution_cv2,

@@ -20,6 +20,12 @@ pyo3::create_exception!(_core, ControlFailed, PyException, "A congestion control
 #[derive(Default)]
 pub struct PyMonitor(Arc<Monitor>);
 
+impl PyMonitor {
+    pub(crate) fn shared(&self) -> Arc<Monitor> {
+        Arc::clone(&self.0)
+    }
+}
+
 #[pymethods]
 impl PyMonitor {
     /// `most_flows`: so many may be there at a time.
@@ -60,7 +66,7 @@ pub fn check_scenario(py: Python<'_>, scenario: &str) -> PyResult<String> {
     serde_json::to_string(&estimate).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-fn read(scenario: &str) -> PyResult<Scenario> {
+pub(crate) fn read(scenario: &str) -> PyResult<Scenario> {
     serde_json::from_str(scenario).map_err(|error| PyValueError::new_err((String::new(), error.to_string())))
 }
 
@@ -117,7 +123,7 @@ fn run(
     Ok(summary)
 }
 
-fn refused(error: SimError) -> PyErr {
+pub(crate) fn refused(error: SimError) -> PyErr {
     match error {
         SimError::Invalid { key, problem } => PyValueError::new_err((key, problem)),
         SimError::Control { .. } => ControlFailed::new_err(error.to_string()),

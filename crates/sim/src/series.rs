@@ -53,6 +53,17 @@ pub(crate) struct Interval {
     pub(crate) fitted: bool,
 }
 
+impl Interval {
+    /// For a run whose length is known: no more than a thousand samples where it is to fit the run.
+    pub(crate) fn of_run(self, duration: Duration) -> Duration {
+        if self.fitted {
+            self.width.max(duration.over(1000))
+        } else {
+            self.width
+        }
+    }
+}
+
 /// Samples at a fixed interval, each written at once; or at one that fits the run, kept until it is known.
 #[derive(Debug)]
 pub(crate) struct Sampled<T> {

@@ -177,6 +177,16 @@ impl<'a> GroupPlan<'a> {
         (index < self.probes.flows_sampled).then(|| Interval { width: Duration::from_ps(width), fitted })
     }
 
+    /// When the simulation ends, at the latest.
+    pub(crate) fn duration(&self) -> Duration {
+        Duration::from_ps(self.duration_ps)
+    }
+
+    /// Whether a flow writes rounds.
+    pub(crate) fn has_rounds(&self, index: u32) -> bool {
+        index < self.probes.rounds_flows
+    }
+
     /// Whom inner variables belong to, if they are recorded.
     pub(crate) fn internals(&self) -> Option<Arc<str>> {
         self.probes.internals.then(|| self.name.clone())

@@ -49,6 +49,14 @@ pub struct ExternalFlowInfo<'a> {
     pub number: u32,
     /// Bytes of a full packet, headers included.
     pub packet_bytes: u32,
+    /// When it starts.
+    pub start: Instant,
+    /// Its two-way propagation delay, links included.
+    pub rtt: Duration,
+    /// What the random choices of its application follow from.
+    pub random: u64,
+    /// Whether it is one of the first of its group, whose samples and rounds are recorded: time between samples, and whether it has rounds.
+    pub recorded: (Option<Duration>, bool),
 }
 
 /// What only the hosts know of an external flow, since the end of the warm-up; `None`: they do not know.
@@ -58,8 +66,8 @@ pub struct HostTotals {
     pub congestion_control: Option<Arc<str>>,
     /// When it started; the scenario's time if they do not say.
     pub started: Option<Instant>,
-    /// Payload that reached the receiving application.
-    pub goodput_bytes: Option<u64>,
+    /// Rate at which payload reached the receiving application.
+    pub goodput_bps: Option<f64>,
     /// Packets sent again.
     pub retransmissions: Option<u64>,
     /// Fast recoveries entered.
@@ -82,7 +90,9 @@ pub(super) struct ExternalFlow {
     /// Its group, among those of this kind.
     pub(super) group: u32,
     pub(super) rtt: Duration,
-    started: Instant,
+    pub(super) started: Instant,
+    pub(super) random: u64,
+    pub(super) recorded: (Option<Duration>, bool),
     pub(super) edge: Option<Box<Edge>>,
     /// Whether the end of the simulation waits for it.
     pub(super) awaited: bool,
@@ -123,6 +133,8 @@ impl ExternalFlow {
             group,
             rtt,
             started,
+            random: 0,
+            recorded: (None, false),
             edge,
             awaited: false,
             forward: Way::new(legs.to_first_link, legs.to_receiver),
@@ -143,7 +155,7 @@ impl ExternalFlow {
             congestion_control: host.congestion_control.as_ref().unwrap_or(&group.control).clone(),
             rtt_base_s: Some(self.rtt.as_secs_f64()),
             start_s: measured.started_s(host.started.unwrap_or(self.started)),
-            goodput_bps: host.goodput_bytes.map(|bytes| measured.rate_bps(bytes)),
+            goodput_bps: host.goodput_bps,
             throughput_bps: Some(measured.rate_bps(self.received_bytes)),
             packets_sent: Some(self.sent),
             retransmissions: host.retransmissions,

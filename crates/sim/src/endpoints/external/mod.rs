@@ -36,6 +36,7 @@ use flow::{ExternalFlow, ExternalGroup, Packets};
 use outside::Outside;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
+use rand_core::RngCore;
 use std::collections::TryReserveError;
 
 /// All flows of packets from outside.
@@ -71,7 +72,15 @@ impl ExternalFlows {
     pub(crate) fn info(&self, flow: u32) -> ExternalFlowInfo<'_> {
         let flow = &self.flows[flow as usize];
         let ExternalGroup { name, packet_bytes, .. } = &self.groups[flow.group as usize];
-        ExternalFlowInfo { group: name, number: flow.id, packet_bytes: *packet_bytes }
+        ExternalFlowInfo {
+            group: name,
+            number: flow.id,
+            packet_bytes: *packet_bytes,
+            start: flow.started,
+            rtt: flow.rtt,
+            random: flow.random,
+            recorded: flow.recorded,
+        }
     }
 
     /// What only the hosts know of a flow.
@@ -121,6 +130,8 @@ impl EndpointKind for ExternalFlows {
             let started = group.start(index)?;
             let mut flow = ExternalFlow::new((id, number), (rtt, group.legs(rtt)?), started, edge);
             flow.awaited = group.awaited;
+            flow.random = group.stream("host", index).next_u64();
+            flow.recorded = (group.sample_interval(index).map(|interval| interval.of_run(group.duration())), group.has_rounds(index));
             self.flows.push(flow);
             if let Some(latency) = &mut core.latency {
                 latency.add(group.number);

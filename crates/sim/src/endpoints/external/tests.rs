@@ -212,7 +212,7 @@ fn what_the_hosts_know_is_in_the_rows() {
     simulation.record_rtt(0, Duration::from_millis(30));
     simulation.report(
         0,
-        HostTotals { retransmissions: Some(7), goodput_bytes: Some(125), ..HostTotals::default() },
+        HostTotals { retransmissions: Some(7), goodput_bps: Some(1000.0), ..HostTotals::default() },
     );
     simulation.finished(0, ms(2000));
     simulation.finished(0, ms(2500));
@@ -221,7 +221,7 @@ fn what_the_hosts_know_is_in_the_rows() {
     assert!((1.0..1.1).contains(&span_s), "{span_s}: the end waits for what is under way");
     let row = row(&simulation, 2);
     assert_eq!((row.retransmissions, row.packets_sent, row.timeouts), (Some(7), Some(1), None));
-    assert_eq!((row.goodput_bps, row.throughput_bps), (Some(1000.0 / span_s), Some(4000.0 / span_s)));
+    assert_eq!((row.goodput_bps, row.throughput_bps), (Some(1000.0), Some(4000.0 / span_s)));
     assert_eq!((row.rtt_p50_s, row.max_one_way_delay_s), (Some(0.03), Some(0.012)));
     simulation.finish(&Monitor::default()).unwrap();
 }

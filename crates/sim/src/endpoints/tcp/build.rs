@@ -150,7 +150,7 @@ fn open_loop(
 
 fn probe(group: &GroupPlan<'_>, index: u32) -> Option<Box<FlowProbe>> {
     let interval = group.sample_interval(index);
-    let rounds = index < group.probes.rounds_flows;
+    let rounds = group.has_rounds(index);
     (interval.is_some() || rounds).then(|| Box::new(FlowProbe::new(interval, rounds, group.internals())))
 }
 

@@ -1,0 +1,53 @@
+//! A scenario with the kernel's own TCP at both ends of its flows.
+//!
+//! Groups that are `external` in the resolved scenario are of real hosts ([`parshall_hosts`]); their packets cross the simulated
+//! network in real time ([`parshall_emulator`]), where they meet those of simulated groups. What comes of it has the records
+//! and the totals of a simulation, and a verdict on how far it can be believed ([`Validity`]).
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`planning`] | what the hosts are to do, from the scenario's groups |
+//! | [`running`] | hosts and emulator, from the start to the end |
+//! | [`reporting`] | what the hosts know, into the records |
+//! | [`validity`] | what was measured of the emulation itself, and the verdict |
+//!
+//! The process that calls [`emulate`] must have a single thread, unless it is the machine's administrator: it enters a user namespace, and
+//! never leaves it. Linux only; elsewhere the crate is empty.
+
+#![cfg(target_os = "linux")]
+
+mod planning;
+mod reporting;
+mod running;
+mod validity;
+
+pub use running::{emulate, Emulated};
+pub use validity::Validity;
+
+use parshall_emulator::EmulatorError;
+use parshall_hosts::HostsError;
+use parshall_sim::SimError;
+use thiserror::Error;
+
+/// Why an emulation gave no result.
+#[derive(Debug, Error)]
+pub enum EmulationError {
+    /// The network, or the records.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+    /// The hosts.
+    #[error(transparent)]
+    Hosts(#[from] HostsError),
+    /// The devices between them.
+    #[error("the emulator: {0}")]
+    Emulator(EmulatorError),
+}
+
+impl From<EmulatorError> for EmulationError {
+    fn from(error: EmulatorError) -> Self {
+        match error {
+            EmulatorError::Simulation(error) => Self::Simulation(error),
+            error => Self::Emulator(error),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Hosts and emulator, from the start to the end.
+
+use crate::planning::plan;
+use crate::reporting::{report, Numbers};
+use crate::validity::Validity;
+use crate::EmulationError;
+use parshall_emulator::{monotonic_ns, Emulator, Prefix, Settings, Side};
+use parshall_hosts::plan::{RECEIVERS, SENDERS};
+use parshall_hosts::{Hosts, HostsError, Row, Tuns};
+use parshall_records::{RecordsError, Tables};
+use parshall_sim::{Monitor, Scenario, SimError, Simulation, Summary};
+use parshall_units::Instant;
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::sync::mpsc;
+
+/// Time until the start, for both hosts to see it coming.
+const START_IN_NS: u64 = 20_000_000;
+
+/// What comes of an emulation.
+#[derive(Debug, Serialize)]
+pub struct Emulated {
+    /// The totals, as of a simulation.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// How far it can be believed.
+    pub emulation: Validity,
+}
+
+/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be completed.
+///
+/// # Errors
+/// [`EmulationError`]: the scenario asks for what cannot be emulated, the kernel refuses, or the run was cancelled.
+pub fn emulate(
+    scenario: &Scenario,
+    repetition: u32,
+    tables: Tables,
+    monitor: &Monitor,
+) -> Result<(Emulated, Tables), EmulationError> {
+    let simulation = Simulation::begin(scenario, repetition, tables)?;
+    let numbers = Numbers::of(&simulation);
+    let (sender, rows) = mpsc::channel();
+    let mut hosts = Hosts::begin(plan(scenario, &simulation)?, sender)?;
+    let Tuns { senders, receivers } = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
+    let begin_ns = monotonic_ns() + START_IN_NS;
+    let emulator = Emulator::new(
+        simulation,
+        Side::new(senders, Prefix::new(SENDERS, 16)),
+        Side::new(receivers, Prefix::new(RECEIVERS, 16)),
+        Settings { begin_ns: Some(begin_ns), ..Settings::default() },
+    )?;
+    hosts.start(begin_ns);
+    let flows = numbers.flows();
+    let mut failed = None;
+    let (mut simulation, measured, _) = emulator.run(monitor, |simulation, now| {
+        if let Err(error) = write_rows(simulation, &rows, &numbers) {
+            failed = Some(error);
+            return ControlFlow::Break(());
+        }
+        if !scenario.ends_with.is_empty() && hosts.done() == flows {
+            finish_all(simulation, flows, now);
+        }
+        ControlFlow::Continue(())
+    })?;
+    if let Some(error) = failed {
+        return Err(SimError::Records(error).into());
+    }
+    hosts.stop();
+    let outcome = hosts.finish()?;
+    write_rows(&mut simulation, &rows, &numbers).map_err(SimError::Records)?;
+    report(&mut simulation, &outcome);
+    let (summary, tables) = simulation.finish(monitor)?;
+    let emulation = Validity::new(measured, &outcome);
+    Ok((Emulated { summary, emulation }, tables))
+}
+
+/// All flows have done what they had to do.
+fn finish_all(simulation: &mut Simulation, flows: u32, now: Instant) {
+    (0..flows).for_each(|flow| simulation.finished(flow, now));
+}
+
+/// Writes what the hosts have recorded since the last time.
+fn write_rows(
+    simulation: &mut Simulation,
+    rows: &mpsc::Receiver<Row>,
+    numbers: &Numbers,
+) -> Result<(), RecordsError> {
+    let tables = simulation.tables();
+    for row in rows.try_iter() {
+        match row {
+            Row::FlowSample(mut row) => {
+                row.flow = numbers.of_flow(row.flow);
+                tables.flow_samples.push(row)?;
+            }
+            Row::Round(mut row) => {
+                row.flow = numbers.of_flow(row.flow);
+                tables.rounds.push(row)?;
+            }
+            Row::Transfer(mut row) => {
+                row.flow = numbers.of_flow(row.flow);
+                tables.transfers.push(row)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! What was measured of the emulation itself, and how far it can be believed.
+//!
+//! The emulator judges the network between the hosts ([`Measured::verdict`]); what limited the hosts is added here:
+//!
+//! | what | doubtful above | invalid above | why there |
+//! | --- | --- | --- | --- |
+//! | time limited by the send buffer | 2 % | 20 % | the scenario has none; the kernel's own grows with the window, a round trip late |
+//! | datagrams refused by the sender, or without room at the receiver | none | 1 in 1000 | losses that the scenario does not have |
+//! | a flow that ended with an error | none | one | it is missing |
+//! | CPU time of a host, share of a CPU | 90 % | 98 % | it cannot send or answer faster |
+
+use parshall_emulator::{Finding, Level, Measured, Verdict};
+use parshall_hosts::Outcome;
+use serde::Serialize;
+
+/// How far an emulation can be believed, and what of.
+#[derive(Clone, Debug, Serialize)]
+pub struct Validity {
+    /// Valid, doubtful or invalid, with the reasons.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// What was measured of the network between the hosts.
+    pub emulator: Measured,
+    /// What was measured of the hosts.
+    pub hosts: HostsMeasured,
+}
+
+/// What was measured of the hosts.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostsMeasured {
+    /// CPU time of the senders' host, s.
+    pub senders_cpu_s: f64,
+    /// CPU time of the receivers' host, s.
+    pub receivers_cpu_s: f64,
+    /// Largest share of the time with data to send in which a flow was limited by its send buffer; `None`: the kernel does not say.
+    pub send_buffer_share: Option<f64>,
+    /// The same, by the receiver's window.
+    pub receive_window_share: Option<f64>,
+    /// Datagrams that were lost in the hosts.
+    pub datagrams_lost: u64,
+    /// Why flows ended before the run did.
+    pub failures: Vec<String>,
+}
+
+impl HostsMeasured {
+    fn new(outcome: &Outcome) -> Self {
+        let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>| {
+            let shares = outcome.flows.iter().filter_map(|flow| {
+                let busy_s = flow.limited.busy_s.filter(|&busy_s| busy_s > 0.0)?;
+                Some(part(&flow.limited)? / busy_s)
+            });
+            shares.reduce(f64::max)
+        };
+        let refused: u64 = outcome.flows.iter().map(|flow| flow.refused).sum();
+        Self {
+            senders_cpu_s: outcome.senders_cpu_s,
+            receivers_cpu_s: outcome.receivers_cpu_s,
+            send_buffer_share: share(|limited| limited.send_buffer_s),
+            receive_window_share: share(|limited| limited.receive_window_s),
+            datagrams_lost: refused + outcome.receivers_dropped.unwrap_or(0),
+            failures: outcome.flows.iter().filter_map(|flow| flow.failure.clone()).collect(),
+        }
+    }
+
+    fn findings(&self, wall_s: f64, packets: u64) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let mut check = |value: f64, (doubtful, invalid): (f64, f64), reason: String, remedy| {
+            if value > doubtful {
+                let level = if value > invalid { Level::Invalid } else { Level::Doubtful };
+                findings.push(Finding { level, reason, remedy });
+            }
+        };
+        let limited = self.send_buffer_share.unwrap_or(0.0);
+        let reason = format!("a flow's send buffer limited it {:.0} % of the time; 2 % are accepted", 100.0 * limited);
+        check(limited, (0.02, 0.2), reason, "raise the limits of send buffers (sysctl net.ipv4.tcp_wmem)");
+        let lost = self.datagrams_lost as f64 / packets.max(1) as f64;
+        let reason = format!("{} datagrams were lost in the hosts; none is accepted", self.datagrams_lost);
+        check(lost, (0.0, 1e-3), reason, "give the hosts more CPU time, or take lower rates");
+        for (host, cpu_s) in [("senders'", self.senders_cpu_s), ("receivers'", self.receivers_cpu_s)] {
+            let busy = if wall_s > 0.0 { cpu_s / wall_s } else { 0.0 };
+            let reason = format!("the {host} host was busy {:.0} % of the time; 90 % are accepted", 100.0 * busy);
+            check(busy, (0.9, 0.98), reason, "let nothing else run, or take lower rates or fewer flows");
+        }
+        if let Some(first) = self.failures.first() {
+            findings.push(Finding {
+                level: Level::Invalid,
+                reason: format!("{} flows ended with an error, the first: {first}", self.failures.len()),
+                remedy: "see what the error says",
+            });
+        }
+        findings
+    }
+}
+
+impl Validity {
+    pub(crate) fn new(emulator: Measured, outcome: &Outcome) -> Self {
+        let hosts = HostsMeasured::new(outcome);
+        let Verdict { mut findings, .. } = emulator.verdict();
+        findings.extend(hosts.findings(emulator.wall_s, emulator.packets_in));
+        Self { verdict: Verdict::of(findings), emulator, hosts }
+    }
+}

@@ -1,0 +1,117 @@
+//! Emulation: a scenario on the kernel's own TCP, and what this machine permits.
+
+use crate::simulation::{read, refused, PyMonitor};
+use parshall_records::Tables;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+pyo3::create_exception!(
+    _core,
+    EmulationFailed,
+    pyo3::exceptions::PyException,
+    "The kernel refuses what an emulation needs, or the emulation failed."
+);
+
+/// Emulates one repetition of a resolved scenario in real time, writes its tables to `directory` (`None`: nowhere) and returns its
+/// totals and how far they can be believed, as JSON.
+///
+/// Unless it is the machine's administrator, the process must have a single thread: it enters a user namespace and never leaves it, so
+/// that it is to be a process of its own.
+#[pyfunction]
+pub fn emulate(
+    py: Python<'_>,
+    scenario: &str,
+    repetition: u32,
+    directory: Option<PathBuf>,
+    monitor: &PyMonitor,
+) -> PyResult<String> {
+    let scenario = read(scenario)?;
+    let monitor = monitor.shared();
+    py.detach(|| {
+        let tables = match directory {
+            Some(directory) => Tables::create(&directory, repetition, scenario.probes.tables())
+                .map_err(crate::simulation::not_written)?,
+            None => Tables::none(),
+        };
+        linux::run(&scenario, repetition, tables, &monitor)
+    })
+}
+
+/// What this machine permits of emulation, as JSON.
+#[pyfunction]
+pub fn emulation_abilities() -> PyResult<String> {
+    linux::abilities()
+}
+
+/// Asks the kernel to kill this process when its parent, whose number is given, dies.
+#[pyfunction]
+pub fn die_with_parent(parent: u32) -> PyResult<()> {
+    linux::die_with_parent(parent)
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::{refused, EmulationFailed, PyResult, Tables};
+    use crate::simulation::not_written;
+    use parshall_emulation::EmulationError;
+    use parshall_hosts::{Abilities, HostsError};
+    use parshall_sim::{Monitor, Scenario};
+    use pyo3::exceptions::{PyRuntimeError, PyValueError};
+
+    pub(super) fn run(scenario: &Scenario, repetition: u32, tables: Tables, monitor: &Monitor) -> PyResult<String> {
+        let (emulated, tables) =
+            parshall_emulation::emulate(scenario, repetition, tables, monitor).map_err(|error| match error {
+                EmulationError::Simulation(error) => refused(error),
+                EmulationError::Hosts(HostsError::Plan { key, found, accepted }) => {
+                    PyValueError::new_err((key, format!("found {found}; {accepted}")))
+                }
+                error => EmulationFailed::new_err(error.to_string()),
+            })?;
+        tables.finish().map_err(not_written)?;
+        json(&emulated)
+    }
+
+    pub(super) fn abilities() -> PyResult<String> {
+        let abilities = Abilities::of_this_machine();
+        json(&serde_json::json!({
+            "administrator": abilities.administrator,
+            "user_namespaces": abilities.user_namespaces,
+            "tun_problem": abilities.tun_problem,
+            "congestion_controls": abilities.congestion_controls,
+            "real_time_priority": abilities.real_time_priority,
+            "open_files": abilities.open_files,
+            "may_begin": abilities.may_begin(),
+        }))
+    }
+
+    pub(super) fn die_with_parent(parent: u32) -> PyResult<()> {
+        parshall_hosts::die_with_parent(parent).map_err(|error| EmulationFailed::new_err(error.to_string()))
+    }
+
+    fn json(value: &impl serde::Serialize) -> PyResult<String> {
+        serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod linux {
+    use super::{EmulationFailed, PyResult, Tables};
+    use parshall_sim::{Monitor, Scenario};
+    use pyo3::PyErr;
+
+    fn only_linux() -> PyErr {
+        EmulationFailed::new_err("emulation needs Linux: its network namespaces and TUN devices")
+    }
+
+    pub(super) fn run(_: &Scenario, _: u32, _: Tables, _: &Monitor) -> PyResult<String> {
+        Err(only_linux())
+    }
+
+    pub(super) fn abilities() -> PyResult<String> {
+        Err(only_linux())
+    }
+
+    pub(super) fn die_with_parent(_: u32) -> PyResult<()> {
+        Err(only_linux())
+    }
+}
