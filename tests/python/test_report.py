@@ -6,7 +6,6 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
@@ -17,6 +16,7 @@ import pytest
 import parshall as ps
 from parshall import files
 from parshall.errors import InputError
+from parshall.records import Result
 from parshall.report import compare, compare_html, page_html, summary_html, write_figures, write_page
 from parshall.report.comparison import Verdict
 from parshall.report.figures import CATALOG
@@ -77,7 +77,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Result:
     """Names and a description that would be markup: in HTML, in plotly's labels, in a script.
 
     The schema accepts no such name of a group; tables that something else wrote may have one.
@@ -109,7 +109,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         "internals",
     )
     flows_table = run.flows.with_columns(pl.col("group").replace("FIRST", HOSTILE))
-    return SimpleNamespace(scenario={}, flows=flows_table, **renamed, **{name: getattr(run, name) for name in tables})
+    given = {name: getattr(run, name) for name in tables}
+    return Result(None, {**renamed["metadata"], "predicted": renamed["predicted"]}, {**given, "flows": flows_table})
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def constant(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def pages(bulk: Run, sources: Run, hostile: SimpleNamespace, constant: Run) -> dict[str, str]:
+def pages(bulk: Run, sources: Run, hostile: Result, constant: Run) -> dict[str, str]:
     return {run.metadata["name"]: page_html(run) for run in (bulk, sources, hostile, constant)}
 
 
@@ -186,7 +187,7 @@ def test_tables_show_no_programmers_words(pages: dict[str, str]) -> None:
         assert not [cell for cell in cells if re.search(r"\b(nan|inf|None|null)\b", cell, re.IGNORECASE)]
 
 
-def test_hostile_names_are_text(hostile: SimpleNamespace, pages: dict[str, str]) -> None:
+def test_hostile_names_are_text(hostile: Result, pages: dict[str, str]) -> None:
     page = pages[HOSTILE]
     assert "<script>alert" not in page
     assert Seen(page).tags.count("script") == pages["quickstart"].count("<script")
@@ -200,7 +201,7 @@ def test_hostile_names_are_text(hostile: SimpleNamespace, pages: dict[str, str])
     assert "<script" not in compare_html(hostile, hostile)
 
 
-def test_labels_of_plotly_are_text(hostile: SimpleNamespace) -> None:
+def test_labels_of_plotly_are_text(hostile: Result) -> None:
     for figure in CATALOG:
         plot = figure.prepare(hostile)
         if isinstance(plot, Plot):
@@ -320,7 +321,7 @@ def test_many_flows_make_a_page_of_the_usual_size(sources: Run) -> None:
     unchanged = ("links", "rounds", "link_samples", "internals", "delay_histogram", "groups", "latency_histogram")
     tables = {name: getattr(sources, name) for name in unchanged}
     known = {name: getattr(sources, name) for name in ("scenario", "metadata", "predicted")}
-    large = SimpleNamespace(flows=flows, transfers=transfers, flow_samples=samples, **known, **tables)
+    large = Result(flows=flows, transfers=transfers, flow_samples=samples, **known, **tables)
     page = page_html(large)
     assert len(page) < 3_200_000
     assert "smallest and largest value" in page

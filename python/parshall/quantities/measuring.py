@@ -20,7 +20,7 @@ from parshall.quantities.definition import Better
 from parshall.quantities.naming import Named
 from parshall.quantities.tables import Per, Tables
 from parshall.stats.confidence import Interval
-from parshall.stats.estimates import Series
+from parshall.stats.estimates import Series, Stated
 from parshall.stats.quantiles import Pooled
 
 BUSY = 0.8
@@ -31,11 +31,11 @@ _AS_BUSY = 0.01
 
 @dataclass(frozen=True)
 class Metric:
-    """A quantity of tables that have it, and what each repetition gave; there is an estimate."""
+    """A quantity that was measured, and what each repetition gave, or that a model states; there is an estimate."""
 
     named: Named
     label: str
-    series: Series
+    series: Series | Stated
 
     @property
     def key(self) -> str:
@@ -68,6 +68,11 @@ class Metric:
         return self._estimated.by_repetition
 
     @property
+    def stated(self) -> bool:
+        """Whether a model states it: its interval is a range, and no matter of repetitions."""
+        return isinstance(self.series, Stated)
+
+    @property
     def resolution(self) -> float:
         """What the estimate is known to at best: the width of a histogram's bin, else 0."""
         return self._estimated.resolution
@@ -97,6 +102,30 @@ def of_run(tables: Tables, link: str | None = None) -> Metrics:
             label = each.quantity.title_of_run(link or "", both_ways=both_ways)
             found[each.name] = Metric(each, label, series)
     return _measured(found)
+
+
+def everything(tables: Tables, link: str | None = None) -> Metrics:
+    """All that there is, in the order of pages; `link` is the one that names without a link speak of."""
+    found = of_run(tables, link)
+    for per in ("link", "group"):
+        for place in places(tables, per):
+            found |= of_place(tables, per, place)
+    return found
+
+
+def places(tables: Tables, per: Per) -> list[str]:
+    """The links in the order in which the table has them, or the groups in that of their first flows."""
+    table = tables.get("links" if per == "link" else "flows")
+    if table is None:
+        return []
+    if per == "link":
+        return links_in(table)
+    return table.group_by("group").agg(pl.col("flow").min()).sort("flow")["group"].to_list()
+
+
+def links_in(table: pl.DataFrame) -> list[str]:
+    """The links of a table, in the order in which it has them."""
+    return table["link"].unique(maintain_order=True).to_list()
 
 
 def of_place(tables: Tables, per: Per, place: str) -> Metrics:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parshall.records import Result
 from parshall.report.comparison import MetricComparison, Verdict, compare
 from parshall.report.html import template
 from parshall.report.numbers import ABSENT, NO_BREAK, significant
 from parshall.report.page import name_of
-from parshall.report.source import RunLike
 from parshall.report.uncertainty import interval_text
 from parshall.stats.verdict import AT_LEAST
 
@@ -45,7 +45,7 @@ def note(comparisons: Sequence[MetricComparison], at_least: float = AT_LEAST) ->
     )
 
 
-def compare_html(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> str:
+def compare_html(run_a: Result, run_b: Result, at_least: float = AT_LEAST) -> str:
     """The comparison as a fragment of HTML."""
     comparisons = compare(run_a, run_b, at_least)
     return template("compare.html.j2").render(

@@ -13,8 +13,7 @@ from typing import Any
 
 from parshall.quantities.definition import Better
 from parshall.quantities.measuring import Metric, busiest_of_both
-from parshall.report.metrics import all_metrics, tables_of
-from parshall.report.source import RunLike
+from parshall.records import Result
 from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, judged, matters, reaches
 
@@ -60,7 +59,7 @@ class MetricComparison:
         return asdict(self)
 
 
-def compare(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> list[MetricComparison]:
+def compare(run_a: Result, run_b: Result, at_least: float = AT_LEAST) -> list[MetricComparison]:
     """Every metric that one of the runs has; first what differs and matters, the largest relative difference first.
 
     Groups and links are matched by their names. What names no link is of the one that is busiest over both runs, of
@@ -71,8 +70,8 @@ def compare(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> list[
     at_least
         Share of A's value below which a difference does not matter.
     """
-    link = busiest_of_both(tables_of(run).get("links") for run in (run_a, run_b))
-    of_a, of_b = all_metrics(run_a, link), all_metrics(run_b, link)
+    link = busiest_of_both(run.tables.get("links") for run in (run_a, run_b))
+    of_a, of_b = run_a.quantities(link), run_b.quantities(link)
     same_seed = _seed(run_a) is not None and _seed(run_a) == _seed(run_b)
     found = [_compared(metric, of_b.get(key), same_seed, at_least) for key, metric in of_a.items()]
     found += [_alone(metric, Verdict.ONLY_B) for key, metric in of_b.items() if key not in of_a]
@@ -98,7 +97,7 @@ def shown(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
     return [comparison for comparison in comparisons if comparison.verdict in DIFFERENT]
 
 
-def _seed(run: RunLike) -> Any:
+def _seed(run: Result) -> Any:
     return run.metadata.get("seed")
 
 
