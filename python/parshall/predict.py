@@ -41,7 +41,8 @@ from parshall.prediction import (
     network,
     tables,
 )
-from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Predicted, Reading, Throughput
+from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Reading, Throughput
+from parshall.prediction.result import Predicted
 
 __all__ = [
     "ASSUMPTIONS",

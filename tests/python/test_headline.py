@@ -12,7 +12,7 @@ import pytest
 from parshall.quantities.measuring import busiest, busy, of_run
 from parshall.quantities.naming import undecided
 from parshall.records import Result
-from parshall.report.comparison import MetricComparison, compare
+from parshall.report.comparison import Comparison, MetricComparison, compare
 from parshall.report.headline import Headline, headline
 from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval
@@ -129,7 +129,7 @@ def test_a_comparison_speaks_of_one_link() -> None:
     """A's busiest is the first, B's the second: both would be compared as the bottleneck."""
     a = run([[1e6]] * 3, links(first=[(0.9, 0.1)] * 3, second=[(0.5, 0.2)] * 3))
     b = run([[1e6]] * 3, links(first=[(0.2, 0.3)] * 3, second=[(0.8, 0.4)] * 3))
-    found = {each.key: each for each in compare(a, b)}["mean_queueing_delay_s"]
+    found = {each.key: each for each in compare(a, b).differences}["mean_queueing_delay_s"]
     assert found.a is not None
     assert found.b is not None
     assert [found.a.mean, found.b.mean] == pytest.approx([0.2, 0.4])
@@ -158,8 +158,8 @@ def histogram(places: Sequence[int]) -> pl.DataFrame:
     )
 
 
-def verdict(found: Sequence[MetricComparison], key: str) -> MetricComparison:
-    return next(each for each in found if each.key == key)
+def verdict(found: Comparison, key: str) -> MetricComparison:
+    return next(each for each in found.differences if each.key == key)
 
 
 def test_one_bin_of_a_histogram_is_no_difference() -> None:
@@ -185,12 +185,12 @@ def test_what_matters_comes_first() -> None:
     before = run([[1e6 + n, 100e6 + 1e3 * n] for n in range(5)], groups=groups)
     after = run([[2e6 + 3 * n, 100.1e6 + 1.1e3 * n] for n in range(5)], groups=groups)
     found = compare(before, after)
-    assert found[0].matters
-    assert found[0].key in {"group/a/goodput_bps", "group/a/share"}
+    assert found.rows[0].matters
+    assert found.rows[0].key in {"group/a/goodput_bps", "group/a/share"}
     small = verdict(found, "group/b/goodput_bps")
     assert (small.verdict, small.matters) == (Verdict.SAME, False)
     assert verdict(compare(before, after, at_least=1e-4), "group/b/goodput_bps").verdict is Verdict.HIGHER
-    flags = [each.matters for each in found]
+    flags = [each.matters for each in found.rows]
     assert flags == sorted(flags, reverse=True)
 
 

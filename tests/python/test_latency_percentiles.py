@@ -90,4 +90,4 @@ def _interval(run: Run) -> Interval:
 
 
 def _compared(run: Run, other: Run) -> MetricComparison:
-    return next(each for each in compare(run, other) if each.key == KEY)
+    return next(each for each in compare(run, other).differences if each.key == KEY)

@@ -126,7 +126,7 @@ def test_one_of_users_is_used_like_ours(run: ps.Run, tmp_path: Path) -> None:
     metric = run.quantity("most_bps")
     assert list(metric.values.values()) == best(run)
     assert (metric.unit, metric.better, metric.label) == ("bit/s", "higher", "goodput of the best flow")
-    found = {each.key: each for each in compare(run, ps.run({**SCENARIO, "seed": 9}))}
+    found = {each.key: each for each in compare(run, ps.run({**SCENARIO, "seed": 9})).differences}
     assert found["most_bps"].label == "Goodput of the best flow"
     page = write_page(run, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Goodput of the best flow" in page

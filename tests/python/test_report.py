@@ -17,7 +17,7 @@ import parshall as ps
 from parshall import files
 from parshall.errors import InputError
 from parshall.records import Result
-from parshall.report import compare, compare_html, page_html, summary_html, write_figures, write_page
+from parshall.report import compare, page_html, summary_html, write_figures, write_page
 from parshall.report.comparison import Verdict
 from parshall.report.figures import CATALOG
 from parshall.report.interactive import plotly
@@ -198,7 +198,7 @@ def test_hostile_names_are_text(hostile: Result, pages: dict[str, str]) -> None:
     fragment = summary_html(hostile)
     assert "<script" not in fragment
     assert "alert(" in fragment
-    assert "<script" not in compare_html(hostile, hostile)
+    assert "<script" not in compare(hostile, hostile)._repr_html_()
 
 
 def test_labels_of_plotly_are_text(hostile: Result) -> None:
@@ -219,7 +219,7 @@ def test_identical_repetitions_have_no_noise_for_an_interval(constant: Run, page
     noisy = mean_interval([0.1 + 0.2, 0.3, 0.3])
     assert noisy.half_width
     assert with_unit(noisy, "1", IDENTICAL) == ("0.3000", IDENTICAL)
-    rows = compare(constant, constant)
+    rows = compare(constant, constant).differences
     binned = [row for row in rows if re.search(r"delay_p\d+_s$", row.key) and row.a and row.a.mean]  # 0 is a bin itself
     assert {row.verdict for row in rows if row not in binned} == {Verdict.EQUAL}
     assert {row.verdict for row in binned} == {Verdict.SAME, Verdict.NOT_SHOWN}, "of bins: known to their width"
@@ -257,7 +257,7 @@ def test_figures_are_written_as_files(sources: Run, tmp_path: Path) -> None:
 
 def test_runs_of_one_seed_are_compared_in_pairs(bulk: Run) -> None:
     slower = ps.run(ps.Scenario.load(SCENARIOS / "quickstart.toml", (*SHORT, "bottleneck.rate=10 Mbit/s")))
-    rows = {row.key: row for row in compare(bulk, slower)}
+    rows = {row.key: row for row in compare(bulk, slower).differences}
     goodput = rows["goodput_bps"]
     assert goodput.paired
     assert goodput.verdict is Verdict.LOWER
@@ -270,17 +270,17 @@ def test_runs_of_one_seed_are_compared_in_pairs(bulk: Run) -> None:
     assert goodput.difference is not None
     assert goodput.difference.mean == pytest.approx(np.mean(after - before))
     assert goodput.difference.half_width == pytest.approx(mean_interval(after - before).half_width)
-    assert "Same seed" in compare_html(bulk, slower)
+    assert "Same seed" in compare(bulk, slower)._repr_html_()
 
 
 def test_runs_of_different_seeds_are_independent_samples(bulk: Run, sources: Run) -> None:
     other = ps.run(ps.Scenario.load(SCENARIOS / "quickstart.toml", (*SHORT, "seed=2")))
-    rows = {row.key: row for row in compare(bulk, other)}
+    rows = {row.key: row for row in compare(bulk, other).differences}
     assert not any(row.paired for row in rows.values())
     assert rows["jain"].difference is not None
     assert rows["jain"].difference.low is not None
-    assert "Welch" in compare_html(bulk, other)
-    unlike = {row.key: row.verdict for row in compare(bulk, sources)}
+    assert "Welch" in compare(bulk, other)._repr_html_()
+    unlike = {row.key: row.verdict for row in compare(bulk, sources).differences}
     assert unlike["group/cubic/goodput_bps"] is Verdict.ONLY_A
     assert unlike["group/sources/goodput_bps"] is Verdict.ONLY_B
 
@@ -320,8 +320,8 @@ def test_many_flows_make_a_page_of_the_usual_size(sources: Run) -> None:
     samples = pl.concat([sources.flow_samples] * 200).with_columns(time_s=pl.col("time_s") + repeat)
     unchanged = ("links", "rounds", "link_samples", "internals", "delay_histogram", "groups", "latency_histogram")
     tables = {name: getattr(sources, name) for name in unchanged}
-    known = {name: getattr(sources, name) for name in ("scenario", "metadata", "predicted")}
-    large = Result(flows=flows, transfers=transfers, flow_samples=samples, **known, **tables)
+    tables |= {"flows": flows, "transfers": transfers, "flow_samples": samples}
+    large = Run(None, sources.metadata, tables)
     page = page_html(large)
     assert len(page) < 3_200_000
     assert "smallest and largest value" in page

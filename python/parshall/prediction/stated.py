@@ -15,14 +15,18 @@ bracket and no confidence interval. Probabilities of loss events are no loss rat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from parshall.prediction.answers import Predicted, Reading
-from parshall.quantities.measuring import Metric, Metrics
+from parshall.prediction.answers import Reading
+from parshall.quantities.measuring import ALL_FLOWS, Metric, Metrics
 from parshall.quantities.naming import named
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Stated
+
+if TYPE_CHECKING:
+    from parshall.prediction.result import Predicted
 
 _GROUP = {"goodput_bps": "goodput_per_flow_bps", "cwnd_packets": "window_packets", "rtt_s": "rtt_s"}
 _LINK = {
@@ -39,18 +43,40 @@ def quantities(predicted: Predicted) -> Metrics:
     """By name; only those that a model has an answer for."""
     counts = predicted.metadata.get("group_flows", {})
     found = {metric.key: metric for metric in _stated(predicted, counts)}
-    totals = [(found.get(f"group/{name}/goodput_bps"), count) for name, count in counts.items()]
-    parts = [(metric.interval, count) for metric, count in totals if metric is not None]
-    if parts and len(parts) == len(totals):
-        mean, low, high = (
-            sum(getattr(interval, end) * count for interval, count in parts) for end in ("mean", "low", "high")
-        )
-        total = _metric("goodput_bps", Interval(mean, low, high, len(parts), 1.0, "sum over the groups"))
+    whole = _over_groups(found, counts, "goodput_bps")
+    if whole is not None:
+        total = _metric("goodput_bps", _scaled(whole, sum(counts.values())))
         found = {total.key: total, **found}
     return found
 
 
-def _stated(predicted: Predicted, counts: dict[str, int]) -> Iterator[Metric]:
+def of_all_flows(predicted: Predicted) -> Metrics:
+    """Means over all flows, where the models speak of each group."""
+    counts = predicted.metadata.get("group_flows", {})
+    found = {metric.key: metric for metric in _stated(predicted, counts)}
+    means = {f"group/{ALL_FLOWS}/{key}": _over_groups(found, counts, key) for key in _GROUP}
+    return {name: _metric(name, interval) for name, interval in means.items() if interval is not None}
+
+
+def _over_groups(found: Metrics, counts: Mapping[str, int], key: str) -> Interval | None:
+    """The mean over all flows; None if there is a group of which no model speaks."""
+    metrics = [(found.get(f"group/{name}/{key}"), count) for name, count in counts.items()]
+    parts = [(metric.interval, count) for metric, count in metrics if metric is not None]
+    if not parts or len(parts) < len(metrics):
+        return None
+    flows = sum(counts.values())
+    mean, low, high = (
+        sum(getattr(interval, end) * count for interval, count in parts) / flows for end in ("mean", "low", "high")
+    )
+    return Interval(mean, low, high, len(parts), 1.0, parts[0][0].how if len(parts) == 1 else "over the groups")
+
+
+def _scaled(interval: Interval, factor: float) -> Interval:
+    low, high = (None if end is None else factor * end for end in (interval.low, interval.high))
+    return replace(interval, mean=factor * interval.mean, low=low, high=high)
+
+
+def _stated(predicted: Predicted, counts: Mapping[str, int]) -> Iterator[Metric]:
     for subject, answers in _by(predicted.throughput, "group"):
         for key, field in _GROUP.items():
             yield from _of(f"group/{subject}/{key}", answers, field)

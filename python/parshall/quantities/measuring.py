@@ -104,13 +104,40 @@ def of_run(tables: Tables, link: str | None = None) -> Metrics:
     return _measured(found)
 
 
-def everything(tables: Tables, link: str | None = None) -> Metrics:
-    """All that there is, in the order of pages; `link` is the one that names without a link speak of."""
+ALL_FLOWS = "all flows"
+"""The name of the group in which all flows are one."""
+
+_TRIVIAL = ("share", "jain")
+"""Quantities of a group that say nothing, or nothing new, of all flows."""
+
+
+def everything(tables: Tables, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
+    """All that there is, in the order of pages.
+
+    Parameters
+    ----------
+    link
+        The link that names without a link speak of; else the busiest one.
+    groups
+        Those of which it is asked; else all.
+    """
     found = of_run(tables, link)
-    for per in ("link", "group"):
-        for place in places(tables, per):
-            found |= of_place(tables, per, place)
+    for name in places(tables, "link"):
+        found |= of_place(tables, "link", name)
+    for name in places(tables, "group"):
+        if groups is None or name in groups:
+            found |= of_place(tables, "group", name)
     return found
+
+
+def of_all_flows(tables: Tables) -> Metrics:
+    """What a group has, of all flows as if they were one group; as far as the table of flows gives it."""
+    flows = tables.get("flows")
+    if flows is None:
+        return {}
+    joined = flows.with_columns(group=pl.lit(ALL_FLOWS))
+    found = of_place(Tables(lambda name: joined if name == "flows" else None), "group", ALL_FLOWS)
+    return {key: metric for key, metric in found.items() if metric.named.quantity.key not in _TRIVIAL}
 
 
 def places(tables: Tables, per: Per) -> list[str]:
@@ -196,10 +223,13 @@ def busiest(links: pl.DataFrame) -> str:
     return str((waiting if len(waiting) else used)["link"][0])
 
 
-def busiest_of_both(found: Iterable[pl.DataFrame | None]) -> str | None:
-    """The link that matters to both sides of a comparison, of those that both have; None: there is none."""
+def busiest_of_all(found: Iterable[pl.DataFrame | None]) -> str | None:
+    """The link that matters to all sides of a comparison that have links, of those that all have; None: there is none.
+
+    What has no links, as a trace, takes no part; one side alone has nobody to share a link with.
+    """
     tables = [links.select("link", "utilisation", "mean_queueing_delay_s") for links in found if links is not None]
-    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) == 2 else set()
+    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) > 1 else set()
     return busiest(pl.concat(tables).filter(pl.col("link").is_in(list(common)))) if common else None
 
 

@@ -62,11 +62,22 @@ class Result:
             The directory holds none, one of another instrument, or one that was not finished.
         """
         path = Path(directory)
-        metadata = storage.read(path)
+        return cls(path, cls.described(path))
+
+    @classmethod
+    def described(cls, directory: Path) -> dict[str, Any]:
+        """The ``run.json`` of a directory.
+
+        Raises
+        ------
+        RunNotFoundError
+            As `load`.
+        """
+        metadata = storage.read(directory)
         if metadata["instrument"] not in cls.instruments:
             accepted = " or ".join(f'"{each}"' for each in cls.instruments)
-            raise RunNotFoundError(f'{path} holds a result of "{metadata["instrument"]}"; accepted: {accepted}')
-        return cls(path, metadata)
+            raise RunNotFoundError(f'{directory} holds a result of "{metadata["instrument"]}"; accepted: {accepted}')
+        return metadata
 
     @property
     def instrument(self) -> str:
@@ -149,7 +160,7 @@ class Result:
 
     @property
     def links(self) -> pl.DataFrame | None:
-        """One row a link; None: the instrument sees none."""
+        """One row a link; a trace has none."""
         return self.table("links")
 
     @property
@@ -221,17 +232,31 @@ class Result:
 
         return measured(self.tables, name)
 
-    def quantities(self, link: str | None = None) -> Metrics:
+    def quantities(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
         """Every quantity that it has: of all flows, of each link and of each group.
 
         Parameters
         ----------
         link
             The link that names without a link speak of; else the busiest one.
+        groups
+            The groups of which it is asked; else all.
         """
         from parshall.quantities.measuring import everything  # noqa: PLC0415 - it takes a while to load
 
-        return everything(self.tables, link)
+        return everything(self.tables, link, groups)
+
+    def of_all_flows(self) -> Metrics:
+        """What a group has, of all flows as if they were one group."""
+        from parshall.quantities.measuring import of_all_flows  # noqa: PLC0415 - it takes a while to load
+
+        return of_all_flows(self.tables)
+
+    def group_names(self) -> list[str]:
+        """The groups of flows, in the order of their first flows; of a trace each flow is one."""
+        from parshall.quantities.measuring import places  # noqa: PLC0415 - it takes a while to load
+
+        return places(self.tables, "group")
 
     # --- beside the tables ---
 
