@@ -16,6 +16,9 @@ from .loading import load as load
 from .predict import Predicted as Predicted
 from .predict import predict as predict
 from .quantities import quantity as quantity
+from .records import Result as Result
+from .report import Comparison as Comparison
+from .report import compare as compare
 from .runs import Run as Run
 from .runs import run as run
 from .scenario import FlowGroup as FlowGroup

@@ -8,7 +8,7 @@
 | `OutputExistsError` | results would overwrite something | 2 |
 | `ControlError` | a congestion control from outside failed | 2 |
 | `QuantityError` | a quantity from outside failed | 2 |
-| `RunNotFoundError` | a directory holds no readable run | 2 |
+| `RunNotFoundError` | a directory holds no readable result | 2 |
 | `SimulationError` | a simulation failed | 1 |
 | `StorageError` | results cannot be written | 1 |
 | `StoreError` | a store of runs is damaged, or of another version | 1 |
@@ -59,7 +59,7 @@ class QuantityError(InputError):
 
 
 class RunNotFoundError(InputError):
-    """A directory holds no readable run."""
+    """A directory holds no readable result."""
 
 
 class SimulationError(ParshallError):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from parshall.campaign.store import STORE_FILE, Store
 from parshall.errors import InputError
+from parshall.predict import Predicted
+from parshall.records import Result, storage
 from parshall.runs import Run
-from parshall.runs.storage import REPETITIONS, RUN_FILE
-from parshall.traces.observation import OBSERVATION_FILE, Observation
+from parshall.traces import Observation
+
+CLASSES: Sequence[type[Result]] = (Run, Observation, Predicted)
+"""Those of all instruments."""
 
 
-def load(place: str | Path) -> Run | Observation | Store:
-    """Read a run, an observation or a store of sweeps, whichever the directory is.
+def load(place: str | Path) -> Result | Store:
+    """Read a result of any instrument, or a store of sweeps, whichever the directory is.
 
     Parameters
     ----------
@@ -26,10 +31,20 @@ def load(place: str | Path) -> Run | Observation | Store:
     """
     path = Path(place)
     directory = path.parent if path.is_file() else path
-    if (directory / OBSERVATION_FILE).exists():
-        return Observation.load(directory)
+    if storage.holds_result(directory):
+        return load_result(directory)
     if (directory / STORE_FILE).exists():
         return Store(directory)
-    if (directory / RUN_FILE).exists() or (directory / REPETITIONS).exists():
-        return Run.load(directory)
     raise InputError(f"{place}: no results; accepted: the directory of a run, an observation or a store of sweeps")
+
+
+def load_result(directory: str | Path) -> Result:
+    """Read a result of any instrument.
+
+    Raises
+    ------
+    RunNotFoundError
+        The directory holds none, or one that was not finished.
+    """
+    instrument = storage.read(Path(directory))["instrument"]
+    return next(each for each in CLASSES if instrument in each.instruments).load(directory)

@@ -41,7 +41,8 @@ from parshall.prediction import (
     network,
     tables,
 )
-from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Predicted, Reading, Throughput
+from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Reading, Throughput
+from parshall.prediction.result import Predicted
 
 __all__ = [
     "ASSUMPTIONS",
@@ -67,6 +68,14 @@ ASSUMPTIONS = (
 
 class Resolvable(Protocol):
     """A scenario, as `parshall.Scenario` is one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def source(self) -> str | None:
+        """The file that it was read from."""
 
     def resolve(self) -> dict[str, Any]:
         """Give every value in the smallest unit, as crates/sim/src/scenario.rs reads it."""
@@ -104,7 +113,14 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
         datagrams=tuple(datagrams.datagrams(net, seen, by_class.datagram_loss)),
         queues=(*datagrams.queues(net, links), *by_class.queues),
         assumptions=ASSUMPTIONS,
+        metadata=_provenance(scenario, net),
     )
+
+
+def _provenance(scenario: Any, net: network.Network) -> dict[str, Any]:
+    """What was predicted, and how many flows each group has."""
+    given = {} if isinstance(scenario, Mapping) else {"name": scenario.name, "scenario_file": scenario.source}
+    return {**given, "group_flows": {group.name: group.count for group in net.groups}}
 
 
 def _as_run(net: network.Network, measured: Any) -> network.Network:

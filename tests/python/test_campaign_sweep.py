@@ -27,7 +27,6 @@ from parshall.campaign.work import Outcome
 from parshall.errors import InputError, ParshallError, SimulationError
 from parshall.quantities import naming
 from parshall.quantities.measuring import series_of
-from parshall.report.metrics import all_metrics
 
 Cli = Callable[..., Result]
 ROOT = Path(__file__).parents[2]
@@ -287,7 +286,7 @@ def test_metrics_are_those_of_the_page() -> None:
     flows = [*SCENARIO["flows"], {"name": "files", "count": 2, "rtt": "20 ms"}]
     flows[1]["workload"] = {"name": "transfer", "size": "20 kB"}
     run = ps.run(ps.Scenario(**{**SCENARIO, "flows": flows}))
-    of_run = all_metrics(run)
+    of_run = run.quantities()
     wanted = [f"group/files/{name}" for name in naming.known("group")]
     wanted += [f"link/bottleneck/{name}" for name in naming.known("link")]
     found = series_of(run.tables, wanted)
@@ -357,7 +356,7 @@ def test_a_process_whose_owner_is_gone_ends() -> None:
 
 def test_a_run_with_other_code_is_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     swept = ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)
-    monkeypatch.setattr("parshall.runs.about.code_version", lambda: "0.0.0+other")
+    monkeypatch.setattr("parshall.records.about.code_version", lambda: "0.0.0+other")
     before = time.monotonic()
     with pytest.raises(ParshallError, match=r"runs Parshall .* this is 0\.0\.0\+other; install the same one there"):
         ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)

@@ -98,7 +98,7 @@ def test_run_takes_values_from_the_command_line(cli: Cli, toml: Path) -> None:
         (["run", "small.toml", "-o", "small.toml"], "small.toml is a file"),
         (["validate", "small.toml", "--set", "flows.0.congestion_control=cubik"], 'Did you mean "cubic"?'),
         (["list", "queus"], 'found "queus"; accepted: '),
-        (["report", "."], "is not the directory of a run"),
+        (["report", "."], "is not the directory of a result"),
         (["compare", "a", "b"], "a does not exist"),
         (["study", "nothing"], 'study: found "nothing"'),
         (["study", "nothing", "--scale", "huge"], '--scale: found "huge"'),

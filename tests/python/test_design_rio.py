@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from parshall.cli.app import app
+from parshall.cli.app import VERBS, application
 from parshall.design.agreement import Agreement
 from parshall.design.page import page, region_figure
 from parshall.design.recommendation import answer as answered
@@ -168,7 +168,7 @@ def test_bad_input(changes: dict[str, object], message: str) -> None:
 
 
 def invoke(*words: str) -> tuple[int, str, str]:
-    done = CliRunner().invoke(app, ["design", "rio", *words])
+    done = CliRunner().invoke(application(VERBS), ["design", "rio", *words])
     return done.exit_code, done.stdout, done.stderr
 
 

@@ -10,12 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
-from parshall.cli.app import app
+from parshall.cli.app import VERBS, application
 from parshall.stats.time_scale import time_scale
 
 
 def design(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["design", "time-scale", *arguments])
+    done = CliRunner().invoke(application(VERBS), ["design", "time-scale", *arguments])
     return done.exit_code, done.output
 
 

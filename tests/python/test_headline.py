@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from parshall.quantities.measuring import busiest, busy
+from parshall.quantities.measuring import busiest, busy, of_run
 from parshall.quantities.naming import undecided
-from parshall.report.comparison import MetricComparison, compare
+from parshall.records import Result
+from parshall.report.comparison import Comparison, MetricComparison, compare
 from parshall.report.headline import Headline, headline
-from parshall.report.metrics import overall
-from parshall.report.source import RunLike
 from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Means
@@ -48,11 +46,11 @@ def links(**used: Sequence[tuple[float, float]]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def run(goodputs: Sequence[Sequence[float]], used: pl.DataFrame | None = None, **more: Any) -> RunLike:
+def run(goodputs: Sequence[Sequence[float]], used: pl.DataFrame | None = None, **more: Any) -> Result:
     used = links(bottleneck=[(0.9, 0.01)] * len(goodputs)) if used is None else used
-    tables = dict.fromkeys(("transfers", "delay_histogram", "groups", "latency_histogram"))
-    known = {"scenario": {}, "flows": flows(goodputs, more.pop("groups", ("all",))), "links": used}
-    return SimpleNamespace(**{**tables, **known, "metadata": SEED, **more})
+    metadata = {**SEED, "scenario": more.pop("scenario", {}), **more.pop("metadata", {})}
+    tables = {"flows": flows(goodputs, more.pop("groups", ("all",))), "links": used, **more}
+    return Result(None, metadata, tables)
 
 
 def tiles(found: Headline) -> dict[str, str]:
@@ -71,20 +69,20 @@ def test_the_tile_of_completion_times_says_what_the_transfers_say() -> None:
     )
     tile = tiles(headline(run([[1e6]] * 100, transfers=transfers)))["Median completion time"]
     middle, tail = (
-        interval_text(overall(run([[1e6]] * 100, transfers=transfers))[key].interval, "s")
+        interval_text(of_run(run([[1e6]] * 100, transfers=transfers).tables)[key].interval, "s")
         for key in ("completion_p50_s", "completion_p95_s")
     )
     assert tile.startswith(middle.replace("\xa0", " "))
     assert f"95 % within {tail}".replace("\xa0", " ") in tile
     assert "worst of 100 transfers: " in tile
-    found = overall(run([[1e6]] * 100, transfers=transfers))["completion_p95_s"]
+    found = of_run(run([[1e6]] * 100, transfers=transfers).tables)["completion_p95_s"]
     assert found.interval.mean == pytest.approx(np.quantile(times, 0.95))
     assert found.interval.how == "order statistics"
 
 
 def test_no_95th_percentile_of_19_transfers() -> None:
     transfers = pl.DataFrame({"repetition": [0] * 19, "group": "all", "start_s": 0.0, "completion_s": [1.0] * 19})
-    found = overall(run([[1e6]], transfers=transfers))
+    found = of_run(run([[1e6]], transfers=transfers).tables)
     assert "completion_p95_s" not in found
     assert found["completion_p50_s"].interval.how == "one repetition"
 
@@ -113,7 +111,7 @@ def test_of_links_as_busy_the_one_where_packets_wait() -> None:
 
 def test_goodput_of_both_directions_is_not_added() -> None:
     scenario = {"flows": [{"name": "down"}, {"name": "up", "direction": "reverse"}]}
-    found = overall(run([[15e6, 2e6]] * 2, groups=("down", "up"), scenario=scenario))
+    found = of_run(run([[15e6, 2e6]] * 2, groups=("down", "up"), scenario=scenario).tables)
     assert found["goodput_bps"].interval.mean == 15e6
     assert found["goodput_reverse_bps"].interval.mean == 2e6
     assert found["goodput_bps"].label == "Goodput, forward direction"
@@ -131,7 +129,7 @@ def test_a_comparison_speaks_of_one_link() -> None:
     """A's busiest is the first, B's the second: both would be compared as the bottleneck."""
     a = run([[1e6]] * 3, links(first=[(0.9, 0.1)] * 3, second=[(0.5, 0.2)] * 3))
     b = run([[1e6]] * 3, links(first=[(0.2, 0.3)] * 3, second=[(0.8, 0.4)] * 3))
-    found = {each.key: each for each in compare(a, b)}["mean_queueing_delay_s"]
+    found = {each.key: each for each in compare(a, b).differences}["mean_queueing_delay_s"]
     assert found.a is not None
     assert found.b is not None
     assert [found.a.mean, found.b.mean] == pytest.approx([0.2, 0.4])
@@ -160,8 +158,8 @@ def histogram(places: Sequence[int]) -> pl.DataFrame:
     )
 
 
-def verdict(found: Sequence[MetricComparison], key: str) -> MetricComparison:
-    return next(each for each in found if each.key == key)
+def verdict(found: Comparison, key: str) -> MetricComparison:
+    return next(each for each in found.differences if each.key == key)
 
 
 def test_one_bin_of_a_histogram_is_no_difference() -> None:
@@ -187,12 +185,12 @@ def test_what_matters_comes_first() -> None:
     before = run([[1e6 + n, 100e6 + 1e3 * n] for n in range(5)], groups=groups)
     after = run([[2e6 + 3 * n, 100.1e6 + 1.1e3 * n] for n in range(5)], groups=groups)
     found = compare(before, after)
-    assert found[0].matters
-    assert found[0].key in {"group/a/goodput_bps", "group/a/share"}
+    assert found.rows[0].matters
+    assert found.rows[0].key in {"group/a/goodput_bps", "group/a/share"}
     small = verdict(found, "group/b/goodput_bps")
     assert (small.verdict, small.matters) == (Verdict.SAME, False)
     assert verdict(compare(before, after, at_least=1e-4), "group/b/goodput_bps").verdict is Verdict.HIGHER
-    flags = [each.matters for each in found]
+    flags = [each.matters for each in found.rows]
     assert flags == sorted(flags, reverse=True)
 
 

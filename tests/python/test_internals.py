@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
-from parshall.cli.app import app
+from parshall.cli.app import VERBS, application
 from parshall.report import page_html
 from parshall.runs import Run
 from parshall.schema import catalog
@@ -211,7 +211,7 @@ def test_they_are_on_the_page_and_explained(run: Run) -> None:
     page = page_html(run)
     assert "Inner variables of controls and queues" in page
     assert "w_max" in page
-    shown = CliRunner().invoke(app, ["list", "cubic", "--json"])
+    shown = CliRunner().invoke(application(VERBS), ["list", "cubic", "--json"])
     (entry,) = json.loads(shown.stdout)["congestion_controls"]
     assert [each["name"] for each in entry["variables"]] == ["w_max", "k", "w_est"]
 

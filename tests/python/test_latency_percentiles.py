@@ -13,7 +13,6 @@ import parshall as ps
 from parshall.report import compare, page_html
 from parshall.report.comparison import MetricComparison
 from parshall.report.headline import headline
-from parshall.report.metrics import all_metrics
 from parshall.report.tables import latency_table
 from parshall.report.uncertainty import interval_text
 from parshall.runs import Run
@@ -87,8 +86,8 @@ def test_a_comparison_tells_the_same_and_sees_a_shorter_queue(run: Run) -> None:
 
 
 def _interval(run: Run) -> Interval:
-    return all_metrics(run)[KEY].interval
+    return run.quantities()[KEY].interval
 
 
 def _compared(run: Run, other: Run) -> MetricComparison:
-    return next(each for each in compare(run, other) if each.key == KEY)
+    return next(each for each in compare(run, other).differences if each.key == KEY)

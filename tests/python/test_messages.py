@@ -138,7 +138,7 @@ def test_the_other_kind_of_file_has_its_own_command(cli: Cli, toml: Path, tmp_pa
 def test_what_is_no_run_is_told_apart(cli: Cli, toml: Path, tmp_path: Path) -> None:
     assert cli("run", toml, "-o", "made", "--no-page", "--quiet").exit_code == 0
     assert "this is JSON, as run.json is" in cli("run", "made/run.json").stderr
-    assert "is a file; write the directory of a run" in cli("report", "made/run.json").stderr
+    assert "is a file; write the directory of a result" in cli("report", "made/run.json").stderr
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "store.json").write_text("{}")
     assert "is a store of runs" in cli("report", "store").stderr

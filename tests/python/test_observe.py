@@ -104,12 +104,12 @@ def test_output_is_not_overwritten_unless_told(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.tex").touch()
-    with pytest.raises(OutputExistsError, match="holds no observation"):
+    with pytest.raises(OutputExistsError, match=r"holds thesis\.tex, which is no part of a result"):
         ps.observe(CORPUS / "vlan.pcap", output=other, overwrite=True)
     with pytest.raises(InputError):
         ps.observe(tmp_path / "missing", output=tmp_path / "new")
     assert not (tmp_path / "new").exists(), "nothing half-written is left"
-    with pytest.raises(InputError, match="no observation"):
+    with pytest.raises(InputError, match="not the directory of a result"):
         ps.Observation.load(other)
 
 

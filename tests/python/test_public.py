@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
-from parshall.cli.app import app
+from parshall.cli.app import VERBS, application
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}
@@ -76,7 +76,8 @@ def test_a_scenario_is_predicted_without_being_run(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(ps.Scenario(**SCENARIO).toml())
     shown = CliRunner().invoke(
-        app, ["predict", str(path), "--set", "flows.0.congestion_control=reno", "--set", "duration=200 s"]
+        application(VERBS),
+        ["predict", str(path), "--set", "flows.0.congestion_control=reno", "--set", "duration=200 s"],
     )
     assert shown.exit_code == 0
     assert "pftk" in shown.stdout
@@ -86,7 +87,7 @@ def test_a_scenario_is_predicted_without_being_run(tmp_path: Path) -> None:
         (["predict", "throughput"], "--loss: found none"),
         (["predict", str(tmp_path / "none.toml")], "no such file"),
     ):
-        refused = CliRunner().invoke(app, arguments)
+        refused = CliRunner().invoke(application(VERBS), arguments)
         assert refused.exit_code == 2
         assert message in refused.stderr
 

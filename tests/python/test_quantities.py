@@ -22,7 +22,6 @@ from parshall.errors import InputError, QuantityError
 from parshall.quantities import catalog, digest, naming, own, transport
 from parshall.quantities.tables import Tables
 from parshall.report import compare, write_page
-from parshall.report.metrics import all_metrics
 from parshall.runs.summary import of_this_code
 from parshall.stats.estimates import Means
 from parshall.studies import keeping
@@ -94,8 +93,8 @@ def test_names_of_the_guide_are_names_of_quantities() -> None:
 def test_both_names_of_a_quantity_have_one_value(run: ps.Run) -> None:
     for old, new in catalog.ALIASES.items():
         if new != "completion_s":
-            assert run.measured(old).interval == run.measured(new).interval
-    assert run.measured("queue_packets").interval == run.measured("link/bottleneck/queue_packets").interval
+            assert run.quantity(old).interval == run.quantity(new).interval
+    assert run.quantity("queue_packets").interval == run.quantity("link/bottleneck/queue_packets").interval
 
 
 def test_no_meaning_is_read_off_names() -> None:
@@ -109,14 +108,14 @@ def test_no_meaning_is_read_off_names() -> None:
 def test_a_flow_has_quantities_of_its_own(run: ps.Run) -> None:
     for number in range(2):
         found = run.flows.filter(pl.col("flow") == number).sort("repetition")
-        assert list(run.measured(f"flow/{number}/goodput_bps").values.values()) == found["goodput_bps"].to_list()
+        assert list(run.quantity(f"flow/{number}/goodput_bps").values.values()) == found["goodput_bps"].to_list()
     with pytest.raises(InputError, match="flow/7/goodput_bps: nothing was measured"):
-        run.measured("flow/7/goodput_bps")
+        run.quantity("flow/7/goodput_bps")
 
 
 def test_a_slip_is_answered_with_what_was_meant(run: ps.Run) -> None:
     with pytest.raises(InputError, match=r'found "goodput"; accepted: .*Did you mean "goodput_bps"\?'):
-        run.measured("goodput")
+        run.quantity("goodput")
 
 
 # --- users' own ---
@@ -124,10 +123,10 @@ def test_a_slip_is_answered_with_what_was_meant(run: ps.Run) -> None:
 
 def test_one_of_users_is_used_like_ours(run: ps.Run, tmp_path: Path) -> None:
     define()
-    metric = run.measured("most_bps")
+    metric = run.quantity("most_bps")
     assert list(metric.values.values()) == best(run)
     assert (metric.unit, metric.better, metric.label) == ("bit/s", "higher", "goodput of the best flow")
-    found = {each.key: each for each in compare(run, ps.run({**SCENARIO, "seed": 9}))}
+    found = {each.key: each for each in compare(run, ps.run({**SCENARIO, "seed": 9})).differences}
     assert found["most_bps"].label == "Goodput of the best flow"
     page = write_page(run, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Goodput of the best flow" in page
@@ -165,8 +164,8 @@ def test_one_of_users_per_place(run: ps.Run, tmp_path: Path, per: str) -> None:
         return {n: float(found["repetition"].len()) for (n,), found in tables[table].group_by("repetition")}  # type: ignore[misc]
 
     expected = 2.0 if per == "group" else 1.0
-    assert set(run.measured(f"{per}/{place}/rows").values.values()) == {expected}
-    assert (f"{per}/{place}/rows" in all_metrics(run)) == (per != "flow"), "there may be a million flows"
+    assert set(run.quantity(f"{per}/{place}/rows").values.values()) == {expected}
+    assert (f"{per}/{place}/rows" in run.quantities()) == (per != "flow"), "there may be a million flows"
     made = swept(tmp_path, metrics=[f"{per}/{place}/rows"], parameters={"flows.0.count": [2, 3]})
     assert made.points[f"{per}/{place}/rows"].to_list() == ([2.0, 3.0] if per == "group" else [1.0, 1.0])
 
@@ -185,17 +184,17 @@ def test_one_of_users_per_place(run: ps.Run, tmp_path: Path, per: str) -> None:
 def test_one_that_fails_is_one_clear_error(run: ps.Run, result: Callable[..., Any], said: str) -> None:
     ps.quantity("bad", unit="1")(result)
     with pytest.raises(QuantityError, match=said):
-        run.measured("bad")
+        run.quantity("bad")
     with pytest.raises(QuantityError, match=said):
         compare(run, run)
 
 
 def test_a_repetition_without_a_value_is_left_out(run: ps.Run) -> None:
     ps.quantity("some", unit="s")(lambda _: {0: 1.0, 1: None, 2: -3.0})
-    metric = run.measured("some")
+    metric = run.quantity("some")
     assert dict(metric.values) == {0: 1.0, 2: -3.0}
     ps.quantity("captured", unit="1")(lambda tables: tables["trace_flows"])
-    assert "captured" not in all_metrics(run), "a table that was not recorded is no failure"
+    assert "captured" not in run.quantities(), "a table that was not recorded is no failure"
 
 
 @pytest.mark.parametrize(
@@ -237,10 +236,10 @@ def test_a_sweep_that_names_an_unknown_one_is_refused(tmp_path: Path) -> None:
 def test_one_that_is_defined_anew_has_its_new_value(run: ps.Run, tmp_path: Path) -> None:
     define()
     made = swept(tmp_path, metrics=["most_bps"])
-    old, of_run = made.values("most_bps", 0), run.measured("most_bps").interval.mean
+    old, of_run = made.values("most_bps", 0), run.quantity("most_bps").interval.mean
     define(2.0)
     assert made.values("most_bps", 0) == {n: 2 * value for n, value in old.items()}
-    assert run.measured("most_bps").interval.mean == 2 * of_run
+    assert run.quantity("most_bps").interval.mean == 2 * of_run
     assert swept(tmp_path, metrics=["most_bps"]).points["most_bps"][0] == pytest.approx(2 * sum(old.values()) / 3)
 
 
@@ -258,7 +257,7 @@ def test_a_study_measures_again_with_another_quantity(tmp_path: Path, monkeypatc
 
     def measure(scenario: ps.Scenario) -> float:
         counted.write_text(counted.read_text() + "." if counted.exists() else ".")
-        return ps.run(scenario).measured("most_bps").interval.mean
+        return ps.run(scenario).quantity("most_bps").interval.mean
 
     define()
     first = keeping.kept("x", scenario, measure)

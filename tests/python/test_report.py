@@ -6,7 +6,6 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
@@ -17,7 +16,8 @@ import pytest
 import parshall as ps
 from parshall import files
 from parshall.errors import InputError
-from parshall.report import compare, compare_html, page_html, summary_html, write_figures, write_page
+from parshall.records import Result
+from parshall.report import compare, page_html, summary_html, write_figures, write_page
 from parshall.report.comparison import Verdict
 from parshall.report.figures import CATALOG
 from parshall.report.interactive import plotly
@@ -77,7 +77,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Result:
     """Names and a description that would be markup: in HTML, in plotly's labels, in a script.
 
     The schema accepts no such name of a group; tables that something else wrote may have one.
@@ -109,7 +109,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         "internals",
     )
     flows_table = run.flows.with_columns(pl.col("group").replace("FIRST", HOSTILE))
-    return SimpleNamespace(scenario={}, flows=flows_table, **renamed, **{name: getattr(run, name) for name in tables})
+    given = {name: getattr(run, name) for name in tables}
+    return Result(None, {**renamed["metadata"], "predicted": renamed["predicted"]}, {**given, "flows": flows_table})
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def constant(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def pages(bulk: Run, sources: Run, hostile: SimpleNamespace, constant: Run) -> dict[str, str]:
+def pages(bulk: Run, sources: Run, hostile: Result, constant: Run) -> dict[str, str]:
     return {run.metadata["name"]: page_html(run) for run in (bulk, sources, hostile, constant)}
 
 
@@ -186,7 +187,7 @@ def test_tables_show_no_programmers_words(pages: dict[str, str]) -> None:
         assert not [cell for cell in cells if re.search(r"\b(nan|inf|None|null)\b", cell, re.IGNORECASE)]
 
 
-def test_hostile_names_are_text(hostile: SimpleNamespace, pages: dict[str, str]) -> None:
+def test_hostile_names_are_text(hostile: Result, pages: dict[str, str]) -> None:
     page = pages[HOSTILE]
     assert "<script>alert" not in page
     assert Seen(page).tags.count("script") == pages["quickstart"].count("<script")
@@ -197,10 +198,10 @@ def test_hostile_names_are_text(hostile: SimpleNamespace, pages: dict[str, str])
     fragment = summary_html(hostile)
     assert "<script" not in fragment
     assert "alert(" in fragment
-    assert "<script" not in compare_html(hostile, hostile)
+    assert "<script" not in compare(hostile, hostile)._repr_html_()
 
 
-def test_labels_of_plotly_are_text(hostile: SimpleNamespace) -> None:
+def test_labels_of_plotly_are_text(hostile: Result) -> None:
     for figure in CATALOG:
         plot = figure.prepare(hostile)
         if isinstance(plot, Plot):
@@ -218,7 +219,7 @@ def test_identical_repetitions_have_no_noise_for_an_interval(constant: Run, page
     noisy = mean_interval([0.1 + 0.2, 0.3, 0.3])
     assert noisy.half_width
     assert with_unit(noisy, "1", IDENTICAL) == ("0.3000", IDENTICAL)
-    rows = compare(constant, constant)
+    rows = compare(constant, constant).differences
     binned = [row for row in rows if re.search(r"delay_p\d+_s$", row.key) and row.a and row.a.mean]  # 0 is a bin itself
     assert {row.verdict for row in rows if row not in binned} == {Verdict.EQUAL}
     assert {row.verdict for row in binned} == {Verdict.SAME, Verdict.NOT_SHOWN}, "of bins: known to their width"
@@ -256,7 +257,7 @@ def test_figures_are_written_as_files(sources: Run, tmp_path: Path) -> None:
 
 def test_runs_of_one_seed_are_compared_in_pairs(bulk: Run) -> None:
     slower = ps.run(ps.Scenario.load(SCENARIOS / "quickstart.toml", (*SHORT, "bottleneck.rate=10 Mbit/s")))
-    rows = {row.key: row for row in compare(bulk, slower)}
+    rows = {row.key: row for row in compare(bulk, slower).differences}
     goodput = rows["goodput_bps"]
     assert goodput.paired
     assert goodput.verdict is Verdict.LOWER
@@ -269,17 +270,17 @@ def test_runs_of_one_seed_are_compared_in_pairs(bulk: Run) -> None:
     assert goodput.difference is not None
     assert goodput.difference.mean == pytest.approx(np.mean(after - before))
     assert goodput.difference.half_width == pytest.approx(mean_interval(after - before).half_width)
-    assert "Same seed" in compare_html(bulk, slower)
+    assert "Same seed" in compare(bulk, slower)._repr_html_()
 
 
 def test_runs_of_different_seeds_are_independent_samples(bulk: Run, sources: Run) -> None:
     other = ps.run(ps.Scenario.load(SCENARIOS / "quickstart.toml", (*SHORT, "seed=2")))
-    rows = {row.key: row for row in compare(bulk, other)}
+    rows = {row.key: row for row in compare(bulk, other).differences}
     assert not any(row.paired for row in rows.values())
     assert rows["jain"].difference is not None
     assert rows["jain"].difference.low is not None
-    assert "Welch" in compare_html(bulk, other)
-    unlike = {row.key: row.verdict for row in compare(bulk, sources)}
+    assert "Welch" in compare(bulk, other)._repr_html_()
+    unlike = {row.key: row.verdict for row in compare(bulk, sources).differences}
     assert unlike["group/cubic/goodput_bps"] is Verdict.ONLY_A
     assert unlike["group/sources/goodput_bps"] is Verdict.ONLY_B
 
@@ -319,8 +320,8 @@ def test_many_flows_make_a_page_of_the_usual_size(sources: Run) -> None:
     samples = pl.concat([sources.flow_samples] * 200).with_columns(time_s=pl.col("time_s") + repeat)
     unchanged = ("links", "rounds", "link_samples", "internals", "delay_histogram", "groups", "latency_histogram")
     tables = {name: getattr(sources, name) for name in unchanged}
-    known = {name: getattr(sources, name) for name in ("scenario", "metadata", "predicted")}
-    large = SimpleNamespace(flows=flows, transfers=transfers, flow_samples=samples, **known, **tables)
+    tables |= {"flows": flows, "transfers": transfers, "flow_samples": samples}
+    large = Run(None, sources.metadata, tables)
     page = page_html(large)
     assert len(page) < 3_200_000
     assert "smallest and largest value" in page

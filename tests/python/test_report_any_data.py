@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import parshall as ps
+from parshall.records import Result
 from parshall.report import page_html
 from parshall.report.figures import CATALOG
 from parshall.report.figures.common import across_ranks
@@ -151,7 +151,7 @@ TABLES = {
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> SimpleNamespace:
+def runs(draw: st.DrawFn) -> Result:
     """Tables as a run may have them, and as only an odd one has."""
     groups = NAMES[: draw(st.sampled_from([0, 1, 2, len(NAMES)]))]
     links = ("bottleneck", "access")[: draw(st.integers(0, 2))]
@@ -171,18 +171,14 @@ def runs(draw: st.DrawFn) -> SimpleNamespace:
             rows["internals"] += variables(draw, {"repetition": repetition, "owner": link, "flow": None})
             for name, more in a_link(draw, {"repetition": repetition, "link": link}).items():
                 rows[name] += more
-    return SimpleNamespace(
-        scenario=draw(st.sampled_from([{}, {"duration": "10 s", "warm_up": "1 s"}, {"duration": "1 us"}])),
-        metadata={"name": "any", "summary": {}},
-        predicted=[],
-        groups=None,
-        **{name: frame(draw, rows[name], like) for name, like in TABLES.items()},
-    )
+    scenario = draw(st.sampled_from([{}, {"duration": "10 s", "warm_up": "1 s"}, {"duration": "1 us"}]))
+    tables = {name: frame(draw, rows[name], like) for name, like in TABLES.items()}
+    return Result(None, {"name": "any", "summary": {}, "scenario": scenario}, tables)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(run=runs(), printed=st.integers(0, len(CATALOG) - 1))
-def test_every_figure_is_drawn_or_says_why_not(run: SimpleNamespace, printed: int) -> None:
+def test_every_figure_is_drawn_or_says_why_not(run: Result, printed: int) -> None:
     """Each is prepared and drawn for the page; of an example's figures one is drawn for print, which takes longest."""
     plots = []
     for figure in CATALOG:
@@ -201,7 +197,7 @@ def test_every_figure_is_drawn_or_says_why_not(run: SimpleNamespace, printed: in
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(run=runs())
-def test_headline_and_tables_are_made_of_any_data(run: SimpleNamespace) -> None:
+def test_headline_and_tables_are_made_of_any_data(run: Result) -> None:
     assert headline(run).note
     for table in (groups_table, latency_table, transfers_table, links_table):
         made = table(run)

@@ -143,7 +143,7 @@ def test_a_directory_with_something_in_it_is_refused(scenario: ps.Scenario, tmp_
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(OutputExistsError, match="exists and is not empty"):
         ps.run(scenario, tmp_path)
-    with pytest.raises(OutputExistsError, match=r"holds notes\.txt, which is no part of a run"):
+    with pytest.raises(OutputExistsError, match=r"holds notes\.txt, which is no part of a result"):
         ps.run(scenario, tmp_path, overwrite=True)
     with pytest.raises(OutputExistsError, match="is a file"):
         ps.run(scenario, tmp_path / "notes.txt")
@@ -175,7 +175,7 @@ def test_a_temporary_run_goes_away_with_its_object(scenario: ps.Scenario) -> Non
 def test_directories_that_are_no_runs(tmp_path: Path) -> None:
     with pytest.raises(RunNotFoundError, match="does not exist"):
         Run.load(tmp_path / "nothing")
-    with pytest.raises(RunNotFoundError, match="not the directory of a run"):
+    with pytest.raises(RunNotFoundError, match="not the directory of a result"):
         Run.load(tmp_path)
     for content in ("{", "[]", json.dumps({"format": 99})):
         (tmp_path / "run.json").write_text(content)

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
-from parshall.cli.app import app
+from parshall.cli.app import VERBS, application
 from parshall.schema.catalog import family
 from parshall.schema.warnings import _DETERMINISTIC
 
@@ -220,13 +220,13 @@ def test_what_is_random(part: str, name: str) -> None:
 def test_validate_says_it_and_accepts(tmp_path: Path) -> None:
     path = tmp_path / "tied.toml"
     path.write_text(TIED, encoding="utf-8")
-    done = CliRunner().invoke(app, ["validate", str(path)])
+    done = CliRunner().invoke(application(VERBS), ["validate", str(path)])
     assert done.exit_code == 0
     assert "tied.toml: valid" in done.stdout
     assert done.stderr.count("warning: ") == 2
     assert "phase effects" in done.stderr
     assert "copies" in done.stderr
-    done = CliRunner().invoke(app, ["validate", str(path), "--json"])
+    done = CliRunner().invoke(application(VERBS), ["validate", str(path), "--json"])
     (found,) = json.loads(done.stdout)
     assert found["valid"]
     assert not found["problems"]
@@ -236,13 +236,15 @@ def test_validate_says_it_and_accepts(tmp_path: Path) -> None:
 def test_run_and_page_say_it(tmp_path: Path) -> None:
     path = tmp_path / "tied.toml"
     path.write_text(TIED, encoding="utf-8")
-    done = CliRunner().invoke(app, ["run", str(path), "-o", str(tmp_path / "run")])
+    done = CliRunner().invoke(application(VERBS), ["run", str(path), "-o", str(tmp_path / "run")])
     assert done.exit_code == 0
     assert done.stderr.count("warning: ") == 2
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert page.count('<p class="warning">') == 2
     assert "Phase effects decide who gets what" in page
-    quiet = CliRunner().invoke(app, ["run", str(path), "-o", str(tmp_path / "json"), "--no-page", "--json"])
+    quiet = CliRunner().invoke(
+        application(VERBS), ["run", str(path), "-o", str(tmp_path / "json"), "--no-page", "--json"]
+    )
     assert len(json.loads(quiet.stdout)["warnings"]) == 2
 
 

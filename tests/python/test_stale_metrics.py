@@ -92,7 +92,7 @@ def test_a_study_measures_again_with_another_function(tmp_path: Path, monkeypatc
     assert keeping.kept("x", scenario, old) == "old"
     assert keeping.kept("x", scenario, new) == "new"
     assert keeping.kept("x", scenario, old) == "old"
-    monkeypatch.setattr("parshall.runs.about.python_digest", lambda: "other code")
+    monkeypatch.setattr("parshall.records.about.python_digest", lambda: "other code")
     again: list[ps.Scenario] = []
     keeping.kept("x", scenario, again.append)
     assert again

@@ -18,7 +18,7 @@ import spoiled_scenarios
 from typer.testing import CliRunner
 
 import parshall as ps
-from parshall.cli.app import app
+from parshall.cli.app import VERBS, application
 from parshall.report import write_page
 from parshall.report.figures import CATALOG
 from parshall.schema.catalog import families
@@ -111,7 +111,7 @@ def badly_refused(seed: int, folder: Path) -> Iterator[str]:
     path = folder / "spoiled.toml"
     path.write_text(text, encoding="utf-8")
     for command in (["validate"], ["run", "--no-page", "--output", str(folder / "run")]):
-        done = CliRunner().invoke(app, [command[0], str(path), *command[1:]])
+        done = CliRunner().invoke(application(VERBS), [command[0], str(path), *command[1:]])
         lines = done.stderr.splitlines()
         if done.exit_code != 2 or not isinstance(done.exception, SystemExit):
             yield f"{what}: {command[0]} ends with {done.exit_code}, {done.exception!r}:\n{text}"

@@ -12,7 +12,7 @@ from typing import Any
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.work import Call
 from parshall.errors import InputError, SimulationError
-from parshall.runs import about
+from parshall.records import about
 
 
 def called(

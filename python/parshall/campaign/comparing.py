@@ -25,7 +25,7 @@ from scipy.stats import false_discovery_control, ttest_1samp, ttest_ind
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.errors import InputError
-from parshall.quantities.measuring import busiest_of_both
+from parshall.quantities.measuring import busiest_of_all
 from parshall.report.comparison import differed, relevance
 from parshall.stats.confidence import Interval, compared
 from parshall.stats.verdict import AT_LEAST, Verdict, judged, matters
@@ -146,7 +146,7 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = A
     if sorted(names_a) != sorted(names_b):
         listed = " and ".join(f"{sweep.name} has {', '.join(names)}" for sweep, names in ((a, names_a), (b, names_b)))
         raise InputError(f"compare: found sweeps over different parameters ({listed}); accepted are the same ones")
-    link = busiest_of_both(sweep.table("links") for sweep in (a, b))
+    link = busiest_of_all(sweep.table("links") for sweep in (a, b))
     a, b = a.speaking_of(link), b.speaking_of(link)
     places_a, places_b = _places(a), _places(b)
     common = [key for key in places_a if key in places_b]

@@ -14,7 +14,7 @@ from parshall.campaign.store import FORMAT, Store
 from parshall.campaign.values import SUFFIXES, UNITS, label, measured
 from parshall.errors import InputError, StoreError
 from parshall.files import write_atomically
-from parshall.runs.storage import storage_error
+from parshall.records.storage import storage_error
 from parshall.schema.problems import did_you_mean, quoted
 
 FINISHED = ("complete", "failures")

@@ -29,8 +29,8 @@ from parshall.campaign.store import Store
 from parshall.campaign.work import Outcome, Task, key_of, measure, scenario_digest
 from parshall.errors import InputError, ParshallError
 from parshall.quantities.naming import named
-from parshall.runs import about
-from parshall.runs.storage import storage_error
+from parshall.records import about
+from parshall.records.storage import storage_error
 from parshall.schema import external
 
 POLL_S = 0.2

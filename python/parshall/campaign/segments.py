@@ -32,8 +32,8 @@ from parshall.errors import StoreError
 from parshall.files import digest, sync
 from parshall.quantities import own
 from parshall.quantities.catalog import SUMMARY
-from parshall.runs.single import record_columns
-from parshall.runs.storage import storage_error
+from parshall.records.schema import tables
+from parshall.records.storage import storage_error
 
 SEGMENT_FILE = "segment.json"
 OWN_TABLES = ("runs", "scenarios")
@@ -236,7 +236,7 @@ def reserved_columns() -> set[str]:
     """The columns of all tables that are joined with a sweep's parameters, which therefore have other names."""
     ours = {"sweep", "point", "run", "repetition", "repetitions", "ended", "metric", "value", "scenario", "error"}
     metrics = {f"{key}{end}" for key in (*SUMMARY, *(each.key for each in own.defined())) for end in ("", *ENDS)}
-    return ours | metrics | record_columns() | set(RUNS_SCHEMA)
+    return ours | metrics | {column["name"] for table in tables() for column in table["columns"]} | set(RUNS_SCHEMA)
 
 
 def scenarios_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

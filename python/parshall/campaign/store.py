@@ -40,7 +40,7 @@ from parshall.campaign import locks
 from parshall.campaign.locks import Claim
 from parshall.errors import InputError, StorageError, StoreError
 from parshall.files import sync, write_atomically
-from parshall.runs.storage import storage_error
+from parshall.records.storage import storage_error
 
 FORMAT = 1
 STORE_FILE = "store.json"

@@ -20,10 +20,10 @@ from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.controls import declare_once
 from parshall.errors import ClusterError, ParshallError
 from parshall.files import digest
-from parshall.runs import about
+from parshall.records import about
+from parshall.records.storage import storage_error
 from parshall.runs.memory import most_flows
 from parshall.runs.single import Monitor, simulate
-from parshall.runs.storage import storage_error
 from parshall.schema import external
 from parshall.stats.estimates import Series
 

@@ -7,12 +7,14 @@ else to standard error, so that ``--json`` prints one JSON value and nothing but
 
 def main() -> None:
     """Run the command line."""
+    import os
     import sys
 
     try:
-        from parshall.cli.app import app
+        from parshall.cli.app import VERBS, application, needed
 
-        app()
+        completes = any(name.endswith("_COMPLETE") for name in os.environ)
+        application(VERBS if completes else needed(sys.argv[1:]))()
     except KeyboardInterrupt:  # while modules are loaded, or results shown
         print("parshall: interrupted", file=sys.stderr)
         sys.exit(130)

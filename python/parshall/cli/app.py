@@ -2,56 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from parshall.cli.check_control import check_control
-from parshall.cli.compare import compare
-from parshall.cli.design import design
-from parshall.cli.doctor import doctor
-from parshall.cli.itb import itb
-from parshall.cli.listing import list_
-from parshall.cli.new import new
-from parshall.cli.observe import observe
-from parshall.cli.predict import predict
-from parshall.cli.query import query
-from parshall.cli.report import report
-from parshall.cli.run import run
-from parshall.cli.schema import schema
-from parshall.cli.store import store
-from parshall.cli.study import study
-from parshall.cli.sweep import sweep
-from parshall.cli.validate import validate
-
-app = typer.Typer(
-    name="parshall",
-    help="Predict, simulate and observe how transport protocols share a bottleneck.",
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-app.command("run")(run)
-app.command("observe")(observe)
-app.command("list")(list_)
-app.command("schema")(schema)
-app.command("validate")(validate)
-app.command("check-control")(check_control)
-app.command("predict")(predict)
-app.command("report")(report)
-app.command("compare")(compare)
-app.command("sweep")(sweep)
-app.command("query")(query)
-app.add_typer(store, name="store")
-app.command("study")(study)
-app.command("itb")(itb)
-app.add_typer(design, name="design")
-app.add_typer(new, name="new")
-app.command("doctor")(doctor)
+VERBS: Mapping[str, tuple[str, str]] = {
+    "run": ("run", "run"),
+    "observe": ("observe", "observe"),
+    "list": ("listing", "list_"),
+    "schema": ("schema", "schema"),
+    "validate": ("validate", "validate"),
+    "check-control": ("check_control", "check_control"),
+    "predict": ("predict", "predict"),
+    "report": ("report", "report"),
+    "compare": ("compare", "compare"),
+    "sweep": ("sweep", "sweep"),
+    "query": ("query", "query"),
+    "store": ("store", "store"),
+    "study": ("study", "study"),
+    "itb": ("itb", "itb"),
+    "design": ("design", "design"),
+    "new": ("new", "new"),
+    "doctor": ("doctor", "doctor"),
+}
+"""The module of each verb, and its name there, in the order of the help."""
 
 
-@app.callback()
+def needed(arguments: Collection[str]) -> Collection[str]:
+    """The verbs that a command line needs, of these arguments: the one that it begins with; else all, for their help.
+
+    Of each verb Typer builds all options before it reads the first, which takes longer than most verbs.
+
+    Examples
+    --------
+    >>> needed(["run", "quickstart.toml"]), needed(["--version"]), len(needed(["--help"])) == len(VERBS)
+    (['run'], [], True)
+    """
+    first = next(iter(arguments), "")
+    return [first] if first in VERBS else [] if first == "--version" else list(VERBS)
+
+
+def application(verbs: Collection[str]) -> typer.Typer:
+    """The command line with some of the verbs."""
+    made = typer.Typer(
+        name="parshall",
+        help="Predict, simulate and observe how transport protocols share a bottleneck.",
+        invoke_without_command=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(root)
+    for name in verbs:
+        module, attribute = VERBS[name]
+        verb = getattr(import_module(f"parshall.cli.{module}"), attribute)
+        if isinstance(verb, typer.Typer):
+            made.add_typer(verb, name=name)
+        else:
+            made.command(name)(verb)
+    return made
+
+
 def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,

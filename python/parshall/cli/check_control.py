@@ -80,8 +80,8 @@ def check_control(
 
 def _write(card: Card, output: Path) -> Path:
     from parshall.control_check.page import page
+    from parshall.records import storage
     from parshall.report.document import write_document
-    from parshall.runs import storage
 
     def write() -> Path:
         output.mkdir(parents=True, exist_ok=True)

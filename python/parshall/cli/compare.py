@@ -1,4 +1,4 @@
-"""``parshall compare``: two runs, or two sweeps, metric by metric."""
+"""``parshall compare``: results of any instruments, or two sweeps, metric by metric."""
 
 from __future__ import annotations
 
@@ -11,16 +11,25 @@ from parshall.cli.console import AtLeast, Json, console, note, print_json, share
 from parshall.errors import InputError
 
 if TYPE_CHECKING:
-    from parshall.campaign.comparing import Comparison
-    from parshall.report import MetricComparison
+    from parshall.campaign.comparing import Comparison as OfSweeps
+    from parshall.report import Comparison
 
 
 @verb
 def compare(
-    before: Annotated[
-        str, typer.Argument(metavar="A", help="The directory of a run; with --store a sweep.", show_default=False)
+    results: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B ...", help="The directories of results; with --store two sweeps.", show_default=False
+        ),
     ],
-    after: Annotated[str, typer.Argument(metavar="B", help="Another.", show_default=False)],
+    baseline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What the others are compared with.", show_default="the first")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write a page, e.g. page.html.", show_default=False),
+    ] = None,
     store: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The store of runs in which A and B are sweeps.")
     ] = None,
@@ -32,31 +41,43 @@ def compare(
     at_least: AtLeast = None,
     as_json: Json = False,
 ) -> None:
-    """Compare two runs or two sweeps: values, and the difference B - A with its 95 % confidence interval.
+    """Compare results: values, and the difference of each to the first with its 95 % confidence interval.
 
-    First comes what differs and matters: differences that are shown and reach --at-least, the largest first.
+    Results are runs, observations and predictions in any mixture. First comes what differs and matters: differences
+    that are shown and reach --at-least, the largest first.
 
     Sweeps are compared point by point; a difference is called significant if it is among those found at a false
     discovery rate of 5 %.
     """
+    if len(results) < 2 or (store is not None and len(results) != 2):
+        raise InputError(f"compare: found {len(results)}; accepted: {'two sweeps' if store else 'two results or more'}")
+    if store is not None and (baseline is not None or output is not None):
+        raise InputError("--baseline and --output are not for sweeps; `parshall sweep` writes the page of a sweep")
     if store is not None:
-        _sweeps((store, before), (other_store or store, after), metric or [], share(at_least), as_json)
+        places = (store, results[0]), (other_store or store, results[1])
+        _sweeps(*places, metric or [], share(at_least), as_json)
     elif other_store is not None or metric:
         raise InputError("--other-store and --metric are for sweeps: give --store DIR too")
     else:
-        _runs(before, after, share(at_least), as_json)
+        _results(results, baseline, output, share(at_least), as_json)
 
 
-def _runs(before: str, after: str, at_least: float, as_json: bool) -> None:
+def _results(places: list[str], baseline: str | None, output: Path | None, at_least: float, as_json: bool) -> None:
+    from parshall.loading import load_result
     from parshall.report import compare as compared
-    from parshall.runs import Run
 
-    comparisons = compared(Run.load(before), Run.load(after), at_least)
+    comparison = compared(*map(load_result, places), baseline=baseline, at_least=at_least, names=places)
+    if output is not None:
+        from parshall.records.storage import guarded
+        from parshall.report.comparing import write_page
+
+        guarded(lambda: write_page(comparison, output))
     if as_json:
-        metrics = [each.to_json() for each in comparisons]
-        print_json({"a": before, "b": after, "at_least": at_least, "metrics": metrics})
+        print_json(comparison.to_json())
     else:
-        _show_runs(f"A: {before}   B: {after}", comparisons, at_least)
+        _show(comparison)
+        if output is not None:
+            note(f"page: {output.resolve()}")
 
 
 def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_least: float, as_json: bool) -> None:
@@ -70,21 +91,33 @@ def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_lea
         _show_sweeps(comparison)
 
 
-def _show_runs(title: str, comparisons: list[MetricComparison], at_least: float) -> None:
+def _show(comparison: Comparison) -> None:
     from parshall.cli.metrics import interval_text
+    from parshall.report.comparing import header, letter, worded
 
-    shown = table(title, "metric", "A", "B", "B - A", "")
-    for each in comparisons:
-        intervals = (each.a, each.b, each.difference)
-        texts = ["" if interval is None else interval_text(interval, each.unit) for interval in intervals]
-        where = each.key.rpartition("/")[0]
-        shown.add_row(f"{where + ': ' if where else ''}{each.label}", *texts, each.verdict.text(at_least))
+    title = "   ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
+    shown = table(title, *(heading.lower() if heading == "Metric" else heading for heading in header(comparison)))
+    mixed = len(comparison.instruments) > 1
+    rows = [row for row in comparison.rows if not mixed or len(row.missing) < len(comparison.results) - 1]
+    for row in rows:
+        texts = ["" if interval is None else interval_text(interval, row.unit) for interval in row.intervals]
+        columns = texts[:1]
+        for place, (text, each) in enumerate(zip(texts[1:], row.differences, strict=True), 1):
+            difference = "" if each is None or each.difference is None else interval_text(each.difference, row.unit)
+            verdict = "" if each is None else worded(each.verdict, comparison.at_least, letter(place))
+            columns += [text, difference, verdict]
+        where = row.key.rpartition("/")[0]
+        shown.add_row(f"{where + ': ' if where else ''}{row.label}", *columns)
     console().print(shown)
-    _how(any(each.paired for each in comparisons))
-    _first(sum(each.matters for each in comparisons), at_least)
+    _how(*comparison.paired)
+    if len(rows) < len(comparison.rows):
+        note(f"{len(comparison.rows) - len(rows)} metrics are in one result only, and are not shown (--json has them)")
+    if "predict" in comparison.instruments:
+        note("a prediction has a range in brackets, from empty to full buffers of full links")
+    _first(sum(row.matters for row in comparison.rows), comparison.at_least)
 
 
-def _show_sweeps(comparison: Comparison) -> None:
+def _show_sweeps(comparison: OfSweeps) -> None:
     from parshall.cli.metrics import interval_text
     from parshall.quantities.naming import named
 
@@ -111,6 +144,8 @@ def _first(number: int, at_least: float) -> None:
     note(f"first: {number} that are shown and matter, by {100 * at_least:g} % or more (--at-least), the largest first")
 
 
-def _how(paired: bool) -> None:
-    how = "paired by common random numbers" if paired else "independent (Welch)"
+def _how(*paired: bool) -> None:
+    """Say how each of the others was compared."""
+    pairs = "paired by common random numbers"
+    how = pairs if all(paired) else f"{pairs}, or else independent (Welch)" if any(paired) else "independent (Welch)"
     note(f"95 % confidence intervals; repetitions are {how}")

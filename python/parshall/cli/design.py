@@ -288,8 +288,8 @@ def _parsed(option: str, kind: str, text: str) -> float:
 
 def _write(answer: RioDesign, recommendation: Recommendation | None, directory: Path, quiet: bool) -> None:
     from parshall.design.page import page
+    from parshall.records import storage
     from parshall.report.document import write_document
-    from parshall.runs import storage
 
     def written() -> Path:
         directory.mkdir(parents=True, exist_ok=True)

@@ -63,7 +63,7 @@ def _simulator() -> Finding:
 
 
 def _cores() -> Finding:
-    from parshall.runs.about import cores, processor
+    from parshall.records.about import cores, processor
 
     return Finding("processor", True, f"{cores()} cores, {processor()}", "repetitions at a time")
 

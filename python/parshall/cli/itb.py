@@ -75,7 +75,7 @@ def itb(
     from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
     from parshall.itb.estimate import estimate as estimated
-    from parshall.runs import about, storage
+    from parshall.records import about, storage
 
     declare_controls(controls)
     names = named(cc)

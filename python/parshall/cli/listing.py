@@ -95,12 +95,9 @@ def _studies() -> list[dict[str, Any]]:
 
 
 def _records() -> list[dict[str, Any]]:
-    import json
+    from parshall.records.schema import tables
 
-    from parshall import _core
-
-    tables: list[dict[str, Any]] = json.loads(_core.records_schema())
-    return [{**each, "summary": each["description"], "reference": ""} for each in tables]
+    return [{**each, "summary": each["description"], "reference": ""} for each in tables()]
 
 
 def _show_all(listed: Mapping[str, list[dict[str, Any]]]) -> None:

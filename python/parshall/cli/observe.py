@@ -76,8 +76,8 @@ def observe(
 ) -> None:
     """Read traces into the records, and write one page with windows, losses, round-trip times and variability."""
     from parshall.models.variants import CONTROLS
+    from parshall.records.storage import OBSERVED_PAGE
     from parshall.traces import observe as read
-    from parshall.traces.observation import PAGE_FILE
 
     one_of("--cc", cc, CONTROLS)
     chosen = flow or []
@@ -97,7 +97,7 @@ def observe(
         fail("interrupted; nothing was written", FAILURE)
         raise
     rows = observation.selected(chosen).head(LISTED).to_dicts()
-    path = (output or Path()) / PAGE_FILE
+    path = (output or Path()) / OBSERVED_PAGE
     close = _looked_at(observation, chosen, cc, path if page else None, shown=shown, arrivals=arrivals, needed=as_json)
     if as_json:
         print_json(result(observation, rows, close, str(path) if page else None, arrivals=arrivals))
@@ -195,7 +195,7 @@ def _looked_at(
             for trace in range(len(observation.captures)):
                 observation.arrivals(trace)
         if page is not None:
-            from parshall.runs.storage import guarded
+            from parshall.records.storage import guarded
 
             say("writing the page")
             guarded(lambda: write_page(observation, page, chosen, close, arrivals=arrivals))

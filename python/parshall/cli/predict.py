@@ -50,6 +50,13 @@ def predict(
     ] = None,
     low: Annotated[float | None, typer.Option(help="Least acceptable throughput, packets per RTT.")] = None,
     high: Annotated[float | None, typer.Option(help="Largest acceptable throughput, packets per RTT.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A new directory for the prediction, to compare it with others.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the result that is in the output directory.")] = False,
     as_json: Json = False,
 ) -> None:
     """Predict a scenario by the analytic models: throughput of each group, completion times, queues.
@@ -68,16 +75,18 @@ def predict(
     elif loss is not None:
         raise InputError(f'--loss: found {loss:g} beside a scenario; it belongs to "parshall predict throughput"')
     else:
-        _predict_scenario(Path(what), overrides or [], as_json=as_json)
+        _predict_scenario(Path(what), overrides or [], output, force=force, as_json=as_json)
 
 
-def _predict_scenario(path: Path, overrides: list[str], *, as_json: bool) -> None:
+def _predict_scenario(path: Path, overrides: list[str], output: Path | None, *, force: bool, as_json: bool) -> None:
     from parshall.predict import flatten
     from parshall.predict import predict as predicted_for
     from parshall.scenario import Scenario
 
     scenario = Scenario.load(path, overrides)
     predicted = predicted_for(scenario)
+    if output is not None:
+        predicted.save(output, overwrite=force)
     if as_json:
         assumptions = list(predicted.assumptions)
         print_json({"name": scenario.name, "predicted": flatten(predicted), "assumptions": assumptions})
@@ -89,6 +98,8 @@ def _predict_scenario(path: Path, overrides: list[str], *, as_json: bool) -> Non
     note("In brackets: from empty to full buffers of full links. Assumed:")
     for assumption in predicted.assumptions:
         note(f"- {assumption}")
+    if output is not None:
+        note(f"prediction: {output}")
 
 
 def _show(section: Section) -> None:

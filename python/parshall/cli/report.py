@@ -23,8 +23,9 @@ def report(
 ) -> None:
     """Write the page of a run (again), or its figures as PNG and SVG, or as one PDF."""
     from parshall.errors import InputError
+    from parshall.records import storage
     from parshall.report import write_figures, write_page, write_pdf
-    from parshall.runs import Run, storage
+    from parshall.runs import Run
 
     if (directory / "store.json").exists():
         raise InputError(

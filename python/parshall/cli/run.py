@@ -54,10 +54,10 @@ def run(
     read = Scenario.load(scenario, overrides or ())
     made = _simulate(read, output, force, workers, quiet)
     if page:
+        from parshall.records import storage
         from parshall.report import write_page
-        from parshall.runs import storage
 
-        storage.guarded(lambda: write_page(made, made.directory / storage.REPORT_FILE))
+        storage.guarded(lambda: write_page(made, Path(made.place) / storage.REPORT_FILE))
     if as_json:
         print_json(result(made))
     elif not quiet:
@@ -79,8 +79,8 @@ def result(made: Run) -> dict[str, Any]:
 
 
 def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int | None, quiet: bool) -> Run:
+    from parshall.records import storage
     from parshall.runs import run as simulate
-    from parshall.runs import storage
 
     directory = output or storage.next_directory(Path("runs"), scenario.name)
     shown = not quiet and sys.stderr.isatty()
@@ -89,7 +89,7 @@ def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int
             return simulate(scenario, directory, workers=workers, overwrite=force, progress=progress)
     except KeyboardInterrupt:
         if (directory / storage.RUN_FILE).exists():
-            done = len(storage.read_run(directory)["repetitions_finished"])
+            done = len(storage.read(directory)["repetitions_finished"])
             fail(f"interrupted; {done} of {scenario.repetitions} repetitions can be read in {directory}", INTERRUPTED)
         fail("interrupted before a repetition was finished", INTERRUPTED)
         raise
@@ -130,4 +130,4 @@ def _show(made: Run, page: bool) -> None:
         note(f"no predictions: {made.metadata['prediction_problem']}")
     note(f"results: {made.directory}")
     if page:
-        note(f"page:    {(made.directory / 'report.html').resolve()}")
+        note(f"page:    {(Path(made.place) / 'report.html').resolve()}")

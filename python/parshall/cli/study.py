@@ -47,7 +47,7 @@ def study(
 ) -> None:
     """Regenerate a published study, and print our values beside the published ones."""
     from parshall.errors import InputError
-    from parshall.runs import storage
+    from parshall.records import storage
     from parshall.studies.catalog import find
     from parshall.studies.study import Execution, headline, write
 

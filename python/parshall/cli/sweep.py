@@ -112,7 +112,7 @@ def _bar(name: str, *, shown: bool) -> AbstractContextManager[Callable[[Progress
 
 def _page(made: Sweep) -> Path:
     from parshall.campaign.page import write_page
-    from parshall.runs import storage
+    from parshall.records import storage
 
     return storage.guarded(lambda: write_page(made))
 

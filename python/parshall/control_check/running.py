@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from parshall.runs import about
+from parshall.records import about
 from parshall.runs.single import recorded
 from parshall.scenario import Scenario
 

@@ -7,14 +7,13 @@ import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from parshall import _core
 from parshall.control_check import check
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
 from parshall.models.catalog import CATALOG
 from parshall.quantities.catalog import OURS
+from parshall.records.schema import tables
 from parshall.schema.catalog import Entry, Parameter, family
 
 ROOT = Path(__file__).parents[3]
@@ -110,9 +109,8 @@ def conformance_checks() -> str:
 
 def records() -> str:
     """Every table of the records, with its columns."""
-    listed: list[dict[str, Any]] = json.loads(_core.records_schema())
     parts = []
-    for each in listed:
+    for each in tables():
         rows = [
             (
                 f"`{column['name']}`",

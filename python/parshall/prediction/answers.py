@@ -6,11 +6,8 @@ values and ratios are there when a run was given.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
-
-from parshall import notebook
 
 
 class Reading(StrEnum):
@@ -156,40 +153,6 @@ class LinkQueue:
     loss_out: float | None = None
     measured_mean_queue_packets: float | None = None
     ratio: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """All answers, and what they assume."""
-
-    throughput: tuple[Throughput, ...] = ()
-    completion: tuple[Completion, ...] = ()
-    datagrams: tuple[Datagrams, ...] = ()
-    queues: tuple[LinkQueue, ...] = ()
-    assumptions: tuple[str, ...] = field(default=())
-
-    def to_json(self) -> dict[str, Any]:
-        """Give everything as JSON-able values, under the names of the fields."""
-        return asdict(self)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: each family of answers as a table, and why a model has none."""
-        families = (
-            ("Throughput", self.throughput, ("group", "model", "reading", "goodput_bps", "loss", "rtt_s", "reason")),
-            (
-                "Completion times",
-                self.completion,
-                ("group", "model", "reading", "size_bytes", "completion_s", "reason"),
-            ),
-            ("Datagrams", self.datagrams, ("group", "offered_bps", "goodput_bps", "loss", "reason")),
-            ("Queues", self.queues, ("link", "model", "mean_queue_packets", "loss", "reason")),
-        )
-        tables = [
-            notebook.table(columns, ([getattr(answer, key) for key in columns] for answer in answers), title)
-            for title, answers, columns in families
-            if answers
-        ]
-        return notebook.fragment("Predicted", "" if tables else "nothing: there are no flows", *tables)
 
 
 def ratio(predicted: float | None, measured: float | None) -> float | None:

@@ -20,7 +20,7 @@ from parshall.quantities.definition import Better
 from parshall.quantities.naming import Named
 from parshall.quantities.tables import Per, Tables
 from parshall.stats.confidence import Interval
-from parshall.stats.estimates import Series
+from parshall.stats.estimates import Series, Stated
 from parshall.stats.quantiles import Pooled
 
 BUSY = 0.8
@@ -31,11 +31,11 @@ _AS_BUSY = 0.01
 
 @dataclass(frozen=True)
 class Metric:
-    """A quantity of tables that have it, and what each repetition gave; there is an estimate."""
+    """A quantity that was measured, and what each repetition gave, or that a model states; there is an estimate."""
 
     named: Named
     label: str
-    series: Series
+    series: Series | Stated
 
     @property
     def key(self) -> str:
@@ -68,6 +68,11 @@ class Metric:
         return self._estimated.by_repetition
 
     @property
+    def stated(self) -> bool:
+        """Whether a model states it: its interval is a range, and no matter of repetitions."""
+        return isinstance(self.series, Stated)
+
+    @property
     def resolution(self) -> float:
         """What the estimate is known to at best: the width of a histogram's bin, else 0."""
         return self._estimated.resolution
@@ -97,6 +102,57 @@ def of_run(tables: Tables, link: str | None = None) -> Metrics:
             label = each.quantity.title_of_run(link or "", both_ways=both_ways)
             found[each.name] = Metric(each, label, series)
     return _measured(found)
+
+
+ALL_FLOWS = "all flows"
+"""The name of the group in which all flows are one."""
+
+_TRIVIAL = ("share", "jain")
+"""Quantities of a group that say nothing, or nothing new, of all flows."""
+
+
+def everything(tables: Tables, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
+    """All that there is, in the order of pages.
+
+    Parameters
+    ----------
+    link
+        The link that names without a link speak of; else the busiest one.
+    groups
+        Those of which it is asked; else all.
+    """
+    found = of_run(tables, link)
+    for name in places(tables, "link"):
+        found |= of_place(tables, "link", name)
+    for name in places(tables, "group"):
+        if groups is None or name in groups:
+            found |= of_place(tables, "group", name)
+    return found
+
+
+def of_all_flows(tables: Tables) -> Metrics:
+    """What a group has, of all flows as if they were one group; as far as the table of flows gives it."""
+    flows = tables.get("flows")
+    if flows is None:
+        return {}
+    joined = flows.with_columns(group=pl.lit(ALL_FLOWS))
+    found = of_place(Tables(lambda name: joined if name == "flows" else None), "group", ALL_FLOWS)
+    return {key: metric for key, metric in found.items() if metric.named.quantity.key not in _TRIVIAL}
+
+
+def places(tables: Tables, per: Per) -> list[str]:
+    """The links in the order in which the table has them, or the groups in that of their first flows."""
+    table = tables.get("links" if per == "link" else "flows")
+    if table is None:
+        return []
+    if per == "link":
+        return links_in(table)
+    return table.group_by("group").agg(pl.col("flow").min()).sort("flow")["group"].to_list()
+
+
+def links_in(table: pl.DataFrame) -> list[str]:
+    """The links of a table, in the order in which it has them."""
+    return table["link"].unique(maintain_order=True).to_list()
 
 
 def of_place(tables: Tables, per: Per, place: str) -> Metrics:
@@ -167,10 +223,13 @@ def busiest(links: pl.DataFrame) -> str:
     return str((waiting if len(waiting) else used)["link"][0])
 
 
-def busiest_of_both(found: Iterable[pl.DataFrame | None]) -> str | None:
-    """The link that matters to both sides of a comparison, of those that both have; None: there is none."""
+def busiest_of_all(found: Iterable[pl.DataFrame | None]) -> str | None:
+    """The link that matters to all sides of a comparison that have links, of those that all have; None: there is none.
+
+    What has no links, as a trace, takes no part; one side alone has nobody to share a link with.
+    """
     tables = [links.select("link", "utilisation", "mean_queueing_delay_s") for links in found if links is not None]
-    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) == 2 else set()
+    common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) > 1 else set()
     return busiest(pl.concat(tables).filter(pl.col("link").is_in(list(common)))) if common else None
 
 

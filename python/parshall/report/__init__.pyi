@@ -1,4 +1,4 @@
-from .comparing import compare_html as compare_html
+from .comparison import Comparison as Comparison
 from .comparison import MetricComparison as MetricComparison
 from .comparison import Verdict as Verdict
 from .comparison import compare as compare

@@ -1,8 +1,12 @@
-"""Two runs held against each other, metric by metric.
+"""Results held against each other, quantity by quantity, whatever gave them: each against the first.
 
 Runs with the same seed draw the same random numbers wherever their scenarios agree, so their repetitions are pairs, and
-the interval is that of the differences. Otherwise the repetitions are independent samples (Welch).
+the interval is that of the differences. Otherwise the repetitions are independent samples (Welch). What a model states
+has no repetitions: its range is taken as it is, and the difference lies between those of the ends.
 `parshall.stats.verdict` decides what an interval shows. What differs most and matters comes first.
+
+Groups and links are matched by their names. Where no group is common to all, as the flows of a trace have none, all
+flows of each result are compared as one group.
 """
 
 from __future__ import annotations
@@ -11,26 +15,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from parshall.errors import InputError
 from parshall.quantities.definition import Better
-from parshall.quantities.measuring import Metric, busiest_of_both
-from parshall.report.metrics import all_metrics, tables_of
-from parshall.report.source import RunLike
-from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
+from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
+from parshall.records import Result
+from parshall.stats.confidence import Interval, compared, difference_of_ranges, paired_difference, welch_difference
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, judged, matters, reaches
 
-__all__ = ["MetricComparison", "Verdict", "compare", "shown"]
+__all__ = ["Comparison", "MetricComparison", "Row", "Verdict", "compare"]
 
 
 @dataclass(frozen=True)
 class MetricComparison:
-    """One metric of both runs; `difference` is B - A.
+    """One metric of two results; `difference` is B - A.
 
     Parameters
     ----------
     key, label, unit
         As in `parshall.quantities.catalog`.
     a, b
-        Estimates and intervals over the repetitions; ``None`` if that run does not have the metric.
+        Estimates and intervals over the repetitions; ``None`` if that result does not have the metric.
     difference
         B - A with its interval; ``None`` unless both have it.
     relative
@@ -38,7 +42,7 @@ class MetricComparison:
     paired
         Whether repetitions were compared one by one.
     better
-        Which run the difference speaks for, where one direction is better: ``a``, ``b`` or ``None``.
+        Which result the difference speaks for, where one direction is better: ``a``, ``b`` or ``None``.
     matters
         Whether a difference is shown and reaches the threshold of practical importance.
     """
@@ -60,31 +64,201 @@ class MetricComparison:
         return asdict(self)
 
 
-def compare(run_a: RunLike, run_b: RunLike, at_least: float = AT_LEAST) -> list[MetricComparison]:
-    """Every metric that one of the runs has; first what differs and matters, the largest relative difference first.
+@dataclass(frozen=True)
+class Compared:
+    """A result that is compared: how it is called, what gave it, and where it comes from."""
 
-    Groups and links are matched by their names. What names no link is of the one that is busiest over both runs, of
-    those that both have.
+    name: str
+    instrument: str
+    provenance: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of all results.
 
     Parameters
     ----------
-    at_least
-        Share of A's value below which a difference does not matter.
+    key, label, unit
+        As in `parshall.quantities.catalog`.
+    intervals
+        Of each result; ``None`` where it does not have the quantity.
+    differences
+        Of each result but the first, against the first; ``None`` if neither has the quantity.
     """
-    link = busiest_of_both(tables_of(run).get("links") for run in (run_a, run_b))
-    of_a, of_b = all_metrics(run_a, link), all_metrics(run_b, link)
-    same_seed = _seed(run_a) is not None and _seed(run_a) == _seed(run_b)
-    found = [_compared(metric, of_b.get(key), same_seed, at_least) for key, metric in of_a.items()]
-    found += [_alone(metric, Verdict.ONLY_B) for key, metric in of_b.items() if key not in of_a]
-    return sorted(found, key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
+
+    key: str
+    label: str
+    unit: str
+    intervals: Sequence[Interval | None]
+    differences: Sequence[MetricComparison | None]
+
+    @property
+    def missing(self) -> list[int]:
+        """The results that do not have it, by their places."""
+        return [place for place, interval in enumerate(self.intervals) if interval is None]
+
+    @property
+    def matters(self) -> bool:
+        """Whether a difference is shown and reaches the threshold of practical importance."""
+        return any(each is not None and each.matters for each in self.differences)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results against the first of them.
+
+    Parameters
+    ----------
+    results
+        In the order of columns: the first is what the others are compared with.
+    rows
+        First what differs and matters, the largest relative difference first.
+    at_least
+        Share of the first's value below which a difference does not matter.
+    """
+
+    results: Sequence[Compared]
+    rows: Sequence[Row]
+    at_least: float
+
+    @property
+    def differences(self) -> list[MetricComparison]:
+        """All differences, in the order of the rows."""
+        return [each for row in self.rows for each in row.differences if each is not None]
+
+    @property
+    def instruments(self) -> set[str]:
+        """What gave the results."""
+        return {each.instrument for each in self.results}
+
+    @property
+    def paired(self) -> list[bool]:
+        """Of each result but the first: whether its repetitions were compared one by one with the first's."""
+        columns = zip(*(row.differences for row in self.rows), strict=True)
+        return [any(each is not None and each.paired for each in column) for column in columns]
+
+    def of(self, key: str) -> Row:
+        """The row of a quantity.
+
+        Raises
+        ------
+        InputError
+            No result has it.
+        """
+        found = next((row for row in self.rows if row.key == key), None)
+        if found is None:
+            raise InputError(f'quantity: found "{key}"; accepted: {", ".join(row.key for row in self.rows)}')
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: what ``parshall compare --json`` prints."""
+        results = [asdict(each) for each in self.results]
+        if len(results) == 2:
+            named = {"a": self.results[0].name, "b": self.results[1].name}
+            metrics = [each.to_json() for each in self.differences]
+        else:
+            named, metrics = {}, [asdict(row) for row in self.rows]
+        return {**named, "results": results, "at_least": self.at_least, "metrics": metrics}
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row a quantity."""
+        from parshall.report.comparing import fragment  # noqa: PLC0415 - it says this in words
+
+        return fragment(self)
+
+
+def compare(
+    *results: Result,
+    baseline: Result | str | None = None,
+    at_least: float = AT_LEAST,
+    names: Sequence[str] | None = None,
+) -> Comparison:
+    """Hold results of any instruments against the first, quantity by quantity.
+
+    What names no link is of the one that is busiest over all results, of those that all have.
+
+    Parameters
+    ----------
+    results
+        Two or more.
+    baseline
+        One of them, or its name: what the others are compared with, in place of the first.
+    at_least
+        Share of the baseline's value below which a difference does not matter.
+    names
+        What the results are called; else by their directories or names.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two, or `baseline` is none of them.
+    """
+    if len(results) < 2:
+        raise InputError(f"results: found {len(results)}; accepted: two or more")
+    called = list(names or (each.place for each in results))
+    first = _place(results, called, baseline)
+    order = [first, *(place for place in range(len(results)) if place != first)]
+    ordered = [results[place] for place in order]
+    metrics = _metrics(ordered)
+    label = {key: metric for found in reversed(metrics) for key, metric in found.items()}
+    keys = dict.fromkeys(key for found in metrics for key in found)
+    rows = [
+        Row(
+            key,
+            label[key].label,
+            label[key].unit,
+            [found[key].interval if key in found else None for found in metrics],
+            [
+                _compared(metrics[0].get(key), found.get(key), _paired(ordered[0], other), at_least)
+                for other, found in zip(ordered[1:], metrics[1:], strict=True)
+            ],
+        )
+        for key in keys
+    ]
+    compared_results = [
+        Compared(called[place], results[place].instrument, results[place].provenance) for place in order
+    ]
+    return Comparison(compared_results, sorted(rows, key=lambda row: _relevance(row, at_least)), at_least)
+
+
+def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | str | None) -> int:
+    if baseline is None:
+        return 0
+    for place, (result, name) in enumerate(zip(results, names, strict=True)):
+        if result is baseline or name == baseline:
+            return place
+    raise InputError(f'baseline: found "{baseline}"; accepted: {", ".join(names)}')
+
+
+def _metrics(results: Sequence[Result]) -> list[Metrics]:
+    """What each result has; all flows as one group where no group is common to all."""
+    link = busiest_of_all(each.tables.get("links") for each in results)
+    groups = [set(each.group_names()) for each in results]
+    found = []
+    for place, (result, own) in enumerate(zip(results, groups, strict=True)):
+        elsewhere = set[str]().union(*(other for n, other in enumerate(groups) if n != place))
+        wanted = own & elsewhere if result.instrument == "observe" else own
+        found.append(result.quantities(link, wanted))
+    if not set.intersection(*groups):
+        return [metrics | result.of_all_flows() for metrics, result in zip(found, results, strict=True)]
+    return found
+
+
+def _relevance(row: Row, at_least: float) -> tuple[int, float]:
+    """The place of a row: that of its most relevant difference."""
+    return min(relevance(each.verdict, each.a, each.b, at_least) for each in row.differences if each is not None)
 
 
 def relevance(verdict: Verdict, a: Interval | None, b: Interval | None, at_least: float) -> tuple[int, float]:
     """The place of a difference in a list: what is shown and matters, what has no spread but is large, the rest.
 
-    Within them the largest change is first: the difference over the larger value, so that twice and half are alike.
+    What one side does not have comes last. Within them the largest change is first: the difference over the larger
+    value, so that twice and half are alike.
     """
-    if a is None or b is None or a.mean == b.mean:
+    if a is None or b is None:
+        return 3, 0.0
+    if a.mean == b.mean:
         return 2, 0.0
     difference = b.mean - a.mean
     size = abs(difference) / max(abs(a.mean), abs(b.mean))
@@ -93,13 +267,10 @@ def relevance(verdict: Verdict, a: Interval | None, b: Interval | None, at_least
     return (1, -size) if verdict is Verdict.NO_SPREAD and reaches(a.mean, b.mean, at_least) else (2, 0.0)
 
 
-def shown(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
-    """Those whose difference is shown by its interval."""
-    return [comparison for comparison in comparisons if comparison.verdict in DIFFERENT]
-
-
-def _seed(run: RunLike) -> Any:
-    return run.metadata.get("seed")
+def _paired(a: Result, b: Result) -> bool:
+    """Whether repetitions of the same number drew the same random numbers."""
+    simulated = a.instrument == b.instrument == "simulate"
+    return simulated and a.metadata.get("seed") is not None and a.metadata.get("seed") == b.metadata.get("seed")
 
 
 def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
@@ -117,15 +288,18 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
     )
 
 
-def _compared(a: Metric, b: Metric | None, same_seed: bool, at_least: float) -> MetricComparison:
-    if b is None:
-        return _alone(a, Verdict.ONLY_A)
-    difference, paired = differed(a.values, b.values, common_numbers=same_seed)
+def _compared(a: Metric | None, b: Metric | None, same_seed: bool, at_least: float) -> MetricComparison | None:
+    if a is None or b is None:
+        return _alone(a, Verdict.ONLY_A) if a else _alone(b, Verdict.ONLY_B) if b else None
+    stated = a.stated or b.stated
+    difference, paired = (None, False) if stated else differed(a.values, b.values, common_numbers=same_seed)
     mean, other = a.interval.mean, b.interval.mean
-    if difference is None:  # a quantile without an interval
+    if stated:
+        difference = difference_of_ranges(b.interval, a.interval)
+    elif difference is None:  # a quantile without an interval
         difference = Interval(other - mean, None, None, min(a.interval.n, b.interval.n), how=a.interval.how)
     resolution = a.resolution + b.resolution
-    verdict = judged(difference, mean, other, at_least=at_least, resolution=resolution)
+    verdict = judged(difference, mean, other, at_least=at_least, resolution=resolution, exact=a.stated and b.stated)
     relative = difference.mean / abs(mean) if mean else None
     return MetricComparison(
         key=a.key,

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from parshall.quantities.definition import called
-from parshall.quantities.measuring import Metric, Metrics, busy
+from parshall.quantities.measuring import Metric, Metrics, busy, of_place, of_run
+from parshall.records import Result
 from parshall.report.figures.delays import under_load
-from parshall.report.metrics import of_group, of_link, overall
 from parshall.report.numbers import ABSENT, count, counted, quantity
-from parshall.report.source import RunLike, filled
 from parshall.report.uncertainty import IDENTICAL, interval_text, with_unit
 from parshall.stats.quantiles import ORDER_STATISTICS, WOODRUFF
 
@@ -39,10 +38,10 @@ class Headline:
     note: str
 
 
-def headline(run: RunLike) -> Headline:
+def headline(run: Result) -> Headline:
     """Goodput, loss, delay, fairness, completion times: those that this run has."""
-    metrics = overall(run)
-    links = filled(run.links)
+    metrics = of_run(run.tables)
+    links = run.tables.get("links")
     named = [] if links is None else busy(links)
     several = links is not None and links["link"].n_unique() > 1
     tiles = [*_goodputs(run, metrics, named)]
@@ -54,8 +53,8 @@ def headline(run: RunLike) -> Headline:
     return Headline([tile for tile in tiles if tile is not None], _note(metrics))
 
 
-def _goodputs(run: RunLike, metrics: Metrics, links: Sequence[str]) -> list[Tile | None]:
-    used = [(link, of_link(run, link).get(f"link/{link}/utilisation")) for link in links]
+def _goodputs(run: Result, metrics: Metrics, links: Sequence[str]) -> list[Tile | None]:
+    used = [(link, of_place(run.tables, "link", link).get(f"link/{link}/utilisation")) for link in links]
     words = {link: f"{called(link)} is {quantity(each.interval.mean, 'ratio')} busy" for link, each in used if each}
     forth, back = metrics.get("goodput_bps"), metrics.get("goodput_reverse_bps")
     label = forth.label if forth else ""
@@ -67,7 +66,7 @@ def _goodputs(run: RunLike, metrics: Metrics, links: Sequence[str]) -> list[Tile
     ]
 
 
-def _loss(run: RunLike, links: pl.DataFrame, link: str, where: str) -> Tile | None:
+def _loss(run: Result, links: pl.DataFrame, link: str, where: str) -> Tile | None:
     rows = links.filter(pl.col("link") == link)
     queue, medium = int(rows["dropped_packets"].sum()), int(rows["medium_losses_packets"].sum())
     arrived = int(rows["arrivals_packets"].sum())
@@ -75,18 +74,18 @@ def _loss(run: RunLike, links: pl.DataFrame, link: str, where: str) -> Tile | No
         remark = f"{count(queue)} dropped by the queue, {count(medium)} lost on the medium, of {count(arrived)} packets"
     else:
         remark = f"{count(queue or medium)} of {count(arrived)} packets" + (" on the medium" if medium else "")
-    return _tile(f"Loss{where}", of_link(run, link).get(f"link/{link}/loss_rate"), remark)
+    return _tile(f"Loss{where}", of_place(run.tables, "link", link).get(f"link/{link}/loss_rate"), remark)
 
 
-def _delay(run: RunLike, link: str, where: str) -> Tile | None:
-    metrics = of_link(run, link)
+def _delay(run: Result, link: str, where: str) -> Tile | None:
+    metrics = of_place(run.tables, "link", link)
     tail = metrics.get(f"link/{link}/queueing_delay_p99_s")
     remark = f"99 % of packets wait at most {quantity(tail.interval.mean, 's')}" if tail else ""
     return _tile(f"Mean queueing delay{where}", metrics.get(f"link/{link}/queueing_delay_s"), remark)
 
 
-def _fairness(run: RunLike, metrics: Metrics) -> Tile | None:
-    flows = filled(run.flows)
+def _fairness(run: Result, metrics: Metrics) -> Tile | None:
+    flows = run.tables.get("flows")
     if flows is None or "jain" not in metrics:
         return None
     tcp = flows.filter(pl.col("congestion_control") != "")
@@ -96,9 +95,9 @@ def _fairness(run: RunLike, metrics: Metrics) -> Tile | None:
     return _tile("Fairness (Jain’s index)", metrics["jain"], f"{counted(number, kind)}; 1 would be equal shares")
 
 
-def _completion(run: RunLike, metrics: Metrics) -> Tile | None:
+def _completion(run: Result, metrics: Metrics) -> Tile | None:
     """Half, 95 % and all of the transfers; the mean where they are too few for any of these."""
-    transfers = filled(run.transfers)
+    transfers = run.tables.get("transfers")
     if transfers is None or "mean_completion_s" not in metrics:
         return None
     times = transfers.drop_nulls("completion_s").select(pl.col("completion_s") - pl.col("start_s")).to_series()
@@ -110,12 +109,12 @@ def _completion(run: RunLike, metrics: Metrics) -> Tile | None:
     return _tile("Median completion time", middle, f"{within}worst of {ended}: {quantity(float(times.max()), 's')}")  # type: ignore[arg-type]
 
 
-def _latency(run: RunLike) -> Tile | None:
+def _latency(run: Result) -> Tile | None:
     """What packets take of a group that others' load makes wait."""
     group = under_load(run)
     if group is None:
         return None
-    metrics = of_group(run, group)
+    metrics = of_place(run.tables, "group", group)
     middle, tail = (metrics.get(f"group/{group}/one_way_delay_p{level}_s") for level in (50, 99))
     half = "" if middle is None else f", half within {quantity(middle.interval.mean, 's')}"
     return _tile(f"Latency under load: {group}", tail, f"99 % of its packets arrive within that time{half}")

@@ -9,17 +9,17 @@ from pathlib import Path
 from markupsafe import Markup
 
 from parshall.files import write_atomically
+from parshall.records import Result
 from parshall.report import predicted, sampled, starved, words
 from parshall.report.figures import CATALOG
 from parshall.report.headline import headline
 from parshall.report.html import drawing, frame, template
 from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
-from parshall.report.source import RunLike
 from parshall.report.tables import groups_table, latency_table, links_table, own_table, transfers_table
 
 
-def write_page(run: RunLike, path: str | Path) -> Path:
+def write_page(run: Result, path: str | Path) -> Path:
     """Write the report of `run` to `path`, all or nothing.
 
     Raises
@@ -30,7 +30,7 @@ def write_page(run: RunLike, path: str | Path) -> Path:
     return write_atomically(Path(path), page_html(run))
 
 
-def page_html(run: RunLike) -> str:
+def page_html(run: Result) -> str:
     """The report of `run` as one self-contained HTML document."""
     plots, missing = prepared(run)
     scenario = words.document(run)
@@ -57,7 +57,7 @@ def page_html(run: RunLike) -> str:
     )
 
 
-def summary_html(run: RunLike, figures: tuple[str, ...] = ("traffic", "goodput")) -> str:
+def summary_html(run: Result, figures: tuple[str, ...] = ("traffic", "goodput")) -> str:
     """A fragment for notebooks: the numbers, the tables, and some figures as static drawings."""
     tables = [groups_table(run), transfers_table(run)]
     chosen = [(figure, figure.prepare(run)) for figure in CATALOG if figure.name in figures]
@@ -70,7 +70,7 @@ def summary_html(run: RunLike, figures: tuple[str, ...] = ("traffic", "goodput")
     )
 
 
-def prepared(run: RunLike) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure, str]]]:
+def prepared(run: Result) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure, str]]]:
     """The figures that this run has, and those that it has not, with the reason."""
     plots: list[tuple[Figure, Plot]] = []
     missing: list[tuple[Figure, str]] = []
@@ -83,12 +83,12 @@ def prepared(run: RunLike) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure
     return plots, missing
 
 
-def name_of(run: RunLike) -> str:
+def name_of(run: Result) -> str:
     """What the run is called."""
     return str(run.metadata.get("name") or "Run")
 
 
-def byline(run: RunLike) -> list[str]:
+def byline(run: Result) -> list[str]:
     """When, with which seed and version."""
     known = run.metadata
     parts = []
@@ -121,7 +121,7 @@ def gauge(ratio: float) -> Markup:
     )
 
 
-def _interrupted(run: RunLike) -> str:
+def _interrupted(run: Result) -> str:
     known = run.metadata
     if known.get("status") in (None, "complete"):
         return ""
@@ -131,7 +131,7 @@ def _interrupted(run: RunLike) -> str:
     return "It shows what was finished."
 
 
-def _facts(run: RunLike) -> list[tuple[str, str]]:
+def _facts(run: Result) -> list[tuple[str, str]]:
     """Provenance: what is needed to make the same numbers again."""
     known = run.metadata
     facts = []

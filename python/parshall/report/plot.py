@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from parshall.records import Result
 from parshall.report.palette import SERIES
-from parshall.report.source import RunLike
 
 Values = NDArray[np.float64]
 
@@ -224,7 +224,7 @@ class Figure:
 
     name: str
     title: str
-    prepare: Callable[[RunLike], Plot | Missing]
+    prepare: Callable[[Result], Plot | Missing]
 
 
 def values(data: ArrayLike) -> Values:

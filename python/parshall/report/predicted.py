@@ -16,9 +16,8 @@ from parshall.models.catalog import CATALOG
 from parshall.models.entry import Entry
 from parshall.predict import ASSUMPTIONS, Predicted, flatten
 from parshall.quantities.measuring import Metric, Metrics
-from parshall.report.metrics import all_metrics
+from parshall.records import Result
 from parshall.report.numbers import NO_BREAK, THIN, quantity, scale_for, significant
-from parshall.report.source import RunLike
 from parshall.report.uncertainty import with_unit
 
 NO_MODEL = "no model"
@@ -96,9 +95,9 @@ class View:
 Answer = Mapping[str, Any]
 
 
-def view(run: RunLike) -> View:
+def view(run: Result) -> View:
     """The predictions of `run`; an empty view if there are none."""
-    return beside(run.predicted, all_metrics(run)) if run.predicted else View()
+    return beside(run.predicted, run.quantities()) if run.predicted else View()
 
 
 def beside(predicted: Any, metrics: Metrics) -> View:

@@ -24,8 +24,8 @@ import polars as pl
 
 from parshall import properties
 from parshall.errors import ParshallError
+from parshall.records import Result
 from parshall.report.numbers import count, quantity
-from parshall.report.source import RunLike, filled
 from parshall.stats.tails import mean_interval_of_pareto
 
 TOLERANCE = 0.05
@@ -35,9 +35,9 @@ _SLOW = "hyperexponential"
 """Its quantiles take a search each; its variance is finite."""
 
 
-def off_loads(run: RunLike) -> list[str]:
+def off_loads(run: Result) -> list[str]:
     """A sentence for each group whose sampled mean size is more than 5 % off the one asked for."""
-    transfers = filled(run.transfers)
+    transfers = run.tables.get("transfers")
     if transfers is None:
         return []
     said = []
@@ -52,9 +52,9 @@ def off_loads(run: RunLike) -> list[str]:
     return said
 
 
-def _size_laws(run: RunLike) -> dict[str, Mapping[str, Any]]:
+def _size_laws(run: Result) -> dict[str, Mapping[str, Any]]:
     """The distribution of each group's sizes, in bytes; of groups whose sizes are drawn."""
-    resolve = getattr(run.scenario, "resolve", None)
+    resolve = getattr(getattr(run, "scenario", None), "resolve", None)
     if not callable(resolve):
         return {}
     try:

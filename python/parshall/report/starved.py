@@ -17,17 +17,17 @@ from __future__ import annotations
 
 import polars as pl
 
+from parshall.records import Result
 from parshall.report.numbers import counted, quantity
-from parshall.report.source import RunLike, filled
 
 SHARE = 0.01
 LOST = 0.5
 TIMEOUTS = 3
 
 
-def starved(run: RunLike) -> list[str]:
+def starved(run: Result) -> list[str]:
     """A sentence for each group of which flows got next to nothing."""
-    flows = filled(run.flows)
+    flows = run.tables.get("flows")
     if flows is None:
         return []
     tcp = flows.filter((pl.col("congestion_control") != "") & pl.col("goodput_bps").is_not_null())

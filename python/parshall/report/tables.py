@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parshall.quantities.measuring import Metric, Metrics
-from parshall.report import metrics as measured
+from parshall.quantities.measuring import Metric, Metrics, links_in, of_place, places
+from parshall.records import Result
 from parshall.report.figures.delays import of_groups
 from parshall.report.numbers import (
     ABSENT,
@@ -22,7 +22,6 @@ from parshall.report.numbers import (
     significant,
     trimmed,
 )
-from parshall.report.source import RunLike, filled, group_names, link_names
 from parshall.report.uncertainty import ZERO, in_scale, interval_text
 
 
@@ -69,13 +68,13 @@ def metric_column(label: str, metrics: Sequence[Metric | None]) -> Column | None
     return Column(label, scale.unit, [_cell(metric, scale) for metric in metrics])
 
 
-def groups_table(run: RunLike) -> Table | None:
+def groups_table(run: Result) -> Table | None:
     """One row a group of flows."""
-    flows = filled(run.flows)
+    flows = run.tables.get("flows")
     if flows is None:
         return None
-    groups = group_names(run)
-    found = [measured.of_group(run, group) for group in groups]
+    groups = places(run.tables, "group")
+    found = [of_place(run.tables, "group", group) for group in groups]
     rows = [flows.filter(pl.col("group") == group) for group in groups]
     several = len(groups) > 1
     columns = [
@@ -97,13 +96,13 @@ def groups_table(run: RunLike) -> Table | None:
     return _table("By group of flows", columns, "group")
 
 
-def latency_table(run: RunLike) -> Table | None:
+def latency_table(run: Result) -> Table | None:
     """One row a group of which packets arrived: percentiles of all repetitions together."""
     delays = of_groups(run, "one_way_delay")
     groups = list(delays)
     if not groups:
         return None
-    found = [measured.of_group(run, group) for group in groups]
+    found = [of_place(run.tables, "group", group) for group in groups]
     largest = [float(delays[group].most_s[-1]) for group in groups]
     scale = scale_for(max(largest), "s")
     columns = [
@@ -127,14 +126,14 @@ def latency_table(run: RunLike) -> Table | None:
     return _table("Latency", columns, "group", note)
 
 
-def transfers_table(run: RunLike) -> Table | None:
+def transfers_table(run: Result) -> Table | None:
     """One row a group whose flows are made of transfers."""
-    transfers = filled(run.transfers)
+    transfers = run.tables.get("transfers")
     if transfers is None:
         return None
     present = set(transfers["group"].unique().to_list())
-    groups = [group for group in group_names(run) if group in present]
-    found = [measured.of_group(run, group) for group in groups]
+    groups = [group for group in places(run.tables, "group") if group in present]
+    found = [of_place(run.tables, "group", group) for group in groups]
     rows = [transfers.filter(pl.col("group") == group) for group in groups]
     columns = [
         _words("Group", groups),
@@ -147,13 +146,13 @@ def transfers_table(run: RunLike) -> Table | None:
     return _table("Transfers", columns, "group")
 
 
-def links_table(run: RunLike) -> Table | None:
+def links_table(run: Result) -> Table | None:
     """One row a link."""
-    links = filled(run.links)
+    links = run.tables.get("links")
     if links is None:
         return None
-    names = link_names(links)
-    found = [measured.of_link(run, link) for link in names]
+    names = links_in(links)
+    found = [of_place(run.tables, "link", link) for link in names]
     rows = [links.filter(pl.col("link") == link) for link in names]
 
     def metric(label: str, name: str) -> Column | None:
@@ -177,9 +176,9 @@ def links_table(run: RunLike) -> Table | None:
     return _table("", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission.")
 
 
-def own_table(run: RunLike) -> Table | None:
+def own_table(run: Result) -> Table | None:
     """The quantities of users, one row each."""
-    found = [metric for metric in measured.all_metrics(run).values() if metric.named.quantity.source]
+    found = [metric for metric in run.quantities().values() if metric.named.quantity.source]
     values = [interval_text(metric.interval, metric.unit) for metric in found]
     columns = [
         _words("Quantity", [metric.label for metric in found]),

@@ -45,9 +45,11 @@ def in_scale(interval: Interval, scale: Scale, identical: str = ZERO) -> tuple[s
 
 
 def symmetric(interval: Interval) -> bool:
-    """Whether the estimate is in the middle of its interval, so that half the width says all."""
+    """Whether the estimate is in the middle of its interval, so that half the width says all; never of a range."""
     if interval.low is None or interval.high is None:
         return True
+    if interval.level >= 1:
+        return False
     return abs(interval.low + interval.high - 2 * interval.mean) <= _EVEN * (interval.high - interval.low)
 
 

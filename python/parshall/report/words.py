@@ -11,17 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parshall.properties import title
+from parshall.records import Result
 from parshall.report.numbers import NO_BREAK, counted
-from parshall.report.source import RunLike, plain
 
 Document = Mapping[str, Any]
 
 
-def document(run: RunLike) -> Document:
-    """The scenario as plain tables: that of ``run.json`` if it has one."""
-    stored = run.metadata.get("scenario")
-    found = stored if isinstance(stored, Mapping) else plain(run.scenario)
-    return found if isinstance(found, Mapping) else {}
+def document(run: Result) -> Document:
+    """The scenario as plain tables; empty if there is none."""
+    found: Document = run.metadata.get("scenario") or {}
+    return found
 
 
 def sentences(scenario: Document) -> list[str]:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from parshall.errors import InputError
 from parshall.files import write_atomically
+from parshall.records import Result
 from parshall.report.figures import CATALOG
 from parshall.report.plot import Plot
-from parshall.report.source import RunLike
 
 FORMATS = ("png", "svg", "pdf")
 
 
-def write_figures(run: RunLike, directory: str | Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+def write_figures(run: Result, directory: str | Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
     """Write every figure that `run` has as ``directory/NAME.FORMAT``.
 
     Returns
@@ -33,7 +33,7 @@ def write_figures(run: RunLike, directory: str | Path, formats: Sequence[str] = 
     return write_plots({name: plot for name, plot in prepared.items() if isinstance(plot, Plot)}, directory, formats)
 
 
-def write_pdf(run: RunLike, path: str | Path) -> Path:
+def write_pdf(run: Result, path: str | Path) -> Path:
     """Write all figures that `run` has into one PDF, a page each.
 
     Raises

@@ -4,10 +4,8 @@
 | --- | --- |
 | `execute` | `run`: all repetitions, on all cores |
 | `single` | one repetition |
-| `result` | `Run`: its tables, summary and page |
-| `storage` | the run directory; nothing in it pretends to be complete |
+| `result` | `Run`: a `parshall.records.Result` with its scenario, summary and page |
 | `summary` | what a run is summarised by, with confidence intervals over repetitions |
-| `about` | versions and host |
 """
 
 import lazy_loader

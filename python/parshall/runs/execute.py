@@ -20,7 +20,8 @@ from typing import Any
 from parshall.controls import declare
 from parshall.errors import ControlError, InputError, ParshallError
 from parshall.predict import flatten, predict
-from parshall.runs import about, memory, single, storage
+from parshall.records import about, storage
+from parshall.runs import memory, single
 from parshall.runs.result import Run
 from parshall.runs.summary import of_this_code, summarise
 from parshall.scenario import Scenario
@@ -184,6 +185,7 @@ class _Execution:
         """Write ``run.json``: from then on it is a run."""
         metadata: dict[str, Any] = {
             "format": 1,
+            "instrument": "simulate",
             "status": status,
             "name": self.scenario.name,
             "scenario": self.document,
@@ -203,8 +205,7 @@ class _Execution:
         metadata["summary"] = summarise(made.tables, made.totals, about.peak_rss_bytes())
         metadata["quantities"] = of_this_code()
         metadata["predicted"], metadata["prediction_problem"] = self._predict(made)
-        metadata["files"] = storage.digests(self.directory, self.finished)
-        storage.write_run(self.directory, metadata)
+        storage.seal(self.directory, metadata)
         return made
 
     def _predict(self, made: Run) -> tuple[list[dict[str, Any]], str | None]:

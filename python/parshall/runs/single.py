@@ -61,11 +61,6 @@ def simulate(
     return totals
 
 
-def record_columns() -> set[str]:
-    """The names of the columns of all tables that a run may write."""
-    return {column["name"] for table in json.loads(_core.records_schema()) for column in table["columns"]}
-
-
 @dataclass(frozen=True)
 class Recorded:
     """What `recorded` gives."""

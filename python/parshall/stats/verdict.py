@@ -59,6 +59,7 @@ def judged(
     at_least: float = AT_LEAST,
     resolution: float = 0.0,
     significant: bool | None = None,
+    exact: bool = False,
 ) -> Verdict:
     """What a difference B - A shows.
 
@@ -74,6 +75,8 @@ def judged(
         What the difference is known to at best: the widths of both values' bins.
     significant
         Where many differences are tested together, whether this one is among those found; else the interval decides.
+    exact
+        Whether both values are stated by models, so that no spread is expected.
 
     Examples
     --------
@@ -95,7 +98,7 @@ def judged(
         return Verdict.SAME
     if low <= 0 <= high:
         return Verdict.NOT_SHOWN
-    if width <= rounding:
+    if width <= rounding and not exact:
         return Verdict.NO_SPREAD
     if significant is False:
         return Verdict.NOT_SHOWN

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from parshall.files import write_atomically
 from parshall.quantities import digest
-from parshall.runs import about
+from parshall.records import about
 from parshall.scenario import Scenario
 
 Measured = TypeVar("Measured")

@@ -1,7 +1,7 @@
 """Files in, tables out.
 
-An observation is a directory laid out like a run's: ``observation.json``, and ``repetitions/0000/*.parquet`` for each
-trace. Without an output directory it is a temporary one, which goes when the observation does.
+An observation is a result like a run, with a repetition for each trace (`parshall.records.storage`). Without an output
+directory it is a temporary one, which goes when the observation does.
 """
 
 from __future__ import annotations
@@ -9,25 +9,23 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import polars as pl
 
 from parshall import _core, notebook
-from parshall.errors import InputError, OutputExistsError, ParshallError, StorageError
+from parshall.errors import InputError, ParshallError, RunNotFoundError
+from parshall.records import Result, about, storage
 from parshall.traces.arrivals import Arrivals, arrivals
 from parshall.traces.flow import TracedFlow
 
-OBSERVATION_FILE = "observation.json"
-PAGE_FILE = "observe.html"
-REPETITIONS = "repetitions"
-TABLES = ("flows", "rounds", "flow_samples", "trace_flows", "trace_arrivals")
 SAMPLE_EVERY_S = 0.1
 _POLL_S = 0.1
 SHOWN = ("repetition", "flow", "group", "goodput_bps", "mean_rtt_s", "loss_events", "packets_sent")
@@ -37,75 +35,20 @@ Progress = Callable[[int, int], None]
 """Called with the frames read so far, and their bytes on the wire."""
 
 
-class Observation:
-    """What traces showed.
+class Observation(Result):
+    """What traces showed: a `Result` whose repetitions are the traces."""
 
-    Tables are Polars frames (``observation.flows.to_pandas()`` for pandas); `repetition` numbers the traces. The
-    columns and their units: ``parshall list records``.
+    instruments = ("observe",)
 
-    Attributes
-    ----------
-    directory
-        Where the tables are.
-    captures
-        What each trace held apart from its flows: counts of frames, where reading stopped, and so on.
-    """
+    @property
+    def captures(self) -> list[dict[str, Any]]:
+        """What each trace held apart from its flows: counts of frames, where reading stopped, and so on."""
+        return [dict(capture) for capture in self.metadata["captures"]]
 
-    def __init__(
-        self,
-        directory: Path,
-        captures: Sequence[Mapping[str, Any]],
-        *,
-        temporary: bool = False,
-    ) -> None:
-        self.directory = directory
-        self.captures = [dict(capture) for capture in captures]
-        self._arrivals: dict[int, tuple[Arrivals, ...]] = {}
-        if temporary:
-            weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
-
-    @classmethod
-    def load(cls, directory: str | Path) -> Self:
-        """Read an observation that was written before.
-
-        Raises
-        ------
-        InputError
-            The directory holds none.
-        """
-        path = Path(directory) / OBSERVATION_FILE
-        try:
-            return cls(Path(directory), json.loads(path.read_text(encoding="utf-8"))["captures"])
-        except (OSError, ValueError, KeyError, TypeError):
-            raise InputError(f"{directory}: no observation; it has no readable {OBSERVATION_FILE}") from None
-
-    @cached_property
-    def flows(self) -> pl.DataFrame:
-        """One row a flow: a direction of a connection that carries data."""
-        return self.table("flows")
-
-    @cached_property
+    @property
     def trace_flows(self) -> pl.DataFrame:
         """One row a flow of a capture: its ends, where the capture was made, what was captured of it."""
-        return self.table("trace_flows")
-
-    @cached_property
-    def rounds(self) -> pl.DataFrame:
-        """One row a round trip of a flow: its window, and whether a packet of it was lost."""
-        return self.table("rounds")
-
-    @cached_property
-    def flow_samples(self) -> pl.DataFrame:
-        """Packets in flight, round-trip times and progress of each flow over time."""
-        return self.table("flow_samples")
-
-    def table(self, name: str) -> pl.DataFrame:
-        """A table by its name."""
-        return self.scan(name).collect()
-
-    def scan(self, name: str) -> pl.LazyFrame:
-        """A table as a lazy frame, for those that are larger than memory."""
-        return pl.scan_parquet(sorted((self.directory / REPETITIONS).glob(f"*/{name}.parquet")))
+        return self._required("trace_flows")
 
     @property
     def largest(self) -> pl.DataFrame:
@@ -143,15 +86,26 @@ class Observation:
         if not row:
             raise InputError(f"flow: found {number} of trace {trace}, which is not there")
         facts = self.trace_flows.filter(own).to_dicts()
-        rounds, samples = (self.scan(name).filter(own).collect() for name in ("rounds", "flow_samples"))
+        rounds, samples = (self._own(name, own) for name in ("rounds", "flow_samples"))
         return TracedFlow(row[0], facts[0] if facts else {}, rounds, samples, self.captures[trace])
 
     def arrivals(self, trace: int = 0) -> tuple[Arrivals, ...]:
         """Packets, bytes and new connections over time, and whether they are long-range dependent; () of a series."""
         if trace not in self._arrivals:
-            own = self.scan("trace_arrivals").filter(pl.col("repetition") == trace).collect()
-            self._arrivals[trace] = arrivals(own)
+            self._arrivals[trace] = arrivals(self._own("trace_arrivals", pl.col("repetition") == trace))
         return self._arrivals[trace]
+
+    @cached_property
+    def _arrivals(self) -> dict[int, tuple[Arrivals, ...]]:
+        """Those that were judged already, by trace."""
+        return {}
+
+    def _own(self, table: str, rows: pl.Expr) -> pl.DataFrame:
+        """Some rows of a table, of which the others are not held in memory."""
+        lazy = self.scan(table)
+        if lazy is None:
+            raise RunNotFoundError(f"{self.place} has no table {table}; files of the observation are missing")
+        return lazy.filter(rows).collect()
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the flows, the largest first."""
@@ -212,6 +166,7 @@ def observe(
     --------
     >>> from pathlib import Path
     >>> import tempfile
+    import time
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     series = Path(folder) / "series.csv"
     ...     lines = [f"{0.1 * i:.1f},{10 + i % 8}" for i in range(200)]
@@ -233,44 +188,41 @@ def observe(
             raise InputError(f"{path}: cannot be read: it is a directory")
     groups = [paths] if join else [[path] for path in paths]
     options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns})
-    if output is None:
-        directory = Path(tempfile.mkdtemp(prefix="parshall-observe-"))
-    else:
-        directory = _prepared(Path(output), overwrite)
+    directory = Path(tempfile.mkdtemp(prefix="parshall-observe-") if output is None else output)
+    storage.prepare(directory, overwrite)
     try:
-        captures = [
-            _observed(group, number, directory / REPETITIONS / f"{number:04d}", options, progress)
-            for number, group in enumerate(groups)
-        ]
-        text = json.dumps({"format": 1, "captures": captures}, indent=1, ensure_ascii=False)
-        (directory / OBSERVATION_FILE).write_text(text + "\n", encoding="utf-8")
-    except BaseException as error:
-        shutil.rmtree(directory, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise StorageError(f"{directory}: the tables cannot be written: {error.strerror or error}") from None
+        made = storage.guarded(lambda: _written(groups, directory, options, progress))
+    except BaseException:
+        storage.discard(directory)
         raise
-    return Observation(directory, captures, temporary=output is None)
+    if output is None:
+        weakref.finalize(made, shutil.rmtree, directory, ignore_errors=True)
+    return made
 
 
-def _prepared(directory: Path, overwrite: bool) -> Path:
-    """A new directory, or one whose observation may go."""
-    try:
-        if directory.is_dir() and any(directory.iterdir()):
-            if not (directory / OBSERVATION_FILE).is_file():
-                raise OutputExistsError(
-                    f"{directory} exists and holds no observation; write the name of a new directory"
-                )
-            if not overwrite:
-                raise OutputExistsError(
-                    f"{directory} holds an observation; write the name of a new directory, or --force"
-                )
-            shutil.rmtree(directory)
-        elif directory.exists() and not directory.is_dir():
-            raise OutputExistsError(f"{directory} is a file; write the name of a new directory")
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"{directory}: cannot be made: {error.strerror or error}") from None
-    return directory
+def _written(groups: Sequence[Sequence[Path]], directory: Path, options: str, progress: Progress | None) -> Observation:
+    """Read all traces into the directory, and seal it."""
+    started, clock = about.now(), time.monotonic()
+    captures = []
+    for number, group in enumerate(groups):
+        captures.append(_observed(group, number, storage.partial_directory(directory, number), options, progress))
+        storage.publish(directory, number)
+    files = [file for capture in captures for file in capture["files"]]
+    metadata = {
+        "format": 1,
+        "instrument": "observe",
+        "status": "complete",
+        "name": storage.named_after(files),
+        "sources": files,
+        "repetitions_finished": list(range(len(groups))),
+        "started": started,
+        "wall_s": round(time.monotonic() - clock, 3),
+        "versions": about.versions(),
+        "host": about.host(),
+        "captures": captures,
+    }
+    storage.seal(directory, metadata)
+    return Observation(directory, metadata)
 
 
 def _observed(

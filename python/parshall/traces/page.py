@@ -88,11 +88,9 @@ def document(
     """The page; arguments as `write_page`."""
     rows = observation.selected(chosen).to_dicts()
     shown = closely(observation, chosen) if close is None else close
-    files = [file for capture in observation.captures for file in capture["files"]]
-    names = ", ".join(Path(file).name for file in files[:3]) + (", ..." if len(files) > 3 else "")
     return Document(
         kind="observation",
-        title=names,
+        title=observation.name,
         description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
         byline=_byline(observation),
         sections=[

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
+from parshall.records import Result
 from parshall.report import words
 from parshall.report.numbers import given
 from parshall.report.palette import SERIES
 from parshall.report.plot import Band, Guide, Line, Mark, Points, Style
-from parshall.report.source import RunLike
 from parshall.report.thinning import Spread
 from parshall.schema import quantities
 
@@ -36,18 +36,18 @@ def pooled(table: pl.DataFrame) -> str:
     return "" if number == 1 else f"Pooled over {number} repetitions."
 
 
-def warm_up_s(run: RunLike) -> float:
+def warm_up_s(run: Result) -> float:
     """When measurements start."""
     return _duration_s(run, "warm_up") or 0.0
 
 
-def end_s(run: RunLike, last_s: float) -> float:
+def end_s(run: Result, last_s: float) -> float:
     """When the run ends; `last_s`, the last moment that was recorded, if the scenario does not say."""
     early = words.document(run).get("ends_with")
     return last_s if early else _duration_s(run, "duration") or last_s
 
 
-def _duration_s(run: RunLike, key: str) -> float | None:
+def _duration_s(run: Result, key: str) -> float | None:
     text = words.document(run).get(key)
     return None if text is None else quantities.parse("duration", str(text)) / quantities.PS_PER_S
 

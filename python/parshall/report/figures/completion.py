@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from parshall.quantities.measuring import places
+from parshall.records import Result
 from parshall.report.figures.common import across_ranks, pooled, sentences, spread_marks, timed
 from parshall.report.numbers import Scale, count, counted, quantity, scale_for
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
-from parshall.report.source import RunLike, filled, group_names
 from parshall.report.thinning import SCATTER_POINTS, spread_over
 
 _MARKED = (0.5, 0.95, 0.99)
@@ -18,9 +19,9 @@ _LONG_TAIL = 8.0
 """Completion times that reach so many times their median are drawn on a logarithmic axis."""
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """A point a transfer while these can be told apart, else median and range by size."""
-    transfers = filled(run.transfers)
+    transfers = run.tables.get("transfers")
     if transfers is None:
         return Missing("The flows of this scenario are not divided into transfers.")
     transfers = transfers.drop_nulls("size_bytes")
@@ -37,7 +38,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     return _against_size(run, transfers, sized)
 
 
-def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
+def _against_size(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
     groups, left_out = _groups(run, finished)
     bytes_scale = scale_for(float(np.median(finished["size_bytes"].to_numpy())), "B")
     time_scale = scale_for(float(np.median(finished["duration_s"].to_numpy())), "s")
@@ -68,7 +69,7 @@ def _against_size(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame)
     )
 
 
-def _distribution(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
+def _distribution(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
     """All transfers have one size: the share that took no longer than x."""
     groups, left_out = _groups(run, finished)
     durations = finished["duration_s"].to_numpy()
@@ -100,10 +101,10 @@ def _distribution(run: RunLike, transfers: pl.DataFrame, finished: pl.DataFrame)
     return Plot([Panel(marks, *axes)], sentences(opening, *words, _unfinished(transfers), pooled(transfers), left_out))
 
 
-def _groups(run: RunLike, finished: pl.DataFrame) -> tuple[list[str], str]:
+def _groups(run: Result, finished: pl.DataFrame) -> tuple[list[str], str]:
     """The groups that are drawn, and the sentence about those that are not."""
     median = dict(finished.group_by("group").agg(pl.col("duration_s").median()).sort("group").iter_rows())
-    known = [group for group in group_names(run) if group in median]
+    known = [group for group in places(run.tables, "group") if group in median]
     return across_ranks({group: median[group] for group in known or median}, "group")
 
 

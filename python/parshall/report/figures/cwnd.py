@@ -6,10 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from parshall.quantities.measuring import places
+from parshall.records import Result
 from parshall.report.figures.common import end_s, first_repetition, flow_label, measured_from, sentences, warm_up_s
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot, Style
-from parshall.report.source import RunLike, filled, group_names
 from parshall.report.thinning import Thinned, extremes
 
 OVERLAID = 3
@@ -24,12 +25,12 @@ MOST_UNEQUAL = 4.0
 Flow = dict[str, Any]
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """One curve a flow; the first flows of each group, in turn, until `SHOWN` are drawn.
 
     Of more groups than that: a flow of the group with the most, with the median and with the least goodput.
     """
-    samples, flows = filled(run.flow_samples), filled(run.flows)
+    samples, flows = run.tables.get("flow_samples"), run.tables.get("flows")
     if samples is None or flows is None:
         return Missing("No windows were sampled; `[probes] flow_samples` turns this on.")
     samples, which = first_repetition(samples)
@@ -54,7 +55,7 @@ def prepare(run: RunLike) -> Plot | Missing:
         top, cut = _top([curve for _, curve in drawn], start)
         panels = [Panel([*lines, *marks], time, Axis("Congestion window", "packets", minimum=0.0, maximum=top))]
     else:
-        panels, cut = _strips(drawn, group_names(run), time, start)
+        panels, cut = _strips(drawn, places(run.tables, "group"), time, start)
     left_out = len(curves) - chosen.height
     others = f"{counted(left_out, 'other sampled flow')} not shown." if left_out else ""
     silent = who.height - len(curves)
@@ -69,8 +70,8 @@ def _curves(samples: pl.DataFrame, who: pl.DataFrame) -> dict[int, Thinned]:
     windows = samples.drop_nulls("cwnd_packets").sort("time_s").partition_by("flow", as_dict=True)
     for flow, start_s in who.select("flow", "start_s").iter_rows():
         rows = windows.get((flow,))
-        rows = None if rows is None else filled(rows.filter(pl.col("time_s") >= start_s))
-        if rows is not None:
+        rows = None if rows is None else rows.filter(pl.col("time_s") >= start_s)
+        if rows is not None and not rows.is_empty():
             curves[flow] = extremes(rows["time_s"].to_numpy(), rows["cwnd_packets"].to_numpy())
     return curves
 

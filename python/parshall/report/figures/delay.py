@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import polars as pl
 
+from parshall.quantities.measuring import links_in
+from parshall.records import Result
 from parshall.report.figures.common import across_ranks, pooled, sentences
 from parshall.report.figures.delays import pooled_delays
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
 from parshall.report.plot import Figure, Missing, Plot
-from parshall.report.source import RunLike, filled, link_names
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """One curve a link, percentiles as points on it."""
-    histogram = filled(run.delay_histogram)
+    histogram = run.tables.get("delay_histogram")
     if histogram is None:
         return Missing("No packet was forwarded after the warm-up, so there is no queueing delay.")
     tails: dict[str, Tail] = {}
-    for link in link_names(histogram):
+    for link in links_in(histogram):
         delays = pooled_delays(histogram.filter(pl.col("link") == link), "packets")
         if delays is not None:
             tails[link] = tail_of(delays)

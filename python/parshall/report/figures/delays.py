@@ -13,8 +13,9 @@ from typing import cast
 import polars as pl
 
 from parshall.quantities.computing import delay_bins
+from parshall.quantities.measuring import places
+from parshall.records import Result
 from parshall.report.plot import Values
-from parshall.report.source import RunLike, filled, group_names
 from parshall.stats.histogram import histogram_quantiles
 
 
@@ -40,23 +41,25 @@ def pooled_delays(histogram: pl.DataFrame, number: str) -> Delays | None:
     return Delays(bins.low, bins.high, bins.counts)
 
 
-def of_groups(run: RunLike, measure: str) -> dict[str, Delays]:
+def of_groups(run: Result, measure: str) -> dict[str, Delays]:
     """The delays of each group that has any, in the order of the scenario; `measure`: ``one_way_delay`` or ``rtt``."""
-    histogram = filled(run.latency_histogram)
+    histogram = run.tables.get("latency_histogram")
     if histogram is None:
         return {}
     rows = histogram.filter(pl.col("measure") == measure)
-    found = {group: pooled_delays(rows.filter(pl.col("group") == group), "samples") for group in group_names(run)}
+    found = {
+        group: pooled_delays(rows.filter(pl.col("group") == group), "samples") for group in places(run.tables, "group")
+    }
     return {group: delays for group, delays in found.items() if delays is not None}
 
 
-def under_load(run: RunLike) -> str | None:
+def under_load(run: Result) -> str | None:
     """The group whose latency a reader asks for: it wants little, and suffers from the load of others.
 
     That is, of the groups that send datagrams or transfers, not data without end, the one with the least goodput a
     flow. ``None`` where this is the group with the most, or the only one.
     """
-    flows, transfers = filled(run.flows), filled(run.transfers)
+    flows, transfers = run.tables.get("flows"), run.tables.get("transfers")
     present = of_groups(run, "one_way_delay")
     if flows is None or len(present) < 2:
         return None

@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from parshall.quantities.measuring import places
+from parshall.records import Result
 from parshall.report.figures.common import across_ranks, pooled, sentences, spread_marks
 from parshall.report.numbers import Scale, counted, scale_for
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
-from parshall.report.source import RunLike, filled, group_names
 from parshall.report.thinning import SCATTER_POINTS, extremes, spread_over
 
 NEARLY_EQUAL = 1.02
 """Round-trip times within this factor of each other count as one."""
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """One point a flow (mean over repetitions when its RTT is the same in all), by group."""
-    flows = filled(run.flows)
+    flows = run.tables.get("flows")
     if flows is None:
         return Missing("No flow was recorded.")
     flows = flows.drop_nulls("goodput_bps")
@@ -29,7 +30,9 @@ def prepare(run: RunLike) -> Plot | Missing:
     spread = len(rtt) == points.height and float(rtt.max()) > NEARLY_EQUAL * float(rtt.min())
     draw = _against_rtt if spread else _sorted
     mean = dict(points.group_by("group").agg(pl.col("goodput_bps").mean()).iter_rows())
-    groups, left_out = across_ranks({group: mean[group] for group in group_names(run) if group in mean}, "group")
+    groups, left_out = across_ranks(
+        {group: mean[group] for group in places(run.tables, "group") if group in mean}, "group"
+    )
     return draw(points, scale, groups, sentences(how, left_out))
 
 

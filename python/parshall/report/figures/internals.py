@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from parshall.quantities.measuring import places
+from parshall.records import Result
 from parshall.report.figures.common import end_s, first_repetition, measured_from, sentences, warm_up_s
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot, Style
-from parshall.report.source import RunLike, filled, group_names
 from parshall.report.thinning import extremes
 from parshall.schema import catalog
 
@@ -15,9 +16,9 @@ SHOWN = 8
 """The most variables drawn; each has a panel."""
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """A panel a variable; in it a curve for the first sampled flow of each group, or for each link."""
-    table = filled(run.internals)
+    table = run.tables.get("internals")
     if table is None:
         return Missing("No inner variables were recorded; `[probes] internals = true` turns this on.")
     table, which = first_repetition(table)
@@ -28,7 +29,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     variables = variables.sort("of_link", maintain_order=True)  # controls first
     start = warm_up_s(run)
     time = Axis("Time", "s", minimum=0.0, maximum=end_s(run, float(table["time_s"].to_numpy().max())))
-    groups = group_names(run)
+    groups = places(run.tables, "group")
     panels: list[Panel] = []
     for name in variables["variable"].unique(maintain_order=True).to_list()[:SHOWN]:
         owners = [owner for variable, owner in curves if variable == name]

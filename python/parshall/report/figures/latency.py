@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from parshall.records import Result
 from parshall.report.figures.common import across_ranks, pooled, sentences
 from parshall.report.figures.delays import of_groups
 from parshall.report.figures.tails import tail_of, tails_panel
 from parshall.report.plot import Figure, Missing, Plot
-from parshall.report.source import RunLike, filled
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """One curve a group, percentiles as points on it."""
-    histogram = filled(run.latency_histogram)
+    histogram = run.tables.get("latency_histogram")
     if histogram is None:
         if run.groups is None:
             return Missing("No delays from end to end were recorded; `[probes] latency` turns this on.")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from parshall.records import Result
 from parshall.report.figures.common import pooled, sentences
 from parshall.report.numbers import counted, significant
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style, Values
-from parshall.report.source import RunLike, filled
 
 BINS = 24
 _Z = 1.959964
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """The share of rounds with a loss by window, beside what independent losses would give."""
-    rounds = filled(run.rounds)
+    rounds = run.tables.get("rounds")
     if rounds is None:
         return Missing("No round trips were recorded; `[probes] rounds` turns this on.")
     rounds = rounds.filter(pl.col("window_packets") > 0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from parshall.report import metrics
+from parshall.quantities.measuring import of_place, places
+from parshall.records import Result
 from parshall.report.figures.common import repetitions, sentences
 from parshall.report.numbers import counted, quantity, scale_for
 from parshall.report.plot import Axis, Figure, Guide, Mark, Missing, Panel, Plot, Points, Style
-from parshall.report.source import RunLike, filled, group_names
 
 GROUPS = 40
 """The most groups drawn: the first half of these have the most, the others the least."""
@@ -17,13 +17,13 @@ _ROW = 0.085
 """Height of a group, in panels."""
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """A point a group, with its confidence interval."""
-    flows = filled(run.flows)
-    names = group_names(run)
+    flows = run.tables.get("flows")
+    names = places(run.tables, "group")
     if flows is None or len(names) < 2:
         return Missing("There is a single group of flows, whose goodput is in the table above.")
-    found = {group: metrics.of_group(run, group).get(f"group/{group}/goodput_bps") for group in names}
+    found = {group: of_place(run.tables, "group", group).get(f"group/{group}/goodput_bps") for group in names}
     intervals = {group: metric.interval for group, metric in found.items() if metric is not None}
     if not intervals:
         return Missing("No goodput was recorded.")

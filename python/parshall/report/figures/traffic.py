@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
+from parshall.quantities.measuring import links_in
+from parshall.records import Result
 from parshall.report.figures.common import first_repetition, measured_from, sentences, warm_up_s
 from parshall.report.numbers import Scale, given, scale_for
 from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values, values
-from parshall.report.source import RunLike, filled, link_names
 from parshall.report.thinning import Binned, averaged
 from parshall.report.words import listed
 
@@ -21,9 +22,9 @@ LINKS = 3
 """The most links drawn: the busiest ones."""
 
 
-def prepare(run: RunLike) -> Plot | Missing:
+def prepare(run: Result) -> Plot | Missing:
     """Panels with one abscissa: throughput, the queue of each link, packets dropped."""
-    samples = filled(run.link_samples)
+    samples = run.tables.get("link_samples")
     if samples is None:
         return Missing("No series of the links was recorded; `[probes] link_samples` turns this on.")
     samples, which = first_repetition(samples)
@@ -32,7 +33,7 @@ def prepare(run: RunLike) -> Plot | Missing:
     if samples.is_empty():
         return Missing("The series of the links is one bin, in which the warm-up ends.")
     end = float((samples["time_s"] + samples["bin_s"]).to_numpy().max())
-    links = link_names(samples)
+    links = links_in(samples)
     shown = sorted(_busiest(run, links)[:LINKS], key=links.index)
     rates = _rates(run, shown)
     top = max([*rates.values(), *(_throughput_bps(samples, link).max() for link in shown)])
@@ -117,9 +118,9 @@ def _varying_capacity(samples: pl.DataFrame, link: str) -> tuple[Values, Values]
     return None if rates.max() <= _CONSTANT * rates.min() else (rows["time_s"].to_numpy(), rates)
 
 
-def _busiest(run: RunLike, links: list[str]) -> list[str]:
+def _busiest(run: Result, links: list[str]) -> list[str]:
     """The links, by falling utilisation (as they come when that was not recorded)."""
-    table = filled(run.links)
+    table = run.tables.get("links")
     if table is None or len(links) == 1:
         return links
     mean = table.group_by("link").agg(pl.col("utilisation").mean())
@@ -127,8 +128,8 @@ def _busiest(run: RunLike, links: list[str]) -> list[str]:
     return sorted(links, key=lambda link: (-(load.get(link) or 0.0), links.index(link)))
 
 
-def _rates(run: RunLike, links: list[str]) -> dict[str, float]:
-    table = filled(run.links)
+def _rates(run: Result, links: list[str]) -> dict[str, float]:
+    table = run.tables.get("links")
     if table is None:
         return {}
     mean = table.filter(pl.col("link").is_in(links)).group_by("link").agg(pl.col("rate_bps").mean())

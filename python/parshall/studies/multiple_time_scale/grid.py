@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.runs import about
+from parshall.records import about
 from parshall.studies import keeping
 from parshall.studies.multiple_time_scale import background
 from parshall.studies.multiple_time_scale.background import NAME, Normalised

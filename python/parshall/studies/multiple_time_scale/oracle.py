@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.records import about
 from parshall.report.document import Section, Table
-from parshall.runs import about
 from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval
 from parshall.studies import keeping

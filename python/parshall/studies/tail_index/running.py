@@ -21,8 +21,8 @@ import polars as pl
 
 from parshall.campaign import Plan, Store, Sweep, sweep
 from parshall.campaign.snapshot import Snapshot, reading
+from parshall.records import about
 from parshall.report.numbers import counted
-from parshall.runs import about
 from parshall.runs import run as simulate
 from parshall.runs.single import is_sampled, recorded
 from parshall.scenario import Scenario

@@ -1,15 +1,16 @@
-"""The run directory.
+"""The directory of a result: the same for a run, an observation and a prediction, and written here alone.
 
 | path | what | written |
 | --- | --- | --- |
-| ``run.json`` | scenario, versions, status, summary, digests of all files | last, atomically |
-| ``repetitions/0000/*.parquet`` | the tables of a repetition | in ``.0000.partial``, renamed when complete |
+| ``run.json`` | instrument, scenario or sources, versions, status, digests of all files | last, atomically |
+| ``repetitions/0000/*.parquet`` | the tables of a repetition or trace | in ``.0000.partial``, renamed when complete |
 | ``repetitions/0000/captures/LINK.pcap`` | what was captured of a link | with them |
 | ``repetitions/0000/qlog/GROUP-FLOW.sqlog`` | the log of a flow | with them |
 | ``repetitions/0000/totals.json`` | the totals of a repetition | with them |
-| ``report.html`` | the page | after ``run.json`` |
+| ``report.html``, ``observe.html`` | the page | after ``run.json`` |
 
-A directory without ``run.json`` is no run: it is being made, or what made it was killed.
+A directory without ``run.json`` is no result: it is being made, or what made it was killed. Observations of earlier
+versions have ``observation.json`` in its place, without digests.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,30 +28,39 @@ from parshall.files import digest, sync, write_atomically
 T = TypeVar("T")
 
 RUN_FILE = "run.json"
+OLD_OBSERVATION_FILE = "observation.json"
 REPORT_FILE = "report.html"
+OBSERVED_PAGE = "observe.html"
 TOTALS_FILE = "totals.json"
 REPETITIONS = "repetitions"
 
-_OURS = frozenset({RUN_FILE, f".{RUN_FILE}.partial", REPORT_FILE, f".{REPORT_FILE}.partial", REPETITIONS, "figures"})
+_DESCRIPTIONS = (RUN_FILE, OLD_OBSERVATION_FILE)
+_PAGES = (REPORT_FILE, OBSERVED_PAGE)
+_OURS = frozenset({REPETITIONS, "figures"}).union(*({name, f".{name}.partial"} for name in (*_DESCRIPTIONS, *_PAGES)))
 
-
-_CONTENT: Mapping[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("status", "name", "folder", "started"), str),
-    **dict.fromkeys(("scenario", "summary", "versions"), dict),
+_ANY: dict[str, type] = {**dict.fromkeys(("status", "name", "started"), str), "versions": dict}
+_SIMULATED: dict[str, type] = {
+    "folder": str,
+    **dict.fromkeys(("scenario", "summary"), dict),
     **dict.fromkeys(("repetitions_finished", "predicted"), list),
     **dict.fromkeys(("seed", "repetitions"), int),
-    "wall_s": (int, float),
 }
-"""What is read of ``run.json``."""
+_CONTENT: Mapping[str, Mapping[str, type]] = {
+    "simulate": _ANY | _SIMULATED,
+    "emulate": _ANY | _SIMULATED,
+    "observe": {**_ANY, "captures": list, "repetitions_finished": list},
+    "predict": {**_ANY, "answers": dict},
+}
+"""What is read of ``run.json``, by instrument."""
 
 
 def prepare(directory: Path, overwrite: bool) -> None:
-    """Make the directory of a new run.
+    """Make the directory of a new result.
 
     Raises
     ------
     OutputExistsError
-        Something is there already, and it is no run or `overwrite` is false.
+        Something is there already, and it is no result or `overwrite` is false.
     StorageError
         It cannot be made.
     """
@@ -83,15 +93,21 @@ def next_directory(parent: Path, name: str) -> Path:
         raise storage_error(error) from None
 
 
+def named_after(files: Sequence[str]) -> str:
+    """What a result is called that was made from files."""
+    return ", ".join(Path(file).name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+
+
 def partial_directory(directory: Path, repetition: int) -> Path:
     """Where a repetition is written."""
     return directory / REPETITIONS / f".{repetition:04d}.partial"
 
 
-def publish(directory: Path, repetition: int, totals: str) -> None:
-    """Make a repetition that was written completely one that can be read."""
+def publish(directory: Path, repetition: int, totals: str | None = None) -> None:
+    """Make a repetition that was written completely one that can be read; with its totals, if there are any."""
     partial = partial_directory(directory, repetition)
-    write_atomically(partial / TOTALS_FILE, totals)
+    if totals is not None:
+        write_atomically(partial / TOTALS_FILE, totals)
     partial.rename(partial.with_name(f"{repetition:04d}"))
     sync(partial.parent)
 
@@ -102,8 +118,14 @@ def discard_partial(directory: Path) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def discard(directory: Path) -> None:
+    """Remove what was begun and will not be finished."""
+    shutil.rmtree(directory / REPETITIONS, ignore_errors=True)
+    discard_empty(directory)
+
+
 def discard_empty(directory: Path) -> None:
-    """Remove a run directory in which nothing was finished."""
+    """Remove the directory of a result in which nothing was finished."""
     for empty in (directory / REPETITIONS, directory):
         with contextlib.suppress(OSError):
             empty.rmdir()
@@ -116,7 +138,7 @@ def tables(directory: Path, name: str, repetitions: Iterable[int]) -> list[Path]
 
 
 def digests(directory: Path, repetitions: Iterable[int]) -> dict[str, str]:
-    """SHA-256 of every file of these repetitions, by its path in the run directory."""
+    """SHA-256 of every file of these repetitions, by its path in the directory of the result."""
     folders = [directory / REPETITIONS / f"{repetition:04d}" for repetition in repetitions]
     files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(directory)): digest(path) for path in files}
@@ -140,17 +162,23 @@ def check(directory: Path, path: Path, digests: Mapping[str, str]) -> None:
 
 
 def damaged(path: Path) -> RunNotFoundError:
-    """The error for a file of a run that cannot be used."""
-    return RunNotFoundError(f"{path} is damaged: it is not what was written; `parshall run` makes the run again")
+    """The error for a file of a result that cannot be used."""
+    return RunNotFoundError(f"{path} is damaged: it is not what was written; {_AGAIN}")
 
 
-def write_run(directory: Path, metadata: dict[str, Any]) -> None:
-    """Write ``run.json``, which makes the directory a run."""
+def seal(directory: Path, metadata: dict[str, Any]) -> None:
+    """Write ``run.json``, with the digests of all files of its repetitions, which makes the directory a result."""
+    metadata["files"] = digests(directory, metadata.get("repetitions_finished", ()))
     write_atomically(directory / RUN_FILE, json.dumps(metadata, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_run(directory: Path) -> dict[str, Any]:
-    """The content of ``run.json``.
+def holds_result(directory: Path) -> bool:
+    """Whether there is a result, or what is left of one."""
+    return any((directory / name).exists() for name in (*_DESCRIPTIONS, REPETITIONS))
+
+
+def read(directory: Path) -> dict[str, Any]:
+    """The content of ``run.json``; of an observation of an earlier version, what it would have been.
 
     Raises
     ------
@@ -158,18 +186,42 @@ def read_run(directory: Path) -> dict[str, Any]:
         There is none, or it is not one of ours.
     """
     path = directory / RUN_FILE
+    if not path.exists() and (directory / OLD_OBSERVATION_FILE).exists():
+        path = directory / OLD_OBSERVATION_FILE
     try:
         metadata = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise RunNotFoundError(_why_no_run(directory)) from None
+        raise RunNotFoundError(_why_none(directory)) from None
     except (OSError, ValueError, RecursionError) as error:
         raise RunNotFoundError(f"{path} cannot be read: {error}") from None
     if not isinstance(metadata, dict) or metadata.get("format") != 1:
-        raise RunNotFoundError(f"{path} is not the description of a run of this version of Parshall")
-    for key, kind in _CONTENT.items():
+        raise RunNotFoundError(f"{path} is not the description of a result of this version of Parshall")
+    if path.name == OLD_OBSERVATION_FILE and isinstance(metadata.get("captures"), list):
+        metadata = _of_old_observation(metadata)
+    instrument = metadata.get("instrument", "simulate")  # earlier versions wrote it of nothing else
+    if instrument not in _CONTENT:
+        raise RunNotFoundError(f'{path}: instrument: found "{instrument}"; accepted: {", ".join(_CONTENT)}')
+    for key, kind in _CONTENT[instrument].items():
         if not isinstance(metadata.get(key), kind):
-            raise RunNotFoundError(f'{path} is damaged: it has no "{key}"; `parshall run` makes the run again')
-    return metadata
+            raise RunNotFoundError(f'{path} is damaged: it has no "{key}"; {_AGAIN}')
+    return {**metadata, "instrument": instrument}
+
+
+_AGAIN = "the command that wrote it makes it again"
+
+
+def _of_old_observation(found: Mapping[str, Any]) -> dict[str, Any]:
+    files = [file for capture in found["captures"] for file in capture["files"]]
+    return {
+        "instrument": "observe",
+        "status": "complete",
+        "started": "",
+        "versions": {},
+        "name": named_after(files),
+        "sources": files,
+        "repetitions_finished": list(range(len(found["captures"]))),
+        **found,
+    }
 
 
 def guarded(action: Callable[[], T]) -> T:
@@ -191,17 +243,17 @@ def _clear(directory: Path, found: list[str], overwrite: bool) -> None:
         raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
     foreign = [name for name in found if name not in _OURS]
     if foreign:
-        raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of a run; it is not overwritten")
-    (directory / RUN_FILE).unlink(missing_ok=True)  # first: what is left is no run
+        raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of a result; it is not overwritten")
+    for name in (*_DESCRIPTIONS, *_PAGES):  # the description first: what is left is no result
+        (directory / name).unlink(missing_ok=True)
     shutil.rmtree(directory / REPETITIONS, ignore_errors=True)
-    (directory / REPORT_FILE).unlink(missing_ok=True)
 
 
-def _why_no_run(directory: Path) -> str:
+def _why_none(directory: Path) -> str:
     if directory.is_file():
-        return f"{directory} is a file; write the directory of a run"
+        return f"{directory} is a file; write the directory of a result"
     if not directory.exists():
-        return f"{directory} does not exist; write the directory of a run"
+        return f"{directory} does not exist; write the directory of a result"
     if (directory / REPETITIONS).is_dir():
-        return f"{directory} has no {RUN_FILE}: the run is still going on, or was killed"
-    return f"{directory} is not the directory of a run: it has no {RUN_FILE}"
+        return f"{directory} has no {RUN_FILE}: what writes it is still going on, or was killed"
+    return f"{directory} is not the directory of a result: it has no {RUN_FILE}"

@@ -1,0 +1,126 @@
+"""What models say, as quantities of the catalogue, so that a prediction can be compared with what was measured.
+
+| name | from |
+| --- | --- |
+| ``group/NAME/goodput_bps``, ``cwnd_packets``, ``rtt_s`` | throughput of TCP, the goodput of datagrams |
+| ``group/NAME/completion_s`` | completion times, of groups whose transfers have one size |
+| ``link/NAME/queue_packets``, ``queueing_delay_s``, ``utilisation``, ``loss_rate`` | queues |
+| ``goodput_bps`` | the sum over all groups, if models speak of each |
+
+Of several models of a group or link, the first that has an answer from the scenario alone speaks: those of a family
+stand in the order from the most to the least detailed. A full link has three readings (`Reading`), which are no
+repetitions: the estimate is that of half full buffers, and its ends are the least and the largest of all readings, a
+bracket and no confidence interval. Probabilities of loss events are no loss rates of the catalogue, and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from parshall.prediction.answers import Reading
+from parshall.quantities.measuring import ALL_FLOWS, Metric, Metrics
+from parshall.quantities.naming import named
+from parshall.stats.confidence import Interval
+from parshall.stats.estimates import Stated
+
+if TYPE_CHECKING:
+    from parshall.prediction.result import Predicted
+
+_GROUP = {"goodput_bps": "goodput_per_flow_bps", "cwnd_packets": "window_packets", "rtt_s": "rtt_s"}
+_LINK = {
+    "queue_packets": "mean_queue_packets",
+    "queueing_delay_s": "mean_queueing_delay_s",
+    "utilisation": "utilisation",
+    "loss_rate": "loss",
+}
+_OF_RUNS = (Reading.MEASURED_EVENTS, Reading.MEASURED_PACKETS)
+"""Readings that are no predictions: they take what a run measured."""
+
+
+def quantities(predicted: Predicted) -> Metrics:
+    """By name; only those that a model has an answer for."""
+    counts = predicted.metadata.get("group_flows", {})
+    found = {metric.key: metric for metric in _stated(predicted, counts)}
+    whole = _over_groups(found, counts, "goodput_bps")
+    if whole is not None:
+        total = _metric("goodput_bps", _scaled(whole, sum(counts.values())))
+        found = {total.key: total, **found}
+    return found
+
+
+def of_all_flows(predicted: Predicted) -> Metrics:
+    """Means over all flows, where the models speak of each group."""
+    counts = predicted.metadata.get("group_flows", {})
+    found = {metric.key: metric for metric in _stated(predicted, counts)}
+    means = {f"group/{ALL_FLOWS}/{key}": _over_groups(found, counts, key) for key in _GROUP}
+    return {name: _metric(name, interval) for name, interval in means.items() if interval is not None}
+
+
+def _over_groups(found: Metrics, counts: Mapping[str, int], key: str) -> Interval | None:
+    """The mean over all flows; None if there is a group of which no model speaks."""
+    metrics = [(found.get(f"group/{name}/{key}"), count) for name, count in counts.items()]
+    parts = [(metric.interval, count) for metric, count in metrics if metric is not None]
+    if not parts or len(parts) < len(metrics):
+        return None
+    flows = sum(counts.values())
+    mean, low, high = (
+        sum(getattr(interval, end) * count for interval, count in parts) / flows for end in ("mean", "low", "high")
+    )
+    return Interval(mean, low, high, len(parts), 1.0, parts[0][0].how if len(parts) == 1 else "over the groups")
+
+
+def _scaled(interval: Interval, factor: float) -> Interval:
+    low, high = (None if end is None else factor * end for end in (interval.low, interval.high))
+    return replace(interval, mean=factor * interval.mean, low=low, high=high)
+
+
+def _stated(predicted: Predicted, counts: Mapping[str, int]) -> Iterator[Metric]:
+    for subject, answers in _by(predicted.throughput, "group"):
+        for key, field in _GROUP.items():
+            yield from _of(f"group/{subject}/{key}", answers, field)
+    for subject, answers in _by(predicted.completion, "group"):
+        if len({answer.size_bytes for answer in answers}) == 1:
+            yield from _of(f"group/{subject}/completion_s", answers, "completion_s")
+    for answer in predicted.datagrams:
+        if answer.in_range and answer.goodput_bps is not None and counts.get(answer.group):
+            value = answer.goodput_bps / counts[answer.group]
+            interval = Interval(value, value, value, 1, 1.0, "offered load")
+            yield _metric(f"group/{answer.group}/goodput_bps", interval)
+    for subject, answers in _by(predicted.queues, "link"):
+        for key, field in _LINK.items():
+            yield from _of(f"link/{subject}/{key}", answers, field)
+
+
+def _by(answers: Sequence[Any], subject: str) -> Iterator[tuple[str, list[Any]]]:
+    """The answers of the first model that has any, of each group or link."""
+    speaking: dict[str, list[Any]] = {}
+    for answer in answers:
+        if answer.in_range and getattr(answer, "reading", None) not in _OF_RUNS:
+            own = speaking.setdefault(getattr(answer, subject), [])
+            if not own or own[0].model == answer.model:
+                own.append(answer)
+    yield from speaking.items()
+
+
+def _of(name: str, answers: Sequence[Any], field: str) -> Iterator[Metric]:
+    """The bracket of the answers that have this field."""
+    having = [answer for answer in answers if getattr(answer, field) is not None]
+    if not having:
+        return
+    values = [float(getattr(answer, field)) for answer in having]
+    middle = [value for answer, value in zip(having, values, strict=True) if _is_middle(answer)]
+    central = middle[0] if middle else values[len(values) // 2]
+    how = having[0].model if len(values) == 1 else f"{having[0].model}, from empty to full buffers"
+    yield _metric(name, Interval(central, min(values), max(values), len(values), 1.0, how))
+
+
+def _is_middle(answer: Any) -> bool:
+    return getattr(answer, "reading", None) is Reading.MIDDLE_QUEUE
+
+
+def _metric(name: str, interval: Interval) -> Metric:
+    each = named(name)
+    label = each.quantity.title(each.place) if each.place else each.quantity.title_of_run("", both_ways=False)
+    return Metric(each, label, Stated(interval))
