@@ -9,6 +9,7 @@ from .campaign import Store as Store
 from .campaign import Sweep as Sweep
 from .campaign import query as query
 from .campaign import sweep as sweep
+from .emulation import emulate as emulate
 from .errors import InputError as InputError
 from .errors import ParshallError as ParshallError
 from .errors import ScenarioError as ScenarioError

@@ -66,6 +66,10 @@ class SimulationError(ParshallError):
     """A simulation failed."""
 
 
+class EmulationError(ParshallError):
+    """An emulation failed, or this machine permits none."""
+
+
 class StorageError(ParshallError):
     """Results cannot be written: the disk is full, a permission is missing."""
 

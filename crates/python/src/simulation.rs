@@ -44,6 +44,17 @@ impl PyMonitor {
         self.0.cancel.store(true, Relaxed);
     }
 
+    /// Whether [`cancel`](Self::cancel) was called.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.0.cancel.load(Relaxed)
+    }
+
+    /// What another process has come to.
+    fn advance(&self, simulated_s: f64) {
+        self.0.simulated_ps.store((simulated_s * 1e12) as u64, Relaxed);
+    }
+
     /// Simulated time so far.
     #[getter]
     fn simulated_s(&self) -> f64 {

@@ -10,6 +10,7 @@ import typer
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "run"),
+    "emulate": ("emulate", "emulate"),
     "observe": ("observe", "observe"),
     "list": ("listing", "list_"),
     "schema": ("schema", "schema"),
@@ -48,7 +49,7 @@ def application(verbs: Collection[str]) -> typer.Typer:
     """The command line with some of the verbs."""
     made = typer.Typer(
         name="parshall",
-        help="Predict, simulate and observe how transport protocols share a bottleneck.",
+        help="Predict, simulate, emulate and observe how transport protocols share a bottleneck.",
         invoke_without_command=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -68,7 +69,7 @@ def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Predict, simulate and observe how transport protocols share a bottleneck."""
+    """Predict, simulate, emulate and observe how transport protocols share a bottleneck."""
     if version:
         from importlib.metadata import version as installed
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,11 +50,17 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Predict and simulate a scenario, and write one page with both."""
+    from parshall.runs import run as simulate
     from parshall.scenario import Scenario
 
     declare_controls(controls)
     read = Scenario.load(scenario, overrides or ())
-    made = _simulate(read, output, force, workers, quiet)
+    made = made_by(partial(simulate, workers=workers), read, output, force, quiet)
+    present(made, page=page, as_json=as_json, quiet=quiet)
+
+
+def present(made: Run, *, page: bool, as_json: bool, quiet: bool) -> None:
+    """Write the page of a run, and print what it found."""
     if page:
         from parshall.records import storage
         from parshall.report import write_page
@@ -73,20 +81,22 @@ def result(made: Run) -> dict[str, Any]:
         "name": made.metadata["name"],
         "seed": made.metadata["seed"],
         "status": made.status,
+        "instrument": made.instrument,
+        "emulation": made.metadata.get("emulation"),
         "repetitions": len(made.repetitions),
         "directory": str(made.directory),
     }
 
 
-def _simulate(scenario: Scenario, output: Path | None, force: bool, workers: int | None, quiet: bool) -> Run:
+def made_by(instrument: Callable[..., Run], scenario: Scenario, output: Path | None, force: bool, quiet: bool) -> Run:
+    """What an instrument (`parshall.run`, `parshall.emulate`) makes of a scenario, watched."""
     from parshall.records import storage
-    from parshall.runs import run as simulate
 
     directory = output or storage.next_directory(Path("runs"), scenario.name)
     shown = not quiet and sys.stderr.isatty()
     try:
         with termination_interrupts(), _progress_bar(scenario.name, shown) as progress:
-            return simulate(scenario, directory, workers=workers, overwrite=force, progress=progress)
+            return instrument(scenario, directory, overwrite=force, progress=progress)
     except KeyboardInterrupt:
         if (directory / storage.RUN_FILE).exists():
             done = len(storage.read(directory)["repetitions_finished"])
@@ -103,11 +113,25 @@ def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
     return progress_bar(name)
 
 
+def _show_cost(made: Run) -> None:
+    """What the run cost; of an emulation, how far it can be believed."""
+    from parshall.report.numbers import quantity
+
+    summary = made.summary
+    simulated, spent = quantity(summary["simulated_s"], "s"), quantity(summary["cpu_s"], "s")
+    if made.instrument == "simulate":
+        rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
+        note(f"{simulated} simulated in {spent} of processor time, {rate / 1e6:.2f} M packets/s")
+    else:
+        from parshall.emulation import validity
+
+        note(f"{simulated} emulated; {validity(made)}")
+
+
 def _show(made: Run, page: bool) -> None:
     from parshall.cli.metrics import interval_text
     from parshall.quantities.catalog import SUMMARY
     from parshall.quantities.naming import named
-    from parshall.report.numbers import quantity
     from parshall.stats.confidence import Interval
 
     summary = made.summary
@@ -121,9 +145,7 @@ def _show(made: Run, page: bool) -> None:
             label = each.quantity.title_of_run(summary["link"], both_ways=both_ways)
             shown.add_row(label, interval_text(Interval(**interval), each.unit))
     console().print(shown)
-    rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
-    simulated, spent = quantity(summary["simulated_s"], "s"), quantity(summary["cpu_s"], "s")
-    note(f"{simulated} simulated in {spent} of processor time, {rate / 1e6:.2f} M packets/s")
+    _show_cost(made)
     for warning in made.metadata["warnings"]:
         note(f"warning: {warning}")
     if made.metadata["prediction_problem"] is not None:

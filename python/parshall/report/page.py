@@ -41,12 +41,14 @@ def page_html(run: Result) -> str:
         byline=byline(run),
         interrupted=_interrupted(run),
         warnings=run.metadata.get("warnings") or [],
+        emulation=run.metadata.get("emulation"),
         off_loads=sampled.off_loads(run),
         starved=starved.starved(run),
         headline=headline(run),
         tables=[table for table in tables if table is not None],
         words=words.sentences(scenario),
         source=words.source(scenario),
+        done=INSTRUMENT[run.instrument],
         predicted=predicted.view(run),
         gauge=gauge,
         figures=[drawing(figure.name, figure.title, plot) for figure, plot in plots],
@@ -88,12 +90,16 @@ def name_of(run: Result) -> str:
     return str(run.metadata.get("name") or "Run")
 
 
+INSTRUMENT = {"simulate": "simulated", "emulate": "emulated", "observe": "observed", "predict": "predicted"}
+"""What an instrument has done."""
+
+
 def byline(run: Result) -> list[str]:
     """When, with which seed and version."""
     known = run.metadata
     parts = []
     if known.get("started"):
-        parts.append(f"simulated on {str(known['started'])[:10]}")
+        parts.append(f"{INSTRUMENT[run.instrument]} on {str(known['started'])[:10]}")
     if known.get("seed") is not None:
         parts.append(f"seed {known['seed']}")
     finished = known.get("repetitions_finished")

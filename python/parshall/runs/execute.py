@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,20 +82,60 @@ def run(
     KeyboardInterrupt
         After an interruption; repetitions that were finished can be read with `Run.load`.
     """
+    declare(controls)
+    read = read_scenario(scenario)
+    return execute(
+        read, directory, json.dumps(read.resolve()), SIMULATION, workers=workers, overwrite=overwrite, progress=progress
+    )
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """What makes the records of a repetition."""
+
+    name: str
+    """As in `Result.instruments`."""
+    repetition: Callable[[str, int, Path, single.Monitor, str | None], dict[str, Any]]
+    """Of a resolved scenario, a number, a directory for its tables, a monitor and the scenario's file: the totals."""
+    most_at_a_time: int | None = None
+    """None: as many repetitions as there are cores."""
+    notes: Sequence[str] = ()
+    """What is to be said of the run, beside the scenario's own warnings."""
+    describe: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]] = lambda _: {}
+    """What else is to be known of the run, of the totals of its repetitions."""
+
+
+SIMULATION = Instrument("simulate", single.simulate)
+
+
+def read_scenario(scenario: Scenario | str | Path | Mapping[str, Any]) -> Scenario:
+    """A scenario, of what users give for one."""
+    if isinstance(scenario, str | Path):
+        return Scenario.load(scenario)
+    if isinstance(scenario, Mapping):
+        return Scenario.from_document(scenario)
+    return scenario
+
+
+def execute(
+    scenario: Scenario,
+    directory: str | Path | None,
+    resolved: str,
+    instrument: Instrument,
+    *,
+    workers: int | None = None,
+    overwrite: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Run a scenario, `resolved` for this instrument; parameters and errors are those of `run`."""
     if workers is not None and workers < 1:
         raise InputError(f"workers: found {workers}; accepted: 1 or more")
-    declare(controls)
-    if isinstance(scenario, str | Path):
-        scenario = Scenario.load(scenario)
-    elif isinstance(scenario, Mapping):
-        scenario = Scenario.from_document(scenario)
-    resolved = json.dumps(scenario.resolve())
     document = scenario.complete_document()
     temporary = directory is None
     target = Path(tempfile.mkdtemp(prefix="parshall-") if directory is None else directory)
-    execution = _Execution(scenario, document, resolved, target, progress)
+    execution = _Execution(scenario, document, resolved, target, progress, instrument)
     try:
-        at_a_time = min(workers or about.cores(), scenario.repetitions)
+        at_a_time = min(workers or about.cores(), scenario.repetitions, instrument.most_at_a_time or about.cores())
         execution.most_flows = memory.most_flows(resolved, at_a_time, scenario.source)
         storage.prepare(target, overwrite)
         made = storage.guarded(lambda: execution.run(at_a_time))
@@ -120,7 +160,9 @@ class _Execution:
         resolved: str,
         directory: Path,
         progress: Callable[[Progress], None] | None,
+        instrument: Instrument,
     ) -> None:
+        self.instrument = instrument
         self.scenario = scenario
         self.document = document
         self.resolved = resolved
@@ -178,20 +220,21 @@ class _Execution:
 
     def _repetition(self, number: int) -> None:
         partial = storage.partial_directory(self.directory, number)
-        totals = single.simulate(self.resolved, number, partial, self.monitors[number], self.scenario.source)
+        monitor = self.monitors[number]
+        totals = self.instrument.repetition(self.resolved, number, partial, monitor, self.scenario.source)
         storage.publish(self.directory, number, json.dumps(totals))
 
     def _describe(self, status: str) -> Run:
         """Write ``run.json``: from then on it is a run."""
         metadata: dict[str, Any] = {
             "format": 1,
-            "instrument": "simulate",
+            "instrument": self.instrument.name,
             "status": status,
             "name": self.scenario.name,
             "scenario": self.document,
             "scenario_file": self.scenario.source,
             "folder": str(self.scenario.folder),
-            "warnings": self.scenario.warnings(),
+            "warnings": [*self.scenario.warnings(), *self.instrument.notes],
             "seed": self.scenario.seed,
             "repetitions": self.scenario.repetitions,
             "repetitions_finished": self.finished,
@@ -202,6 +245,7 @@ class _Execution:
             "host": about.host(),
         }
         made = Run(self.directory, metadata)
+        metadata.update(self.instrument.describe(made.totals))
         metadata["summary"] = summarise(made.tables, made.totals, about.peak_rss_bytes())
         metadata["quantities"] = of_this_code()
         metadata["predicted"], metadata["prediction_problem"] = self._predict(made)

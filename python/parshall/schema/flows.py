@@ -87,6 +87,11 @@ class FlowGroup(TcpOptions):
     workload: Workload = Field("bulk", description="What the application does")
     packet_size: PacketSize = Field("1500 B", description="A full packet on the wire, headers included")
     header_size: Bytes = Field("40 B", description="Of these, headers: not goodput")
+    endpoint: Literal["kernel", "simulated"] = Field(
+        "kernel",
+        description="Who is at both ends when the scenario is emulated: the kernel's own TCP, or the simulator's; a "
+        "simulation has the simulator's in any case",
+    )
 
     @model_validator(mode="before")
     @classmethod

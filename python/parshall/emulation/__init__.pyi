@@ -1,0 +1,5 @@
+from .emulating import Validity as Validity
+from .emulating import emulate as emulate
+from .emulating import validity as validity
+from .kernel import Abilities as Abilities
+from .kernel import abilities as abilities

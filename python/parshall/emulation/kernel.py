@@ -1,0 +1,110 @@
+"""What of a scenario a kernel can do, and what this one has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from parshall import _core
+from parshall.errors import EmulationError, ScenarioError
+from parshall.scenario import Scenario
+from parshall.schema.flows import TCP_KEYS
+
+TAKEN_OVER = frozenset(
+    {"initial_window", "receive_window", "persistent", "ecn", "timestamps", "recovery", "congestion_control"}
+)
+"""Keys of TCP that the hosts take over (crates/emulation/src/planning.rs)."""
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What this machine permits."""
+
+    administrator: bool
+    """Whether this process may make network namespaces, and needs no user namespace."""
+    user_namespaces: bool | None
+    """Whether ordinary users may make user namespaces; None: the kernel does not say."""
+    tun_problem: str | None
+    """Why ``/dev/net/tun`` cannot be opened; None: it can."""
+    congestion_controls: list[str]
+    """The kernel's names of those that sockets can have."""
+    real_time_priority: int
+    """Highest real-time priority of a thread; 0: none."""
+    open_files: int | None
+    """Most files that a process may have open; None: no limit."""
+    may_begin: bool
+    """Whether hosts can be made, as far as can be known without trying."""
+
+
+def abilities() -> Abilities:
+    """What this machine permits of emulation.
+
+    Raises
+    ------
+    EmulationError
+        It is no Linux machine.
+    """
+    try:
+        return Abilities(**json.loads(_core.emulation_abilities()))
+    except _core.EmulationFailed as error:
+        raise EmulationError(str(error)) from None
+
+
+def emulated(scenario: Scenario) -> dict[str, Any]:
+    """The scenario as the emulator takes it: the groups of real hosts are external.
+
+    Raises
+    ------
+    ScenarioError
+        It asks for what this kernel, or any, cannot do.
+    EmulationError
+        This machine cannot emulate.
+    """
+    able = abilities()
+    if not able.may_begin:
+        reason = able.tun_problem or "users may not make user namespaces (sysctl user.max_user_namespaces)"
+        raise EmulationError(f"this machine cannot emulate: {reason}")
+    resolved: dict[str, Any] = scenario.resolve()
+    ours = [(number, group) for number, group in enumerate(resolved["flows"]) if _is_kernels(scenario, number)]
+    problems = [
+        f"flows.{number}.{problem}"
+        for number, group in ours
+        for problem in _problems(group, able.congestion_controls)
+    ]
+    if not ours:
+        problems.append('flows: each of them has endpoint = "simulated"; write "kernel" for one at least')
+    if scenario.probes.qlog:
+        problems.append("probes.qlog: the kernel writes no such logs; write false")
+    if problems:
+        raise ScenarioError(problems, scenario.source)
+    for _, group in ours:
+        group["external"] = True
+        group["processing_ps"] = 0  # real hosts take the time that they take
+    return resolved
+
+
+def _is_kernels(scenario: Scenario, number: int) -> bool:
+    return scenario.flows[number].endpoint == "kernel"
+
+
+def _problems(group: dict[str, Any], available: list[str]) -> Iterator[str]:
+    otherwise = 'or write endpoint = "simulated" for this group'
+    control = group["congestion_control"]
+    if group["tcp"] is None:
+        if control is not None:
+            yield f'workload: no kernel sends datagrams at the rate of a control; write another, {otherwise}'
+    elif control["name"] not in available:
+        accepted = f"this kernel has {', '.join(available)}; write one of these, {otherwise}"
+        yield f'congestion_control: found "{control["name"]}"; {accepted}'
+
+
+def left_to_the_kernel(scenario: Scenario) -> list[str]:
+    """Keys that the scenario gives and the kernel decides for itself, in words."""
+    notes = []
+    for number, group in enumerate(scenario.flows):
+        given = sorted(group.model_fields_set.intersection(TCP_KEYS) - TAKEN_OVER)
+        if given and group.endpoint == "kernel":
+            notes.append(f"flows.{number}: the kernel decides for itself about {', '.join(given)}")
+    return notes
