@@ -74,11 +74,16 @@ def _measured(flows: dict[str, FloatArray]) -> Measured:
     return Measured(
         repetitions=int(repetitions),
         goodput_bps=float(flows["goodput_bps"].sum()) / repetitions,
-        loss_events=events / sent if sent else None,
-        lost_packets=float(flows["packets_dropped"].sum()) / sent if sent else None,
+        loss_events=_share(events, sent),
+        lost_packets=_share(float(flows["packets_dropped"].sum()), sent),
         rtt_s=rtt,
         queueing_s=np.maximum(rtt - flows["rtt_base_s"], 0) if rtt.size else np.empty(0),
     )
+
+
+def _share(events: float, sent: float) -> float | None:
+    """Events a packet; None if nothing was sent, or not all of them are known (a kernel does not tell all)."""
+    return events / sent if sent > 0 and np.isfinite(events) else None
 
 
 def throughput(network: Network, measured: dict[str, Measured]) -> list[Throughput]:
@@ -112,7 +117,7 @@ def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measur
         )
 
     if loss is None or seen.rtt_s.size == 0:
-        return out("the flows sent nothing, or no round-trip time was measured")
+        return out("the flows sent nothing, or not all of their losses and round-trip times are known")
     if reason := validity.workload_or_recovery(group) or _finished(network, group, seen):
         return out(reason)
     if not 0 <= loss < 1:

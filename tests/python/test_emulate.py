@@ -1,0 +1,250 @@
+"""Emulation: scenarios with the kernel's own TCP, in namespaces of their own.
+
+Where the kernel refuses, these tests are skipped and say why; with ``PARSHALL_EMULATE=required`` they fail instead. Tolerances are
+wide where other work on the machine makes packets late: what is held here are the rules of the network, not the quality of a quiet
+machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import parshall as ps
+from parshall.cli.app import application
+from parshall.emulation import abilities, validity
+from parshall.emulation.emulating import _described
+from parshall.emulation.kernel import emulated, left_to_the_kernel
+from parshall.errors import EmulationError
+
+REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
+
+
+def reason_to_skip() -> str | None:
+    try:
+        able = abilities()
+    except EmulationError as error:
+        return str(error)
+    return None if able.may_begin else able.tun_problem or "users may not make user namespaces"
+
+
+WHY_NOT = reason_to_skip()
+on_the_kernel = pytest.mark.skipif(WHY_NOT is not None and not REQUIRED, reason=f"no emulation here: {WHY_NOT}")
+
+
+def scenario(*flows: dict[str, Any], rate: str = "10 Mbit/s", seconds: float = 3, **more: Any) -> ps.Scenario:
+    return ps.Scenario.from_document(
+        {
+            "name": "emulated",
+            "duration": f"{seconds} s",
+            "bottleneck": {"rate": rate, "queue": {"name": "drop_tail", "limit": "100 packets"}},
+            "flows": list(flows),
+            **more,
+        }
+    )
+
+
+BULK = {"rtt": "20 ms", "congestion_control": "cubic"}
+
+
+@on_the_kernel
+def test_a_kernel_fills_the_link_as_a_simulated_sender_does(tmp_path: Path) -> None:
+    given = scenario(BULK, warm_up="1 s")
+    made = ps.emulate(given, tmp_path / "run")
+    assert made.instrument == "emulate"
+    row = made.flows.row(0, named=True)
+    # The link carries 10 Mbit/s, of which 1448 of 1500 bytes are payload with timestamps.
+    assert 9.0e6 < row["goodput_bps"] <= 10e6 * 1448 / 1500 * 1.01
+    assert row["congestion_control"] == "cubic"
+    assert row["min_rtt_s"] == pytest.approx(0.020, abs=0.003)
+    assert row["packets_sent"] > 1500
+    assert made.flow_samples is not None
+    assert made.flow_samples["cwnd_packets"].max() > 10
+    simulated = ps.run(given)
+    assert row["goodput_bps"] == pytest.approx(simulated.flows["goodput_bps"][0], rel=0.08)
+    judged = validity(made)
+    assert judged is not None
+    assert judged.level in {"valid", "doubtful", "invalid"}
+    again = ps.load(tmp_path / "run")
+    assert again.instrument == "emulate"
+    assert again.metadata["emulation"]["level"] == judged.level
+    assert validity(simulated) is None
+
+
+@on_the_kernel
+def test_datagrams_lose_what_does_not_fit() -> None:
+    sender = {"rtt": "20 ms", "workload": {"name": "cbr", "rate": "12 Mbit/s"}, "name": "cbr"}
+    made = ps.emulate(scenario(sender, seconds=4, warm_up="1 s"))
+    row = made.flows.row(0, named=True)
+    assert row["loss_rate"] == pytest.approx(1 - 10 / 12, abs=0.02), "two of twelve do not fit"
+    assert row["throughput_bps"] == pytest.approx(10e6, rel=0.03)
+
+
+@on_the_kernel
+def test_real_and_simulated_flows_share_a_queue() -> None:
+    made = ps.emulate(
+        scenario(
+            {**BULK, "name": "real", "rtt": "40 ms"},
+            {**BULK, "name": "simulated", "rtt": "40 ms", "endpoint": "simulated"},
+            seconds=5,
+            warm_up="1 s",
+        )
+    )
+    goodput = dict(made.flows.select("group", "goodput_bps").iter_rows())
+    assert set(goodput) == {"real", "simulated"}
+    assert min(goodput.values()) > 0.5e6, "neither is locked out"
+    assert 8.5e6 < sum(goodput.values()) < 10e6
+
+
+@on_the_kernel
+def test_transfers_are_whole_and_end_the_run() -> None:
+    flow = {**BULK, "name": "files", "count": 3, "workload": {"name": "transfer", "size": "100 kB"}}
+    made = ps.emulate(scenario(flow, seconds=20, ends_with=["files"]))
+    assert made.transfers is not None
+    assert made.transfers["size_bytes"].to_list() == [100_000] * 3
+    assert made.transfers["flow"].unique().sort().to_list() == [0, 1, 2]
+    assert made.summary["simulated_s"] < 10
+
+
+@on_the_kernel
+def test_an_ordinary_user_may_emulate(tmp_path: Path) -> None:
+    """The child gives up root before it begins, as far as this test has it."""
+    tmp_path.chmod(0o777)
+    for folder in tmp_path.parents:
+        if folder.stat().st_uid == os.getuid() and folder.name.startswith("pytest-"):
+            folder.chmod(0o755)
+    resolved = json.dumps(emulated(scenario(BULK, seconds=1)))
+    order = {"scenario": resolved, "repetition": 0, "directory": str(tmp_path / "out"), "parent": os.getpid()}
+    code = (
+        "import ctypes, json, os, sys\n"
+        "from parshall.emulation.child import answer\n"
+        "if os.getuid() == 0:\n"
+        "    os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
+        "    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self is its own, as after exec\n"
+        "print(json.dumps(answer(json.load(sys.stdin))))\n"
+    )
+    said = subprocess.run(  # noqa: S603 - our own Python
+        [sys.executable, "-c", code], input=json.dumps(order), capture_output=True, text=True, timeout=60, check=True
+    )
+    answer = json.loads(said.stdout)
+    if "totals" not in answer and not REQUIRED:
+        pytest.skip(f"ordinary users may not emulate here: {answer}")
+    assert answer["totals"]["links"][0]["forwarded"] > 300, answer
+    assert pl.read_parquet(tmp_path / "out" / "flows.parquet").height == 1
+
+
+def children() -> list[int]:
+    """Processes that emulate."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and b"parshall.emulation.child" in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def eventually(true: Any, within_s: float = 20.0) -> bool:
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@on_the_kernel
+def test_nothing_is_left_of_a_run_that_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "long.toml"
+    path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")
+    before = set(children())
+    command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(tmp_path / "run"), "--quiet"]
+    with subprocess.Popen(command) as run:  # noqa: S603 - our own Python
+        assert eventually(lambda: set(children()) - before), "it began"
+        time.sleep(1.0)
+        run.send_signal(signal.SIGKILL)
+    assert eventually(lambda: not set(children()) - before), "the namespaces go with their process"
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+@on_the_kernel
+def test_an_interruption_stops_it_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "long.toml"
+    path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")
+    before = set(children())
+    command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(tmp_path / "run"), "--quiet"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:  # noqa: S603 - our own Python
+        assert eventually(lambda: set(children()) - before)
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=20)
+    assert run.returncode == 130
+    assert said.count("interrupted") == 1
+    assert "Traceback" not in said
+    assert eventually(lambda: not set(children()) - before)
+
+
+@on_the_kernel
+def test_what_the_kernel_lacks_is_named_with_what_it_has() -> None:
+    with pytest.raises(ps.ScenarioError) as refused:
+        ps.emulate(scenario({**BULK, "congestion_control": "scalable"}))
+    (problem,) = refused.value.problems
+    assert problem.startswith('flows.0.congestion_control: found "scalable"; this kernel has ')
+    assert "reno" in problem
+    assert 'endpoint = "simulated"' in problem
+
+
+@on_the_kernel
+def test_settings_of_the_host_are_the_same_for_all_its_flows() -> None:
+    with pytest.raises(ps.ScenarioError, match="tcp_ecn: write the same in all groups"):
+        ps.emulate(scenario({**BULK, "ecn": True}, BULK))
+
+
+def test_a_scenario_without_real_hosts_is_no_emulation() -> None:
+    if WHY_NOT is not None:
+        pytest.skip(WHY_NOT)
+    with pytest.raises(ps.ScenarioError, match='each of them has endpoint = "simulated"'):
+        ps.emulate(scenario({**BULK, "endpoint": "simulated"}))
+
+
+def test_keys_that_the_kernel_decides_are_named() -> None:
+    given = scenario({**BULK, "delayed_ack": "40 ms", "initial_window": "4 packets"}, BULK)
+    assert left_to_the_kernel(given) == ["flows.0: the kernel decides for itself about delayed_ack"]
+
+
+def test_a_run_is_as_good_as_its_worst_repetition() -> None:
+    def finding(level: str, reason: str) -> dict[str, str]:
+        return {"level": level, "reason": reason, "remedy": "wait"}
+
+    totals = [
+        {"emulation": {"level": "valid", "findings": [finding("valid", "no priority")]}},
+        {"emulation": {"level": "invalid", "findings": [finding("invalid", "late"), finding("valid", "no priority")]}},
+    ]
+    assert _described(totals) == {"emulation": {"level": "invalid", "reasons": ["late; wait", "no priority; wait"]}}
+
+
+@on_the_kernel
+def test_the_command_line_says_how_far_to_believe_it(tmp_path: Path) -> None:
+    path = tmp_path / "short.toml"
+    path.write_text(scenario(BULK, seconds=1.5).toml(), encoding="utf-8")
+    arguments = ["emulate", str(path), "-o", str(tmp_path / "run"), "--accept-invalid"]
+    done = CliRunner().invoke(application(["emulate", "run"]), [*arguments, "--json"])
+    assert done.exit_code == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["instrument"] == "emulate"
+    assert said["emulation"]["level"] in {"valid", "doubtful", "invalid"}
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert f"the emulation is {said['emulation']['level']}" in page
+    assert "Predicted and emulated" in page
+    compared = CliRunner().invoke(application(["run", "compare"]), ["compare", str(tmp_path / "run"), str(tmp_path / "run")])
+    assert compared.exit_code == 0, compared.stderr
