@@ -196,6 +196,7 @@ def test_the_command_takes_any_results_and_writes_a_page(
         assert text in shown
     mixed = cli("compare", places[0], seen.directory)
     assert "are in one result only" in mixed.stderr
+    assert "not in D" in done.stdout, "the prediction says nothing of losses, in which the runs differ"
     assert "link/bottleneck" not in mixed.stdout
     found = json.loads(cli("compare", *places, "--json").stdout)
     assert [each["instrument"] for each in found["results"]] == [*["simulate"] * 3, "predict", "observe"]

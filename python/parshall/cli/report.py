@@ -52,10 +52,12 @@ def report(
 
 def _write(result: Result, directory: Path) -> Path:
     from parshall.records.storage import OBSERVED_PAGE, REPORT_FILE
-    from parshall.report import write_page
-    from parshall.traces import Observation
-    from parshall.traces import write_page as write_observed
 
-    if isinstance(result, Observation):
-        return write_observed(result, directory / OBSERVED_PAGE)
+    if result.instrument == "observe":
+        from parshall.traces import Observation
+        from parshall.traces import write_page as write_observed
+
+        return write_observed(Observation.load(directory), directory / OBSERVED_PAGE)
+    from parshall.report import write_page
+
     return write_page(result, directory / REPORT_FILE)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parshall.records import Result, storage
-from parshall.scenario import Scenario
-from parshall.schema import external
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from parshall.scenario import Scenario
 
 
 class Run(Result):
@@ -23,6 +23,9 @@ class Run(Result):
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario, every default filled in."""
+        from parshall.scenario import Scenario  # noqa: PLC0415 - it takes a while, and many a run is only measured
+        from parshall.schema import external  # noqa: PLC0415
+
         external.remember(self.metadata.get("controls", ()))
         scenario = Scenario(**self.metadata["scenario"])
         return scenario.placed(self.metadata["folder"], self.metadata["scenario_file"])
