@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from parshall.campaign.store import STORE_FILE, Store
 from parshall.errors import InputError
-from parshall.predict import Predicted
 from parshall.records import Result, storage
-from parshall.runs import Run
-from parshall.traces import Observation
 
-CLASSES: Sequence[type[Result]] = (Run, Observation, Predicted)
-"""Those of all instruments."""
+if TYPE_CHECKING:
+    from parshall.campaign import Store
 
 
 def load(place: str | Path) -> Result | Store:
@@ -22,7 +18,8 @@ def load(place: str | Path) -> Result | Store:
     Parameters
     ----------
     place
-        The directory that `parshall.run`, `parshall.observe` or `parshall.sweep` wrote, or a file in it.
+        The directory that `parshall.run`, `parshall.observe`, `parshall.sweep` or `Predicted.save` wrote, or a file in
+        it.
 
     Raises
     ------
@@ -33,6 +30,8 @@ def load(place: str | Path) -> Result | Store:
     directory = path.parent if path.is_file() else path
     if storage.holds_result(directory):
         return load_result(directory)
+    from parshall.campaign.store import STORE_FILE, Store  # noqa: PLC0415 - it takes a while to load
+
     if (directory / STORE_FILE).exists():
         return Store(directory)
     raise InputError(f"{place}: no results; accepted: the directory of a run, an observation or a store of sweeps")
@@ -46,5 +45,21 @@ def load_result(directory: str | Path) -> Result:
     RunNotFoundError
         The directory holds none, or one that was not finished.
     """
-    instrument = storage.read(Path(directory))["instrument"]
-    return next(each for each in CLASSES if instrument in each.instruments).load(directory)
+    return _class(storage.read(Path(directory))["instrument"]).load(directory)
+
+
+def _class(instrument: str) -> type[Result]:
+    """What a result of an instrument is; imported when there is one, for some take a second."""
+    match instrument:
+        case "observe":
+            from parshall.traces import Observation  # noqa: PLC0415
+
+            return Observation
+        case "predict":
+            from parshall.predict import Predicted  # noqa: PLC0415
+
+            return Predicted
+        case _:
+            from parshall.runs import Run  # noqa: PLC0415
+
+            return Run

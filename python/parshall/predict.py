@@ -118,9 +118,10 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
 
 
 def _provenance(scenario: Any, net: network.Network) -> dict[str, Any]:
-    """What was predicted, and how many flows each group has."""
+    """What was predicted: the scenario's name and file, its links, and its groups with their flows and paths."""
     given = {} if isinstance(scenario, Mapping) else {"name": scenario.name, "scenario_file": scenario.source}
-    return {**given, "group_flows": {group.name: group.count for group in net.groups}}
+    groups = [{"name": group.name, "count": group.count, "path": list(group.path)} for group in net.groups]
+    return {**given, "groups": groups, "links": [{"name": link.name} for link in net.links]}
 
 
 def _as_run(net: network.Network, measured: Any) -> network.Network:

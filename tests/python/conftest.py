@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import parshall as ps
-from parshall.cli.app import VERBS, application
+from parshall.cli.app import application, needed
 
 Document = dict[str, Any]
 
@@ -77,7 +77,12 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Runs the command line in `tmp_path`, in this process."""
     monkeypatch.chdir(tmp_path)
     runner = CliRunner()
-    return lambda *arguments: runner.invoke(application(VERBS), [str(argument) for argument in arguments])
+
+    def invoke(*arguments: object) -> Any:
+        words = [str(argument) for argument in arguments]
+        return runner.invoke(application(needed(words)), words)
+
+    return invoke
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 
 import parshall as ps
 from parshall.errors import OutputExistsError, RunNotFoundError
+from parshall.report import page_html
 from parshall.stats.verdict import Verdict
 
 SCENARIO: dict[str, Any] = {
@@ -109,6 +110,14 @@ def test_a_prediction_is_compared_by_its_range(several: list[Path]) -> None:
     assert total.mean == pytest.approx(3 * b.mean)
 
 
+def test_the_goodput_of_a_prediction_is_of_the_same_direction_as_a_runs() -> None:
+    there, back = ({"name": name, "rtt": "60 ms", "congestion_control": "reno"} for name in ("there", "back"))
+    bottleneck = {"rate": "5 Mbit/s", "reverse": {"rate": "1 Mbit/s"}}
+    both = {"duration": "10 s", "bottleneck": bottleneck, "flows": [there, {**back, "direction": "reverse"}]}
+    found = ps.predict(ps.Scenario.from_document(both)).quantities()
+    assert found["goodput_bps"].interval.mean == found["group/there/goodput_bps"].interval.mean
+
+
 def test_a_difference_of_two_predictions_needs_no_spread() -> None:
     medium = {"rate": "1 Gbit/s", "loss": {"name": "bernoulli", "probability": 1e-3}}
     alone = {**SCENARIO, "bottleneck": medium, "duration": "200 s", "probes": {}}
@@ -187,6 +196,7 @@ def test_the_command_takes_any_results_and_writes_a_page(
         assert text in shown
     mixed = cli("compare", places[0], seen.directory)
     assert "are in one result only" in mixed.stderr
+    assert "not in D" in done.stdout, "the prediction says nothing of losses, in which the runs differ"
     assert "link/bottleneck" not in mixed.stdout
     found = json.loads(cli("compare", *places, "--json").stdout)
     assert [each["instrument"] for each in found["results"]] == [*["simulate"] * 3, "predict", "observe"]
@@ -207,6 +217,29 @@ def test_the_command_takes_any_results_and_writes_a_page(
         refused = cli("compare", *arguments)
         assert refused.exit_code == 2
         assert message in refused.stderr
+
+
+def test_every_result_has_its_page(
+    cli: Callable[..., Any], several: list[Path], seen: ps.Observation, tmp_path: Path
+) -> None:
+    predicted = ps.predict(ps.Scenario.from_document(MANY)).save(tmp_path / "predicted")
+    assert seen.directory is not None
+    for place, name, words in (
+        (several[0], "report.html", "Predicted and simulated"),
+        (predicted, "report.html", "from empty to full buffers"),
+        (seen.directory, "observe.html", "how far they can be trusted"),
+    ):
+        done = cli("report", place)
+        assert done.exit_code == 0, done.stderr
+        assert words in (place / name).read_text()
+    refused = cli("report", predicted, "--figures", tmp_path / "figures")
+    assert refused.exit_code == 2
+    assert "is no run" in refused.stderr
+
+
+def test_a_prediction_takes_what_was_observed(seen: ps.Observation) -> None:
+    predicted = ps.predict(ps.Scenario.from_document(SCENARIO), seen)
+    assert predicted.throughput, "groups of another name have no measured values"
 
 
 # --- one result ---
@@ -265,6 +298,7 @@ def test_an_unknown_instrument_is_named_and_an_emulated_run_is_a_run(several: li
         if instrument == "emulate":
             loaded = ps.load(tmp_path)
             assert (type(loaded), loaded.instrument) == (ps.Run, "emulate")
+            assert "Predicted and emulated" in page_html(ps.Run(several[0], loaded.metadata))
     with pytest.raises(
         RunNotFoundError, match='instrument: found "guess"; accepted: simulate, emulate, observe, predict'
     ):

@@ -69,7 +69,7 @@ def _results(places: list[str], baseline: str | None, output: Path | None, at_le
     comparison = compared(*map(load_result, places), baseline=baseline, at_least=at_least, names=places)
     if output is not None:
         from parshall.records.storage import guarded
-        from parshall.report.comparing import write_page
+        from parshall.report.comparison_page import write_page
 
         guarded(lambda: write_page(comparison, output))
     if as_json:
@@ -104,7 +104,7 @@ def _show(comparison: Comparison) -> None:
         columns = texts[:1]
         for place, (text, each) in enumerate(zip(texts[1:], row.differences, strict=True), 1):
             difference = "" if each is None or each.difference is None else interval_text(each.difference, row.unit)
-            verdict = "" if each is None else worded(each.verdict, comparison.at_least, letter(place))
+            verdict = "" if each is None else worded(each.verdict, comparison, letter(place))
             columns += [text, difference, verdict]
         where = row.key.rpartition("/")[0]
         shown.add_row(f"{where + ': ' if where else ''}{row.label}", *columns)

@@ -1,18 +1,21 @@
-"""``parshall report``: the page of a run, and its figures as files."""
+"""``parshall report``: the page of a result, and the figures of a run as files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parshall.cli.console import Quiet, note, verb
 
+if TYPE_CHECKING:
+    from parshall.records import Result
+
 
 @verb
 def report(
-    directory: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", show_default=False)],
+    directory: Annotated[Path, typer.Argument(metavar="RESULT", help="The directory of a result.", show_default=False)],
     figures: Annotated[
         Path | None,
         typer.Option(
@@ -21,11 +24,11 @@ def report(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write the page of a run (again), or its figures as PNG and SVG, or as one PDF."""
+    """Write the page of a result (again), or the figures of a run as PNG and SVG, or as one PDF."""
     from parshall.errors import InputError
+    from parshall.loading import load_result
     from parshall.records import storage
-    from parshall.report import write_figures, write_page, write_pdf
-    from parshall.runs import Run
+    from parshall.report import write_figures, write_pdf
 
     if (directory / "store.json").exists():
         raise InputError(
@@ -33,13 +36,28 @@ def report(
         )
     if figures is not None and figures.suffix in {".png", ".svg"}:
         raise InputError(f"--figures: found {figures}; write a directory, or a file that ends in .pdf")
-    run = Run.load(directory)
+    result = load_result(directory)
     if figures is None:
-        written = [storage.guarded(lambda: write_page(run, directory / storage.REPORT_FILE))]
+        written = [storage.guarded(lambda: _write(result, directory))]
+    elif result.instrument in {"observe", "predict"}:
+        raise InputError(f"--figures: {directory} is no run; its figures are those of its page")
     elif figures.suffix == ".pdf":
-        written = [storage.guarded(lambda: write_pdf(run, figures))]
+        written = [storage.guarded(lambda: write_pdf(result, figures))]
     else:
-        written = storage.guarded(lambda: write_figures(run, figures))
+        written = storage.guarded(lambda: write_figures(result, figures))
     if not quiet:
         for path in written:
             note(str(path))
+
+
+def _write(result: Result, directory: Path) -> Path:
+    from parshall.records.storage import OBSERVED_PAGE, REPORT_FILE
+
+    if result.instrument == "observe":
+        from parshall.traces import Observation
+        from parshall.traces import write_page as write_observed
+
+        return write_observed(Observation.load(directory), directory / OBSERVED_PAGE)
+    from parshall.report import write_page
+
+    return write_page(result, directory / REPORT_FILE)

@@ -111,7 +111,7 @@ class Predicted(Result):
 
     def group_names(self) -> list[str]:
         """The groups of flows, in the order of the scenario."""
-        return list(self.metadata.get("group_flows", {}))
+        return [group["name"] for group in self.metadata.get("groups", ())]
 
     def quantity(self, name: str) -> Metric:
         """One of `quantities`.

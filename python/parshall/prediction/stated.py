@@ -5,7 +5,7 @@
 | ``group/NAME/goodput_bps``, ``cwnd_packets``, ``rtt_s`` | throughput of TCP, the goodput of datagrams |
 | ``group/NAME/completion_s`` | completion times, of groups whose transfers have one size |
 | ``link/NAME/queue_packets``, ``queueing_delay_s``, ``utilisation``, ``loss_rate`` | queues |
-| ``goodput_bps`` | the sum over all groups, if models speak of each |
+| ``goodput_bps`` | the sum over the groups of the forward direction, if models speak of each |
 
 Of several models of a group or link, the first that has an answer from the scenario alone speaks: those of a family
 stand in the order from the most to the least detailed. A full link has three readings (`Reading`), which are no
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from parshall.prediction.answers import Reading
 from parshall.quantities.measuring import ALL_FLOWS, Metric, Metrics
 from parshall.quantities.naming import named
+from parshall.quantities.tables import backward
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Stated
 
@@ -41,21 +42,27 @@ _OF_RUNS = (Reading.MEASURED_EVENTS, Reading.MEASURED_PACKETS)
 
 def quantities(predicted: Predicted) -> Metrics:
     """By name; only those that a model has an answer for."""
-    counts = predicted.metadata.get("group_flows", {})
+    counts = _counts(predicted)
     found = {metric.key: metric for metric in _stated(predicted, counts)}
-    whole = _over_groups(found, counts, "goodput_bps")
+    forward = {name: count for name, count in counts.items() if name not in backward(predicted.metadata)}
+    whole = _over_groups(found, forward, "goodput_bps")
     if whole is not None:
-        total = _metric("goodput_bps", _scaled(whole, sum(counts.values())))
+        total = _metric("goodput_bps", _scaled(whole, sum(forward.values())))
         found = {total.key: total, **found}
     return found
 
 
 def of_all_flows(predicted: Predicted) -> Metrics:
     """Means over all flows, where the models speak of each group."""
-    counts = predicted.metadata.get("group_flows", {})
+    counts = _counts(predicted)
     found = {metric.key: metric for metric in _stated(predicted, counts)}
     means = {f"group/{ALL_FLOWS}/{key}": _over_groups(found, counts, key) for key in _GROUP}
     return {name: _metric(name, interval) for name, interval in means.items() if interval is not None}
+
+
+def _counts(predicted: Predicted) -> dict[str, int]:
+    """How many flows each group has."""
+    return {group["name"]: group["count"] for group in predicted.metadata.get("groups", ())}
 
 
 def _over_groups(found: Metrics, counts: Mapping[str, int], key: str) -> Interval | None:

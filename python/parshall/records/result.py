@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -160,8 +159,8 @@ class Result:
 
     @property
     def links(self) -> pl.DataFrame | None:
-        """One row a link; a trace has none."""
-        return self.table("links")
+        """One row a link; None of a trace, which shows none."""
+        return self.tables.get("links")
 
     @property
     def transfers(self) -> pl.DataFrame | None:
@@ -265,11 +264,6 @@ class Result:
         """The analytic models' answers, one row each (`parshall.predict.flatten`)."""
         return list(self.metadata.get("predicted", ()))
 
-    @property
-    def totals(self) -> list[dict[str, Any]]:
-        """Totals of each repetition: events, CPU time, packets of each link."""
-        return [self._totals(folder / storage.TOTALS_FILE) for folder in self._folders()]
-
     def files(self, name: str) -> list[Path]:
         """Files of the repetitions that are no tables, one each: ``captures/bottleneck.pcap``.
 
@@ -289,14 +283,6 @@ class Result:
         if self.directory is None:
             return []
         return [self.directory / storage.REPETITIONS / f"{number:04d}" for number in self.repetitions]
-
-    def _totals(self, path: Path) -> dict[str, Any]:
-        self._check(path)
-        try:
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            raise storage.damaged(path) from None
-        return found
 
     def _collected(self, name: str) -> pl.DataFrame | None:
         import polars as pl  # noqa: PLC0415 - a prediction has no tables

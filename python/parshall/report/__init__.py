@@ -4,7 +4,8 @@
 | --- | --- |
 | `page` | `write_page`, `summary_html` (notebooks) |
 | `writing` | `write_figures`: PNG, SVG or PDF; `write_pdf`: all in one |
-| `comparison` | `compare`: results, metric by metric; `comparing`: the same in words, and its page |
+| `comparison` | `compare`: results, metric by metric |
+| `comparing`, `comparison_page` | the same in words, and as a page |
 | `figures` | the catalog: one small file a figure, data -> `plot.Plot` |
 | `interactive`, `static` | a `Plot` drawn by plotly.js and by matplotlib |
 | `metrics`, `tables`, `headline`, `predicted`, `words` | what the page says, before it is laid out |

@@ -1,24 +1,17 @@
-"""A comparison in words: the rows of a table, a fragment for notebooks, and a page."""
+"""A comparison in words: the rows of a table, and a fragment for notebooks."""
 
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parshall import notebook
-from parshall.report.document import Document, Section, Table, write_document
-from parshall.report.numbers import ABSENT, NO_BREAK, counted, significant
+from parshall.report.numbers import ABSENT, NO_BREAK, significant
 from parshall.report.uncertainty import interval_text
 from parshall.stats.verdict import Verdict
 
 if TYPE_CHECKING:
     from parshall.report.comparison import Comparison, MetricComparison, Row
-
-FROM = ("scenario_file", "sources", "seed", "started")
-"""What the page says of where each result comes from."""
 
 
 def letter(place: int) -> str:
@@ -39,24 +32,27 @@ def cells(comparison: Comparison, row: Row) -> list[str]:
     texts = [row.label, interval_text(row.intervals[0], row.unit)]
     for place, (interval, difference) in enumerate(zip(row.intervals[1:], row.differences, strict=True), 1):
         texts.append(interval_text(interval, row.unit))
-        texts += [_difference(difference), remark(difference, comparison.at_least, letter(place))]
+        texts += [_difference(difference), remark(difference, comparison, letter(place))]
     return texts
 
 
-def remark(difference: MetricComparison | None, at_least: float, name: str) -> str:
+def remark(difference: MetricComparison | None, comparison: Comparison, name: str) -> str:
     """What a difference shows: ``2.8 % lower, better for A``."""
     if difference is None:
         return ""
-    verdict = worded(difference.verdict, at_least, name)
+    verdict = worded(difference.verdict, comparison, name)
     if difference.better is None or difference.relative is None:
         return verdict
     percent = f"{significant(abs(100 * difference.relative), 2)}{NO_BREAK}%"
     return f"{percent} {verdict}, better for {letter(0) if difference.better == 'a' else name}"
 
 
-def worded(verdict: Verdict, at_least: float, name: str) -> str:
-    """A verdict of a result that is called by a letter."""
-    return f"only in {name}" if verdict is Verdict.ONLY_B else verdict.text(at_least)
+def worded(verdict: Verdict, comparison: Comparison, name: str) -> str:
+    """A verdict of a result that is called by a letter; of more than two, what is missing is said of that one alone."""
+    lacking = {Verdict.ONLY_A: name, Verdict.ONLY_B: letter(0)}
+    if verdict in lacking and len(comparison.results) > 2:
+        return f"not in {lacking[verdict]}"
+    return verdict.text(comparison.at_least)
 
 
 def note(comparison: Comparison) -> str:
@@ -87,62 +83,6 @@ def fragment(comparison: Comparison) -> str:
     named = ", ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
     rows = [cells(comparison, row) for row in comparison.rows]
     return notebook.fragment(named, note(comparison), notebook.table(header(comparison), rows))
-
-
-def document(comparison: Comparison) -> Document:
-    """The page: what is compared, what differs and matters, the rest, and what some results do not have."""
-    whole = [row for row in comparison.rows if not row.missing]
-    parted = [row for row in comparison.rows if row.missing]
-    matter = [row for row in whole if row.matters]
-    sections = [
-        Section("What is compared", [note(comparison)], [_listed(comparison)]),
-        _section("What differs and matters", comparison, matter, "No difference is shown that matters."),
-        _section("The rest", comparison, [row for row in whole if not row.matters], "Nothing."),
-    ]
-    if parted:
-        lacking = Table(
-            "",
-            ("Metric", *(letter(place) for place in range(len(comparison.results)))),
-            [(row.label, *(interval_text(each, row.unit) for each in row.intervals)) for row in parted],
-            numbers=range(1, len(comparison.results) + 1),
-        )
-        sections.append(Section("Not in all results", [f"{ABSENT} where a result does not have it."], [lacking]))
-    return Document(
-        kind="comparison",
-        title=", ".join(each.name for each in comparison.results),
-        description=f"{counted(len(comparison.results), 'result')} quantity by quantity, each against {letter(0)}.",
-        byline=[f"Parshall {metadata.version('parshall')}"],
-        sections=sections,
-    )
-
-
-def write_page(comparison: Comparison, path: str | Path) -> Path:
-    """Write the page of a comparison to `path`, all or nothing.
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
-    """
-    return write_document(document(comparison), path)
-
-
-def _section(heading: str, comparison: Comparison, rows: Sequence[Row], nothing: str) -> Section:
-    if not rows:
-        return Section(heading, [nothing])
-    columns = header(comparison)
-    numbers = [place for place, label in enumerate(columns) if place and label]
-    return Section(heading, (), [Table("", columns, [cells(comparison, row) for row in rows], numbers)])
-
-
-def _listed(comparison: Comparison) -> Table:
-    rows = []
-    for place, each in enumerate(comparison.results):
-        known = [(key, each.provenance[key]) for key in FROM if key in each.provenance]
-        texts = [", ".join(value) if isinstance(value, list) else str(value) for _, value in known]
-        origin = "; ".join(f"{key.replace('_', ' ')} {text}" for (key, _), text in zip(known, texts, strict=True))
-        rows.append((letter(place), each.name, each.instrument, origin))
-    return Table("", ("", "Result", "Instrument", "From"), rows)
 
 
 def _difference(comparison: MetricComparison | None) -> str:

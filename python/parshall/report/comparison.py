@@ -216,10 +216,8 @@ def compare(
         )
         for key in keys
     ]
-    compared_results = [
-        Compared(called[place], results[place].instrument, results[place].provenance) for place in order
-    ]
-    return Comparison(compared_results, sorted(rows, key=lambda row: _relevance(row, at_least)), at_least)
+    described = [Compared(called[place], results[place].instrument, results[place].provenance) for place in order]
+    return Comparison(described, sorted(rows, key=lambda row: _relevance(row, at_least)), at_least)
 
 
 def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | str | None) -> int:

@@ -1,6 +1,7 @@
-"""A page that is not of one run: sections of prose, tables and figures, in one self-contained HTML file.
+"""A page: sections of prose, tables and figures, in one self-contained HTML file.
 
-Studies, designs, observations and sweeps say what they found as a `Document`; how it looks is decided here, once.
+Runs, studies, designs, observations, sweeps and comparisons say what they found as a `Document`; how it looks is
+decided here, once.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 from parshall.files import write_atomically
 from parshall.report.html import drawing, frame, template
@@ -58,13 +60,29 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class Block:
+    """What has a look of its own: a macro of ``blocks.html.j2``, and what it is given."""
+
+    kind: Literal["facts", "measures", "missing", "predictions", "tiles", "words"]
+    content: Any
+
+
+@dataclass(frozen=True)
 class Section:
-    """A heading, and what stands under it: paragraphs, then tables, then figures."""
+    """A heading, and what stands under it: paragraphs, then tables, figures and blocks.
+
+    Parameters
+    ----------
+    name
+        Of links to it; else it has its number.
+    """
 
     heading: str
     paragraphs: Sequence[str] = ()
     tables: Sequence[Table] = ()
     figures: Sequence[Drawn] = ()
+    blocks: Sequence[Block] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +99,8 @@ class Document:
         Short facts: scale, version, date.
     sections
         In the order of reading.
+    warnings
+        What a reader must know first: a few words in bold, and a sentence.
     """
 
     kind: str
@@ -88,6 +108,7 @@ class Document:
     description: str
     byline: Sequence[str]
     sections: Sequence[Section]
+    warnings: Sequence[tuple[str, str]] = ()
 
     def __post_init__(self) -> None:
         names = [figure.name for figure in self.figures]
@@ -113,12 +134,15 @@ def document_html(document: Document) -> str:
         name=document.title,
         description=document.description,
         byline=document.byline,
+        warnings=document.warnings,
         sections=[
             {
                 "heading": section.heading,
                 "paragraphs": section.paragraphs,
                 "tables": section.tables,
                 "figures": [drawing(figure.name, figure.title, figure.plot) for figure in section.figures],
+                "blocks": section.blocks,
+                "name": section.name,
             }
             for section in document.sections
         ],

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,12 +78,29 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
     made.filters["code"] = _code
+    made.filters["gauge"] = _gauge
     return made
 
 
 def _code(text: str) -> Markup:
     """`text`, escaped, with what is between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
+
+
+def _gauge(ratio: float) -> Markup:
+    """A ratio on a logarithmic scale from 1/2 to 2, as a small drawing; an arrow head where it is beyond."""
+    place = min(1.0, max(-1.0, math.log2(ratio))) if ratio > 0 else -1.0
+    x = 50 + 46 * place
+    beyond = not 0.5 <= ratio <= 2.0
+    mark = (
+        f'<path d="M{x - 4 * place:g} 3L{x + 4 * place:g} 8L{x - 4 * place:g} 13z" fill="var(--series-0)"/>'
+        if beyond
+        else f'<circle cx="{x:.1f}" cy="8" r="4" fill="var(--series-0)"/>'
+    )
+    return Markup(  # noqa: S704 - numbers only
+        '<svg viewBox="0 0 100 16" aria-hidden="true"><path d="M4 8H96" stroke="var(--grid)" stroke-width="2"/>'
+        f'<path d="M50 1V15" stroke="var(--muted)"/>{mark}</svg>'
+    )
 
 
 def _asset(name: str) -> str:

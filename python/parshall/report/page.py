@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from markupsafe import Markup
-
-from parshall.files import write_atomically
+from parshall.predict import Predicted
 from parshall.records import Result
 from parshall.report import predicted, sampled, starved, words
+from parshall.report.document import Block, Document, Drawn, Section, document_html, write_document
 from parshall.report.figures import CATALOG
 from parshall.report.headline import headline
-from parshall.report.html import drawing, frame, template
+from parshall.report.html import drawing, template
 from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
-from parshall.report.tables import groups_table, latency_table, links_table, own_table, transfers_table
+from parshall.report.tables import Table, groups_table, latency_table, links_table, own_table, transfers_table
 
 
 def write_page(run: Result, path: str | Path) -> Path:
@@ -27,36 +25,68 @@ def write_page(run: Result, path: str | Path) -> Path:
     OSError
         It cannot be written.
     """
-    return write_atomically(Path(path), page_html(run))
+    return write_document(document(run), path)
 
 
 def page_html(run: Result) -> str:
     """The report of `run` as one self-contained HTML document."""
+    return document_html(document(run))
+
+
+def document(run: Result) -> Document:
+    """The report of `run`: results, what was run, predictions, figures, links, and how it was made.
+
+    Of a prediction it is that alone.
+    """
+    if isinstance(run, Predicted):
+        ranges = "A range beside a value is that from empty to full buffers of the full links."
+        view = predicted.beside(run, {})
+        alone = Section("Predicted", [ranges], blocks=[Block("predictions", view)], name="predicted")
+        made = Section("How it was made", blocks=[Block("facts", _facts(run))], name="provenance")
+        return Document("prediction", name_of(run), "", byline(run), [alone, made])
     plots, missing = prepared(run)
     scenario = words.document(run)
+    view = predicted.view(run)
     tables = [groups_table(run), latency_table(run), transfers_table(run), own_table(run)]
-    return template("page.html.j2").render(
-        name=name_of(run),
-        description=scenario.get("description") or "",
-        byline=byline(run),
-        interrupted=_interrupted(run),
-        warnings=run.metadata.get("warnings") or [],
-        emulation=run.metadata.get("emulation"),
-        off_loads=sampled.off_loads(run),
-        starved=starved.starved(run),
-        headline=headline(run),
-        tables=[table for table in tables if table is not None],
-        words=words.sentences(scenario),
-        source=words.source(scenario),
-        done=INSTRUMENT[run.instrument],
-        predicted=predicted.view(run),
-        gauge=gauge,
-        figures=[drawing(figure.name, figure.title, plot) for figure, plot in plots],
-        missing=missing,
-        links=links_table(run),
-        facts=_facts(run),
-        **frame({figure.name: plot for figure, plot in plots}),
-    )
+    links = links_table(run)
+    figures = [
+        Drawn(figure.name, f"Figure {number}. {figure.title}", plot) for number, (figure, plot) in enumerate(plots, 1)
+    ]
+    described = {"sentences": words.sentences(scenario), "source": words.source(scenario)}
+    sections = [
+        Section("Results", blocks=[Block("tiles", headline(run)), *_measures(tables)], name="answer"),
+        Section("What was run", blocks=[Block("words", described)], name="scenario"),
+        Section(f"Predicted and {view.did}", blocks=[Block("predictions", view)], name="predicted"),
+        Section("Figures", figures=figures, blocks=[Block("missing", missing)] if missing else [], name="figures"),
+        *([Section("Links", blocks=_measures([links]), name="links")] if links is not None else []),
+        Section("How it was made", blocks=[Block("facts", _facts(run))], name="provenance"),
+    ]
+    return Document("one run", name_of(run), scenario.get("description") or "", byline(run), sections, _warnings(run))
+
+
+def _measures(tables: Iterable[Table | None]) -> list[Block]:
+    return [Block("measures", table) for table in tables if table is not None]
+
+
+def _warnings(run: Result) -> list[tuple[str, str]]:
+    interrupted = _interrupted(run)
+    doubts = run.metadata.get("warnings") or []
+    return [
+        *([("This run was interrupted.", interrupted)] if interrupted else []),
+        *_validity(run),
+        *(("Doubtful as it stands.", f"{doubt[:1].upper()}{doubt[1:]}.") for doubt in doubts),
+        *(("Another load than asked for.", sentence) for sentence in sampled.off_loads(run)),
+        *(("Flows were locked out.", sentence) for sentence in starved.starved(run)),
+    ]
+
+
+def _validity(run: Result) -> list[tuple[str, str]]:
+    """How far an emulation can be believed, and why."""
+    emulation = run.metadata.get("emulation")
+    if emulation is None:
+        return []
+    reasons = " ".join(f"{reason[:1].upper()}{reason[1:]}." for reason in emulation["reasons"])
+    return [(f"Real Linux TCP; the emulation is {emulation['level']}.", reasons)]
 
 
 def summary_html(run: Result, figures: tuple[str, ...] = ("traffic", "goodput")) -> str:
@@ -87,11 +117,7 @@ def prepared(run: Result) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure,
 
 def name_of(run: Result) -> str:
     """What the run is called."""
-    return str(run.metadata.get("name") or "Run")
-
-
-INSTRUMENT = {"simulate": "simulated", "emulate": "emulated", "observe": "observed", "predict": "predicted"}
-"""What an instrument has done."""
+    return run.name or "Run"
 
 
 def byline(run: Result) -> list[str]:
@@ -99,7 +125,7 @@ def byline(run: Result) -> list[str]:
     known = run.metadata
     parts = []
     if known.get("started"):
-        parts.append(f"{INSTRUMENT[run.instrument]} on {str(known['started'])[:10]}")
+        parts.append(f"{predicted.did(run)} on {str(known['started'])[:10]}")
     if known.get("seed") is not None:
         parts.append(f"seed {known['seed']}")
     finished = known.get("repetitions_finished")
@@ -109,22 +135,6 @@ def byline(run: Result) -> list[str]:
     if version:
         parts.append(f"Parshall {version}")
     return parts
-
-
-def gauge(ratio: float) -> Markup:
-    """A ratio on a logarithmic scale from 1/2 to 2, as a small drawing; an arrow head where it is beyond."""
-    place = min(1.0, max(-1.0, math.log2(ratio))) if ratio > 0 else -1.0
-    x = 50 + 46 * place
-    beyond = not 0.5 <= ratio <= 2.0
-    mark = (
-        f'<path d="M{x - 4 * place:g} 3L{x + 4 * place:g} 8L{x - 4 * place:g} 13z" fill="var(--series-0)"/>'
-        if beyond
-        else f'<circle cx="{x:.1f}" cy="8" r="4" fill="var(--series-0)"/>'
-    )
-    return Markup(  # noqa: S704 - numbers only
-        '<svg viewBox="0 0 100 16" aria-hidden="true"><path d="M4 8H96" stroke="var(--grid)" stroke-width="2"/>'
-        f'<path d="M50 1V15" stroke="var(--muted)"/>{mark}</svg>'
-    )
 
 
 def _interrupted(run: Result) -> str:
@@ -159,5 +169,6 @@ def _facts(run: Result) -> list[tuple[str, str]]:
         for label, table in (("Versions", known.get("versions")), ("Machine", known.get("host")))
         if isinstance(table, Mapping) and table
     ]
-    facts.append(("Data", "Every number here comes from the Parquet tables beside this page, in repetitions/."))
+    if run.repetitions:
+        facts.append(("Data", "Every number here comes from the Parquet tables beside this page, in repetitions/."))
     return facts

@@ -22,9 +22,11 @@ from parshall.report.uncertainty import with_unit
 
 NO_MODEL = "no model"
 _FROM_SCENARIO = "From the scenario alone"
-_AT_EVENTS = "At the simulated RTT and rate of loss events"
-_AT_PACKETS = "At the simulated RTT and rate of lost packets"
-_PARTS = {"measured_events": _AT_EVENTS, "measured_packets": _AT_PACKETS}
+_PARTS = {
+    "measured_events": "At the {did} RTT and rate of loss events",
+    "measured_packets": "At the {did} RTT and rate of lost packets",
+}
+_DID = {"emulate": "emulated", "predict": "predicted"}
 _BUFFER_WORDS = {
     "shortest_queue": "empty buffers",
     "middle_queue": "half-full buffers",
@@ -85,6 +87,8 @@ class View:
     sections: tuple[Section, ...] = ()
     models: tuple[Entry, ...] = ()
     assumptions: tuple[str, ...] = field(default=())
+    did: str = "simulated"
+    """What was done with the scenario beside predicting it."""
 
     @property
     def has_ratios(self) -> bool:
@@ -97,21 +101,26 @@ Answer = Mapping[str, Any]
 
 def view(run: Result) -> View:
     """The predictions of `run`; an empty view if there are none."""
-    return beside(run.predicted, run.quantities()) if run.predicted else View()
+    return beside(run.predicted, run.quantities(), did(run)) if run.predicted else View(did=did(run))
 
 
-def beside(predicted: Any, metrics: Metrics) -> View:
-    """Predictions beside what was simulated; `metrics` are empty if nothing was."""
+def did(run: Result) -> str:
+    """What gave the run: it was ``simulated``, or ``emulated``."""
+    return _DID.get(run.instrument, "simulated")
+
+
+def beside(predicted: Any, metrics: Metrics, did: str = "simulated") -> View:
+    """Predictions beside what was measured of a run, which was simulated or not; `metrics` are empty without one."""
     found = answers(predicted)
     flows = [answer for answer in found if answer["quantity"] == "goodput_bps"]
-    sections = [_throughput(group, rows, metrics) for group, rows in _by_subject(flows, "control").items()]
+    sections = [_throughput(group, rows, metrics, did) for group, rows in _by_subject(flows, "control").items()]
     transfers = [answer for answer in found if answer["quantity"] == "completion_s"]
     sections += [_completion(group, rows) for group, rows in _by_subject(transfers).items()]
     sections += [_datagrams(group, rows, metrics) for group, rows in _by_subject(flows, "offered_bps").items()]
     queues = [answer for answer in found if answer["quantity"] == "mean_queue_packets"]
     sections += [_queue(link, rows, metrics) for link, rows in _by_subject(queues).items()]
     names = {answer["model"] for answer in found}
-    return View(tuple(sections), tuple(entry for entry in CATALOG if entry.name in names), ASSUMPTIONS)
+    return View(tuple(sections), tuple(entry for entry in CATALOG if entry.name in names), ASSUMPTIONS, did)
 
 
 def answers(predicted: Any) -> list[Answer]:
@@ -129,11 +138,11 @@ def _by_subject(found: Iterable[Answer], key: str = "subject") -> dict[str, list
     return subjects
 
 
-def _throughput(group: str, found: Sequence[Answer], metrics: Metrics) -> Section:
+def _throughput(group: str, found: Sequence[Answer], metrics: Metrics, did: str) -> Section:
     control = found[0]["control"]
     by_part: dict[str, dict[str, list[Answer]]] = {}
     for answer in found:
-        title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO)
+        title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO).format(did=did)
         by_part.setdefault(title, {}).setdefault(answer["model"] or NO_MODEL, []).append(answer)
     parts = [
         Part(title, [row for model, given in models.items() for row in _throughput_rows(model, given)])
@@ -197,7 +206,7 @@ def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
 def _completion(group: str, found: Sequence[Answer]) -> Section:
     parts: dict[str, list[Row]] = {}
     for answer in found:
-        title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO)
+        title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO).format(did=did)
         name = ", ".join(
             words
             for words in (

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parshall.records import Result
-from parshall.scenario import Scenario
-from parshall.schema import external
+from parshall.records import Result, storage
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from parshall.scenario import Scenario
 
 
 class Run(Result):
@@ -22,6 +23,9 @@ class Run(Result):
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario, every default filled in."""
+        from parshall.scenario import Scenario  # noqa: PLC0415 - it takes a while, and many a run is only measured
+        from parshall.schema import external  # noqa: PLC0415
+
         external.remember(self.metadata.get("controls", ()))
         scenario = Scenario(**self.metadata["scenario"])
         return scenario.placed(self.metadata["folder"], self.metadata["scenario_file"])
@@ -43,6 +47,11 @@ class Run(Result):
     def links(self) -> pl.DataFrame:
         """One row a link."""
         return self._required("links")
+
+    @property
+    def totals(self) -> list[dict[str, Any]]:
+        """Totals of each repetition: events, CPU time, packets of each link."""
+        return [self._totals(folder / storage.TOTALS_FILE) for folder in self._folders()]
 
     def captures(self, link: str) -> list[Path]:
         """The captures of a link, one a repetition (`probes.pcap`; docs/captures.md).
@@ -75,6 +84,14 @@ class Run(Result):
             It was not logged, or a file is not what was written.
         """
         return self.files(f"qlog/{group}-{flow}.sqlog")
+
+    def _totals(self, path: Path) -> dict[str, Any]:
+        self._check(path)
+        try:
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise storage.damaged(path) from None
+        return found
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the numbers, and figures."""
