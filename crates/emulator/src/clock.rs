@@ -1,6 +1,8 @@
 //! The clock of the real world: `CLOCK_MONOTONIC`.
 
-use parshall_units::{Duration, Instant};
+use parshall_units::Instant;
+use rustix::event::{poll, PollFd, PollFlags};
+use rustix::fd::BorrowedFd;
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{clock_gettime, ClockId, Timespec};
 
@@ -10,6 +12,10 @@ const NS_PER_S: u64 = 1_000_000_000;
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec.cast_unsigned() * NS_PER_S + now.tv_nsec.cast_unsigned()
+}
+
+fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / NS_PER_S).cast_signed(), tv_nsec: (ns % NS_PER_S).cast_signed() }
 }
 
 /// CPU time of this thread, s.
@@ -35,6 +41,14 @@ impl Clock {
         Instant::from_ps(monotonic_ns().saturating_sub(self.begin_ns).saturating_mul(1000))
     }
 
+    /// Sleeps until the network's time is this, or one of these can be read; whether that is so.
+    pub(crate) fn sleep_until_readable(self, at: Instant, devices: [BorrowedFd<'_>; 2]) -> bool {
+        let mut devices = devices.map(|device| PollFd::from_borrowed_fd(device, PollFlags::IN));
+        let now = self.now();
+        let left = at.max(now).since(now);
+        poll(&mut devices, Some(&timespec(left.as_ps().div_ceil(1000)))).is_ok_and(|readable| readable > 0)
+    }
+
     /// Sleeps until the network's time is this, or somewhat later.
     pub(crate) fn sleep_until(self, at: Instant) {
         let ns = self.begin_ns + at.as_ps().div_ceil(1000);
@@ -48,14 +62,12 @@ impl Clock {
     }
 }
 
-/// The first tick after `now`.
-pub(crate) fn next_tick(now: Instant, tick: Duration) -> Instant {
-    Instant::from_ps((now.as_ps() / tick.as_ps() + 1) * tick.as_ps())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parshall_units::Duration;
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixDatagram;
 
     #[test]
     fn a_sleep_ends_at_its_time_or_later() {
@@ -67,9 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn ticks_lie_at_multiples() {
-        let tick = Duration::from_ps(50);
-        let next = [0, 49, 50, 51].map(|now| next_tick(Instant::from_ps(now), tick).as_ps());
-        assert_eq!(next, [50, 50, 100, 100]);
+    fn what_comes_ends_a_sleep() {
+        let clock = Clock::beginning_at(monotonic_ns());
+        let ((quiet, _kept), (busy, other)) = (UnixDatagram::pair().unwrap(), UnixDatagram::pair().unwrap());
+        let until = clock.now() + Duration::from_millis(3);
+        assert!(!clock.sleep_until_readable(until, [quiet.as_fd(), busy.as_fd()]));
+        assert!(clock.now() >= until);
+        other.send(b"here").unwrap();
+        assert!(clock.sleep_until_readable(until + Duration::from_secs(60), [quiet.as_fd(), busy.as_fd()]));
+        assert!(clock.now() < until + Duration::from_secs(30));
     }
 }

@@ -1,14 +1,14 @@
 //! The network of a scenario in real time: packets of real hosts cross its links, queues and delays.
 //!
 //! Two hosts, each behind a TUN device (`IFF_NO_PI | IFF_VNET_HDR`, with checksum and segmentation offload): the senders' and the
-//! receivers'. Somebody else opens the devices and says which addresses are whose ([`Side`]). One thread ([`Emulator::run`])
-//! does at each tick:
+//! receivers'. Somebody else opens the devices and says which addresses are whose ([`Side`]). One thread ([`Emulator::run`]) sleeps
+//! until something is due or has come, but a tick at least since it looked last, and then does this:
 //!
 //! 1. read all packets that are there; cut super-packets to the segments that a network card would send ([`cut`]);
 //! 2. hand each segment into the [`Simulation`](parshall_sim::Simulation), and advance that to the clock;
 //! 3. write the packets that are due to the other host; segments of a TCP flow that follow each other are merged to one
 //!    super-packet, as the receiver's own kernel would ([`merge`]), so that its cost per packet does not limit the rate;
-//! 4. read once more: what the hosts answered at once has come at this moment, not at the next tick.
+//! 4. read once more: what the hosts answered at once has come at this moment, not a tick later.
 //!
 //! # What is not as in the scenario
 //!

@@ -15,11 +15,12 @@ pub struct Measured {
     pub cpu_s: f64,
     /// Whether the thread had real-time priority.
     pub real_time: bool,
-    /// Time between ticks, s.
+    /// The shortest time between two looks at the devices, a tick, s.
     pub tick_s: f64,
-    /// Ticks.
+    /// Looks at the devices.
     pub ticks: u64,
-    /// Ticks that were skipped, because the one before lasted longer or the kernel woke the thread too late.
+    /// Ticks by which looks began too late, because the one before lasted longer or the kernel woke the thread too late; parts
+    /// of a tick do not count.
     pub ticks_missed: u64,
     /// Packets that came from the hosts, super-packets cut.
     pub packets_in: u64,
@@ -62,7 +63,6 @@ pub(crate) struct Meter {
     pub(crate) counts: Measured,
     lateness: DelayHistogram,
     tick: Duration,
-    last_tick: u64,
     cpu_s: f64,
     machine: Option<Machine>,
 }
@@ -75,15 +75,13 @@ impl Meter {
             ..Measured::default()
         };
         let lateness = DelayHistogram::new();
-        Self { counts, lateness, tick, last_tick: 0, cpu_s: thread_cpu_s(), machine: Machine::now() }
+        Self { counts, lateness, tick, cpu_s: thread_cpu_s(), machine: Machine::now() }
     }
 
-    /// A tick, which began `now`.
-    pub(crate) fn tick(&mut self, now: Instant) {
-        let tick = now.as_ps() / self.tick.as_ps();
+    /// A look at the devices, which was planned for this time, and began `now`.
+    pub(crate) fn tick(&mut self, planned: Instant, now: Instant) {
         self.counts.ticks += 1;
-        self.counts.ticks_missed += tick.saturating_sub(self.last_tick + 1);
-        self.last_tick = tick;
+        self.counts.ticks_missed += now.max(planned).since(planned).as_ps() / self.tick.as_ps();
     }
 
     /// A packet that was due `at` has been written `now`.
@@ -150,10 +148,10 @@ mod tests {
     #[test]
     fn ticks_that_did_not_come_are_counted() {
         let mut meter = Meter::begin(Duration::from_ps(50), Priority::Usual);
-        for now in [0, 51, 100, 420, 450] {
-            meter.tick(Instant::from_ps(now));
+        for (planned, now) in [(0, 0), (50, 99), (150, 140), (200, 420)] {
+            meter.tick(Instant::from_ps(planned), Instant::from_ps(now));
         }
-        assert_eq!((meter.counts.ticks, meter.counts.ticks_missed), (5, 5));
+        assert_eq!((meter.counts.ticks, meter.counts.ticks_missed), (4, 4));
         meter.written(Instant::from_ps(400), Instant::from_ps(450));
         meter.written(Instant::from_ps(460), Instant::from_ps(450));
         let measured = meter.end(Instant::from_ps(500));

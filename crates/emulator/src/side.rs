@@ -6,7 +6,7 @@ use crate::pool::Pool;
 use crate::virtio;
 use crate::EmulatorError;
 use parshall_sim::Direction;
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{ioctl_fionbio, read, writev, Errno};
 use std::net::Ipv4Addr;
 
@@ -59,6 +59,10 @@ impl Side {
     pub(crate) fn prepare(&self, side: &'static str) -> Result<(), EmulatorError> {
         let refused = |source: Errno| EmulatorError::Device { side, source: source.into() };
         ioctl_fionbio(&self.device, true).map_err(refused)
+    }
+
+    pub(crate) fn device(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
     }
 
     /// The next packet, with its header; `None`: there is none now.

@@ -255,7 +255,8 @@ fn the_end_comes_by_the_clock_or_by_a_word() {
     let (simulation, measured, stopped) = emulator.run(&Monitor::default(), go_on).unwrap();
     assert!(began.elapsed() >= time::Duration::from_millis(50));
     assert_eq!((stopped, simulation.end()), (Stopped::Ended, Instant::from_ps(50 * MS)));
-    assert!(measured.ticks > 100 && measured.wall_s >= 0.05, "{measured:?}");
+    assert!(measured.wall_s >= 0.05, "{measured:?}");
+    assert!((10..200).contains(&measured.ticks), "it sleeps while nothing comes: {measured:?}");
 
     let (emulator, _sender, _receiver) = rig(&short);
     let monitor = Monitor::default();
