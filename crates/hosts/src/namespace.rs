@@ -10,9 +10,11 @@ use crate::sys;
 use rustix::fs::{openat, Mode, OFlags, CWD};
 use rustix::net::{netdevice, AddressFamily, SocketType};
 use rustix::process::{getegid, geteuid};
-use rustix::thread::{capabilities, CapabilitySet};
+use rustix::thread::{capabilities, set_current_timer_slack, CapabilitySet};
 use std::fs;
 use std::io;
+use std::net::Ipv4Addr;
+use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -48,6 +50,24 @@ impl Side {
             Self::Senders => (senders, receivers),
             Self::Receivers => (receivers, senders),
         }
+    }
+}
+
+/// A host's TUN device, as its routes and counters know it.
+pub(crate) struct Device {
+    netlink: Netlink,
+    link: u32,
+}
+
+impl Device {
+    /// Connections to that address begin with so many packets.
+    pub(crate) fn set_initial_window(&mut self, to: Ipv4Addr, packets: u32) -> Result<(), HostsError> {
+        self.netlink.reach(Prefix(to, 32), self.link, Some(packets))
+    }
+
+    /// Packets that it dropped, in either direction; `None`: the kernel does not say.
+    pub(crate) fn dropped(&mut self) -> Option<u64> {
+        self.netlink.dropped(self.link)
     }
 }
 
@@ -87,9 +107,11 @@ pub(crate) fn become_host(
     side: Side,
     mtu: u32,
     sysctls: &[(String, String)],
-) -> Result<(OwnedFd, Netlink, u32), HostsError> {
+) -> Result<(OwnedFd, Device), HostsError> {
     sys::unshare(libc::CLONE_NEWNET)
         .tried_or("make a network namespace", "; allow it (sysctl user.max_net_namespaces), or be root")?;
+    // Timers fire when they are due, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK).
+    set_current_timer_slack(NonZeroU64::new(1)).tried("set the timer slack of a thread")?;
     silence_ipv6()?;
     // Many connections may open at once: no SYN finds a full queue (listen(2)), and no connection starts from what an
     // earlier one learned.
@@ -112,7 +134,7 @@ pub(crate) fn become_host(
     let (own, other) = side.prefixes();
     netlink.own(own, loopback)?;
     netlink.reach(other, link, None)?;
-    Ok((tun, netlink, link))
+    Ok((tun, Device { netlink, link }))
 }
 
 /// A TUN device whose packets have virtio headers, and may be unfinished: checksums and segments are left to the reader.

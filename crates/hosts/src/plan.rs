@@ -120,6 +120,9 @@ impl Plan {
             let accepted = "the warm-up ends before the run does";
             return Err(HostsError::plan("warm_up", format!("{} s", self.warm_up.as_secs_f64()), accepted));
         }
+        if let Some((name, _)) = self.sysctls.iter().find(|(name, _)| !name.starts_with("net.")) {
+            return Err(HostsError::plan("sysctls", name, "sysctls of a network namespace begin with net."));
+        }
         for (index, flow) in self.flows.iter().enumerate() {
             flow.check(self.mtu, available).map_err(|(key, found, accepted)| {
                 HostsError::plan(format!("flows[{index}].{key}"), found, accepted)

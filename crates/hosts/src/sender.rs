@@ -19,7 +19,7 @@ use crate::clock::{nanos, Clock, Nanos};
 use crate::error::HostsError;
 use crate::events::Events;
 use crate::hosts::{cpu_s, Row, Shared, Work};
-use crate::netlink::{Netlink, Prefix};
+use crate::namespace::Device;
 use crate::plan::{address, FlowPlan, Plan, Transport, RECEIVERS};
 use crate::receiver::Ports;
 use datagrams::DatagramFlow;
@@ -98,14 +98,27 @@ struct ArrivalProcess {
     idle: VecDeque<u32>,
 }
 
+/// What the host knows in the end.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    /// In the order of their numbers.
+    pub(crate) flows: Vec<FlowOutcome>,
+    pub(crate) cpu_s: f64,
+    pub(crate) device_dropped: Option<u64>,
+    pub(crate) latest: Nanos,
+}
+
 /// The host.
 pub(crate) struct Senders {
     context: Context,
+    device: Device,
     flows: Vec<TcpFlow>,
     datagrams: Vec<DatagramFlow>,
     arrivals: Vec<ArrivalProcess>,
     /// Number of the next connection of an open loop.
     next_number: u32,
+    /// How late what was due was done since the warm-up, at most.
+    latest: Nanos,
 }
 
 /// Who is ready: this, or else the TCP flow of that place.
@@ -116,8 +129,7 @@ impl Senders {
         plan: &Arc<Plan>,
         shared: Arc<Shared>,
         rows: mpsc::Sender<Row>,
-        mut netlink: Netlink,
-        link: u32,
+        device: Device,
     ) -> Result<Self, HostsError> {
         let events = Events::new()?;
         events.watch(&shared.wake, WAKE, EventFlags::IN)?;
@@ -133,14 +145,13 @@ impl Senders {
             least_interval: (plan.flows.len() as f64 / READINGS_PER_S * 1e9) as Nanos,
             plan: plan.clone(),
         };
-        let mut host = Self { context, flows: vec![], datagrams: vec![], arrivals: vec![], next_number: 0 };
+        let (flows, datagrams, arrivals) = (Vec::new(), Vec::new(), Vec::new());
+        let mut host = Self { context, device, flows, datagrams, arrivals, next_number: 0, latest: 0 };
         for (index, flow) in plan.flows.iter().enumerate() {
             host.add(index as u32, flow)?;
-            if let Transport::Tcp(options) = &flow.transport {
-                if options.initial_window.is_some() {
-                    let only = Prefix(address(RECEIVERS, index as u32), 32);
-                    netlink.reach(only, link, options.initial_window)?;
-                }
+            let Transport::Tcp(options) = &flow.transport else { continue };
+            if let Some(packets) = options.initial_window {
+                host.device.set_initial_window(address(RECEIVERS, index as u32), packets)?;
             }
         }
         Ok(host)
@@ -232,7 +243,7 @@ impl Senders {
         }
     }
 
-    fn end(mut self) -> Result<(Vec<FlowOutcome>, f64), HostsError> {
+    fn end(mut self) -> Result<Sent, HostsError> {
         let now = self.context.clock.now().min(self.context.end);
         let mut outcomes = Vec::with_capacity(self.next_number as usize);
         for flow in &mut self.flows {
@@ -240,12 +251,17 @@ impl Senders {
         }
         outcomes.extend(self.datagrams.iter().map(|flow| flow.end(&self.context, now)));
         outcomes.sort_by_key(|outcome| outcome.row.flow);
-        Ok((outcomes, cpu_s()))
+        Ok(Sent {
+            flows: outcomes,
+            cpu_s: cpu_s(),
+            device_dropped: self.device.dropped(),
+            latest: self.latest,
+        })
     }
 }
 
 impl Work for Senders {
-    type Result = (Vec<FlowOutcome>, f64);
+    type Result = Sent;
 
     fn run(mut self, clock: Clock) -> Result<Self::Result, HostsError> {
         self.context.clock = clock;
@@ -258,6 +274,9 @@ impl Work for Senders {
                 self.context.due.peek().filter(|Reverse((at, _))| *at <= now)
             {
                 self.context.due.pop();
+                if at >= warm_up {
+                    self.latest = self.latest.max(now - at);
+                }
                 self.on_due(at, due)?;
             }
             let next = self.context.due.peek().map_or(self.context.end, |Reverse((at, _))| *at);

@@ -40,6 +40,8 @@ pub(crate) struct TcpInfo {
     pub(crate) pacing_rate: Option<u64>,
     /// Payload acknowledged. The kernel counts the sender's SYN as one byte, which is left out here.
     pub(crate) acked: Option<u64>,
+    /// Payload that waits to be sent for the first time.
+    pub(crate) unsent: Option<u32>,
     pub(crate) min_rtt_us: Option<u32>,
     /// Packets with data, sent for the first time or again.
     pub(crate) data_packets: Option<u32>,
@@ -80,6 +82,7 @@ impl TcpInfo {
             retransmissions: u32_at(100)?,
             pacing_rate: u64_at(104).filter(|&rate| rate != u64::MAX),
             acked: u64_at(120).map(|acked: u64| acked.saturating_sub(1)),
+            unsent: u32_at(144),
             min_rtt_us: u32_at(148).filter(|&rtt| rtt != u32::MAX && rtt > 0),
             data_packets: u32_at(156),
             busy_us: u64_at(168),

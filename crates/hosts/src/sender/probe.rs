@@ -8,9 +8,11 @@
 //! | `loss_events` | readings that find the state Recovery after one that did not |
 //! | `mean_cwnd_packets`, `mean_rtt_s` | `tcpi_snd_cwnd` and `tcpi_rtt`, the smoothed RTT, each reading for the time since the one before |
 //! | `min_rtt_s` | the least `tcpi_min_rtt`, which may be of the warm-up |
+//! | [`Limited`] | `tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` |
 //!
 //! A flow is read four times a (smoothed) round trip, eight times for `rounds`, and not more often than each millisecond nor than all flows together
-//! may be. Where readings are further apart than half a round trip, recoveries may be missed: `loss_events` is null.
+//! may be. While readings are further apart than half a round trip, recoveries may be missed: if that is so for a tenth of the time,
+//! `loss_events` is null.
 //!
 //! *Rounds.* A round begins with the first packet sent after the round before has ended, and ends when a byte that was sent in it is
 //! acknowledged. A reading comes later than that; what had been sent by then is interpolated between both
@@ -59,7 +61,8 @@ pub struct Limited {
     pub busy_s: Option<f64>,
     /// Of that, limited by the receive window.
     pub receive_window_s: Option<f64>,
-    /// Of that, limited by the send buffer.
+    /// Of that, limited by the send buffer. The kernel counts what writers that block wait for, and hardly sees others: this is its count, or
+    /// the time in which readings found an open window, nothing to send, and an application that had more.
     pub send_buffer_s: Option<f64>,
 }
 
@@ -131,12 +134,12 @@ impl Totals {
         self.combined(before, u64::saturating_sub)
     }
 
-    fn limited(&self) -> Limited {
+    fn limited(&self, starved_s: f64) -> Limited {
         let s = |us: Option<u64>| us.map(|us| us as f64 / 1e6);
         Limited {
             busy_s: s(self.busy_us),
             receive_window_s: s(self.receive_window_us),
-            send_buffer_s: s(self.send_buffer_us),
+            send_buffer_s: s(self.send_buffer_us).map(|counted| counted.max(starved_s)),
         }
     }
 }
@@ -158,10 +161,12 @@ pub(super) struct Probe {
     /// Packets with data of the open connection, when its totals were asked for last.
     connection_packets: u32,
     means: Means,
+    /// Time in which the window was open, nothing was left to send, and the application had more.
+    starved: Nanos,
     min_rtt_us: Option<u32>,
     loss_events: u64,
-    /// Whether readings were too far apart to see each recovery.
-    blind: bool,
+    /// Time in which readings were too far apart to see each recovery.
+    blind: Nanos,
     /// What the kernel of these sockets cannot say.
     knows_timeouts: bool,
     knows_packets: bool,
@@ -202,9 +207,10 @@ impl Probe {
             last: None,
             connection_packets: 0,
             means: Means::default(),
+            starved: 0,
             min_rtt_us: None,
             loss_events: 0,
-            blind: false,
+            blind: 0,
             knows_timeouts: true,
             knows_packets: true,
             knows_acked: true,
@@ -256,8 +262,9 @@ impl Probe {
     pub(super) fn begin_measurement(&mut self, socket: Option<&OwnedFd>) -> Result<(), HostsError> {
         self.before = self.totals(socket)?;
         self.means = Means::default();
+        self.starved = 0;
         self.loss_events = 0;
-        self.blind = false;
+        self.blind = 0;
         Ok(())
     }
 
@@ -275,16 +282,18 @@ impl Probe {
         }
     }
 
-    /// TCP_INFO was read.
-    pub(super) fn look(&mut self, context: &Context, info: &TcpInfo, now: Nanos) {
+    /// TCP_INFO was read; `has_more`: the application has data that the socket did not take.
+    pub(super) fn look(&mut self, context: &Context, info: &TcpInfo, has_more: bool, now: Nanos) {
         self.note(info);
         let before = self.last.replace(Reading { at: now, info: *info });
         if let Some(before) = before {
             let time = now - before.at.max(context.warm_up);
             if time > 0 {
                 self.means.add(time, info);
+                let starved = has_more && info.unsent == Some(0) && info.in_flight() < info.cwnd.into();
+                self.starved += if starved { time } else { 0 };
                 let srtt = Nanos::from(info.srtt_us.unwrap_or(0)) * 1000;
-                self.blind |= srtt > 0 && 2 * time > srtt;
+                self.blind += if 2 * time > srtt { time } else { 0 };
             }
         }
         let was = before.map_or(0, |before| before.info.ca_state);
@@ -328,7 +337,7 @@ impl Probe {
             goodput_bps: self.knows_acked.then(|| own.acked as f64 * 8.0 / measured_s),
             packets_sent: self.knows_packets.then_some(own.packets),
             retransmissions: Some(own.retransmissions),
-            loss_events: (!self.blind && self.means.time > 0).then_some(self.loss_events),
+            loss_events: (10 * self.blind < self.means.time).then_some(self.loss_events),
             timeouts: self.knows_timeouts.then_some(own.timeouts),
             ecn_reductions: (!self.uses_ecn).then_some(0),
             mean_cwnd_packets: self.means.cwnd(),
@@ -339,7 +348,7 @@ impl Probe {
         FlowOutcome {
             row,
             plan: 0,
-            limited: own.limited(),
+            limited: own.limited(seconds(self.starved)),
             refused: 0,
             failure: None,
             is_datagrams: false,

@@ -1,6 +1,6 @@
 //! A TCP flow: its application, and one connection after another.
 //!
-//! A transfer begins when the application hands it over and is complete when its last byte is acknowledged, as in the
+//! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as in the
 //! simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the last of its
 //! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
 
@@ -20,8 +20,12 @@ use rustix::net::sockopt::{set_tcp_congestion, set_tcp_nodelay, socket_error};
 use rustix::net::{connect, send, SendFlags, SocketAddrV4, SocketType};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What is written at once. The kernel copies it, and asks for no more of it than it has room for.
+/// What is written at once, at most: a quarter of a send buffer that the plan asks for, as the kernel (Linux 6.18) takes a write whole
+/// that begins while there is room.
 static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
+
+/// A quarter of the smallest send buffer that the kernel gives.
+const SHORTEST_WRITE: usize = 1024;
 
 /// Headers of IPv4 and TCP without options (RFC 791, RFC 9293), in bytes.
 const HEADER_BYTES: u32 = 40;
@@ -126,8 +130,11 @@ impl TcpFlow {
         let (Some(transfer), Some(socket), true) = (&mut self.transfer, &self.socket, self.connected) else {
             return Ok(());
         };
+        let buffer = options(context.flow(self.plan)).send_buffer;
+        let a_write =
+            buffer.map_or(NOTHING.len(), |bytes| NOTHING.len().min(bytes as usize / 4).max(SHORTEST_WRITE));
         while transfer.left > 0 {
-            let most = transfer.left.min(NOTHING.len() as u64) as usize;
+            let most = transfer.left.min(a_write as u64) as usize;
             match send(socket, &NOTHING[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(written) if transfer.bytes.is_some() => transfer.left -= written as u64,
                 Ok(_) | Err(Errno::INTR) => {}
@@ -252,7 +259,8 @@ impl TcpFlow {
         let info = TcpInfo::read(socket.as_fd()).tried("read TCP_INFO")?;
         let now = context.clock.now();
         if self.connected {
-            self.probe.look(context, &info, now);
+            let has_more = self.transfer.as_ref().is_some_and(|transfer| transfer.left > 0);
+            self.probe.look(context, &info, has_more, now);
         }
         self.look_at = self.probe.next_look(context, now);
         context.at(self.look_at, Due::Look(index));
