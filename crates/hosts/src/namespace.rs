@@ -28,6 +28,19 @@ const TUN_NAME: &str = "parshall";
 /// Both hosts have these prefixes, so that the whole address plan fits.
 const PREFIX_BITS: u8 = 16;
 
+/// What hosts have unless the plan says otherwise (Documentation/networking/ip-sysctl.rst).
+const SYSCTLS: [(&str, &str); 5] = [
+    // Many connections may open at once: no SYN finds a full queue.
+    ("net.core.somaxconn", "65535"),
+    ("net.ipv4.tcp_max_syn_backlog", "65535"),
+    // A flow may open a connection for each of many transfers: its address has enough ports, and uses those of connections that
+    // were closed more than a second ago again.
+    ("net.ipv4.ip_local_port_range", "1024 65535"),
+    ("net.ipv4.tcp_tw_reuse", "1"),
+    // No connection starts from what an earlier one learned.
+    ("net.ipv4.tcp_no_metrics_save", "1"),
+];
+
 /// What a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -113,13 +126,7 @@ pub(crate) fn become_host(
     // Timers fire when they are due, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK).
     set_current_timer_slack(NonZeroU64::new(1)).tried("set the timer slack of a thread")?;
     silence_ipv6()?;
-    // Many connections may open at once: no SYN finds a full queue (listen(2)), and no connection starts from what an
-    // earlier one learned.
-    for (name, value) in [
-        ("net.core.somaxconn", "65535"),
-        ("net.ipv4.tcp_max_syn_backlog", "65535"),
-        ("net.ipv4.tcp_no_metrics_save", "1"),
-    ] {
+    for (name, value) in SYSCTLS {
         set_sysctl(name, value)?;
     }
     for (name, value) in sysctls {

@@ -73,10 +73,19 @@ pub struct FlowPlan {
     pub seed: u64,
     /// TCP or UDP, and the options of its sockets.
     pub transport: Transport,
-    /// Time between rows of `flow_samples`; `None`: it has none.
-    pub samples: Option<Duration>,
+    /// When it has rows in `flow_samples`; `None`: it has none.
+    pub samples: Option<Sampling>,
     /// Whether it has rows in `rounds`.
     pub rounds: bool,
+}
+
+/// Time between samples; at least a millisecond, and no less than lets all flows together be read 20,000 times a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// At multiples of an interval.
+    Every(Duration),
+    /// A smoothed round trip.
+    EachRoundTrip,
 }
 
 /// The sockets of a flow.

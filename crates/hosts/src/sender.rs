@@ -196,7 +196,7 @@ impl Senders {
         match due {
             Due::WarmUp => {
                 for flow in flows {
-                    flow.begin_measurement()?;
+                    flow.begin_measurement(context)?;
                 }
             }
             Due::Start(flow) => flows[flow as usize].plan_transfer(context, flow, at),

@@ -3,6 +3,7 @@
 //! The structure grows with the kernel, and what an older one does not have is `None`. Fields are read by their offsets,
 //! which never change, from the bytes that the kernel wrote.
 
+use crate::clock::Nanos;
 use crate::sys;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -91,6 +92,11 @@ impl TcpInfo {
             sent: u64_at(200).zip(again).map(|(all, again): (u64, u64)| all.saturating_sub(again)),
             timeouts: u16_at(240),
         })
+    }
+
+    /// Smoothed RTT in nanoseconds; 0 before the first sample.
+    pub(crate) fn srtt_ns(&self) -> Nanos {
+        Nanos::from(self.srtt_us.unwrap_or(0)) * 1000
     }
 
     /// Packets sent and neither acknowledged nor found lost (RFC 6675, pipe).

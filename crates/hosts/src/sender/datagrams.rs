@@ -133,8 +133,9 @@ impl DatagramFlow {
         FlowOutcome {
             row,
             plan: self.plan,
+            acked_bytes: None,
             is_datagrams: true,
-            measured_s: measured_s(context, now),
+            measured_s: measured_s(context.warm_up, now),
             limited: Limited::default(),
             refused: self.refused,
             failure: None,

@@ -23,7 +23,7 @@ use super::Context;
 use crate::clock::{seconds, span, Nanos};
 use crate::error::{HostsError, Tried};
 use crate::hosts::Row;
-use crate::plan::{FlowPlan, Transport};
+use crate::plan::{FlowPlan, Sampling, Transport};
 use crate::receiver::Received;
 use crate::tcp_info::{TcpInfo, LOSS, RECOVERY};
 use parshall_records::{FlowRow, FlowSampleRow, RoundRow};
@@ -44,6 +44,8 @@ pub struct FlowOutcome {
     pub row: FlowRow,
     /// Its place in the plan; connections of an open loop have that of the loop.
     pub plan: u32,
+    /// Payload acknowledged since the warm-up; `None` of datagrams.
+    pub acked_bytes: Option<u64>,
     /// What held it back since the warm-up, besides the network.
     pub limited: Limited,
     /// Datagrams that the kernel had no room for when they were sent.
@@ -81,9 +83,9 @@ impl FlowOutcome {
     }
 }
 
-/// From the end of the warm-up to the end.
-pub(super) fn measured_s(context: &Context, end: Nanos) -> f64 {
-    seconds((end - context.warm_up).max(1))
+/// The time measured, from the end of the warm-up to the end; above zero.
+pub(super) fn measured_s(from: Nanos, end: Nanos) -> f64 {
+    seconds((end - from).max(1))
 }
 
 /// What only grows, of all connections of a flow.
@@ -150,12 +152,13 @@ pub(super) struct Probe {
     number: u32,
     /// Whether the control sets a rate: only then the kernel's pacing rate is more than a ceiling.
     paces: bool,
-    sample_interval: Option<Nanos>,
+    sampling: Option<Sampling>,
     next_sample: Nanos,
     rounds: Option<Rounds>,
     /// Of connections that were closed.
     closed: Totals,
-    /// When the warm-up ended.
+    /// When the warm-up ended, or a little later, when that was noticed.
+    measured_from: Nanos,
     before: Totals,
     last: Option<Reading>,
     /// Packets with data of the open connection, when its totals were asked for last.
@@ -199,10 +202,11 @@ impl Probe {
             group: flow.group.clone(),
             number,
             paces,
-            sample_interval: flow.samples.map(|interval| span(interval).max(SHORTEST_INTERVAL)),
+            sampling: flow.samples,
             next_sample: 0,
             rounds: flow.rounds.then(Rounds::default),
             closed: Totals::default(),
+            measured_from: 0,
             before: Totals::default(),
             last: None,
             connection_packets: 0,
@@ -259,7 +263,12 @@ impl Probe {
     }
 
     /// The warm-up has ended: totals start from here.
-    pub(super) fn begin_measurement(&mut self, socket: Option<&OwnedFd>) -> Result<(), HostsError> {
+    pub(super) fn begin_measurement(
+        &mut self,
+        now: Nanos,
+        socket: Option<&OwnedFd>,
+    ) -> Result<(), HostsError> {
+        self.measured_from = now;
         self.before = self.totals(socket)?;
         self.means = Means::default();
         self.starved = 0;
@@ -271,11 +280,11 @@ impl Probe {
     /// When TCP_INFO is to be read next.
     pub(super) fn next_look(&self, context: &Context, now: Nanos) -> Nanos {
         let a_round_trip = if self.rounds.is_some() { 8 } else { 4 };
-        let srtt = self.last.and_then(|last| last.info.srtt_us).map_or(0, |us| Nanos::from(us) * 1000);
+        let srtt = self.last.map_or(0, |last| last.info.srtt_ns());
         let interval =
             (srtt / a_round_trip).clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL).max(context.least_interval);
         let next = now + interval;
-        if self.sample_interval.is_some() {
+        if self.sampling.is_some() {
             next.min(self.next_sample.max(now + SHORTEST_INTERVAL))
         } else {
             next
@@ -292,8 +301,7 @@ impl Probe {
                 self.means.add(time, info);
                 let starved = has_more && info.unsent == Some(0) && info.in_flight() < info.cwnd.into();
                 self.starved += if starved { time } else { 0 };
-                let srtt = Nanos::from(info.srtt_us.unwrap_or(0)) * 1000;
-                self.blind += if 2 * time > srtt { time } else { 0 };
+                self.blind += if 2 * time > info.srtt_ns() { time } else { 0 };
             }
         }
         let was = before.map_or(0, |before| before.info.ca_state);
@@ -302,9 +310,9 @@ impl Probe {
         if let Some(rounds) = &mut self.rounds {
             rounds.look(now, info, |row| context.record(Row::Round(RoundRow { flow: self.number, ..row })));
         }
-        if let Some(interval) = self.sample_interval.filter(|_| now >= self.next_sample) {
+        if let Some(sampling) = self.sampling.filter(|_| now >= self.next_sample) {
             context.record(Row::FlowSample(self.sample(info, &closed, now)));
-            self.next_sample = (now / interval + 1) * interval;
+            self.next_sample = next_sample(sampling, info, now);
         }
     }
 
@@ -325,12 +333,12 @@ impl Probe {
     }
 
     /// The run ends.
-    pub(super) fn end(&mut self, context: &Context, totals: &Totals, now: Nanos) -> FlowOutcome {
+    pub(super) fn end(&mut self, context: &Context, totals: &Totals) -> FlowOutcome {
         if let Some(rounds) = &mut self.rounds {
             rounds.end(|row| context.record(Row::Round(RoundRow { flow: self.number, ..row })));
         }
         let own = totals.since(&self.before);
-        let measured_s = measured_s(context, now);
+        let measured_s = measured_s(self.measured_from.max(context.warm_up), context.clock.now());
         let row = FlowRow {
             group: self.group.clone(),
             flow: self.number,
@@ -348,12 +356,24 @@ impl Probe {
         FlowOutcome {
             row,
             plan: 0,
+            acked_bytes: self.knows_acked.then_some(own.acked),
             limited: own.limited(seconds(self.starved)),
             refused: 0,
             failure: None,
             is_datagrams: false,
             measured_s,
         }
+    }
+}
+
+/// When the sample after the one at `now` is due.
+fn next_sample(sampling: Sampling, info: &TcpInfo, now: Nanos) -> Nanos {
+    match sampling {
+        Sampling::Every(interval) => {
+            let interval = span(interval).max(SHORTEST_INTERVAL);
+            (now / interval + 1) * interval
+        }
+        Sampling::EachRoundTrip => now + info.srtt_ns().max(SHORTEST_INTERVAL),
     }
 }
 

@@ -268,8 +268,8 @@ impl TcpFlow {
     }
 
     /// The warm-up has ended.
-    pub(super) fn begin_measurement(&mut self) -> Result<(), HostsError> {
-        self.probe.begin_measurement(self.socket.as_ref())
+    pub(super) fn begin_measurement(&mut self, context: &Context) -> Result<(), HostsError> {
+        self.probe.begin_measurement(context.clock.now(), self.socket.as_ref())
     }
 
     /// The run ends at `now`.
@@ -280,7 +280,7 @@ impl TcpFlow {
         }
         let flow = context.flow(self.plan);
         let started = if self.started == NEVER { nanos(flow.start) } else { self.started };
-        let mut outcome = self.probe.end(context, &totals, now);
+        let mut outcome = self.probe.end(context, &totals);
         outcome.row.congestion_control = options(flow).congestion_control.clone();
         outcome.row.rtt_base_s = Some(flow.rtt_base.as_secs_f64());
         outcome.row.start_s = seconds(started.min(now));

@@ -2,7 +2,7 @@
 
 use crate::forwarder::Forwarder;
 use crate::support::{flow, monotonic_ns, options, plan, tcp, BULK};
-use parshall_hosts::{Hosts, HostsError, Plan, Transport};
+use parshall_hosts::{Abilities, Hosts, HostsError, Plan, Transport};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,33 @@ pub fn stopped() -> Result<(), HostsError> {
     drop(Hosts::begin(plan, mpsc::channel().0)?); // never started
     assert!(begun.elapsed() < Duration::from_secs(3));
     Ok(())
+}
+
+/// What leaves the devices is what flows send, and nothing else.
+pub fn silence() -> Result<(), HostsError> {
+    let mut hosts = Hosts::begin(plan(0.7), mpsc::channel().0)?;
+    let tuns = hosts.take_tuns().expect("nobody took them");
+    hosts.start(monotonic_ns());
+    hosts.finish()?;
+    for tun in [&tuns.senders, &tuns.receivers] {
+        let read = rustix::io::read(tun, &mut [0; 2000]);
+        assert_eq!(read, Err(rustix::io::Errno::AGAIN));
+    }
+    Ok(())
+}
+
+pub fn abilities() {
+    let found = Abilities::of_this_machine();
+    println!("{found:?}");
+    assert!(!found.administrator);
+    assert!(!found.congestion_controls.is_empty());
+    assert_eq!(
+        found.tun_problem.is_none(),
+        std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_ok()
+    );
+    if found.may_begin() {
+        drop(Hosts::begin(plan(1.0), mpsc::channel().0).expect("it may begin"));
+    }
 }
 
 pub fn plans() {

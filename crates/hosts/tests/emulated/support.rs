@@ -2,7 +2,7 @@
 
 use crate::forwarder::{Forwarder, Wire};
 use parshall_hosts::plan::TcpOptions;
-use parshall_hosts::{FlowPlan, Hosts, HostsError, Outcome, Plan, Row, Transport};
+use parshall_hosts::{FlowPlan, Hosts, HostsError, Outcome, Plan, Row, Sampling, Transport};
 use parshall_records::{FlowSampleRow, RoundRow, TransferRow};
 use parshall_units::{Duration, Instant};
 use parshall_workload::{Source, WorkloadConfig};
@@ -44,7 +44,7 @@ pub fn flow(workload: &str, transport: Transport) -> FlowPlan {
         source: source(workload),
         seed: 1,
         transport,
-        samples: Some(Duration::from_millis(10)),
+        samples: Some(Sampling::Every(Duration::from_millis(10))),
         rounds: true,
     }
 }
@@ -74,11 +74,30 @@ pub struct Ran {
     pub transfers: Vec<TransferRow>,
 }
 
+/// Runs a plan to its end.
 pub fn run(plan: Plan, wire: Wire) -> Result<Ran, HostsError> {
+    run_until(plan, wire, u32::MAX)
+}
+
+/// Runs a plan of transfers until all flows have sent theirs.
+pub fn run_until_done(plan: Plan, wire: Wire) -> Result<Ran, HostsError> {
+    let flows = plan.flows.len() as u32;
+    run_until(plan, wire, flows)
+}
+
+/// Runs a plan until so many flows are done, or to its end.
+fn run_until(plan: Plan, wire: Wire, done: u32) -> Result<Ran, HostsError> {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs_f64(plan.end.as_secs_f64());
     let (rows, received) = mpsc::channel();
     let mut hosts = Hosts::begin(plan, rows)?;
     let forwarder = Forwarder::start(hosts.take_tuns().expect("nobody took them"), wire);
     hosts.start(monotonic_ns());
+    while hosts.done() < done && std::time::Instant::now() < end {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    if hosts.done() >= done {
+        hosts.stop();
+    }
     let outcome = hosts.finish()?;
     drop(forwarder);
     let mut ran = Ran { outcome, samples: vec![], rounds: vec![], transfers: vec![] };
