@@ -171,6 +171,9 @@ impl FlowPlan {
                 let accepted = format!("this kernel has {}", available.join(", "));
                 Err(("congestion_control", options.congestion_control.to_string(), accepted))
             }
+            (Transport::Tcp(TcpOptions { initial_window: Some(0), .. }), _) => {
+                Err(("initial_window", "0".into(), "a window of at least 1 packet".into()))
+            }
             _ => Ok(()),
         }
     }

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | [`tcp`] | a flow's connections and transfers |
 //! | [`probe`] | what is recorded of a flow: samples, rounds, totals |
+//! | [`rounds`] | its round trips |
+//! | [`totals`] | what its connections have counted |
 //! | [`datagrams`] | flows of datagrams |
 //!
 //! One thread waits for sockets and for the next time that something is due. What is due stands in a heap: a time that is
@@ -11,11 +13,14 @@
 
 pub(crate) mod datagrams;
 mod probe;
+mod rounds;
 mod tcp;
+mod totals;
 
-pub use probe::{FlowOutcome, Limited};
+pub use probe::FlowOutcome;
+pub use totals::Limited;
 
-use crate::clock::{nanos, Clock, Nanos};
+use crate::clock::{nanos, span, Clock, Nanos};
 use crate::error::HostsError;
 use crate::events::Events;
 use crate::hosts::{cpu_s, Row, Shared, Work};
@@ -51,6 +56,8 @@ enum Due {
     Arrival(u32),
     /// A flow's next datagram leaves.
     Datagram(u32),
+    /// A TCP flow, which let others have their turn, goes on to write.
+    Write(u32),
     /// A look at a TCP flow's socket.
     Look(u32),
 }
@@ -181,7 +188,7 @@ impl Senders {
             Source::Arrivals(source) => {
                 let (mut source, mut random) = (source.clone(), random);
                 let first = source.next(&mut random);
-                let next_at = start + crate::clock::span(first.gap);
+                let next_at = start + span(first.gap);
                 self.context.at(next_at, Due::Arrival(self.arrivals.len() as u32));
                 let (next_bytes, idle) = (first.bytes, VecDeque::new());
                 self.arrivals.push(ArrivalProcess { plan, source, random, next_bytes, next_at, idle });
@@ -201,6 +208,7 @@ impl Senders {
             }
             Due::Start(flow) => flows[flow as usize].plan_transfer(context, flow, at),
             Due::Transfer(flow) => flows[flow as usize].begin_transfer(context, flow, at)?,
+            Due::Write(flow) => flows[flow as usize].write_on(context, flow)?,
             Due::Look(flow) => flows[flow as usize].look(context, flow, at)?,
             Due::Datagram(flow) => {
                 let next = datagrams[flow as usize].send_due(context)?;
@@ -208,7 +216,7 @@ impl Senders {
             }
             Due::Arrival(process) => self.on_arrival(process)?,
         }
-        if let Due::Transfer(flow) | Due::Look(flow) = due {
+        if let Due::Transfer(flow) | Due::Write(flow) = due {
             self.rest(flow);
         }
         Ok(())
@@ -220,7 +228,7 @@ impl Senders {
         let (bytes, at) = (process.next_bytes, process.next_at);
         let next = process.source.next(&mut process.random);
         process.next_bytes = next.bytes;
-        process.next_at += crate::clock::span(next.gap); // by the process's own times: lateness does not add up
+        process.next_at += span(next.gap); // by the process's own times: lateness does not add up
         self.context.at(process.next_at, Due::Arrival(index));
         let flow = process.idle.pop_front().unwrap_or_else(|| {
             let mut flow = TcpFlow::new(&self.context, process.plan, self.next_number, None);

@@ -3,7 +3,8 @@
 //! This host sleeps at least [`SHORTEST_SLEEP`], so what falls due within it leaves together. A datagram's size counts the
 //! headers of IP and UDP, as in the simulator; one that is smaller than these is as large as they are.
 
-use super::probe::{measured_s, FlowOutcome, Limited};
+use super::probe::{measured_s, FlowOutcome};
+use super::totals::Limited;
 use super::{Context, Stream};
 use crate::clock::{nanos, seconds, Nanos};
 use crate::datagram::{Stamp, HEADER_BYTES};

@@ -3,7 +3,8 @@
 //! | quantity | from |
 //! | --- | --- |
 //! | `packets_sent` | `tcpi_data_segs_out`, and a SYN a connection; SYNs sent again are in both counts |
-//! | `retransmissions`, `timeouts` | `tcpi_total_retrans`, `tcpi_total_rto` (Linux 6.7) |
+//! | `retransmissions` | `tcpi_total_retrans` |
+//! | `timeouts` | `tcpi_total_rto`; before Linux 6.7 null, and those of transfers are readings that find the state Loss after one that did not |
 //! | `goodput_bps` | payload acknowledged, `tcpi_bytes_acked` |
 //! | `loss_events` | readings that find the state Recovery after one that did not |
 //! | `mean_cwnd_packets`, `mean_rtt_s` | `tcpi_snd_cwnd` and `tcpi_rtt`, the smoothed RTT, each reading for the time since the one before |
@@ -13,12 +14,9 @@
 //! A flow is read four times a (smoothed) round trip, eight times for `rounds`, and not more often than each millisecond nor than all flows together
 //! may be. While readings are further apart than half a round trip, recoveries may be missed: if that is so for a tenth of the time,
 //! `loss_events` is null.
-//!
-//! *Rounds.* A round begins with the first packet sent after the round before has ended, and ends when a byte that was sent in it is
-//! acknowledged. A reading comes later than that; what had been sent by then is interpolated between both
-//! readings, in proportion to the bytes acknowledged, so that windows are not too large on average. While the sender recovers, the
-//! first byte that is not acknowledged belongs to a lost packet: the round in which it was sent had a loss.
 
+use super::rounds::Rounds;
+use super::totals::{Limited, Totals};
 use super::Context;
 use crate::clock::{seconds, span, Nanos};
 use crate::error::{HostsError, Tried};
@@ -26,8 +24,7 @@ use crate::hosts::Row;
 use crate::plan::{FlowPlan, Sampling, Transport};
 use crate::receiver::Received;
 use crate::tcp_info::{TcpInfo, LOSS, RECOVERY};
-use parshall_records::{FlowRow, FlowSampleRow, RoundRow};
-use std::collections::VecDeque;
+use parshall_records::{FlowRow, FlowSampleRow};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -56,18 +53,6 @@ pub struct FlowOutcome {
     pub(crate) measured_s: f64,
 }
 
-/// For how long a flow's connections were busy, and what limited them; `None`: the kernel does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Limited {
-    /// Time with data to send, in seconds.
-    pub busy_s: Option<f64>,
-    /// Of that, limited by the receive window.
-    pub receive_window_s: Option<f64>,
-    /// Of that, limited by the send buffer. The kernel counts what writers that block wait for, and hardly sees others: this is its count, or
-    /// the time in which readings found an open window, nothing to send, and an application that had more.
-    pub send_buffer_s: Option<f64>,
-}
-
 impl FlowOutcome {
     /// Adds what the other host knows.
     pub(crate) fn add_received(&mut self, received: &Received) {
@@ -86,64 +71,6 @@ impl FlowOutcome {
 /// The time measured, from the end of the warm-up to the end; above zero.
 pub(super) fn measured_s(from: Nanos, end: Nanos) -> f64 {
     seconds((end - from).max(1))
-}
-
-/// What only grows, of all connections of a flow.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals {
-    pub(super) packets: u64,
-    pub(super) retransmissions: u64,
-    pub(super) timeouts: u64,
-    acked: u64,
-    busy_us: Option<u64>,
-    receive_window_us: Option<u64>,
-    send_buffer_us: Option<u64>,
-}
-
-impl Totals {
-    fn of(info: &TcpInfo) -> Self {
-        Self {
-            packets: info.data_packets.map_or(0, u64::from) + 1,
-            retransmissions: info.retransmissions.into(),
-            timeouts: info.timeouts.map_or(0, u64::from),
-            acked: info.acked.unwrap_or(0),
-            busy_us: info.busy_us,
-            receive_window_us: info.receive_window_limited_us,
-            send_buffer_us: info.send_buffer_limited_us,
-        }
-    }
-
-    fn combined(&self, other: &Self, combine: impl Fn(u64, u64) -> u64) -> Self {
-        let both = |ours: Option<u64>, theirs: Option<u64>| {
-            (ours.is_some() || theirs.is_some()).then(|| combine(ours.unwrap_or(0), theirs.unwrap_or(0)))
-        };
-        Self {
-            packets: combine(self.packets, other.packets),
-            retransmissions: combine(self.retransmissions, other.retransmissions),
-            timeouts: combine(self.timeouts, other.timeouts),
-            acked: combine(self.acked, other.acked),
-            busy_us: both(self.busy_us, other.busy_us),
-            receive_window_us: both(self.receive_window_us, other.receive_window_us),
-            send_buffer_us: both(self.send_buffer_us, other.send_buffer_us),
-        }
-    }
-
-    fn and(&self, other: &Self) -> Self {
-        self.combined(other, u64::wrapping_add)
-    }
-
-    pub(super) fn since(&self, before: &Self) -> Self {
-        self.combined(before, u64::saturating_sub)
-    }
-
-    fn limited(&self, starved_s: f64) -> Limited {
-        let s = |us: Option<u64>| us.map(|us| us as f64 / 1e6);
-        Limited {
-            busy_s: s(self.busy_us),
-            receive_window_s: s(self.receive_window_us),
-            send_buffer_s: s(self.send_buffer_us).map(|counted| counted.max(starved_s)),
-        }
-    }
 }
 
 /// The recorder of one flow.
@@ -168,6 +95,8 @@ pub(super) struct Probe {
     starved: Nanos,
     min_rtt_us: Option<u32>,
     loss_events: u64,
+    /// Readings of all connections that find the state Loss after one that did not: timeouts, where the kernel does not count them.
+    loss_states: u64,
     /// Time in which readings were too far apart to see each recovery.
     blind: Nanos,
     /// What the kernel of these sockets cannot say.
@@ -204,7 +133,7 @@ impl Probe {
             paces,
             sampling: flow.samples,
             next_sample: 0,
-            rounds: flow.rounds.then(Rounds::default),
+            rounds: flow.rounds.then(|| Rounds::new(number)),
             closed: Totals::default(),
             measured_from: 0,
             before: Totals::default(),
@@ -214,6 +143,7 @@ impl Probe {
             starved: 0,
             min_rtt_us: None,
             loss_events: 0,
+            loss_states: 0,
             blind: 0,
             knows_timeouts: true,
             knows_packets: true,
@@ -236,7 +166,7 @@ impl Probe {
         self.last = None;
         if let Some(rounds) = &mut self.rounds {
             rounds.end_connection(self.connection_packets.into(), |row| {
-                context.record(Row::Round(RoundRow { flow: self.number, ..row }));
+                context.record(Row::Round(row));
             });
         }
         Ok(())
@@ -244,11 +174,17 @@ impl Probe {
 
     /// What all connections have counted, the open one as of now.
     pub(super) fn totals(&mut self, socket: Option<&OwnedFd>) -> Result<Totals, HostsError> {
-        let Some(socket) = socket else { return Ok(self.closed) };
-        let info = TcpInfo::read(socket.as_fd()).tried("read TCP_INFO")?;
-        self.note(&info);
-        self.connection_packets = info.data_packets.unwrap_or(0);
-        Ok(self.closed.and(&Totals::of(&info)))
+        let mut totals = self.closed;
+        if let Some(socket) = socket {
+            let info = TcpInfo::read(socket.as_fd()).tried("read TCP_INFO")?;
+            self.note(&info);
+            self.connection_packets = info.data_packets.unwrap_or(0);
+            totals = totals.and(&Totals::of(&info));
+        }
+        if !self.knows_timeouts {
+            totals.timeouts = self.loss_states;
+        }
+        Ok(totals)
     }
 
     fn note(&mut self, info: &TcpInfo) {
@@ -306,9 +242,10 @@ impl Probe {
         }
         let was = before.map_or(0, |before| before.info.ca_state);
         self.loss_events += u64::from(info.ca_state == RECOVERY && was != RECOVERY);
+        self.loss_states += u64::from(info.ca_state == LOSS && was != LOSS);
         let closed = self.closed;
         if let Some(rounds) = &mut self.rounds {
-            rounds.look(now, info, |row| context.record(Row::Round(RoundRow { flow: self.number, ..row })));
+            rounds.look(now, info, |row| context.record(Row::Round(row)));
         }
         if let Some(sampling) = self.sampling.filter(|_| now >= self.next_sample) {
             context.record(Row::FlowSample(self.sample(info, &closed, now)));
@@ -335,7 +272,7 @@ impl Probe {
     /// The run ends.
     pub(super) fn end(&mut self, context: &Context, totals: &Totals) -> FlowOutcome {
         if let Some(rounds) = &mut self.rounds {
-            rounds.end(|row| context.record(Row::Round(RoundRow { flow: self.number, ..row })));
+            rounds.end(|row| context.record(Row::Round(row)));
         }
         let own = totals.since(&self.before);
         let measured_s = measured_s(self.measured_from.max(context.warm_up), context.clock.now());
@@ -393,111 +330,5 @@ impl Means {
 
     fn rtt_s(&self) -> Option<f64> {
         (self.rtt_time > 0).then(|| self.rtt_us / 1e6 / self.rtt_time as f64)
-    }
-}
-
-/// The round trips of a flow. A packet's fate is known within a round trip, so a round is written when the one after
-/// it ends.
-#[derive(Default)]
-struct Rounds {
-    index: u64,
-    open: VecDeque<Round>,
-    /// The reading before, or the beginning of the connection.
-    before: Point,
-}
-
-struct Round {
-    start: Nanos,
-    /// Number of its first byte within the connection.
-    first: u64,
-    /// Packets sent on the connection before it, and, once it has ended, in it.
-    sent_before: f64,
-    packets: f64,
-    lost: bool,
-}
-
-/// Where a connection was at a time.
-#[derive(Clone, Copy, Default)]
-struct Point {
-    at: Nanos,
-    acked: u64,
-    sent: u64,
-    packets: f64,
-}
-
-impl Point {
-    /// What there was when a byte that was sent at `boundary` was acknowledged, between `self` and `next`.
-    fn toward(&self, next: &Self, boundary: u64) -> Self {
-        let step = (next.acked - self.acked).max(1) as f64;
-        let part = ((boundary.saturating_sub(self.acked)) as f64 / step).clamp(0.0, 1.0);
-        Self {
-            at: self.at + ((next.at - self.at) as f64 * part) as Nanos,
-            acked: boundary,
-            sent: self.sent + ((next.sent - self.sent) as f64 * part) as u64,
-            packets: self.packets + (next.packets - self.packets) * part,
-        }
-    }
-}
-
-impl Rounds {
-    fn begin_connection(&mut self, now: Nanos) {
-        self.before = Point { at: now, ..Point::default() };
-        self.open.push_back(Round { start: now, first: 0, sent_before: 0.0, packets: 0.0, lost: false });
-    }
-
-    /// A connection has sent so many packets, and will send no more; what became of them is known.
-    fn end_connection(&mut self, packets: f64, write: impl FnMut(RoundRow)) {
-        if let Some(last) = self.open.back_mut() {
-            last.packets = packets - last.sent_before;
-            if last.packets < 1.0 {
-                self.open.pop_back();
-            }
-        }
-        self.write(0, write);
-    }
-
-    fn look(&mut self, now: Nanos, info: &TcpInfo, write: impl FnMut(RoundRow)) {
-        let (Some(acked), Some(sent), Some(packets)) = (info.acked, info.sent, info.data_packets) else {
-            return;
-        };
-        let point = Point { at: now, acked, sent, packets: packets.into() };
-        let recovers = info.ca_state == RECOVERY || info.ca_state == LOSS;
-        if recovers && info.lost + info.retransmitted > 0 {
-            if let Some(round) = self.open.iter_mut().rev().find(|round| round.first <= acked) {
-                round.lost = true;
-            }
-        }
-        let before = std::mem::replace(&mut self.before, point);
-        let Some(last) = self.open.back_mut().filter(|last| acked > last.first) else { return };
-        let end = before.toward(&point, last.first);
-        last.packets = end.packets - last.sent_before;
-        self.open.push_back(Round {
-            start: end.at,
-            first: end.sent.max(acked),
-            sent_before: end.packets,
-            packets: 0.0,
-            lost: false,
-        });
-        self.write(2, write);
-    }
-
-    /// Writes all but the last `keep` rounds.
-    fn write(&mut self, keep: usize, mut write: impl FnMut(RoundRow)) {
-        while self.open.len() > keep {
-            let Some(round) = self.open.pop_front() else { return };
-            write(RoundRow {
-                flow: 0,
-                round: self.index,
-                start_s: seconds(round.start),
-                window_packets: round.packets.round() as u32,
-                lost: round.lost,
-            });
-            self.index += 1;
-        }
-    }
-
-    /// The run ended: the round under way is not complete.
-    fn end(&mut self, write: impl FnMut(RoundRow)) {
-        self.write(1, write);
     }
 }

@@ -4,7 +4,8 @@
 //! simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the last of its
 //! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
 
-use super::probe::{FlowOutcome, Probe, Totals};
+use super::probe::{FlowOutcome, Probe};
+use super::totals::Totals;
 use super::{Context, Due, Stream};
 use crate::clock::{nanos, seconds, span, Nanos, NEVER};
 use crate::error::{HostsError, Tried};
@@ -26,6 +27,9 @@ static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
 
 /// A quarter of the smallest send buffer that the kernel gives.
 const SHORTEST_WRITE: usize = 1024;
+
+/// Writes of one flow before others have their turn.
+const WRITES_A_TURN: u32 = 32;
 
 /// Headers of IPv4 and TCP without options (RFC 791, RFC 9293), in bytes.
 const HEADER_BYTES: u32 = 40;
@@ -51,6 +55,8 @@ pub(crate) struct TcpFlow {
     /// An open loop's transfer is done, and the loop does not know yet.
     finished: bool,
     failure: Option<String>,
+    /// Whether it goes on to write as soon as others had their turn.
+    write_is_due: bool,
     /// When the next look at the socket is due.
     look_at: Nanos,
     probe: Probe,
@@ -86,6 +92,7 @@ impl TcpFlow {
             transfers: 0,
             finished: false,
             failure: None,
+            write_is_due: false,
             look_at: NEVER,
             probe: Probe::new(context.flow(plan), number),
         }
@@ -125,6 +132,12 @@ impl TcpFlow {
         self.go_on(context, index)
     }
 
+    /// The flow had written much, and others have had their turn.
+    pub(super) fn write_on(&mut self, context: &mut Context, index: u32) -> Result<(), HostsError> {
+        self.write_is_due = false;
+        self.go_on(context, index)
+    }
+
     /// Writes what there is room for, and looks whether the transfer is complete.
     fn go_on(&mut self, context: &mut Context, index: u32) -> Result<(), HostsError> {
         let (Some(transfer), Some(socket), true) = (&mut self.transfer, &self.socket, self.connected) else {
@@ -133,7 +146,10 @@ impl TcpFlow {
         let buffer = options(context.flow(self.plan)).send_buffer;
         let a_write =
             buffer.map_or(NOTHING.len(), |bytes| NOTHING.len().min(bytes as usize / 4).max(SHORTEST_WRITE));
-        while transfer.left > 0 {
+        for _ in 0..WRITES_A_TURN {
+            if transfer.left == 0 {
+                break;
+            }
             let most = transfer.left.min(a_write as u64) as usize;
             match send(socket, &NOTHING[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(written) if transfer.bytes.is_some() => transfer.left -= written as u64,
@@ -142,7 +158,13 @@ impl TcpFlow {
                 Err(error) => return self.fail(context, error),
             }
         }
-        if sys::unacknowledged(socket.as_fd()).tried("ask how much of a transfer is acknowledged")? == 0 {
+        if transfer.left > 0 {
+            if !std::mem::replace(&mut self.write_is_due, true) {
+                context.at(context.clock.now(), Due::Write(index));
+            }
+        } else if sys::unacknowledged(socket.as_fd()).tried("ask how much of a transfer is acknowledged")?
+            == 0
+        {
             self.finish_transfer(context, index)?;
         }
         Ok(())

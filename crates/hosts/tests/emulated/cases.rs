@@ -47,6 +47,7 @@ pub const CASES: &[Case] = &[
     case("sysctls_take_effect", sysctls),
     case("pacing_and_buffers_limit_a_flow", limits),
     case("initial_windows_are_set_by_routes", initial_windows),
+    case("flows_keep_their_packet_size", packet_size),
     case("totals_start_after_the_warm_up", warm_up),
     case("a_run_can_be_stopped", refusals::stopped),
     case("silent_hosts_send_nothing", refusals::silence),
@@ -361,6 +362,19 @@ fn initial_windows() -> Result<(), HostsError> {
         let first = ran.rounds.iter().find(|round| round.flow == flow).expect("a round");
         assert_eq!((first.round, first.window_packets), (0, packets));
     }
+    Ok(())
+}
+
+fn packet_size() -> Result<(), HostsError> {
+    let mut plan = plan(2.0);
+    plan.flows = vec![tcp("cubic", r#"{"name": "transfer", "sizes": [524000]}"#); 2];
+    plan.flows[1].packet_bytes = 576; // 524 of them payload, 12 timestamps
+    let ran = run_until_done(plan, Wire::default())?;
+    let packets = |flow: u32| {
+        ran.transfers.iter().find(|row| row.flow == flow).map(|row| row.packets_sent - row.retransmissions)
+    };
+    assert!(packets(0).is_some_and(|packets| (363..=365).contains(&packets)), "{:?}", packets(0));
+    assert!(packets(1).is_some_and(|packets| (1001..=1003).contains(&packets)), "{:?}", packets(1));
     Ok(())
 }
 

@@ -75,6 +75,7 @@ pub fn plans() {
     assert!(message.contains("cubic"), "{message}");
     for (change, begins) in [
         ((|plan| plan.flows[0].packet_bytes = 1501) as fn(&mut Plan), "flows[0].packet_bytes: found 1501; "),
+        (|plan| options(&mut plan.flows[0]).initial_window = Some(0), "flows[0].initial_window: found 0; "),
         (|plan| plan.mtu = 40, "mtu: found 40; "),
         (|plan| plan.warm_up = plan.end, "warm_up: found 1 s; "),
         (|plan| plan.flows = vec![tcp("cubic", BULK); 65_001], "flows: found 65001; "),
