@@ -1,12 +1,11 @@
 //! Both hosts, from their beginning to their end.
 
-use crate::clock::Clock;
+use crate::clock::{seconds, Clock};
 use crate::error::{HostsError, Tried};
-use crate::namespace::{become_host, enter_user_namespace, read_sysctl, Side};
-use crate::netlink::Netlink;
+use crate::namespace::{become_host, enter_user_namespace, read_sysctl, Device, Side};
 use crate::plan::Plan;
 use crate::receiver::{Received, Receivers};
-use crate::sender::{FlowOutcome, Senders};
+use crate::sender::{FlowOutcome, Senders, Sent};
 use parshall_records::{FlowSampleRow, RoundRow, TransferRow};
 use rustix::event::{eventfd, EventfdFlags};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
@@ -46,10 +45,14 @@ pub struct Outcome {
     pub senders_cpu_s: f64,
     /// CPU time of the receivers' host, in seconds.
     pub receivers_cpu_s: f64,
+    /// How late the senders' host did what was due since the warm-up (transfers, datagrams, readings), at most, in seconds.
+    pub senders_latest_s: f64,
     /// Payload that the receivers' host took from its TCP sockets since the warm-up, in bytes.
     pub received_bytes: u64,
     /// Datagrams that the receivers' host had no room for; `None`: the kernel does not say.
     pub receivers_dropped: Option<u64>,
+    /// Packets that both TUN devices dropped, as when nobody reads them fast enough; `None`: the kernel does not say.
+    pub devices_dropped: Option<u64>,
 }
 
 /// What both threads and their owner look at.
@@ -82,7 +85,7 @@ impl Shared {
 pub struct Hosts {
     shared: Arc<Shared>,
     tuns: Option<Tuns>,
-    senders: Option<Host<(Vec<FlowOutcome>, f64)>>,
+    senders: Option<Host<Sent>>,
     receivers: Option<Host<Received>>,
 }
 
@@ -108,11 +111,11 @@ impl Hosts {
         let plan = Arc::new(plan);
         let (receivers, their_tun) = spawn(Side::Receivers, &plan, {
             let (plan, shared) = (plan.clone(), shared.clone());
-            move |_, _| Receivers::new(&plan, shared)
+            move |device| Receivers::new(&plan, shared, device)
         })?;
         let (senders, our_tun) = spawn(Side::Senders, &plan, {
             let (plan, shared) = (plan.clone(), shared.clone());
-            move |netlink, link| Senders::new(&plan, shared, rows, netlink, link)
+            move |device| Senders::new(&plan, shared, rows, device)
         })?;
         let tuns = Tuns { senders: our_tun, receivers: their_tun };
         Ok(Self { shared, tuns: Some(tuns), senders: Some(senders), receivers: Some(receivers) })
@@ -151,16 +154,18 @@ impl Hosts {
             self.stop();
         }
         let received = join(self.receivers.take(), Side::Receivers)?;
-        let (mut flows, senders_cpu_s) = sent?;
+        let Sent { mut flows, cpu_s, device_dropped, latest } = sent?;
         for flow in &mut flows {
             flow.add_received(&received);
         }
         Ok(Outcome {
             flows,
-            senders_cpu_s,
+            senders_cpu_s: cpu_s,
+            senders_latest_s: seconds(latest),
             receivers_cpu_s: received.cpu_s,
             received_bytes: received.tcp_bytes,
             receivers_dropped: received.dropped,
+            devices_dropped: device_dropped.zip(received.device_dropped).map(|(ours, theirs)| ours + theirs),
         })
     }
 }
@@ -186,14 +191,14 @@ type Ready = Result<OwnedFd, HostsError>;
 fn spawn<W: Work>(
     side: Side,
     plan: &Arc<Plan>,
-    prepare: impl FnOnce(Netlink, u32) -> Result<W, HostsError> + Send + 'static,
+    prepare: impl FnOnce(Device) -> Result<W, HostsError> + Send + 'static,
 ) -> Result<(Host<W::Result>, OwnedFd), HostsError> {
     let (ready, is_ready) = mpsc::channel::<Ready>();
     let (start, started) = mpsc::channel::<Clock>();
     let plan = plan.clone();
     let body = move || {
-        let prepared = become_host(side, plan.mtu, &plan.sysctls)
-            .and_then(|(tun, netlink, link)| Ok((tun, prepare(netlink, link)?)));
+        let prepared =
+            become_host(side, plan.mtu, &plan.sysctls).and_then(|(tun, device)| Ok((tun, prepare(device)?)));
         let work = match prepared {
             Ok((tun, work)) => {
                 let _ = ready.send(Ok(tun));
@@ -250,7 +255,8 @@ fn allow_files(needed: u64) -> Result<(), HostsError> {
 }
 
 /// Asks the kernel to kill this process when its parent dies, so that nothing is left of a run whose caller was killed.
-/// Call it first of all in the child.
+/// Call it first of all in the child. The parent is, to the kernel, the thread that started the child: that thread must live as long
+/// as the child is to (prctl(2), PR_SET_PDEATHSIG).
 ///
 /// # Errors
 /// The parent (`parent_id`) is dead already, or the kernel refuses.

@@ -27,7 +27,7 @@
 
 #![cfg(target_os = "linux")]
 
-pub mod abilities;
+mod abilities;
 mod clock;
 mod datagram;
 mod error;
@@ -45,5 +45,5 @@ mod tcp_info;
 pub use abilities::Abilities;
 pub use error::HostsError;
 pub use hosts::{die_with_parent, Hosts, Outcome, Row, Tuns};
-pub use plan::{FlowPlan, Plan, TcpOptions, Transport};
+pub use plan::{FlowPlan, Plan, Sampling, TcpOptions, Transport};
 pub use sender::{FlowOutcome, Limited};

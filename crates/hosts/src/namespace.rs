@@ -10,9 +10,11 @@ use crate::sys;
 use rustix::fs::{openat, Mode, OFlags, CWD};
 use rustix::net::{netdevice, AddressFamily, SocketType};
 use rustix::process::{getegid, geteuid};
-use rustix::thread::{capabilities, CapabilitySet};
+use rustix::thread::{capabilities, set_current_timer_slack, CapabilitySet};
 use std::fs;
 use std::io;
+use std::net::Ipv4Addr;
+use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -25,6 +27,19 @@ const TUN_NAME: &str = "parshall";
 
 /// Both hosts have these prefixes, so that the whole address plan fits.
 const PREFIX_BITS: u8 = 16;
+
+/// What hosts have unless the plan says otherwise (Documentation/networking/ip-sysctl.rst).
+const SYSCTLS: [(&str, &str); 5] = [
+    // Many connections may open at once: no SYN finds a full queue.
+    ("net.core.somaxconn", "65535"),
+    ("net.ipv4.tcp_max_syn_backlog", "65535"),
+    // A flow may open a connection for each of many transfers: its address has enough ports, and uses those of connections that
+    // were closed more than a second ago again.
+    ("net.ipv4.ip_local_port_range", "1024 65535"),
+    ("net.ipv4.tcp_tw_reuse", "1"),
+    // No connection starts from what an earlier one learned.
+    ("net.ipv4.tcp_no_metrics_save", "1"),
+];
 
 /// What a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +63,24 @@ impl Side {
             Self::Senders => (senders, receivers),
             Self::Receivers => (receivers, senders),
         }
+    }
+}
+
+/// A host's TUN device, as its routes and counters know it.
+pub(crate) struct Device {
+    netlink: Netlink,
+    link: u32,
+}
+
+impl Device {
+    /// Connections to that address begin with so many packets.
+    pub(crate) fn set_initial_window(&mut self, to: Ipv4Addr, packets: u32) -> Result<(), HostsError> {
+        self.netlink.reach(Prefix(to, 32), self.link, Some(packets))
+    }
+
+    /// Packets that it dropped, in either direction; `None`: the kernel does not say.
+    pub(crate) fn dropped(&mut self) -> Option<u64> {
+        self.netlink.dropped(self.link)
     }
 }
 
@@ -87,17 +120,13 @@ pub(crate) fn become_host(
     side: Side,
     mtu: u32,
     sysctls: &[(String, String)],
-) -> Result<(OwnedFd, Netlink, u32), HostsError> {
+) -> Result<(OwnedFd, Device), HostsError> {
     sys::unshare(libc::CLONE_NEWNET)
         .tried_or("make a network namespace", "; allow it (sysctl user.max_net_namespaces), or be root")?;
+    // Timers fire when they are due, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK).
+    set_current_timer_slack(NonZeroU64::new(1)).tried("set the timer slack of a thread")?;
     silence_ipv6()?;
-    // Many connections may open at once: no SYN finds a full queue (listen(2)), and no connection starts from what an
-    // earlier one learned.
-    for (name, value) in [
-        ("net.core.somaxconn", "65535"),
-        ("net.ipv4.tcp_max_syn_backlog", "65535"),
-        ("net.ipv4.tcp_no_metrics_save", "1"),
-    ] {
+    for (name, value) in SYSCTLS {
         set_sysctl(name, value)?;
     }
     for (name, value) in sysctls {
@@ -112,7 +141,7 @@ pub(crate) fn become_host(
     let (own, other) = side.prefixes();
     netlink.own(own, loopback)?;
     netlink.reach(other, link, None)?;
-    Ok((tun, netlink, link))
+    Ok((tun, Device { netlink, link }))
 }
 
 /// A TUN device whose packets have virtio headers, and may be unfinished: checksums and segments are left to the reader.

@@ -19,6 +19,9 @@ pub(crate) struct Netlink {
     answer: Vec<u8>,
 }
 
+/// An answer that describes a link takes 2 to 3 kB.
+const ANSWER_BYTES: usize = 1 << 15;
+
 /// Some addresses: a network, and how many of its bits count.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prefix(pub(crate) Ipv4Addr, pub(crate) u8);
@@ -31,7 +34,7 @@ impl Netlink {
             socket.connect(&SocketAddr::new(0, 0))?;
             Ok::<_, io::Error>(socket)
         };
-        Ok(Self { socket: open().tried("open a netlink socket")?, answer: Vec::with_capacity(4096) })
+        Ok(Self { socket: open().tried("open a netlink socket")?, answer: Vec::with_capacity(ANSWER_BYTES) })
     }
 
     /// Sets the largest packet and the transmit queue of a link.
@@ -74,27 +77,51 @@ impl Netlink {
         self.add(message).tried(format!("add a route to {}/{}", prefix.0, prefix.1))
     }
 
+    /// Packets that a link dropped: sent by the host while the transmit queue was full, or refused when they arrived; `None`:
+    /// the kernel does not say.
+    pub(crate) fn dropped(&mut self, link: u32) -> Option<u64> {
+        let mut message = LinkMessage::default();
+        message.header.index = link;
+        let answer = self.exchange(RouteNetlinkMessage::GetLink(message), 0).ok()?;
+        let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) = answer else { return None };
+        link.attributes.iter().find_map(|attribute| match attribute {
+            LinkAttribute::Stats64(counts) => {
+                Some(counts.tx_dropped + counts.tx_errors + counts.rx_dropped + counts.rx_errors)
+            }
+            _ => None,
+        })
+    }
+
     fn add(&mut self, message: RouteMessage) -> io::Result<()> {
         self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Sends a request and waits for the kernel's answer.
+    /// Asks for a change.
     fn ask(&mut self, request: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        match self.exchange(request, NLM_F_ACK | flags)? {
+            NetlinkPayload::Error(error) if error.code.is_none() => Ok(()),
+            NetlinkPayload::Error(error) => Err(error.to_io()),
+            _ => Err(io::Error::other("the kernel answered what was not asked")),
+        }
+    }
+
+    /// Sends a request and waits for the kernel's answer.
+    fn exchange(
+        &mut self,
+        request: RouteNetlinkMessage,
+        flags: u16,
+    ) -> io::Result<NetlinkPayload<RouteNetlinkMessage>> {
         let mut message = NetlinkMessage::from(request);
-        message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        message.header.flags = NLM_F_REQUEST | flags;
         message.finalize();
         let mut bytes = vec![0; message.buffer_len()];
         message.serialize(&mut bytes);
         self.socket.send(&bytes, 0)?;
         self.answer.clear();
         self.socket.recv(&mut self.answer, 0)?;
-        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&self.answer)
-            .map_err(|error| io::Error::other(error.to_string()))?;
-        match answer.payload {
-            NetlinkPayload::Error(error) if error.code.is_none() => Ok(()),
-            NetlinkPayload::Error(error) => Err(error.to_io()),
-            _ => Err(io::Error::other("the kernel answered what was not asked")),
-        }
+        NetlinkMessage::deserialize(&self.answer)
+            .map(|answer| answer.payload)
+            .map_err(|error| io::Error::other(error.to_string()))
     }
 }
 

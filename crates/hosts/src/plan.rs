@@ -73,10 +73,19 @@ pub struct FlowPlan {
     pub seed: u64,
     /// TCP or UDP, and the options of its sockets.
     pub transport: Transport,
-    /// Time between rows of `flow_samples`; `None`: it has none.
-    pub samples: Option<Duration>,
+    /// When it has rows in `flow_samples`; `None`: it has none.
+    pub samples: Option<Sampling>,
     /// Whether it has rows in `rounds`.
     pub rounds: bool,
+}
+
+/// Time between samples; at least a millisecond, and no less than lets all flows together be read 20,000 times a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// At multiples of an interval.
+    Every(Duration),
+    /// A smoothed round trip.
+    EachRoundTrip,
 }
 
 /// The sockets of a flow.
@@ -120,6 +129,9 @@ impl Plan {
             let accepted = "the warm-up ends before the run does";
             return Err(HostsError::plan("warm_up", format!("{} s", self.warm_up.as_secs_f64()), accepted));
         }
+        if let Some((name, _)) = self.sysctls.iter().find(|(name, _)| !name.starts_with("net.")) {
+            return Err(HostsError::plan("sysctls", name, "sysctls of a network namespace begin with net."));
+        }
         for (index, flow) in self.flows.iter().enumerate() {
             flow.check(self.mtu, available).map_err(|(key, found, accepted)| {
                 HostsError::plan(format!("flows[{index}].{key}"), found, accepted)
@@ -158,6 +170,9 @@ impl FlowPlan {
             {
                 let accepted = format!("this kernel has {}", available.join(", "));
                 Err(("congestion_control", options.congestion_control.to_string(), accepted))
+            }
+            (Transport::Tcp(TcpOptions { initial_window: Some(0), .. }), _) => {
+                Err(("initial_window", "0".into(), "a window of at least 1 packet".into()))
             }
             _ => Ok(()),
         }

@@ -9,6 +9,7 @@ use crate::datagram::{Stamp, HEADER_BYTES};
 use crate::error::{HostsError, Tried};
 use crate::events::Events;
 use crate::hosts::{cpu_s, Shared, Work};
+use crate::namespace::Device;
 use crate::plan::{flow_of, Plan, Transport};
 use crate::{socket, sys};
 use rustix::event::epoll::EventFlags;
@@ -115,13 +116,16 @@ pub(crate) struct Received {
     pub(crate) datagrams: Vec<Arrived>,
     /// Payload of all connections since the warm-up.
     pub(crate) tcp_bytes: u64,
+    /// Datagrams that found the socket's buffer full.
     pub(crate) dropped: Option<u64>,
+    pub(crate) device_dropped: Option<u64>,
     pub(crate) cpu_s: f64,
 }
 
 /// The host.
 pub(crate) struct Receivers {
     shared: Arc<Shared>,
+    device: Device,
     events: Events,
     listeners: Vec<OwnedFd>,
     datagrams: OwnedFd,
@@ -139,7 +143,7 @@ const DATAGRAMS: u64 = u64::MAX - 1;
 const LISTENERS: u64 = 1 << 62;
 
 impl Receivers {
-    pub(crate) fn new(plan: &Plan, shared: Arc<Shared>) -> Result<Self, HostsError> {
+    pub(crate) fn new(plan: &Plan, shared: Arc<Shared>, device: Device) -> Result<Self, HostsError> {
         let events = Events::new()?;
         events.watch(&shared.wake, WAKE, EventFlags::IN)?;
         let mut listeners = Vec::new();
@@ -158,6 +162,7 @@ impl Receivers {
         events.watch(&datagrams, DATAGRAMS, EventFlags::IN)?;
         Ok(Self {
             shared,
+            device,
             events,
             listeners,
             datagrams,
@@ -241,11 +246,12 @@ impl Work for Receivers {
     type Result = Received;
 
     fn run(mut self, clock: Clock) -> Result<Received, HostsError> {
+        let mut ready = Vec::new();
         while clock.now() < self.end && !self.shared.is_stopped() {
-            let ready: Vec<u64> =
-                self.events.wait(clock, self.end)?.iter().map(|event| event.data.u64()).collect();
+            ready.clear();
+            ready.extend(self.events.wait(clock, self.end)?.iter().map(|event| event.data.u64()));
             let measured = clock.now() >= self.warm_up;
-            for token in ready {
+            for &token in &ready {
                 match token {
                     WAKE => {}
                     DATAGRAMS => self.take_datagrams(clock)?,
@@ -254,7 +260,12 @@ impl Work for Receivers {
                 }
             }
         }
-        let dropped = self.dropped();
-        Ok(Received { datagrams: self.arrived, tcp_bytes: self.tcp_bytes, dropped, cpu_s: cpu_s() })
+        Ok(Received {
+            dropped: self.dropped(),
+            device_dropped: self.device.dropped(),
+            datagrams: self.arrived,
+            tcp_bytes: self.tcp_bytes,
+            cpu_s: cpu_s(),
+        })
     }
 }

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | [`tcp`] | a flow's connections and transfers |
 //! | [`probe`] | what is recorded of a flow: samples, rounds, totals |
+//! | [`rounds`] | its round trips |
+//! | [`totals`] | what its connections have counted |
 //! | [`datagrams`] | flows of datagrams |
 //!
 //! One thread waits for sockets and for the next time that something is due. What is due stands in a heap: a time that is
@@ -11,15 +13,18 @@
 
 pub(crate) mod datagrams;
 mod probe;
+mod rounds;
 mod tcp;
+mod totals;
 
-pub use probe::{FlowOutcome, Limited};
+pub use probe::FlowOutcome;
+pub use totals::Limited;
 
-use crate::clock::{nanos, Clock, Nanos};
+use crate::clock::{nanos, span, Clock, Nanos};
 use crate::error::HostsError;
 use crate::events::Events;
 use crate::hosts::{cpu_s, Row, Shared, Work};
-use crate::netlink::{Netlink, Prefix};
+use crate::namespace::Device;
 use crate::plan::{address, FlowPlan, Plan, Transport, RECEIVERS};
 use crate::receiver::Ports;
 use datagrams::DatagramFlow;
@@ -51,6 +56,8 @@ enum Due {
     Arrival(u32),
     /// A flow's next datagram leaves.
     Datagram(u32),
+    /// A TCP flow, which let others have their turn, goes on to write.
+    Write(u32),
     /// A look at a TCP flow's socket.
     Look(u32),
 }
@@ -98,14 +105,27 @@ struct ArrivalProcess {
     idle: VecDeque<u32>,
 }
 
+/// What the host knows in the end.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    /// In the order of their numbers.
+    pub(crate) flows: Vec<FlowOutcome>,
+    pub(crate) cpu_s: f64,
+    pub(crate) device_dropped: Option<u64>,
+    pub(crate) latest: Nanos,
+}
+
 /// The host.
 pub(crate) struct Senders {
     context: Context,
+    device: Device,
     flows: Vec<TcpFlow>,
     datagrams: Vec<DatagramFlow>,
     arrivals: Vec<ArrivalProcess>,
     /// Number of the next connection of an open loop.
     next_number: u32,
+    /// How late what was due was done since the warm-up, at most.
+    latest: Nanos,
 }
 
 /// Who is ready: this, or else the TCP flow of that place.
@@ -116,8 +136,7 @@ impl Senders {
         plan: &Arc<Plan>,
         shared: Arc<Shared>,
         rows: mpsc::Sender<Row>,
-        mut netlink: Netlink,
-        link: u32,
+        device: Device,
     ) -> Result<Self, HostsError> {
         let events = Events::new()?;
         events.watch(&shared.wake, WAKE, EventFlags::IN)?;
@@ -133,14 +152,13 @@ impl Senders {
             least_interval: (plan.flows.len() as f64 / READINGS_PER_S * 1e9) as Nanos,
             plan: plan.clone(),
         };
-        let mut host = Self { context, flows: vec![], datagrams: vec![], arrivals: vec![], next_number: 0 };
+        let (flows, datagrams, arrivals) = (Vec::new(), Vec::new(), Vec::new());
+        let mut host = Self { context, device, flows, datagrams, arrivals, next_number: 0, latest: 0 };
         for (index, flow) in plan.flows.iter().enumerate() {
             host.add(index as u32, flow)?;
-            if let Transport::Tcp(options) = &flow.transport {
-                if options.initial_window.is_some() {
-                    let only = Prefix(address(RECEIVERS, index as u32), 32);
-                    netlink.reach(only, link, options.initial_window)?;
-                }
+            let Transport::Tcp(options) = &flow.transport else { continue };
+            if let Some(packets) = options.initial_window {
+                host.device.set_initial_window(address(RECEIVERS, index as u32), packets)?;
             }
         }
         Ok(host)
@@ -170,7 +188,7 @@ impl Senders {
             Source::Arrivals(source) => {
                 let (mut source, mut random) = (source.clone(), random);
                 let first = source.next(&mut random);
-                let next_at = start + crate::clock::span(first.gap);
+                let next_at = start + span(first.gap);
                 self.context.at(next_at, Due::Arrival(self.arrivals.len() as u32));
                 let (next_bytes, idle) = (first.bytes, VecDeque::new());
                 self.arrivals.push(ArrivalProcess { plan, source, random, next_bytes, next_at, idle });
@@ -185,11 +203,12 @@ impl Senders {
         match due {
             Due::WarmUp => {
                 for flow in flows {
-                    flow.begin_measurement()?;
+                    flow.begin_measurement(context)?;
                 }
             }
             Due::Start(flow) => flows[flow as usize].plan_transfer(context, flow, at),
             Due::Transfer(flow) => flows[flow as usize].begin_transfer(context, flow, at)?,
+            Due::Write(flow) => flows[flow as usize].write_on(context, flow)?,
             Due::Look(flow) => flows[flow as usize].look(context, flow, at)?,
             Due::Datagram(flow) => {
                 let next = datagrams[flow as usize].send_due(context)?;
@@ -197,7 +216,7 @@ impl Senders {
             }
             Due::Arrival(process) => self.on_arrival(process)?,
         }
-        if let Due::Transfer(flow) | Due::Look(flow) = due {
+        if let Due::Transfer(flow) | Due::Write(flow) = due {
             self.rest(flow);
         }
         Ok(())
@@ -209,7 +228,7 @@ impl Senders {
         let (bytes, at) = (process.next_bytes, process.next_at);
         let next = process.source.next(&mut process.random);
         process.next_bytes = next.bytes;
-        process.next_at += crate::clock::span(next.gap); // by the process's own times: lateness does not add up
+        process.next_at += span(next.gap); // by the process's own times: lateness does not add up
         self.context.at(process.next_at, Due::Arrival(index));
         let flow = process.idle.pop_front().unwrap_or_else(|| {
             let mut flow = TcpFlow::new(&self.context, process.plan, self.next_number, None);
@@ -232,7 +251,7 @@ impl Senders {
         }
     }
 
-    fn end(mut self) -> Result<(Vec<FlowOutcome>, f64), HostsError> {
+    fn end(mut self) -> Result<Sent, HostsError> {
         let now = self.context.clock.now().min(self.context.end);
         let mut outcomes = Vec::with_capacity(self.next_number as usize);
         for flow in &mut self.flows {
@@ -240,12 +259,17 @@ impl Senders {
         }
         outcomes.extend(self.datagrams.iter().map(|flow| flow.end(&self.context, now)));
         outcomes.sort_by_key(|outcome| outcome.row.flow);
-        Ok((outcomes, cpu_s()))
+        Ok(Sent {
+            flows: outcomes,
+            cpu_s: cpu_s(),
+            device_dropped: self.device.dropped(),
+            latest: self.latest,
+        })
     }
 }
 
 impl Work for Senders {
-    type Result = (Vec<FlowOutcome>, f64);
+    type Result = Sent;
 
     fn run(mut self, clock: Clock) -> Result<Self::Result, HostsError> {
         self.context.clock = clock;
@@ -258,6 +282,9 @@ impl Work for Senders {
                 self.context.due.peek().filter(|Reverse((at, _))| *at <= now)
             {
                 self.context.due.pop();
+                if at >= warm_up {
+                    self.latest = self.latest.max(now - at);
+                }
                 self.on_due(at, due)?;
             }
             let next = self.context.due.peek().map_or(self.context.end, |Reverse((at, _))| *at);

@@ -1,6 +1,7 @@
 //! Sockets of both hosts: nonblocking, of one flow's address, with the options that the plan asks for.
 
 use crate::error::{HostsError, Tried};
+use crate::sys;
 use rustix::io::Result;
 use rustix::net::sockopt::{
     set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_reuseaddr,
@@ -9,7 +10,7 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{bind, socket_with, AddressFamily, SocketAddrV4, SocketFlags, SocketType};
 use std::net::Ipv4Addr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// A nonblocking socket at an address; port 0: whichever is free.
 pub(crate) fn open(
@@ -22,9 +23,13 @@ pub(crate) fn open(
         let socket = socket_with(AddressFamily::INET, kind, flags, None)?;
         if port != 0 {
             set_socket_reuseaddr(&socket, true)?;
+        } else if kind == SocketType::STREAM {
+            // The port is chosen when the socket connects, and only has to differ for the same two addresses (ip(7)).
+            let on = 1_i32.to_ne_bytes();
+            sys::set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &on)?;
         }
         bind(&socket, &SocketAddrV4::new(address, port))?;
-        Ok::<_, rustix::io::Errno>(socket)
+        Ok::<_, std::io::Error>(socket)
     };
     open().tried(format!("make a socket at {address}, port {port}"))
 }

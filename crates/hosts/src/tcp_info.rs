@@ -3,6 +3,7 @@
 //! The structure grows with the kernel, and what an older one does not have is `None`. Fields are read by their offsets,
 //! which never change, from the bytes that the kernel wrote.
 
+use crate::clock::Nanos;
 use crate::sys;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -40,6 +41,8 @@ pub(crate) struct TcpInfo {
     pub(crate) pacing_rate: Option<u64>,
     /// Payload acknowledged. The kernel counts the sender's SYN as one byte, which is left out here.
     pub(crate) acked: Option<u64>,
+    /// Payload that waits to be sent for the first time.
+    pub(crate) unsent: Option<u32>,
     pub(crate) min_rtt_us: Option<u32>,
     /// Packets with data, sent for the first time or again.
     pub(crate) data_packets: Option<u32>,
@@ -80,6 +83,7 @@ impl TcpInfo {
             retransmissions: u32_at(100)?,
             pacing_rate: u64_at(104).filter(|&rate| rate != u64::MAX),
             acked: u64_at(120).map(|acked: u64| acked.saturating_sub(1)),
+            unsent: u32_at(144),
             min_rtt_us: u32_at(148).filter(|&rtt| rtt != u32::MAX && rtt > 0),
             data_packets: u32_at(156),
             busy_us: u64_at(168),
@@ -88,6 +92,11 @@ impl TcpInfo {
             sent: u64_at(200).zip(again).map(|(all, again): (u64, u64)| all.saturating_sub(again)),
             timeouts: u16_at(240),
         })
+    }
+
+    /// Smoothed RTT in nanoseconds; 0 before the first sample.
+    pub(crate) fn srtt_ns(&self) -> Nanos {
+        Nanos::from(self.srtt_us.unwrap_or(0)) * 1000
     }
 
     /// Packets sent and neither acknowledged nor found lost (RFC 6675, pipe).

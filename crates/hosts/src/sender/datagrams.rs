@@ -1,9 +1,10 @@
 //! Flows of datagrams: each leaves at its time, over UDP, and is never answered.
 //!
 //! This host sleeps at least [`SHORTEST_SLEEP`], so what falls due within it leaves together. A datagram's size counts the
-//! headers of IP and UDP, as elsewhere; one that is smaller than these is as large as they are.
+//! headers of IP and UDP, as in the simulator; one that is smaller than these is as large as they are.
 
-use super::probe::{measured_s, FlowOutcome, Limited};
+use super::probe::{measured_s, FlowOutcome};
+use super::totals::Limited;
 use super::{Context, Stream};
 use crate::clock::{nanos, seconds, Nanos};
 use crate::datagram::{Stamp, HEADER_BYTES};
@@ -93,6 +94,7 @@ impl DatagramFlow {
     }
 
     fn send(&mut self, context: &Context, now: Nanos) -> Result<(), HostsError> {
+        let measured = u64::from(self.next_at() >= context.warm_up);
         let bytes = self.next_bytes.saturating_sub(HEADER_BYTES) as usize;
         let Some(payload) = self.payload.get_mut(..bytes) else {
             let key = format!("flows[{}].workload", self.plan);
@@ -100,7 +102,6 @@ impl DatagramFlow {
             return Err(HostsError::plan(key, format!("a datagram of {} bytes", self.next_bytes), accepted));
         };
         Stamp { sent: now }.write(payload);
-        let measured = u64::from(now >= context.warm_up);
         self.sent += measured;
         match send(&self.socket, payload, SendFlags::DONTWAIT) {
             Ok(_) => Ok(()),
@@ -133,8 +134,9 @@ impl DatagramFlow {
         FlowOutcome {
             row,
             plan: self.plan,
+            acked_bytes: None,
             is_datagrams: true,
-            measured_s: measured_s(context, now),
+            measured_s: measured_s(context.warm_up, now),
             limited: Limited::default(),
             refused: self.refused,
             failure: None,

@@ -1,10 +1,11 @@
 //! A TCP flow: its application, and one connection after another.
 //!
-//! A transfer begins when the application hands it over and is complete when its last byte is acknowledged, as in the
+//! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as in the
 //! simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the last of its
 //! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
 
-use super::probe::{FlowOutcome, Probe, Totals};
+use super::probe::{FlowOutcome, Probe};
+use super::totals::Totals;
 use super::{Context, Due, Stream};
 use crate::clock::{nanos, seconds, span, Nanos, NEVER};
 use crate::error::{HostsError, Tried};
@@ -20,8 +21,15 @@ use rustix::net::sockopt::{set_tcp_congestion, set_tcp_nodelay, socket_error};
 use rustix::net::{connect, send, SendFlags, SocketAddrV4, SocketType};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What is written at once. The kernel copies it, and asks for no more of it than it has room for.
+/// What is written at once, at most: a quarter of a send buffer that the plan asks for, as the kernel (Linux 6.18) takes a write whole
+/// that begins while there is room.
 static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
+
+/// A quarter of the smallest send buffer that the kernel gives.
+const SHORTEST_WRITE: usize = 1024;
+
+/// Writes of one flow before others have their turn.
+const WRITES_A_TURN: u32 = 32;
 
 /// Headers of IPv4 and TCP without options (RFC 791, RFC 9293), in bytes.
 const HEADER_BYTES: u32 = 40;
@@ -47,6 +55,8 @@ pub(crate) struct TcpFlow {
     /// An open loop's transfer is done, and the loop does not know yet.
     finished: bool,
     failure: Option<String>,
+    /// Whether it goes on to write as soon as others had their turn.
+    write_is_due: bool,
     /// When the next look at the socket is due.
     look_at: Nanos,
     probe: Probe,
@@ -82,6 +92,7 @@ impl TcpFlow {
             transfers: 0,
             finished: false,
             failure: None,
+            write_is_due: false,
             look_at: NEVER,
             probe: Probe::new(context.flow(plan), number),
         }
@@ -121,13 +132,25 @@ impl TcpFlow {
         self.go_on(context, index)
     }
 
+    /// The flow had written much, and others have had their turn.
+    pub(super) fn write_on(&mut self, context: &mut Context, index: u32) -> Result<(), HostsError> {
+        self.write_is_due = false;
+        self.go_on(context, index)
+    }
+
     /// Writes what there is room for, and looks whether the transfer is complete.
     fn go_on(&mut self, context: &mut Context, index: u32) -> Result<(), HostsError> {
         let (Some(transfer), Some(socket), true) = (&mut self.transfer, &self.socket, self.connected) else {
             return Ok(());
         };
-        while transfer.left > 0 {
-            let most = transfer.left.min(NOTHING.len() as u64) as usize;
+        let buffer = options(context.flow(self.plan)).send_buffer;
+        let a_write =
+            buffer.map_or(NOTHING.len(), |bytes| NOTHING.len().min(bytes as usize / 4).max(SHORTEST_WRITE));
+        for _ in 0..WRITES_A_TURN {
+            if transfer.left == 0 {
+                break;
+            }
+            let most = transfer.left.min(a_write as u64) as usize;
             match send(socket, &NOTHING[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(written) if transfer.bytes.is_some() => transfer.left -= written as u64,
                 Ok(_) | Err(Errno::INTR) => {}
@@ -135,7 +158,13 @@ impl TcpFlow {
                 Err(error) => return self.fail(context, error),
             }
         }
-        if sys::unacknowledged(socket.as_fd()).tried("ask how much of a transfer is acknowledged")? == 0 {
+        if transfer.left > 0 {
+            if !std::mem::replace(&mut self.write_is_due, true) {
+                context.at(context.clock.now(), Due::Write(index));
+            }
+        } else if sys::unacknowledged(socket.as_fd()).tried("ask how much of a transfer is acknowledged")?
+            == 0
+        {
             self.finish_transfer(context, index)?;
         }
         Ok(())
@@ -252,7 +281,8 @@ impl TcpFlow {
         let info = TcpInfo::read(socket.as_fd()).tried("read TCP_INFO")?;
         let now = context.clock.now();
         if self.connected {
-            self.probe.look(context, &info, now);
+            let has_more = self.transfer.as_ref().is_some_and(|transfer| transfer.left > 0);
+            self.probe.look(context, &info, has_more, now);
         }
         self.look_at = self.probe.next_look(context, now);
         context.at(self.look_at, Due::Look(index));
@@ -260,8 +290,8 @@ impl TcpFlow {
     }
 
     /// The warm-up has ended.
-    pub(super) fn begin_measurement(&mut self) -> Result<(), HostsError> {
-        self.probe.begin_measurement(self.socket.as_ref())
+    pub(super) fn begin_measurement(&mut self, context: &Context) -> Result<(), HostsError> {
+        self.probe.begin_measurement(context.clock.now(), self.socket.as_ref())
     }
 
     /// The run ends at `now`.
@@ -272,7 +302,7 @@ impl TcpFlow {
         }
         let flow = context.flow(self.plan);
         let started = if self.started == NEVER { nanos(flow.start) } else { self.started };
-        let mut outcome = self.probe.end(context, &totals, now);
+        let mut outcome = self.probe.end(context, &totals);
         outcome.row.congestion_control = options(flow).congestion_control.clone();
         outcome.row.rtt_base_s = Some(flow.rtt_base.as_secs_f64());
         outcome.row.start_s = seconds(started.min(now));

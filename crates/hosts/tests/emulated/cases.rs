@@ -1,15 +1,15 @@
 //! The cases. Each is bounded by the length of its plan, a few seconds at most.
 
-use crate::forwarder::{Forwarder, Wire};
-use parshall_hosts::plan::TcpOptions;
-use parshall_hosts::{FlowPlan, Hosts, HostsError, Outcome, Plan, Row, Transport};
-use parshall_records::{FlowSampleRow, RoundRow, TransferRow};
-use parshall_units::{Duration, Instant};
-use parshall_workload::WorkloadConfig;
-use rustix::time::{clock_gettime, ClockId};
-use std::num::NonZeroU32;
+use crate::endings::{KILLED, KILLED_WITH_PARENT, SLEEPER};
+use crate::forwarder::Wire;
+use crate::refusals;
+use crate::support::{flow, options, plan, run, run_until_done, source, tcp, Ran, BULK, PACKET_BYTES};
+use parshall_hosts::{FlowPlan, HostsError, Sampling, Transport};
+use parshall_units::{Duration, Instant, Rate};
+use parshall_workload::Source;
+use rand_xoshiro::rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::process::Child;
-use std::sync::mpsc;
 
 /// A test.
 pub struct Case {
@@ -19,90 +19,54 @@ pub struct Case {
     pub run: fn() -> Result<(), HostsError>,
     /// What the parent looks at while the child runs; it kills the child then.
     pub outside: Option<fn(&mut Child)>,
+    /// Started by another case only.
+    pub hidden: bool,
 }
 
-const fn case(name: &'static str, run: fn() -> Result<(), HostsError>) -> Case {
-    Case { name, as_nobody: false, run, outside: None }
+pub const fn case(name: &'static str, run: fn() -> Result<(), HostsError>) -> Case {
+    Case { name, as_nobody: false, run, outside: None, hidden: false }
+}
+
+const fn as_nobody(name: &'static str, run: fn() -> Result<(), HostsError>) -> Case {
+    Case { as_nobody: true, ..case(name, run) }
 }
 
 pub const CASES: &[Case] = &[
     case("bulk_cubic_moves_data_and_is_recorded", bulk_cubic),
-    Case { as_nobody: true, ..case("an_ordinary_user_can", bulk_cubic) },
+    as_nobody("an_ordinary_user_can", bulk_cubic),
+    case("every_control_of_this_kernel_moves_data", every_control),
+    case("two_hundred_flows_at_once", two_hundred_flows),
+    case("a_thousand_flows_are_set_up_soon", a_thousand_flows),
+    case("transfers_have_the_right_sizes_on_one_connection", || transfer_sizes(true)),
+    case("transfers_have_the_right_sizes_on_their_own_connections", || transfer_sizes(false)),
+    case("five_thousand_connections_one_after_another", many_connections),
+    case("on_off_draws_what_its_source_draws", on_off),
+    case("open_loops_start_transfers_at_their_times", open_loop),
+    case("datagrams_keep_their_rate", cbr),
+    case("losses_and_rounds_are_seen", losses),
+    case("sysctls_take_effect", sysctls),
+    case("pacing_and_buffers_limit_a_flow", limits),
+    case("initial_windows_are_set_by_routes", initial_windows),
+    case("flows_keep_their_packet_size", packet_size),
+    case("totals_start_after_the_warm_up", warm_up),
+    case("a_run_can_be_stopped", refusals::stopped),
+    case("silent_hosts_send_nothing", refusals::silence),
+    as_nobody("a_user_knows_what_is_permitted", || {
+        refusals::abilities();
+        Ok(())
+    }),
+    case("bad_plans_are_refused_with_one_message", || {
+        refusals::plans();
+        Ok(())
+    }),
+    case("a_sysctl_that_cannot_be_set_is_named", refusals::sysctl),
+    as_nobody("a_second_thread_is_refused", refusals::second_thread),
+    as_nobody("buffers_that_a_user_may_not_have_are_refused", refusals::buffer),
+    KILLED,
+    Case { as_nobody: true, name: "nothing_is_left_of_a_users_hosts_after_sigkill", ..KILLED },
+    KILLED_WITH_PARENT,
+    SLEEPER,
 ];
-
-const PACKET_BYTES: u32 = 1500;
-
-/// A plan of so many seconds, for flows that are added to it.
-fn plan(seconds: f64) -> Plan {
-    Plan {
-        flows: Vec::new(),
-        mtu: PACKET_BYTES,
-        warm_up: Instant::ZERO,
-        end: Instant::ZERO + Duration::from_secs_f64(seconds),
-        sysctls: Vec::new(),
-    }
-}
-
-fn tcp(control: &str, workload: &str) -> FlowPlan {
-    let options = TcpOptions {
-        congestion_control: control.into(),
-        persistent: true,
-        pacing: None,
-        send_buffer: None,
-        receive_buffer: None,
-        initial_window: None,
-    };
-    flow(workload, Transport::Tcp(options))
-}
-
-fn flow(workload: &str, transport: Transport) -> FlowPlan {
-    let workload: WorkloadConfig = serde_json::from_str(workload).expect("a workload");
-    let packet = NonZeroU32::new(PACKET_BYTES).expect("not zero");
-    FlowPlan {
-        group: "test".into(),
-        start: Instant::ZERO,
-        rtt_base: Duration::ZERO,
-        packet_bytes: PACKET_BYTES,
-        source: workload.source(packet).expect("a workload that works"),
-        seed: 1,
-        transport,
-        samples: Some(Duration::from_millis(10)),
-        rounds: true,
-    }
-}
-
-const BULK: &str = r#"{"name": "bulk"}"#;
-
-/// What a run left.
-struct Ran {
-    outcome: Outcome,
-    samples: Vec<FlowSampleRow>,
-    rounds: Vec<RoundRow>,
-    transfers: Vec<TransferRow>,
-}
-
-fn run(plan: Plan, wire: Wire) -> Result<Ran, HostsError> {
-    let (rows, received) = mpsc::channel();
-    let mut hosts = Hosts::begin(plan, rows)?;
-    let forwarder = Forwarder::start(hosts.take_tuns().expect("nobody took them"), wire);
-    hosts.start(monotonic_ns());
-    let outcome = hosts.finish()?;
-    drop(forwarder);
-    let mut ran = Ran { outcome, samples: vec![], rounds: vec![], transfers: vec![] };
-    for row in received {
-        match row {
-            Row::FlowSample(row) => ran.samples.push(row),
-            Row::Round(row) => ran.rounds.push(row),
-            Row::Transfer(row) => ran.transfers.push(row),
-        }
-    }
-    Ok(ran)
-}
-
-fn monotonic_ns() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
 
 fn bulk_cubic() -> Result<(), HostsError> {
     let mut plan = plan(2.0);
@@ -111,18 +75,323 @@ fn bulk_cubic() -> Result<(), HostsError> {
     let row = &ran.outcome.flows[0].row;
     let goodput = row.goodput_bps.expect("this kernel counts");
     println!(
-        "{:.1} Gbit/s through a plain forwarder; CPU {:.2} s of 2 s (senders), {:.2} s (receivers); {row:?}",
+        "{:.1} Gbit/s through a plain forwarder; CPU {:.2} s of 2 s (senders), {:.2} s (receivers); mean cwnd {:?}, RTT {:?}",
         goodput / 1e9,
         ran.outcome.senders_cpu_s,
-        ran.outcome.receivers_cpu_s
+        ran.outcome.receivers_cpu_s,
+        row.mean_cwnd_packets,
+        row.mean_rtt_s,
     );
     assert!(goodput > 100e6, "{goodput} bit/s");
     assert!((ran.outcome.received_bytes as f64 * 8.0 / 2.0 / goodput - 1.0).abs() < 0.05);
-    assert!((150..=200).contains(&ran.samples.len()), "{} samples", ran.samples.len());
+    assert!((120..=200).contains(&ran.samples.len()), "{} samples", ran.samples.len());
     assert!(ran.samples.windows(2).all(|pair| pair[0].delivered_bytes <= pair[1].delivered_bytes));
     assert_eq!(ran.transfers.len(), 1);
     assert_eq!((ran.transfers[0].size_bytes, ran.transfers[0].completion_s), (None, None));
     assert!(row.mean_cwnd_packets.is_some_and(|window| window >= 10.0));
-    assert!(ran.rounds.len() > 100);
+    assert!(ran.rounds.len() > 100, "{} rounds", ran.rounds.len());
+    assert_eq!(ran.outcome.devices_dropped, Some(0));
+    Ok(())
+}
+
+fn every_control() -> Result<(), HostsError> {
+    for control in parshall_hosts::Abilities::of_this_machine().congestion_controls {
+        let mut plan = plan(1.0);
+        plan.flows.push(tcp(&control, BULK));
+        let wire = Wire { delay: std::time::Duration::from_millis(2), lose_one_of: 0 };
+        let ran = run(plan, wire)?;
+        let row = &ran.outcome.flows[0].row;
+        println!("{control}: {:.0} Mbit/s, srtt {:?}", row.goodput_bps.unwrap_or(0.0) / 1e6, row.mean_rtt_s);
+        assert_eq!(*row.congestion_control, *control);
+        assert!(row.goodput_bps.is_some_and(|goodput| goodput > 10e6), "{row:?}");
+        assert!(row.min_rtt_s.is_some_and(|rtt| (0.004..0.010).contains(&rtt)), "{row:?}");
+        let paces = control == "bbr";
+        assert!(ran.samples.iter().all(|sample| sample.rate_pps.is_some() == paces), "{control}");
+    }
+    Ok(())
+}
+
+fn two_hundred_flows() -> Result<(), HostsError> {
+    let mut plan = plan(2.0);
+    plan.flows = vec![tcp("cubic", BULK); 200];
+    let ran = run(plan, Wire { delay: std::time::Duration::from_millis(5), lose_one_of: 0 })?;
+    let flows = &ran.outcome.flows;
+    let total: f64 = flows.iter().filter_map(|flow| flow.row.goodput_bps).sum();
+    println!("200 flows: {:.2} Gbit/s", total / 1e9);
+    assert!(flows
+        .iter()
+        .enumerate()
+        .all(|(number, flow)| flow.row.flow == number as u32 && flow.failure.is_none()));
+    assert!(flows.iter().all(|flow| flow.row.goodput_bps.is_some_and(|goodput| goodput > 0.0)));
+    let received = ran.outcome.received_bytes as f64 * 8.0 / 2.0;
+    assert!((received / total - 1.0).abs() < 0.1, "{received} of {total} bit/s");
+    Ok(())
+}
+
+fn a_thousand_flows() -> Result<(), HostsError> {
+    let mut plan = plan(10.0);
+    plan.flows = vec![FlowPlan { samples: None, rounds: false, ..tcp("cubic", ONE_BYTE) }; 1000];
+    let begun = std::time::Instant::now();
+    let ran = run_until_done(plan, Wire::default())?;
+    let last = ran.transfers.iter().filter_map(|row| row.completion_s).fold(0.0, f64::max);
+    println!("1000 flows connected and a byte of each acknowledged {last:.3} s after the start");
+    assert_eq!(ran.transfers.iter().filter(|row| row.completion_s.is_some()).count(), 1000);
+    let all_s = begun.elapsed().as_secs_f64();
+    println!("with both hosts' beginning and end: {all_s:.3} s");
+    println!("the senders' host was {:.6} s late at most", ran.outcome.senders_latest_s);
+    assert!(all_s < 2.0, "{all_s} s");
+    Ok(())
+}
+
+const ONE_BYTE: &str = r#"{"name": "transfer", "sizes": [1]}"#;
+
+fn transfer_sizes(persistent: bool) -> Result<(), HostsError> {
+    let sizes = [0, 1, 1448, 1449, 1_000_000, 3_000_001, 7];
+    let mut plan = plan(3.0);
+    plan.flows.push(tcp("cubic", &format!(r#"{{"name": "transfer", "sizes": {sizes:?}}}"#)));
+    options(&mut plan.flows[0]).persistent = persistent;
+    let ran = run_until_done(plan, Wire { delay: std::time::Duration::from_millis(3), lose_one_of: 0 })?;
+    let found: Vec<u64> = ran.transfers.iter().filter_map(|row| row.size_bytes).collect();
+    assert_eq!(found, sizes);
+    let bytes: u64 = sizes.iter().sum();
+    assert_eq!(ran.outcome.received_bytes, bytes);
+    assert_eq!(ran.outcome.flows[0].acked_bytes, Some(bytes));
+    for (number, row) in ran.transfers.iter().enumerate() {
+        let took = row.completion_s.expect("complete") - row.start_s;
+        let round_trips =
+            f64::from(u8::from(!persistent || number == 0)) + f64::from(u8::from(sizes[number] > 0));
+        assert!((round_trips * 0.006..0.5).contains(&took), "{took} s for {row:?}");
+        assert_eq!(row.transfer, number as u32);
+        let (least, syn) = (sizes[number].div_ceil(1448), u64::from(!persistent || number == 0));
+        assert!((least..=2 * least + syn + 1).contains(&(row.packets_sent - row.retransmissions)), "{row:?}");
+    }
+    let pairs = ran.transfers.windows(2);
+    assert!(pairs.into_iter().all(|pair| pair[0].completion_s.is_some_and(|end| end <= pair[1].start_s)));
+    assert_eq!(ran.outcome.flows[0].failure, None);
+    Ok(())
+}
+
+fn many_connections() -> Result<(), HostsError> {
+    let mut plan = plan(6.0);
+    plan.flows.push(tcp("cubic", &format!(r#"{{"name": "transfer", "sizes": {:?}}}"#, vec![1; 5000])));
+    plan.flows[0].samples = Some(Sampling::EachRoundTrip);
+    options(&mut plan.flows[0]).persistent = false;
+    let ran = run_until_done(plan, Wire::default())?;
+    let complete = ran.transfers.iter().filter_map(|row| row.completion_s).count();
+    println!("{complete} connections in {:?} s", ran.transfers.last().and_then(|row| row.completion_s));
+    assert_eq!(ran.outcome.flows[0].failure, None);
+    assert!(complete > 1000, "{complete}"); // a busy machine may not come to the end
+    assert!(complete == 5000 || ran.transfers.len() == complete + 1);
+    assert!(ran.transfers.iter().all(|row| row.size_bytes == Some(1)));
+    let row = &ran.outcome.flows[0].row;
+    assert!(row.packets_sent.is_some_and(|packets| packets >= 2 * complete as u64), "{row:?}");
+    assert!(ran.outcome.flows[0]
+        .acked_bytes
+        .is_some_and(|bytes| (0..=1).contains(&(bytes - complete as u64))));
+    Ok(())
+}
+
+fn on_off() -> Result<(), HostsError> {
+    let workload = r#"{"name": "on_off", "size": {"name": "exponential", "mean": 5e4}, "size_granularity": 1,
+        "off": {"name": "exponential", "mean": 0.02}}"#;
+    let mut plan = plan(2.0);
+    plan.flows.push(FlowPlan { seed: 42, ..tcp("reno", workload) });
+    let ran = run(plan, Wire { delay: std::time::Duration::from_millis(2), lose_one_of: 0 })?;
+    let Source::Transfers(mut source) = source(workload) else { unreachable!("closed loop") };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(42);
+    assert!(ran.transfers.len() > 20, "{} transfers", ran.transfers.len());
+    let mut completed = 0.0;
+    for row in &ran.transfers {
+        let drawn = source.next(&mut random).expect("there is always one");
+        assert_eq!(row.size_bytes, drawn.bytes);
+        assert!((row.start_s - completed - drawn.wait.as_secs_f64()).abs() < 1e-6, "{row:?}");
+        completed = row.completion_s.unwrap_or(f64::NAN);
+    }
+    Ok(())
+}
+
+fn open_loop() -> Result<(), HostsError> {
+    let workload = r#"{"name": "open_loop", "size": {"name": "constant", "value": 20000}, "size_granularity": 1,
+        "arrivals_per_s": 200}"#;
+    for persistent in [true, false] {
+        let mut plan = plan(1.5);
+        plan.flows = vec![tcp("cubic", BULK), FlowPlan { seed: 7, ..tcp("cubic", workload) }];
+        plan.flows[0].start = Instant::ZERO + Duration::from_secs_f64(1.4);
+        options(&mut plan.flows[1]).persistent = persistent;
+        let ran = run(plan, Wire { delay: std::time::Duration::from_millis(10), lose_one_of: 0 })?;
+        let mut rows: Vec<_> = ran.transfers.iter().filter(|row| row.flow > 0).collect();
+        rows.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        let Source::Arrivals(mut source) = source(workload) else { unreachable!("open loop") };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut drawn = 0.0;
+        for row in &rows {
+            drawn += source.next(&mut random).gap.as_secs_f64();
+            assert!((row.start_s - drawn).abs() < 1e-5, "{row:?}, drawn {drawn}");
+            assert_eq!(row.size_bytes, Some(20_000));
+        }
+        let complete = rows.iter().filter(|row| row.completion_s.is_some()).count();
+        let connections = ran.outcome.flows.len() - 1;
+        println!("{} arrivals, {complete} complete, on {connections} connections at once", rows.len());
+        assert!((200..400).contains(&rows.len()), "{} arrivals", rows.len()); // 300, standard deviation 17
+        assert!(complete + 40 > rows.len() && connections < complete / 2);
+        assert!(ran.outcome.flows.iter().skip(1).all(|flow| flow.plan == 1));
+    }
+    Ok(())
+}
+
+fn cbr() -> Result<(), HostsError> {
+    let mut plan = plan(2.0);
+    plan.warm_up = Instant::ZERO + Duration::from_secs_f64(0.5);
+    for rate in [1_000_000_u64, 10_000_000, 100_000_000] {
+        plan.flows.push(flow(&format!(r#"{{"name": "cbr", "rate": {rate}}}"#), Transport::Datagrams));
+    }
+    let ran = run(plan, Wire::default())?;
+    for (outcome, rate) in ran.outcome.flows.iter().zip([1e6, 1e7, 1e8]) {
+        let row = &outcome.row;
+        let expected = rate * 1.5 / (8.0 * f64::from(PACKET_BYTES));
+        let sent = row.packets_sent.expect("counted") as f64;
+        println!(
+            "{rate:.0e} bit/s: {sent} datagrams of {expected:.1}, {:?} bit/s, delay {:?} s, at most {:?}",
+            row.throughput_bps, row.mean_one_way_delay_s, row.max_one_way_delay_s
+        );
+        // What is due and not sent, or sent and not received, when the warm-up or the run ends, by a machine that is busy.
+        let latest_s = ran.outcome.senders_latest_s + row.max_one_way_delay_s.expect("measured");
+        let late = 2.0 + rate * latest_s / (8.0 * f64::from(PACKET_BYTES));
+        assert!((sent - expected).abs() <= late, "{sent} datagrams, {expected}");
+        let arrived = row.throughput_bps.expect("counted") * 1.5 / (8.0 * f64::from(PACKET_BYTES));
+        assert!((arrived - sent).abs() <= late, "{arrived} of {sent}");
+        assert!(row.mean_one_way_delay_s.is_some_and(|delay| delay > 0.0 && delay <= latest_s));
+        assert_eq!(outcome.refused, 0);
+    }
+    assert_eq!(ran.outcome.receivers_dropped, Some(0));
+    Ok(())
+}
+
+fn losses() -> Result<(), HostsError> {
+    let mut plan = plan(4.0);
+    plan.flows.push(tcp("reno", BULK));
+    plan.mtu = PACKET_BYTES;
+    let ran = run(plan, Wire { delay: std::time::Duration::from_millis(10), lose_one_of: 200 })?;
+    let row = &ran.outcome.flows[0].row;
+    println!(
+        "{} packets, {} sent again, {:?} recoveries, {:?} timeouts, mean cwnd {:?}, RTT {:?}, {} rounds",
+        row.packets_sent.unwrap_or(0),
+        row.retransmissions.unwrap_or(0),
+        row.loss_events,
+        row.timeouts,
+        row.mean_cwnd_packets,
+        row.mean_rtt_s,
+        ran.rounds.len()
+    );
+    assert!(row.retransmissions.is_some_and(|packets| packets > 0));
+    let stalled = ran.outcome.senders_latest_s > 0.05; // a busy machine: recoveries may have passed unseen
+    assert!(row.loss_events.map_or(stalled, |events| events > 0));
+    assert!(row.min_rtt_s.is_some_and(|rtt| (0.020..0.025).contains(&rtt)), "{row:?}");
+    let lost = ran.rounds.iter().filter(|round| round.lost).count();
+    assert!(lost > 0 && lost < ran.rounds.len() / 2, "{lost} of {} rounds had losses", ran.rounds.len());
+    // Windows are all that was sent, but for the round under way; rounds follow each other and last a round trip.
+    let windows: u64 = ran.rounds.iter().map(|round| u64::from(round.window_packets)).sum();
+    let sent = row.packets_sent.expect("counted");
+    assert!(windows <= sent && windows + 3000 > sent, "{windows} of {sent} packets");
+    let span = ran.rounds[ran.rounds.len() - 1].start_s - ran.rounds[0].start_s;
+    let mean_round = span / (ran.rounds.len() - 1) as f64;
+    let tolerance = if stalled { 0.5 } else { 0.15 };
+    assert!(
+        (mean_round / row.mean_rtt_s.expect("measured") - 1.0).abs() < tolerance,
+        "{mean_round} s, {row:?}"
+    );
+    assert!(ran.rounds.iter().enumerate().all(|(number, round)| round.round == number as u64));
+    Ok(())
+}
+
+fn sysctls() -> Result<(), HostsError> {
+    let packets = |values: &[(&str, &str)]| {
+        let mut plan = plan(1.0);
+        plan.flows.push(tcp("cubic", r#"{"name": "transfer", "sizes": [1460000]}"#));
+        plan.sysctls = values.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        let ran = run(plan, Wire::default())?;
+        Ok::<_, HostsError>(ran.transfers[0].packets_sent - ran.transfers[0].retransmissions)
+    };
+    // Timestamps take 12 of 1460 bytes.
+    let with = packets(&[("net.ipv4.tcp_timestamps", "1")])?;
+    let without = packets(&[("net.ipv4.tcp_timestamps", "0"), ("net.ipv4.tcp_sack", "0")])?;
+    println!("1460000 bytes: {with} packets with timestamps, {without} without");
+    assert!((1001..=1003).contains(&without), "{without}");
+    assert!((1010..=1012).contains(&with), "{with}");
+    packets(&[("net.ipv4.tcp_rmem", "4096 65536 65536"), ("net.ipv4.tcp_wmem", "4096 16384 65536")])?;
+    packets(&[("net.ipv4.tcp_ecn", "1"), ("net.ipv4.tcp_slow_start_after_idle", "0")]).map(drop)
+}
+
+fn limits() -> Result<(), HostsError> {
+    let mut plan = plan(2.0);
+    plan.flows = vec![tcp("cubic", BULK); 3];
+    options(&mut plan.flows[0]).pacing = Rate::from_bps(20_000_000);
+    options(&mut plan.flows[1]).receive_buffer = Some(64 << 10);
+    options(&mut plan.flows[2]).send_buffer = Some(64 << 10);
+    let ran = run(plan, Wire { delay: std::time::Duration::from_millis(10), lose_one_of: 0 })?;
+    let [paced, receive, send] = &ran.outcome.flows[..] else { panic!("three flows") };
+    for flow in [paced, receive, send] {
+        println!("{:.1} Mbit/s, {:?}", flow.row.goodput_bps.unwrap_or(0.0) / 1e6, flow.limited);
+    }
+    let goodput = paced.row.goodput_bps.expect("counted");
+    assert!((17e6..20.1e6).contains(&goodput), "{goodput} bit/s");
+    let most = f64::from(64 << 10) * 8.0 / 0.020; // a window a round trip
+    for flow in [receive, send] {
+        assert!(
+            flow.row.goodput_bps.is_some_and(|goodput| goodput > 1e6 && goodput < most),
+            "{:?}",
+            flow.row
+        );
+    }
+    let share = |part: Option<f64>, flow: &parshall_hosts::FlowOutcome| {
+        part.expect("this kernel says") / flow.limited.busy_s.expect("this kernel says")
+    };
+    assert!(share(receive.limited.receive_window_s, receive) > 0.5, "{:?}", receive.limited);
+    assert!(share(send.limited.send_buffer_s, send) > 0.5, "{:?}", send.limited);
+    assert!(share(send.limited.receive_window_s, send) < 0.1, "{:?}", send.limited);
+    Ok(())
+}
+
+fn initial_windows() -> Result<(), HostsError> {
+    let mut plan = plan(0.5);
+    plan.flows = vec![tcp("reno", BULK); 3];
+    options(&mut plan.flows[1]).initial_window = Some(2);
+    options(&mut plan.flows[2]).initial_window = Some(30);
+    let ran = run(plan, Wire { delay: std::time::Duration::from_millis(20), lose_one_of: 0 })?;
+    for (flow, packets) in [(0, 10), (1, 2), (2, 30)] {
+        let first = ran.rounds.iter().find(|round| round.flow == flow).expect("a round");
+        assert_eq!((first.round, first.window_packets), (0, packets));
+    }
+    Ok(())
+}
+
+fn packet_size() -> Result<(), HostsError> {
+    let mut plan = plan(2.0);
+    plan.flows = vec![tcp("cubic", r#"{"name": "transfer", "sizes": [524000]}"#); 2];
+    plan.flows[1].packet_bytes = 576; // 524 of them payload, 12 timestamps
+    let ran = run_until_done(plan, Wire::default())?;
+    let packets = |flow: u32| {
+        ran.transfers.iter().find(|row| row.flow == flow).map(|row| row.packets_sent - row.retransmissions)
+    };
+    assert!(packets(0).is_some_and(|packets| (363..=365).contains(&packets)), "{:?}", packets(0));
+    assert!(packets(1).is_some_and(|packets| (1001..=1003).contains(&packets)), "{:?}", packets(1));
+    Ok(())
+}
+
+fn warm_up() -> Result<(), HostsError> {
+    let mut plan = plan(2.0);
+    plan.warm_up = Instant::ZERO + Duration::from_secs_f64(1.0);
+    plan.flows = vec![tcp("cubic", BULK); 2];
+    options(&mut plan.flows[0]).pacing = Rate::from_bps(10_000_000);
+    options(&mut plan.flows[1]).pacing = Rate::from_bps(10_000_000);
+    plan.flows[1].start = Instant::ZERO + Duration::from_secs_f64(1.5);
+    let Ran { outcome, .. } = run(plan, Wire::default())?;
+    let goodput = |flow: usize| outcome.flows[flow].row.goodput_bps.expect("counted");
+    println!("{:.2} and {:.2} Mbit/s", goodput(0) / 1e6, goodput(1) / 1e6);
+    assert!((8e6..10.2e6).contains(&goodput(0)), "{}", goodput(0));
+    assert!((3.5e6..6.5e6).contains(&goodput(1)), "{}", goodput(1)); // half of the second
+    let sent = outcome.flows[0].row.packets_sent.expect("counted");
+    assert!((700..900).contains(&sent), "{sent} packets"); // 863 a second
+    assert!((outcome.flows[1].row.start_s - 1.5).abs() < 1e-9);
     Ok(())
 }
