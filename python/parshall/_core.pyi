@@ -45,6 +45,7 @@ def simulate(
     durable: bool = True,
     controls: Mapping[str, Any] | None = None,
 ) -> str: ...
+
 class EmulationFailed(Exception): ...  # noqa: N818 - what `parshall.errors.EmulationError` says to users
 
 def emulate(scenario: str, repetition: int, directory: Path | None, monitor: Monitor) -> str: ...

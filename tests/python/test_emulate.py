@@ -1,8 +1,8 @@
 """Emulation: scenarios with the kernel's own TCP, in namespaces of their own.
 
-Where the kernel refuses, these tests are skipped and say why; with ``PARSHALL_EMULATE=required`` they fail instead. Tolerances are
-wide where other work on the machine makes packets late: what is held here are the rules of the network, not the quality of a quiet
-machine.
+Where the kernel refuses, these tests are skipped and say why; with ``PARSHALL_EMULATE=required`` they fail instead.
+Tolerances are wide where other work on the machine makes packets late: what is held here are the rules of the network,
+not the quality of a quiet machine.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def test_an_ordinary_user_may_emulate(tmp_path: Path) -> None:
         "    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self is its own, as after exec\n"
         "print(json.dumps(answer(json.load(sys.stdin))))\n"
     )
-    said = subprocess.run(  # noqa: S603 - our own Python
+    said = subprocess.run(
         [sys.executable, "-c", code], input=json.dumps(order), capture_output=True, text=True, timeout=60, check=True
     )
     answer = json.loads(said.stdout)
@@ -170,7 +170,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(tmp_path: Path) -> None:
     path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")
     before = set(children())
     command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(tmp_path / "run"), "--quiet"]
-    with subprocess.Popen(command) as run:  # noqa: S603 - our own Python
+    with subprocess.Popen(command) as run:
         assert eventually(lambda: set(children()) - before), "it began"
         time.sleep(1.0)
         run.send_signal(signal.SIGKILL)
@@ -184,7 +184,7 @@ def test_an_interruption_stops_it_at_once(tmp_path: Path) -> None:
     path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")
     before = set(children())
     command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(tmp_path / "run"), "--quiet"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:  # noqa: S603 - our own Python
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
         assert eventually(lambda: set(children()) - before)
         run.send_signal(signal.SIGINT)
         _, said = run.communicate(timeout=20)
@@ -246,5 +246,7 @@ def test_the_command_line_says_how_far_to_believe_it(tmp_path: Path) -> None:
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert f"the emulation is {said['emulation']['level']}" in page
     assert "Predicted and emulated" in page
-    compared = CliRunner().invoke(application(["run", "compare"]), ["compare", str(tmp_path / "run"), str(tmp_path / "run")])
+    compared = CliRunner().invoke(
+        application(["run", "compare"]), ["compare", str(tmp_path / "run"), str(tmp_path / "run")]
+    )
     assert compared.exit_code == 0, compared.stderr

@@ -13,7 +13,7 @@
 
 use crate::EmulationError;
 use parshall_congestion::ControlConfig;
-use parshall_hosts::{FlowPlan, Plan, TcpOptions, Transport};
+use parshall_hosts::{FlowPlan, Plan, Sampling, TcpOptions, Transport};
 use parshall_sim::scenario::FlowGroup;
 use parshall_sim::{Scenario, SimError, Simulation};
 use parshall_tcp::{Recovery, TcpConfig};
@@ -42,7 +42,7 @@ pub(crate) fn plan(scenario: &Scenario, simulation: &Simulation) -> Result<Plan,
                 source: source.clone(),
                 seed: info.random,
                 transport: transport.clone(),
-                samples: info.recorded.0,
+                samples: info.recorded.0.map(Sampling::Every),
                 rounds: info.recorded.1,
             });
         }

@@ -1,7 +1,8 @@
 """The command line: one file a verb.
 
-Exit codes: 0, 1 for a failure, 2 for bad input, 3 for an emulation that cannot be believed, 130 for an interruption. Results go to standard output, everything
-else to standard error, so that ``--json`` prints one JSON value and nothing but.
+Exit codes: 0, 1 for a failure, 2 for bad input, 3 for an emulation that cannot be believed, 130 for an interruption.
+Results go to standard output, everything else to standard error, so that ``--json`` prints one JSON value and nothing
+but.
 """
 
 

@@ -75,7 +75,7 @@ def _results(places: list[str], baseline: str | None, output: Path | None, at_le
     if as_json:
         print_json(comparison.to_json())
     else:
-        _show(comparison)
+        show(comparison)
         if output is not None:
             note(f"page: {output.resolve()}")
 
@@ -91,7 +91,8 @@ def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_lea
         _show_sweeps(comparison)
 
 
-def _show(comparison: Comparison) -> None:
+def show(comparison: Comparison) -> None:
+    """Print a comparison."""
     from parshall.cli.metrics import interval_text
     from parshall.report.comparing import header, letter, worded
 

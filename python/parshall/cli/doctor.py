@@ -92,6 +92,25 @@ def _program(name: str, needed_for: str, package: str) -> Callable[[], Finding]:
     return look
 
 
+def _emulation() -> Finding:
+    from parshall.emulation import abilities
+    from parshall.errors import EmulationError
+
+    needed = "parshall emulate: real Linux TCP"
+    try:
+        able = abilities()
+    except EmulationError as error:
+        return Finding("emulation", False, str(error), needed, "emulate on Linux")
+    if able.tun_problem is not None:
+        return Finding("emulation", False, able.tun_problem, needed, "modprobe tun; chmod 666 /dev/net/tun")
+    if not able.may_begin:
+        remedy = "sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or be root"
+        return Finding("emulation", False, "users may not make user namespaces", needed, remedy)
+    who = "as root" if able.administrator else "in a user namespace"
+    priority = "real-time priority" if able.real_time_priority > 0 else "no real-time priority"
+    return Finding("emulation", True, f"{who}, {priority}; {', '.join(able.congestion_controls)}", needed)
+
+
 def _cargo() -> Finding:
     path = shutil.which("cargo")
     return Finding("cargo", path is not None, path or "", "building from source", "install Rust: https://rustup.rs")
@@ -119,6 +138,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _memory,
     _disk,
     _terminal,
+    _emulation,
     _cargo,
     _browser,
     _program("ns", "make bench: the comparison with ns-2", "ns2"),

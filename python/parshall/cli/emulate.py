@@ -12,7 +12,6 @@ from parshall.cli.console import (
     Overrides,
     Quiet,
     fail,
-    print_json,
     verb,
 )
 

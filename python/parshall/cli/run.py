@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -46,6 +46,10 @@ def run(
         int | None, typer.Option(help="Repetitions at a time.", show_default="one a core", min=1)
     ] = None,
     page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page, report.html.")] = True,
+    also: Annotated[
+        Literal["emulate"] | None,
+        typer.Option(help="Emulate it too, to OUTPUT-emulated, and compare both.", show_default=False),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -56,7 +60,40 @@ def run(
     declare_controls(controls)
     read = Scenario.load(scenario, overrides or ())
     made = made_by(partial(simulate, workers=workers), read, output, force, quiet)
-    present(made, page=page, as_json=as_json, quiet=quiet)
+    if also == "emulate":
+        _emulate_too(made, read, force, page=page, as_json=as_json, quiet=quiet)
+    else:
+        present(made, page=page, as_json=as_json, quiet=quiet)
+
+
+def _emulate_too(made: Run, scenario: Scenario, force: bool, *, page: bool, as_json: bool, quiet: bool) -> None:
+    """Emulate what was simulated, and show both side by side."""
+    from parshall.cli.compare import show
+    from parshall.emulation import emulate, validity
+    from parshall.records import storage
+    from parshall.report import compare, write_page
+    from parshall.report.comparison_page import write_page as write_comparison
+
+    place = Path(made.place)
+    emulated = made_by(emulate, scenario, place.with_name(f"{place.name}-emulated"), force, quiet)
+    compared = compare(made, emulated, names=("simulated", "emulated"))
+    beside = place / COMPARISON_FILE
+    if page:
+        for each in (made, emulated):
+            storage.guarded(partial(write_page, each, Path(each.place) / storage.REPORT_FILE))
+        storage.guarded(lambda: write_comparison(compared, beside))
+    if as_json:
+        print_json({"simulated": result(made), "emulated": result(emulated), "compared": compared.to_json()})
+    elif not quiet:
+        show(compared)
+        note(f"{validity(emulated)}")
+        note(f"results: {made.directory}, {emulated.directory}")
+        if page:
+            note(f"page:    {beside.resolve()}")
+
+
+COMPARISON_FILE = "compared.html"
+"""The page that shows a simulation and an emulation side by side."""
 
 
 def present(made: Run, *, page: bool, as_json: bool, quiet: bool) -> None:

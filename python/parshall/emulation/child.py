@@ -1,7 +1,7 @@
 """The process of an emulated repetition: ``python -m parshall.emulation.child``.
 
-It enters namespaces of its own, which needs a process with a single thread, and which it never leaves: they are gone when it is, however
-it ends. Its order is one JSON object on the standard input, its answer one on the standard output.
+It enters namespaces of its own, which needs a process with a single thread, and which it never leaves: they are gone
+when it is, however it ends. Its order is one JSON object on the standard input, its answer one on the standard output.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ POLL_S = 0.1
 """How soon an interruption is seen, s."""
 
 MARGIN_S = 60.0
-"""A repetition that takes so much longer than its scenario hangs: setting up, transfers of records and the end take seconds."""
+"""A repetition that takes so much longer than its scenario hangs: its set-up and its end take seconds."""
 
 
 def emulate(
@@ -34,8 +34,8 @@ def emulate(
 ) -> Run:
     """Run a scenario with the kernel's own TCP at both ends of its flows, over its network in real time.
 
-    The hosts are network namespaces of this machine, and traffic is between addresses within them alone. It takes as long as the
-    scenario says; repetitions take turns.
+    The hosts are network namespaces of this machine, and traffic is between addresses within them alone. It takes as
+    long as the scenario says; repetitions take turns.
 
     Parameters
     ----------
@@ -61,17 +61,26 @@ def emulate(
         Results cannot be written.
     """
     read = read_scenario(scenario)
-    kernels = Instrument("emulate", _repetition, most_at_a_time=1, notes=left_to_the_kernel(read), describe=_described)
-    return execute(read, directory, json.dumps(emulated(read)), kernels, overwrite=overwrite, progress=progress)
+    kernel = Instrument(
+        "emulate",
+        json.dumps(emulated(read)),
+        _repetition,
+        most_at_a_time=1,
+        notes=left_to_the_kernel(read),
+        describe=_described,
+    )
+    return execute(read, directory, kernel, overwrite=overwrite, progress=progress)
 
 
-def _repetition(resolved: str, repetition: int, directory: Path, monitor: Monitor, source: str | None) -> dict[str, Any]:
+def _repetition(
+    resolved: str, repetition: int, directory: Path, monitor: Monitor, source: str | None
+) -> dict[str, Any]:
     """One repetition, in a process of its own; its totals."""
     order = {"scenario": resolved, "repetition": repetition, "directory": str(directory), "parent": os.getpid()}
     command = [sys.executable, "-m", "parshall.emulation.child"]
     duration_s = json.loads(resolved)["duration_ps"] / 1e12
     left_s = duration_s + MARGIN_S
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603 - our own Python
         waiting: str | None = json.dumps(order)
         while True:
             try:

@@ -69,9 +69,7 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
     resolved: dict[str, Any] = scenario.resolve()
     ours = [(number, group) for number, group in enumerate(resolved["flows"]) if _is_kernels(scenario, number)]
     problems = [
-        f"flows.{number}.{problem}"
-        for number, group in ours
-        for problem in _problems(group, able.congestion_controls)
+        f"flows.{number}.{problem}" for number, group in ours for problem in _problems(group, able.congestion_controls)
     ]
     if not ours:
         problems.append('flows: each of them has endpoint = "simulated"; write "kernel" for one at least')
@@ -94,7 +92,7 @@ def _problems(group: dict[str, Any], available: list[str]) -> Iterator[str]:
     control = group["congestion_control"]
     if group["tcp"] is None:
         if control is not None:
-            yield f'workload: no kernel sends datagrams at the rate of a control; write another, {otherwise}'
+            yield f"workload: no kernel sends datagrams at the rate of a control; write another, {otherwise}"
     elif control["name"] not in available:
         accepted = f"this kernel has {', '.join(available)}; write one of these, {otherwise}"
         yield f'congestion_control: found "{control["name"]}"; {accepted}'

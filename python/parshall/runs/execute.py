@@ -84,17 +84,18 @@ def run(
     """
     declare(controls)
     read = read_scenario(scenario)
-    return execute(
-        read, directory, json.dumps(read.resolve()), SIMULATION, workers=workers, overwrite=overwrite, progress=progress
-    )
+    simulator = Instrument("simulate", json.dumps(read.resolve()), single.simulate)
+    return execute(read, directory, simulator, workers=workers, overwrite=overwrite, progress=progress)
 
 
 @dataclass(frozen=True)
 class Instrument:
-    """What makes the records of a repetition."""
+    """What makes the records of a scenario's repetitions."""
 
     name: str
     """As in `Result.instruments`."""
+    resolved: str
+    """The scenario, resolved for it."""
     repetition: Callable[[str, int, Path, single.Monitor, str | None], dict[str, Any]]
     """Of a resolved scenario, a number, a directory for its tables, a monitor and the scenario's file: the totals."""
     most_at_a_time: int | None = None
@@ -103,9 +104,6 @@ class Instrument:
     """What is to be said of the run, beside the scenario's own warnings."""
     describe: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]] = lambda _: {}
     """What else is to be known of the run, of the totals of its repetitions."""
-
-
-SIMULATION = Instrument("simulate", single.simulate)
 
 
 def read_scenario(scenario: Scenario | str | Path | Mapping[str, Any]) -> Scenario:
@@ -120,23 +118,21 @@ def read_scenario(scenario: Scenario | str | Path | Mapping[str, Any]) -> Scenar
 def execute(
     scenario: Scenario,
     directory: str | Path | None,
-    resolved: str,
     instrument: Instrument,
     *,
     workers: int | None = None,
     overwrite: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """Run a scenario, `resolved` for this instrument; parameters and errors are those of `run`."""
+    """Run a scenario with an instrument; the other parameters and the errors are those of `run`."""
     if workers is not None and workers < 1:
         raise InputError(f"workers: found {workers}; accepted: 1 or more")
-    document = scenario.complete_document()
     temporary = directory is None
     target = Path(tempfile.mkdtemp(prefix="parshall-") if directory is None else directory)
-    execution = _Execution(scenario, document, resolved, target, progress, instrument)
+    execution = _Execution(scenario, instrument, target, progress)
     try:
         at_a_time = min(workers or about.cores(), scenario.repetitions, instrument.most_at_a_time or about.cores())
-        execution.most_flows = memory.most_flows(resolved, at_a_time, scenario.source)
+        execution.most_flows = memory.most_flows(instrument.resolved, at_a_time, scenario.source)
         storage.prepare(target, overwrite)
         made = storage.guarded(lambda: execution.run(at_a_time))
     except BaseException:
@@ -156,16 +152,13 @@ class _Execution:
     def __init__(
         self,
         scenario: Scenario,
-        document: dict[str, Any],
-        resolved: str,
+        instrument: Instrument,
         directory: Path,
         progress: Callable[[Progress], None] | None,
-        instrument: Instrument,
     ) -> None:
-        self.instrument = instrument
         self.scenario = scenario
-        self.document = document
-        self.resolved = resolved
+        self.document = scenario.complete_document()
+        self.instrument = instrument
         self.directory = directory
         self.progress = progress
         self.monitors: list[single.Monitor] = []
@@ -221,7 +214,7 @@ class _Execution:
     def _repetition(self, number: int) -> None:
         partial = storage.partial_directory(self.directory, number)
         monitor = self.monitors[number]
-        totals = self.instrument.repetition(self.resolved, number, partial, monitor, self.scenario.source)
+        totals = self.instrument.repetition(self.instrument.resolved, number, partial, monitor, self.scenario.source)
         storage.publish(self.directory, number, json.dumps(totals))
 
     def _describe(self, status: str) -> Run:
