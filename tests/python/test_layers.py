@@ -244,7 +244,7 @@ def test_the_rules_for_python_never_allow() -> None:
     assert rules["stats"] <= {"errors"}
     assert rules["quantities"] <= {"stats", "errors", "files"}
     assert not any("cli" in used for part, used in rules.items() if part != "__main__")
-    doors = {"schema", "properties", "controls", "records", "runs", "traces", "cli"}
+    doors = {"schema", "properties", "controls", "records", "runs", "emulation", "traces", "cli"}
     assert {user for user, used in rules.items() if "_core" in used} <= doors
 
 

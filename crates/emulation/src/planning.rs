@@ -47,8 +47,7 @@ pub(crate) fn plan(scenario: &Scenario, simulation: &Simulation) -> Result<Plan,
             });
         }
     }
-    let tcp: Vec<_> =
-        groups().filter_map(|(number, group)| Some((number, group.tcp.as_ref()?, control(group)))).collect();
+    let tcp: Vec<_> = groups().filter_map(|(number, group)| Some((number, group.tcp.as_ref()?))).collect();
     Ok(Plan {
         mtu: groups().map(|(_, group)| group.packet_bytes).max().unwrap_or(0),
         warm_up: Instant::from_ps(scenario.warm_up_ps),
@@ -59,8 +58,10 @@ pub(crate) fn plan(scenario: &Scenario, simulation: &Simulation) -> Result<Plan,
 }
 
 fn source(number: usize, group: &FlowGroup) -> Result<Source, SimError> {
-    let invalid = |key: &str, problem: String| SimError::Invalid { key: format!("flows.{number}.{key}"), problem };
-    let packet = NonZeroU32::new(group.packet_bytes).ok_or_else(|| invalid("packet_size", "is zero".into()))?;
+    let invalid =
+        |key: &str, problem: String| SimError::Invalid { key: format!("flows.{number}.{key}"), problem };
+    let packet =
+        NonZeroU32::new(group.packet_bytes).ok_or_else(|| invalid("packet_size", "is zero".into()))?;
     group.workload.source(packet).map_err(|error| invalid("workload", error.to_string()))
 }
 
@@ -84,17 +85,30 @@ fn transport(group: &FlowGroup) -> Transport {
     })
 }
 
-/// Settings that a host has for all of its sockets.
-fn sysctls(groups: &[(usize, &TcpConfig, &str)]) -> Result<Vec<(String, String)>, SimError> {
-    let settings: [(&str, &str, fn(&TcpConfig) -> bool); 3] = [
-        ("ecn", "net.ipv4.tcp_ecn", |tcp| tcp.ecn),
-        ("timestamps", "net.ipv4.tcp_timestamps", |tcp| tcp.timestamps),
-        ("recovery", "net.ipv4.tcp_sack", |tcp| matches!(tcp.recovery, Recovery::Sack | Recovery::Rack)),
-    ];
+/// A setting that a host has for all of its sockets.
+struct Shared {
+    /// The scenario's key.
+    key: &'static str,
+    sysctl: &'static str,
+    is_on: fn(&TcpConfig) -> bool,
+}
+
+const SHARED: [Shared; 3] = [
+    Shared { key: "ecn", sysctl: "net.ipv4.tcp_ecn", is_on: |tcp| tcp.ecn },
+    Shared { key: "timestamps", sysctl: "net.ipv4.tcp_timestamps", is_on: |tcp| tcp.timestamps },
+    Shared {
+        key: "recovery",
+        sysctl: "net.ipv4.tcp_sack",
+        is_on: |tcp| matches!(tcp.recovery, Recovery::Sack | Recovery::Rack),
+    },
+];
+
+/// The settings of both hosts for these groups, by their numbers.
+fn sysctls(groups: &[(usize, &TcpConfig)]) -> Result<Vec<(String, String)>, SimError> {
     let mut set = Vec::new();
-    for (key, name, of) in settings {
-        let Some(first) = groups.first().map(|(_, tcp, _)| of(tcp)) else { continue };
-        if let Some((number, ..)) = groups.iter().find(|(_, tcp, _)| of(tcp) != first) {
+    for Shared { key, sysctl: name, is_on } in SHARED {
+        let Some(first) = groups.first().map(|(_, tcp)| is_on(tcp)) else { continue };
+        if let Some((number, _)) = groups.iter().find(|(_, tcp)| is_on(tcp) != first) {
             let key = format!("flows.{number}.{key}");
             let problem = format!("all flows of real hosts share {name}: write the same in all groups");
             return Err(SimError::Invalid { key, problem });

@@ -71,14 +71,16 @@ impl HostsMeasured {
             }
         };
         let limited = self.send_buffer_share.unwrap_or(0.0);
-        let reason = format!("a flow's send buffer limited it {:.0} % of the time; 2 % are accepted", 100.0 * limited);
+        let reason =
+            format!("a flow's send buffer limited it {:.0} % of the time; 2 % are accepted", 100.0 * limited);
         check(limited, (0.02, 0.2), reason, "raise the limits of send buffers (sysctl net.ipv4.tcp_wmem)");
         let lost = self.datagrams_lost as f64 / packets.max(1) as f64;
         let reason = format!("{} datagrams were lost in the hosts; none is accepted", self.datagrams_lost);
         check(lost, (0.0, 1e-3), reason, "give the hosts more CPU time, or take lower rates");
         for (host, cpu_s) in [("senders'", self.senders_cpu_s), ("receivers'", self.receivers_cpu_s)] {
             let busy = if wall_s > 0.0 { cpu_s / wall_s } else { 0.0 };
-            let reason = format!("the {host} host was busy {:.0} % of the time; 90 % are accepted", 100.0 * busy);
+            let reason =
+                format!("the {host} host was busy {:.0} % of the time; 90 % are accepted", 100.0 * busy);
             check(busy, (0.9, 0.98), reason, "let nothing else run, or take lower rates or fewer flows");
         }
         if let Some(first) = self.failures.first() {

@@ -58,15 +58,21 @@ mod linux {
     use parshall_sim::{Monitor, Scenario};
     use pyo3::exceptions::{PyRuntimeError, PyValueError};
 
-    pub(super) fn run(scenario: &Scenario, repetition: u32, tables: Tables, monitor: &Monitor) -> PyResult<String> {
-        let (emulated, tables) =
-            parshall_emulation::emulate(scenario, repetition, tables, monitor).map_err(|error| match error {
+    pub(super) fn run(
+        scenario: &Scenario,
+        repetition: u32,
+        tables: Tables,
+        monitor: &Monitor,
+    ) -> PyResult<String> {
+        let (emulated, tables) = parshall_emulation::emulate(scenario, repetition, tables, monitor).map_err(
+            |error| match error {
                 EmulationError::Simulation(error) => refused(error),
                 EmulationError::Hosts(HostsError::Plan { key, found, accepted }) => {
                     PyValueError::new_err((key, format!("found {found}; {accepted}")))
                 }
                 error => EmulationFailed::new_err(error.to_string()),
-            })?;
+            },
+        )?;
         tables.finish().map_err(not_written)?;
         json(&emulated)
     }

@@ -131,7 +131,10 @@ impl EndpointKind for ExternalFlows {
             let mut flow = ExternalFlow::new((id, number), (rtt, group.legs(rtt)?), started, edge);
             flow.awaited = group.awaited;
             flow.random = group.stream("host", index).next_u64();
-            flow.recorded = (group.sample_interval(index).map(|interval| interval.of_run(group.duration())), group.has_rounds(index));
+            flow.recorded = (
+                group.sample_interval(index).map(|interval| interval.of_run(group.duration())),
+                group.has_rounds(index),
+            );
             self.flows.push(flow);
             if let Some(latency) = &mut core.latency {
                 latency.add(group.number);
