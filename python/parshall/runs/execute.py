@@ -97,7 +97,7 @@ def run(
     try:
         at_a_time = min(workers or about.cores(), scenario.repetitions)
         execution.most_flows = memory.most_flows(resolved, at_a_time, scenario.source)
-        storage.prepare(target, overwrite)
+        storage.prepare(target, overwrite, "simulate")
         made = storage.guarded(lambda: execution.run(at_a_time))
     except BaseException:
         if temporary:

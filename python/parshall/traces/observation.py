@@ -189,7 +189,7 @@ def observe(
     groups = [paths] if join else [[path] for path in paths]
     options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns})
     directory = Path(tempfile.mkdtemp(prefix="parshall-observe-") if output is None else output)
-    storage.prepare(directory, overwrite)
+    storage.prepare(directory, overwrite, "observe")
     try:
         made = storage.guarded(lambda: _written(groups, directory, options, progress))
     except BaseException:
