@@ -166,7 +166,6 @@ def observe(
     --------
     >>> from pathlib import Path
     >>> import tempfile
-    import time
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     series = Path(folder) / "series.csv"
     ...     lines = [f"{0.1 * i:.1f},{10 + i % 8}" for i in range(200)]
