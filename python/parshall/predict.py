@@ -27,7 +27,7 @@ response_reno uncongested 4.5 Mbit/s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from parshall.prediction import (
@@ -154,29 +154,7 @@ def flatten(predicted: Predicted) -> list[dict[str, Any]]:
     >>> row["subject"], row["quantity"], row["predicted"]
     ('a', 'mean_queue_packets', 0.5)
     """
-    families: tuple[tuple[tuple[Any, ...], str, str], ...] = (
-        (predicted.throughput, "group", "goodput_bps"),
-        (predicted.completion, "group", "completion_s"),
-        (predicted.datagrams, "group", "goodput_bps"),
-        (predicted.queues, "link", "mean_queue_packets"),
-    )
-    return [_row(asdict(answer), subject, quantity) for answers, subject, quantity in families for answer in answers]
-
-
-def _row(answer: dict[str, Any], subject: str, quantity: str) -> dict[str, Any]:
-    reading = answer.pop("reading", None)
-    row = {
-        "subject": answer.pop(subject),
-        "model": answer.pop("model", None),
-        "reading": None if reading is None else str(reading),
-        "quantity": quantity,
-        "in_range": answer.pop("in_range"),
-        "reason": answer.pop("reason"),
-        "predicted": answer.pop(quantity),
-        "measured": answer.pop(f"measured_{quantity}"),
-        "ratio": answer.pop("ratio"),
-    }
-    return {**row, "details": answer}
+    return predicted.predicted
 
 
 def _with_measured(rows: list[Throughput], seen: Mapping[str, at_measured.Measured]) -> list[Throughput]:

@@ -129,6 +129,13 @@ def test_a_difference_of_two_predictions_needs_no_spread() -> None:
     assert difference.relative == pytest.approx(-0.5, abs=0.02)
 
 
+def test_results_without_a_quantity_have_nothing_to_compare() -> None:
+    found = ps.compare(ps.Predicted(), ps.Predicted())
+    assert (list(found.rows), found.paired) == ([], [])
+    assert "One repetition" in found._repr_html_()
+    assert ps.compare(*[ps.Result(None, {}, {})] * 2).paired == [False]
+
+
 def test_a_prediction_is_written_and_read_again(tmp_path: Path) -> None:
     predicted = ps.predict(ps.Scenario.from_document(MANY))
     predicted.save(tmp_path / "predicted")
@@ -275,6 +282,15 @@ def test_an_observation_is_sealed_and_damage_is_named(seen: ps.Observation, tmp_
     path.write_bytes(content)
     with pytest.raises(RunNotFoundError, match=r"flows\.parquet is damaged"):
         _ = ps.Observation.load(again.directory).flows
+
+
+def test_a_result_of_another_instrument_is_not_overwritten(several: list[Path], seen: ps.Observation) -> None:
+    message = 'holds a result of "simulate"; it is not overwritten by "observe"'
+    with pytest.raises(OutputExistsError, match=message):
+        ps.observe(*seen.provenance["sources"], output=several[0], overwrite=True)
+    with pytest.raises(OutputExistsError, match='it is not overwritten by "predict"'):
+        ps.predict(ps.Scenario.from_document(MANY)).save(several[0], overwrite=True)
+    assert ps.Run.load(several[0]).flows.height == 9
 
 
 def test_an_observation_of_an_earlier_version_is_read(seen: ps.Observation, tmp_path: Path) -> None:

@@ -110,7 +110,8 @@ def show(comparison: Comparison) -> None:
         where = row.key.rpartition("/")[0]
         shown.add_row(f"{where + ': ' if where else ''}{row.label}", *columns)
     console().print(shown)
-    _how(*comparison.paired)
+    if comparison.paired:
+        _how(*comparison.paired)
     if len(rows) < len(comparison.rows):
         note(f"{len(comparison.rows) - len(rows)} metrics are in one result only, and are not shown (--json has them)")
     if "predict" in comparison.instruments:

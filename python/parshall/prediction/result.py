@@ -91,11 +91,21 @@ class Predicted(Result):
             It cannot be written.
         """
         target = Path(directory)
-        storage.prepare(target, overwrite)
+        storage.prepare(target, overwrite, "predict")
         provenance = {"name": "", "started": about.now(), "versions": about.versions(), "host": about.host()}
         content = {"format": 1, **provenance, **self.metadata, "answers": self.to_json()}
         storage.guarded(lambda: storage.seal(target, content))
         return target
+
+    @property
+    def predicted(self) -> list[dict[str, Any]]:
+        """One row an answer, as `parshall.predict.flatten` describes them."""
+        quantities = ("goodput_bps", "completion_s", "goodput_bps", "mean_queue_packets")
+        return [
+            _row(asdict(answer), "link" if name == "queues" else "group", quantity)
+            for name, quantity in zip(FAMILIES, quantities, strict=True)
+            for answer in getattr(self, name)
+        ]
 
     def quantities(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:  # noqa: ARG002
         """What the models say of quantities of the catalogue; all of it, and always of links by their names."""
@@ -160,6 +170,22 @@ class Predicted(Result):
             if answers
         ]
         return notebook.fragment("Predicted", "" if tables else "nothing: there are no flows", *tables)
+
+
+def _row(answer: dict[str, Any], subject: str, quantity: str) -> dict[str, Any]:
+    reading = answer.pop("reading", None)
+    row = {
+        "subject": answer.pop(subject),
+        "model": answer.pop("model", None),
+        "reading": None if reading is None else str(reading),
+        "quantity": quantity,
+        "in_range": answer.pop("in_range"),
+        "reason": answer.pop("reason"),
+        "predicted": answer.pop(quantity),
+        "measured": answer.pop(f"measured_{quantity}"),
+        "ratio": answer.pop("ratio"),
+    }
+    return {**row, "details": answer}
 
 
 def _answer(kind: type, row: Mapping[str, Any]) -> Any:

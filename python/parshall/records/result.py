@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -260,7 +260,7 @@ class Result:
     # --- beside the tables ---
 
     @property
-    def predicted(self) -> Sequence[Any]:
+    def predicted(self) -> list[dict[str, Any]]:
         """The analytic models' answers, one row each (`parshall.predict.flatten`)."""
         return list(self.metadata.get("predicted", ()))
 

@@ -54,20 +54,20 @@ _CONTENT: Mapping[str, Mapping[str, type]] = {
 """What is read of ``run.json``, by instrument."""
 
 
-def prepare(directory: Path, overwrite: bool) -> None:
+def prepare(directory: Path, overwrite: bool, instrument: str) -> None:
     """Make the directory of a new result.
 
     Raises
     ------
     OutputExistsError
-        Something is there already, and it is no result or `overwrite` is false.
+        Something is there already, and it is no result of the same `instrument` or `overwrite` is false.
     StorageError
         It cannot be made.
     """
     try:
         found = sorted(entry.name for entry in directory.iterdir()) if directory.exists() else []
         if found:
-            _clear(directory, found, overwrite)
+            _clear(directory, found, overwrite, instrument)
         (directory / REPETITIONS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         if directory.exists() and not directory.is_dir():
@@ -238,12 +238,15 @@ def storage_error(error: OSError) -> StorageError:
     return StorageError(f"results cannot be written: {where}{error.strerror or error}")
 
 
-def _clear(directory: Path, found: list[str], overwrite: bool) -> None:
+def _clear(directory: Path, found: list[str], overwrite: bool, instrument: str) -> None:
     if not overwrite:
         raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
     foreign = [name for name in found if name not in _OURS]
     if foreign:
         raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of a result; it is not overwritten")
+    with contextlib.suppress(RunNotFoundError):  # what was not finished may go
+        if (other := read(directory)["instrument"]) != instrument:
+            raise OutputExistsError(f'{directory} holds a result of "{other}"; it is not overwritten by "{instrument}"')
     for name in (*_DESCRIPTIONS, *_PAGES):  # the description first: what is left is no result
         (directory / name).unlink(missing_ok=True)
     shutil.rmtree(directory / REPETITIONS, ignore_errors=True)

@@ -134,9 +134,12 @@ class Comparison:
 
     @property
     def paired(self) -> list[bool]:
-        """Of each result but the first: whether its repetitions were compared one by one with the first's."""
-        columns = zip(*(row.differences for row in self.rows), strict=True)
-        return [any(each is not None and each.paired for each in column) for column in columns]
+        """Of each comparison of repetitions, not with predictions: whether they were compared one by one."""
+        return [
+            any((each := row.differences[place]) is not None and each.paired for row in self.rows)
+            for place, other in enumerate(self.results[1:])
+            if "predict" not in {self.results[0].instrument, other.instrument}
+        ]
 
     def of(self, key: str) -> Row:
         """The row of a quantity.

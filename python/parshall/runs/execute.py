@@ -133,7 +133,7 @@ def execute(
     try:
         at_a_time = min(workers or about.cores(), scenario.repetitions, instrument.most_at_a_time or about.cores())
         execution.most_flows = memory.most_flows(instrument.resolved, at_a_time, scenario.source)
-        storage.prepare(target, overwrite)
+        storage.prepare(target, overwrite, instrument.name)
         made = storage.guarded(lambda: execution.run(at_a_time))
     except BaseException:
         if temporary:

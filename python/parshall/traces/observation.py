@@ -166,7 +166,6 @@ def observe(
     --------
     >>> from pathlib import Path
     >>> import tempfile
-    import time
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     series = Path(folder) / "series.csv"
     ...     lines = [f"{0.1 * i:.1f},{10 + i % 8}" for i in range(200)]
@@ -189,7 +188,7 @@ def observe(
     groups = [paths] if join else [[path] for path in paths]
     options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns})
     directory = Path(tempfile.mkdtemp(prefix="parshall-observe-") if output is None else output)
-    storage.prepare(directory, overwrite)
+    storage.prepare(directory, overwrite, "observe")
     try:
         made = storage.guarded(lambda: _written(groups, directory, options, progress))
     except BaseException:
