@@ -124,7 +124,7 @@ impl Network {
     ///
     /// Flows run in their own time, ahead of the event queue, but never further than this: a simulation that ends then has
     /// the records of one that was asked to last so long.
-    fn all_delivered(&self, now: Instant) -> Instant {
+    pub(crate) fn all_delivered(&self, now: Instant) -> Instant {
         let links = self.links.iter().map(|state| state.link.delivers_until());
         let delays = self.endpoints.kinds().map(EndpointKind::longest_delays);
         let (legs, processing) = delays

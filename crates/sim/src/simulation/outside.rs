@@ -30,10 +30,10 @@ impl Simulation {
         self.network.core.end
     }
 
-    /// Ends it at this time, if it would end later; a time that is past is now.
+    /// Ends it when what is under way at this time has arrived, if it would end later; a time that is past is now.
     pub fn stop_at(&mut self, at: Instant) {
-        let end = &mut self.network.core.end;
-        *end = at.max(self.now).min(*end);
+        let arrived = self.network.all_delivered(at.max(self.now));
+        self.network.core.end = arrived.min(self.network.core.end);
     }
 
     // --- packets ---
