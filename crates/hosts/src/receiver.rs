@@ -269,3 +269,20 @@ impl Work for Receivers {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_are_of_datagrams_that_say_when_they_were_sent() {
+        let mut arrived = Arrived::default();
+        assert_eq!((arrived.mean_delay_s(), arrived.max_delay_s(), arrived.jitter_s()), (None, None, None));
+        for delay in [Some(1_000), Some(3_000), None, Some(2_000)] {
+            arrived.count(100, delay);
+        }
+        assert_eq!((arrived.packets, arrived.bytes, arrived.wire_bytes()), (4, 400, 512));
+        assert_eq!((arrived.mean_delay_s(), arrived.max_delay_s()), (Some(2e-6), Some(3e-6)));
+        assert_eq!(arrived.jitter_s(), Some(1.5e-6));
+    }
+}

@@ -21,8 +21,8 @@ use rustix::net::sockopt::{set_tcp_congestion, set_tcp_nodelay, socket_error};
 use rustix::net::{connect, send, SendFlags, SocketAddrV4, SocketType};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What is written at once, at most: a quarter of a send buffer that the plan asks for, as the kernel (Linux 6.18) takes a write whole
-/// that begins while there is room.
+/// What is written at once, at most. Of a send buffer that the plan asks for it is a quarter: Linux 6.18 takes a write whole
+/// that begins while there is room, four times the buffer too.
 static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
 
 /// A quarter of the smallest send buffer that the kernel gives.

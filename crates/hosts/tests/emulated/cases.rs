@@ -11,14 +11,20 @@ use rand_xoshiro::rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::process::Child;
 
+/// What the kernel refused, so that a case could not run.
+pub struct Skipped(pub String);
+
+/// What a parent does with the child of a case.
+pub type Look = fn(&Case, &mut Child) -> Result<(), Skipped>;
+
 /// A test.
 pub struct Case {
     pub name: &'static str,
     /// Not as root, even if the tests run as root.
     pub as_nobody: bool,
     pub run: fn() -> Result<(), HostsError>,
-    /// What the parent looks at while the child runs; it kills the child then.
-    pub outside: Option<fn(&mut Child)>,
+    /// What the parent looks at while the child runs, and why it could not; it kills the child then.
+    pub outside: Option<Look>,
     /// Started by another case only.
     pub hidden: bool,
 }
@@ -37,6 +43,7 @@ pub const CASES: &[Case] = &[
     case("every_control_of_this_kernel_moves_data", every_control),
     case("two_hundred_flows_at_once", two_hundred_flows),
     case("a_thousand_flows_are_set_up_soon", a_thousand_flows),
+    case("a_thousand_paced_flows", a_thousand_paced_flows),
     case("transfers_have_the_right_sizes_on_one_connection", || transfer_sizes(true)),
     case("transfers_have_the_right_sizes_on_their_own_connections", || transfer_sizes(false)),
     case("five_thousand_connections_one_after_another", many_connections),
@@ -140,6 +147,27 @@ fn a_thousand_flows() -> Result<(), HostsError> {
     println!("with both hosts' beginning and end: {all_s:.3} s");
     println!("the senders' host was {:.6} s late at most", ran.outcome.senders_latest_s);
     assert!(all_s < 2.0, "{all_s} s");
+    Ok(())
+}
+
+fn a_thousand_paced_flows() -> Result<(), HostsError> {
+    let mut plan = plan(3.0);
+    plan.warm_up = Instant::ZERO + Duration::from_secs_f64(1.0);
+    plan.flows = vec![FlowPlan { samples: None, rounds: false, ..tcp("cubic", BULK) }; 1000];
+    for flow in &mut plan.flows {
+        options(flow).pacing = Rate::from_bps(1_000_000);
+    }
+    let ran = run(plan, Wire::default())?;
+    let total: f64 = ran.outcome.flows.iter().filter_map(|flow| flow.row.goodput_bps).sum();
+    let share = |cpu_s: f64| 100.0 * cpu_s / 3.0;
+    println!(
+        "{:.3} Gbit/s; {:.0} % of a CPU (senders), {:.0} % (receivers)",
+        total / 1e9,
+        share(ran.outcome.senders_cpu_s),
+        share(ran.outcome.receivers_cpu_s)
+    );
+    assert!((0.8e9..1.05e9).contains(&total), "{total} bit/s");
+    assert_eq!(ran.outcome.devices_dropped, Some(0));
     Ok(())
 }
 
