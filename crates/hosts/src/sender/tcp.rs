@@ -3,6 +3,8 @@
 //! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as in the
 //! simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the last of its
 //! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
+//!
+//! A connection that is not persistent ends with a FIN, which the simulator's do not send.
 
 use super::probe::{FlowOutcome, Probe};
 use super::totals::Totals;
