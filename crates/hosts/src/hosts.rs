@@ -155,8 +155,9 @@ impl Hosts {
         }
         let received = join(self.receivers.take(), Side::Receivers)?;
         let Sent { mut flows, cpu_s, device_dropped, latest } = sent?;
+        drop(received.connections); // not before the senders' host has ended
         for flow in &mut flows {
-            flow.add_received(&received);
+            flow.add_received(&received.datagrams);
         }
         Ok(Outcome {
             flows,

@@ -120,6 +120,8 @@ pub(crate) struct Received {
     pub(crate) dropped: Option<u64>,
     pub(crate) device_dropped: Option<u64>,
     pub(crate) cpu_s: f64,
+    /// Closed when the other host has ended too: to close one that holds data would reset the sender's connection.
+    pub(crate) connections: Vec<Option<OwnedFd>>,
 }
 
 /// The host.
@@ -266,6 +268,7 @@ impl Work for Receivers {
             datagrams: self.arrived,
             tcp_bytes: self.tcp_bytes,
             cpu_s: cpu_s(),
+            connections: self.connections,
         })
     }
 }

@@ -22,7 +22,7 @@ use crate::clock::{seconds, span, Nanos};
 use crate::error::{HostsError, Tried};
 use crate::hosts::Row;
 use crate::plan::{FlowPlan, Sampling, Transport};
-use crate::receiver::Received;
+use crate::receiver::Arrived;
 use crate::tcp_info::{TcpInfo, LOSS, RECOVERY};
 use parshall_records::{FlowRow, FlowSampleRow};
 use std::os::fd::{AsFd, OwnedFd};
@@ -55,11 +55,11 @@ pub struct FlowOutcome {
 
 impl FlowOutcome {
     /// Adds what the other host knows.
-    pub(crate) fn add_received(&mut self, received: &Received) {
+    pub(crate) fn add_received(&mut self, datagrams: &[Arrived]) {
         if !self.is_datagrams {
             return;
         }
-        let arrived = &received.datagrams[self.plan as usize];
+        let arrived = &datagrams[self.plan as usize];
         self.row.goodput_bps = Some(arrived.bytes as f64 * 8.0 / self.measured_s);
         self.row.throughput_bps = Some(arrived.wire_bytes() as f64 * 8.0 / self.measured_s);
         self.row.mean_one_way_delay_s = arrived.mean_delay_s();
