@@ -3,6 +3,7 @@
 use crate::hosts::available_controls;
 use crate::namespace::{is_administrator, open_tun_file};
 use rustix::process::{getrlimit, Resource};
+use rustix::thread::{capabilities, CapabilitySet};
 use std::fs;
 
 /// What was found. Nothing is changed by looking.
@@ -18,6 +19,8 @@ pub struct Abilities {
     pub congestion_controls: Vec<String>,
     /// Highest real-time priority that a thread of this process may have; 0: none.
     pub real_time_priority: u64,
+    /// Whether this process may load BPF programs.
+    pub bpf: bool,
     /// Most files that this process may have open; `None`: no limit.
     pub open_files: Option<u64>,
 }
@@ -31,6 +34,7 @@ impl Abilities {
             tun_problem: open_tun_file().err().map(|error| error.to_string()),
             congestion_controls: available_controls().unwrap_or_default(),
             real_time_priority: real_time_priority(),
+            bpf: has(CapabilitySet::BPF) || has(CapabilitySet::SYS_ADMIN),
             open_files: getrlimit(Resource::Nofile).maximum,
         }
     }
@@ -50,11 +54,14 @@ fn user_namespaces() -> Option<bool> {
     Some(most > 0 && debian > 0 && restricted == 0)
 }
 
+fn has(capability: CapabilitySet) -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
+}
+
 /// sched(7): CAP_SYS_NICE lifts the limit RLIMIT_RTPRIO.
 fn real_time_priority() -> u64 {
     const HIGHEST: u64 = 99;
-    use rustix::thread::{capabilities, CapabilitySet};
-    if capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_NICE)) {
+    if has(CapabilitySet::SYS_NICE) {
         return HIGHEST;
     }
     getrlimit(Resource::Rtprio).current.unwrap_or(HIGHEST).min(HIGHEST)

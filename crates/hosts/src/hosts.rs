@@ -155,8 +155,9 @@ impl Hosts {
         }
         let received = join(self.receivers.take(), Side::Receivers)?;
         let Sent { mut flows, cpu_s, device_dropped, latest } = sent?;
+        drop(received.connections); // not before the senders' host has ended
         for flow in &mut flows {
-            flow.add_received(&received);
+            flow.add_received(&received.datagrams);
         }
         Ok(Outcome {
             flows,
@@ -255,8 +256,8 @@ fn allow_files(needed: u64) -> Result<(), HostsError> {
 }
 
 /// Asks the kernel to kill this process when its parent dies, so that nothing is left of a run whose caller was killed.
-/// Call it first of all in the child. The parent is, to the kernel, the thread that started the child: that thread must live as long
-/// as the child is to (prctl(2), PR_SET_PDEATHSIG).
+/// Call it first of all in the child. To the kernel the parent is the thread that started the child: that thread must live
+/// as long as the child is to (prctl(2), PR_SET_PDEATHSIG).
 ///
 /// # Errors
 /// The parent (`parent_id`) is dead already, or the kernel refuses.

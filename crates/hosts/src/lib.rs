@@ -23,6 +23,11 @@
 //! | [`abilities`] | what this machine permits |
 //! | [`sys`] | the few system calls for which no library has a safe function |
 //!
+//! Measured on two virtual CPUs that others used as well (Linux 6.18), through a plain forwarder of two threads: one CUBIC
+//! flow moves 7 to 20 Gbit/s; 1,000 flows are set up and have a byte acknowledged each 0.1 to 0.2 s after the hosts began;
+//! 1,000 paced flows of 1 Gbit/s together take 9 % of a CPU at the senders' host and 6 % at the receivers'. `tests/emulated`
+//! prints these figures.
+//!
 //! Linux only; elsewhere the crate is empty.
 
 #![cfg(target_os = "linux")]

@@ -33,8 +33,8 @@ const SYSCTLS: [(&str, &str); 5] = [
     // Many connections may open at once: no SYN finds a full queue.
     ("net.core.somaxconn", "65535"),
     ("net.ipv4.tcp_max_syn_backlog", "65535"),
-    // A flow may open a connection for each of many transfers: its address has enough ports, and uses those of connections that
-    // were closed more than a second ago again.
+    // A flow may open a connection for each of many transfers: its address has enough ports, and uses those again whose
+    // connections were closed more than a second ago.
     ("net.ipv4.ip_local_port_range", "1024 65535"),
     ("net.ipv4.tcp_tw_reuse", "1"),
     // No connection starts from what an earlier one learned.
@@ -84,6 +84,9 @@ impl Device {
     }
 }
 
+const ALLOW_USERS: &str =
+    "; allow it (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or be root";
+
 /// Whether this process may make network namespaces as it is.
 pub(crate) fn is_administrator() -> bool {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
@@ -100,17 +103,15 @@ pub(crate) fn enter_user_namespace() -> Result<(), HostsError> {
         return Err(HostsError::Threads(threads));
     }
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    sys::unshare(libc::CLONE_NEWUSER).tried_or(
-        "make a user namespace",
-        "; allow it (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or be root",
-    )?;
+    sys::unshare(libc::CLONE_NEWUSER).tried_or("make a user namespace", ALLOW_USERS)?;
     // user_namespaces(7): an unprivileged process must deny setgroups before it maps its group.
     for (file, text) in [
         ("setgroups", "deny".to_string()),
         ("uid_map", format!("0 {user} 1")),
         ("gid_map", format!("0 {group} 1")),
     ] {
-        fs::write(format!("/proc/self/{file}"), text).tried(format!("write /proc/self/{file}"))?;
+        fs::write(format!("/proc/self/{file}"), text)
+            .tried_or(format!("write /proc/self/{file}"), ALLOW_USERS)?;
     }
     Ok(())
 }
@@ -148,7 +149,8 @@ pub(crate) fn become_host(
 fn open_tun() -> Result<OwnedFd, HostsError> {
     let tun = open_tun_file()?;
     let kind = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
-    sys::tun_create(tun.as_fd(), TUN_NAME, kind).tried("make a TUN device")?;
+    sys::tun_create(tun.as_fd(), TUN_NAME, kind)
+        .tried_or("make a TUN device", "; a container may forbid it")?;
     let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4;
     let with_udp = tcp | libc::TUN_F_USO4 | libc::TUN_F_USO6; // Linux 6.2 has the last two, and only together
     sys::tun_offload(tun.as_fd(), with_udp)

@@ -2,7 +2,10 @@
 //!
 //! Flow n of the plan, from 0, has an address pair of its own: 10.1.0.0 + n + 1 at the sender, 10.2.0.0 + n + 1 at the
 //! receiver. So the emulated network knows the flow of a packet by its addresses, and each flow can have its own path,
-//! delay and queue class.
+//! delay and queue class. All connections of a flow, or of an open loop, have its addresses.
+//!
+//! In the records flows are numbered in the order of the plan, open loops left out; connections of open loops have the
+//! numbers after these, in the order in which they open. So it is in the simulator.
 
 use crate::error::HostsError;
 use parshall_units::{Duration, Instant, Rate};

@@ -120,6 +120,8 @@ pub(crate) struct Received {
     pub(crate) dropped: Option<u64>,
     pub(crate) device_dropped: Option<u64>,
     pub(crate) cpu_s: f64,
+    /// Closed when the other host has ended too: to close one that holds data would reset the sender's connection.
+    pub(crate) connections: Vec<Option<OwnedFd>>,
 }
 
 /// The host.
@@ -266,6 +268,24 @@ impl Work for Receivers {
             datagrams: self.arrived,
             tcp_bytes: self.tcp_bytes,
             cpu_s: cpu_s(),
+            connections: self.connections,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_are_of_datagrams_that_say_when_they_were_sent() {
+        let mut arrived = Arrived::default();
+        assert_eq!((arrived.mean_delay_s(), arrived.max_delay_s(), arrived.jitter_s()), (None, None, None));
+        for delay in [Some(1_000), Some(3_000), None, Some(2_000)] {
+            arrived.count(100, delay);
+        }
+        assert_eq!((arrived.packets, arrived.bytes, arrived.wire_bytes()), (4, 400, 512));
+        assert_eq!((arrived.mean_delay_s(), arrived.max_delay_s()), (Some(2e-6), Some(3e-6)));
+        assert_eq!(arrived.jitter_s(), Some(1.5e-6));
     }
 }

@@ -4,16 +4,16 @@
 //! | --- | --- |
 //! | `packets_sent` | `tcpi_data_segs_out`, and a SYN a connection; SYNs sent again are in both counts |
 //! | `retransmissions` | `tcpi_total_retrans` |
-//! | `timeouts` | `tcpi_total_rto`; before Linux 6.7 null, and those of transfers are readings that find the state Loss after one that did not |
+//! | `timeouts` | `tcpi_total_rto`; null before Linux 6.7, where those of transfers are readings that find the state Loss anew |
 //! | `goodput_bps` | payload acknowledged, `tcpi_bytes_acked` |
-//! | `loss_events` | readings that find the state Recovery after one that did not |
-//! | `mean_cwnd_packets`, `mean_rtt_s` | `tcpi_snd_cwnd` and `tcpi_rtt`, the smoothed RTT, each reading for the time since the one before |
+//! | `loss_events` | readings that find the state Recovery anew |
+//! | `mean_cwnd_packets`, `mean_rtt_s` | `tcpi_snd_cwnd` and `tcpi_rtt` (smoothed), each for the time since the reading before |
 //! | `min_rtt_s` | the least `tcpi_min_rtt`, which may be of the warm-up |
 //! | [`Limited`] | `tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` |
 //!
-//! A flow is read four times a (smoothed) round trip, eight times for `rounds`, and not more often than each millisecond nor than all flows together
-//! may be. While readings are further apart than half a round trip, recoveries may be missed: if that is so for a tenth of the time,
-//! `loss_events` is null.
+//! A flow is read four times a (smoothed) round trip, eight times for `rounds`; not more often than each millisecond, nor
+//! than lets all flows together be read 20,000 times a second. While readings are further apart than half a round trip,
+//! recoveries may be missed: if that is so for a tenth of the time, `loss_events` is null.
 
 use super::rounds::Rounds;
 use super::totals::{Limited, Totals};
@@ -22,7 +22,7 @@ use crate::clock::{seconds, span, Nanos};
 use crate::error::{HostsError, Tried};
 use crate::hosts::Row;
 use crate::plan::{FlowPlan, Sampling, Transport};
-use crate::receiver::Received;
+use crate::receiver::Arrived;
 use crate::tcp_info::{TcpInfo, LOSS, RECOVERY};
 use parshall_records::{FlowRow, FlowSampleRow};
 use std::os::fd::{AsFd, OwnedFd};
@@ -55,11 +55,11 @@ pub struct FlowOutcome {
 
 impl FlowOutcome {
     /// Adds what the other host knows.
-    pub(crate) fn add_received(&mut self, received: &Received) {
+    pub(crate) fn add_received(&mut self, datagrams: &[Arrived]) {
         if !self.is_datagrams {
             return;
         }
-        let arrived = &received.datagrams[self.plan as usize];
+        let arrived = &datagrams[self.plan as usize];
         self.row.goodput_bps = Some(arrived.bytes as f64 * 8.0 / self.measured_s);
         self.row.throughput_bps = Some(arrived.wire_bytes() as f64 * 8.0 / self.measured_s);
         self.row.mean_one_way_delay_s = arrived.mean_delay_s();
@@ -95,7 +95,7 @@ pub(super) struct Probe {
     starved: Nanos,
     min_rtt_us: Option<u32>,
     loss_events: u64,
-    /// Readings of all connections that find the state Loss after one that did not: timeouts, where the kernel does not count them.
+    /// Readings of all connections that find the state Loss anew: timeouts, where the kernel does not count them.
     loss_states: u64,
     /// Time in which readings were too far apart to see each recovery.
     blind: Nanos,

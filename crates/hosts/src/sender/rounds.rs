@@ -122,3 +122,91 @@ impl Rounds {
         self.write(1, write);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+    const MS: Nanos = 1_000_000;
+
+    /// A reading after so many packets were sent and acknowledged, with so many found lost.
+    fn info(sent: u64, acked: u64, lost: u32) -> TcpInfo {
+        TcpInfo {
+            ca_state: if lost > 0 { RECOVERY } else { 0 },
+            lost,
+            acked: Some(acked * MSS),
+            sent: Some(sent * MSS),
+            data_packets: Some(sent as u32),
+            ..TcpInfo::default()
+        }
+    }
+
+    /// Windows and losses of the rounds that readings show, at the end of the run.
+    fn rounds(readings: &[(Nanos, TcpInfo)]) -> Vec<(u32, bool)> {
+        let (mut rounds, mut rows) = (Rounds::new(3), Vec::new());
+        rounds.begin_connection(0);
+        for (at, info) in readings {
+            rounds.look(*at, info, |row| rows.push(row));
+        }
+        rounds.end(|row| rows.push(row));
+        assert!(rows.iter().enumerate().all(|(index, row)| row.round == index as u64 && row.flow == 3));
+        rows.iter().map(|row| (row.window_packets, row.lost)).collect()
+    }
+
+    #[test]
+    fn a_window_is_what_is_sent_in_a_round_trip() {
+        // 10, 20 and 40 packets, read in the middle of each round and at its end.
+        let readings = [
+            (5 * MS, info(10, 0, 0)),
+            (10 * MS, info(10, 0, 0)),
+            (15 * MS, info(30, 10, 0)),
+            (20 * MS, info(30, 10, 0)),
+            (25 * MS, info(70, 30, 0)),
+            (30 * MS, info(70, 30, 0)),
+            (35 * MS, info(150, 70, 0)),
+        ];
+        let found = rounds(&readings);
+        assert_eq!(found, [(10, false), (20, false), (40, false)]);
+    }
+
+    #[test]
+    fn readings_that_come_late_do_not_make_windows_larger() {
+        // A packet each ms, acknowledged 10 ms later: a window of 10, read each 3 ms.
+        let reading = |n: u64| ((3 * n).cast_signed() * MS, info(3 * n, (3 * n).saturating_sub(10), 0));
+        let found = rounds(&(1..400).map(reading).collect::<Vec<_>>());
+        let mean = found.iter().map(|(window, _)| f64::from(*window)).sum::<f64>() / found.len() as f64;
+        assert!((mean - 10.0).abs() < 0.5, "{mean}");
+    }
+
+    #[test]
+    fn a_loss_is_one_of_the_round_in_which_the_packet_was_sent() {
+        // Of the second round (10 to 29), packet 15 is lost; it is found in the third.
+        let readings = [
+            (5 * MS, info(10, 0, 0)),
+            (15 * MS, info(30, 10, 0)),
+            (25 * MS, info(45, 15, 1)),
+            (35 * MS, info(45, 15, 1)),
+            (45 * MS, info(60, 45, 0)),
+            (55 * MS, info(75, 60, 0)),
+        ];
+        let lost: Vec<bool> = rounds(&readings).into_iter().map(|(_, lost)| lost).collect();
+        assert_eq!(lost, [false, true, false, false]);
+    }
+
+    #[test]
+    fn an_idle_connection_has_no_rounds_and_a_closed_one_no_open_round() {
+        let (mut rounds, mut rows) = (Rounds::new(0), Vec::new());
+        for (begun, packets) in [(0, 3.0), (100 * MS, 5.0), (200 * MS, 0.0)] {
+            rounds.begin_connection(begun);
+            let sent = packets as u64;
+            for n in 1..5 {
+                rounds
+                    .look(begun + n * MS, &info(sent, if n > 2 { sent } else { 0 }, 0), |row| rows.push(row));
+            }
+            rounds.end_connection(packets, |row| rows.push(row));
+        }
+        let found: Vec<_> = rows.iter().map(|row| (row.round, row.window_packets)).collect();
+        assert_eq!(found, [(0, 3), (1, 5)]);
+    }
+}

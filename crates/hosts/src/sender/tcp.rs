@@ -3,6 +3,8 @@
 //! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as in the
 //! simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the last of its
 //! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
+//!
+//! A connection that is not persistent ends with a FIN, which the simulator's do not send.
 
 use super::probe::{FlowOutcome, Probe};
 use super::totals::Totals;
@@ -21,8 +23,8 @@ use rustix::net::sockopt::{set_tcp_congestion, set_tcp_nodelay, socket_error};
 use rustix::net::{connect, send, SendFlags, SocketAddrV4, SocketType};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What is written at once, at most: a quarter of a send buffer that the plan asks for, as the kernel (Linux 6.18) takes a write whole
-/// that begins while there is room.
+/// What is written at once, at most. Of a send buffer that the plan asks for it is a quarter: Linux 6.18 takes a write whole
+/// that begins while there is room, four times the buffer too.
 static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
 
 /// A quarter of the smallest send buffer that the kernel gives.

@@ -1,7 +1,8 @@
 //! What is left when a process is killed: nothing.
 
-use crate::cases::{case, Case};
+use crate::cases::{case, Case, Skipped};
 use crate::forwarder::{Forwarder, Wire};
+use crate::run::spawn;
 use crate::support::{monotonic_ns, plan, tcp, BULK};
 use crate::CASE;
 use parshall_hosts::{die_with_parent, Hosts, HostsError};
@@ -14,10 +15,13 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 pub const KILLED: Case =
-    Case { outside: Some(look_and_kill), ..case("nothing_is_left_of_hosts_after_sigkill", run_for_long) };
+    Case { outside: Some(kill_at_any_time), ..case("nothing_is_left_of_hosts_after_sigkill", run_for_long) };
 
 pub const KILLED_WITH_PARENT: Case = Case {
-    outside: Some(kill_the_parent),
+    outside: Some(|_, parent| {
+        kill_the_parent(parent);
+        Ok(())
+    }),
     ..case("a_process_dies_with_its_parent", || {
         have_a_child();
         Ok(())
@@ -85,26 +89,45 @@ fn links() -> BTreeSet<String> {
         .collect()
 }
 
+/// Kills children of the same case earlier, while they make their namespaces; then this one.
+fn kill_at_any_time(case: &Case, child: &mut Child) -> Result<(), Skipped> {
+    look_and_kill(child)?;
+    let own = namespaces("self");
+    for after_ms in [0, 3, 10, 20, 40, 80, 160] {
+        let mut child = spawn(case).expect("as before");
+        std::thread::sleep(Duration::from_millis(after_ms));
+        let made = namespaces(&child.id().to_string()).difference(&own).cloned().collect();
+        kill(&mut child, &made);
+    }
+    Ok(())
+}
+
 /// A namespace lives as long as something refers to it: a process, an open file, a mount. Nothing does.
-fn look_and_kill(child: &mut Child) {
+fn look_and_kill(child: &mut Child) -> Result<(), Skipped> {
     let links_before = links();
     let own = namespaces("self");
     match hear(child).as_str() {
         "runs" => {}
-        refused => return println!("skipped: {refused}"),
+        refused => return Err(Skipped(refused.into())),
     }
     let made: BTreeSet<PathBuf> = namespaces(&child.id().to_string()).difference(&own).cloned().collect();
     assert!(made.len() >= 2, "{made:?}");
     assert_eq!(links(), links_before, "no device among those of the machine");
+    kill(child, &made);
+    assert_eq!(links(), links_before);
+    Ok(())
+}
+
+/// Kills a child; nothing refers to the namespaces that it made.
+fn kill(child: &mut Child, made: &BTreeSet<PathBuf>) {
     child.kill().expect("the child can be killed");
     child.wait().expect("the child can be waited for");
     for process in processes() {
-        let left: Vec<_> = namespaces(&process).intersection(&made).cloned().collect();
+        let left: Vec<_> = namespaces(&process).intersection(made).cloned().collect();
         assert!(left.is_empty(), "process {process} is in {left:?}");
     }
     let mounts = fs::read_to_string("/proc/self/mountinfo").expect("mounts can be listed");
     assert!(!made.iter().any(|namespace| mounts.contains(namespace.to_str().expect("a name"))));
-    assert_eq!(links(), links_before);
 }
 
 fn have_a_child() {

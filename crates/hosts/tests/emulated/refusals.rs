@@ -49,7 +49,7 @@ pub fn silence() -> Result<(), HostsError> {
 pub fn abilities() {
     let found = Abilities::of_this_machine();
     println!("{found:?}");
-    assert!(!found.administrator);
+    assert!(!found.administrator && !found.bpf);
     assert!(!found.congestion_controls.is_empty());
     assert_eq!(
         found.tun_problem.is_none(),
