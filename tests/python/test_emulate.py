@@ -12,7 +12,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,10 @@ from typer.testing import CliRunner
 import parshall as ps
 from parshall.cli.app import application
 from parshall.emulation import abilities, validity
-from parshall.emulation.emulating import _described
+from parshall.emulation.emulating import _described, _repetition, turn
 from parshall.emulation.kernel import emulated, left_to_the_kernel
 from parshall.errors import EmulationError
+from parshall.runs.single import Interrupted, Monitor
 
 REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
 
@@ -192,6 +195,19 @@ def test_an_interruption_stops_it_at_once(tmp_path: Path) -> None:
     assert said.count("interrupted") == 1
     assert "Traceback" not in said
     assert eventually(lambda: not set(children()) - before)
+
+
+@on_the_kernel
+def test_emulations_take_turns() -> None:
+    given = json.dumps(emulated(scenario(BULK, seconds=1)))
+    waiting = Monitor()
+    with turn(Monitor()), ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory() as place:
+        second = pool.submit(_repetition, given, 0, Path(place), waiting, None)
+        time.sleep(1.5)
+        assert not second.done(), "it waits"
+        waiting.cancel()
+        with pytest.raises(Interrupted):
+            second.result(timeout=10)
 
 
 @on_the_kernel

@@ -6,7 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -72,10 +75,35 @@ def emulate(
     return execute(read, directory, kernel, overwrite=overwrite, progress=progress)
 
 
+@contextmanager
+def turn(monitor: Monitor) -> Iterator[None]:
+    """Wait for the emulations of this user that are under way: two at a time would measure each other."""
+    import fcntl  # noqa: PLC0415 - Linux has it
+
+    place = Path(tempfile.gettempdir()) / f"parshall-emulation-{os.getuid()}.lock"
+    with place.open("w") as lock:  # it is unlocked with its process, however that ends
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if monitor.cancelled:
+                    raise Interrupted from None
+                time.sleep(POLL_S)
+        yield
+
+
 def _repetition(
     resolved: str, repetition: int, directory: Path, monitor: Monitor, source: str | None
 ) -> dict[str, Any]:
-    """One repetition, in a process of its own; its totals."""
+    """One repetition, in a process of its own, when it is its turn; its totals."""
+    with turn(monitor):
+        return _in_a_child(resolved, repetition, directory, monitor, source)
+
+
+def _in_a_child(
+    resolved: str, repetition: int, directory: Path, monitor: Monitor, source: str | None
+) -> dict[str, Any]:
     order = {"scenario": resolved, "repetition": repetition, "directory": str(directory), "parent": os.getpid()}
     command = [sys.executable, "-m", "parshall.emulation.child"]
     duration_s = json.loads(resolved)["duration_ps"] / 1e12
