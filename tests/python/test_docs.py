@@ -113,7 +113,7 @@ def test_code_blocks(path: Path, folder: Path) -> None:
         ("console", "$ parshall validate nothing.toml"),
         ("console", "$ parshall --version\nparshall 99.0"),
         ("console", "$ ls"),
-        ("python", "import parshall\nparshall.emulate"),
+        ("python", "import parshall\nparshall.levitate"),
     ],
 )
 def test_a_wrong_block_fails(language: str, text: str, folder: Path) -> None:
