@@ -221,6 +221,13 @@ def test_what_the_kernel_lacks_is_named_with_what_it_has() -> None:
 
 
 @on_the_kernel
+@pytest.mark.parametrize("probe", ["pcap", "qlog"])
+def test_probes_that_real_hosts_do_not_have_are_refused(probe: str) -> None:
+    with pytest.raises(ps.ScenarioError, match=f"probes.{probe}: "):
+        ps.emulate(scenario(BULK, probes={probe: True}))
+
+
+@on_the_kernel
 def test_settings_of_the_host_are_the_same_for_all_its_flows() -> None:
     with pytest.raises(ps.ScenarioError, match="tcp_ecn: write the same in all groups"):
         ps.emulate(scenario({**BULK, "ecn": True}, BULK))

@@ -75,6 +75,8 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
         problems.append('flows: each of them has endpoint = "simulated"; write "kernel" for one at least')
     if scenario.probes.qlog:
         problems.append("probes.qlog: the kernel writes no such logs; write false")
+    if resolved["probes"]["pcap"]:
+        problems.append("probes.pcap: packets of real hosts are not captured yet; write false")
     if problems:
         raise ScenarioError(problems, scenario.source)
     for _, group in ours:
