@@ -116,8 +116,10 @@ def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measur
             measured_goodput_bps=seen.goodput_bps,
         )
 
-    if loss is None or seen.rtt_s.size == 0:
-        return out("the flows sent nothing, or not all of their losses and round-trip times are known")
+    if seen.rtt_s.size == 0:
+        return out("the flows sent nothing, or no round-trip time was measured")
+    if loss is None:
+        return out("the flows sent nothing, or how many losses they had is not known")
     if reason := validity.workload_or_recovery(group) or _finished(network, group, seen):
         return out(reason)
     if not 0 <= loss < 1:
