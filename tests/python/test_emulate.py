@@ -73,6 +73,7 @@ def test_a_kernel_fills_the_link_as_a_simulated_sender_does(tmp_path: Path) -> N
     assert row["packets_sent"] > 1500
     assert made.flow_samples is not None
     assert made.flow_samples["cwnd_packets"].max() > 10
+    assert made.transfers is None or made.transfers.is_empty(), "what never ends is no transfer"
     simulated = ps.run(given)
     assert row["goodput_bps"] == pytest.approx(simulated.flows["goodput_bps"][0], rel=0.08)
     judged = validity(made)

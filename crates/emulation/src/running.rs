@@ -89,6 +89,7 @@ fn write_rows(
                 row.flow = numbers.of_flow(row.flow);
                 tables.rounds.push(row)?;
             }
+            Row::Transfer(row) if row.size_bytes.is_none() => {} // without end: no transfer of the records
             Row::Transfer(mut row) => {
                 row.flow = numbers.of_flow(row.flow);
                 tables.transfers.push(row)?;
