@@ -35,10 +35,9 @@ REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
 
 def reason_to_skip() -> str | None:
     try:
-        able = abilities()
+        return abilities().problem
     except EmulationError as error:
         return str(error)
-    return None if able.may_begin else able.tun_problem or "users may not make user namespaces"
 
 
 WHY_NOT = reason_to_skip()

@@ -2,7 +2,7 @@
 //!
 //! | key of a group | at the kernel |
 //! | --- | --- |
-//! | `congestion_control` | by its name, with its own parameters |
+//! | `congestion_control` | by its name; its parameters are the kernel's |
 //! | `initial_window` | by a route, if it is not the kernel's 10 packets |
 //! | `receive_window` | SO_RCVBUF of twice as many packets (tcp(7): half of it is for overhead) |
 //! | `persistent`, `workload`, `start`, `rtt` | as in the scenario |
@@ -18,8 +18,6 @@ use parshall_sim::scenario::FlowGroup;
 use parshall_sim::{Scenario, SimError, Simulation};
 use parshall_tcp::{Recovery, TcpConfig};
 use parshall_units::Instant;
-use parshall_workload::Source;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// The kernel's initial window, packets (RFC 6928).
@@ -30,7 +28,9 @@ pub(crate) fn plan(scenario: &Scenario, simulation: &Simulation) -> Result<Plan,
     let groups = || scenario.flows.iter().enumerate().filter(|(_, group)| group.external);
     let mut flows = Vec::new();
     for (number, group) in groups() {
-        let source = source(number, group)?;
+        let source = group
+            .source()
+            .map_err(|(key, problem)| SimError::Invalid { key: format!("flows.{number}.{key}"), problem })?;
         let transport = transport(group);
         for _ in 0..group.count {
             let info = simulation.external_flow(flows.len() as u32);
@@ -55,14 +55,6 @@ pub(crate) fn plan(scenario: &Scenario, simulation: &Simulation) -> Result<Plan,
         sysctls: sysctls(&tcp)?,
         flows,
     })
-}
-
-fn source(number: usize, group: &FlowGroup) -> Result<Source, SimError> {
-    let invalid =
-        |key: &str, problem: String| SimError::Invalid { key: format!("flows.{number}.{key}"), problem };
-    let packet =
-        NonZeroU32::new(group.packet_bytes).ok_or_else(|| invalid("packet_size", "is zero".into()))?;
-    group.workload.source(packet).map_err(|error| invalid("workload", error.to_string()))
 }
 
 fn control(group: &FlowGroup) -> &str {

@@ -5,7 +5,7 @@ use crate::reporting::{report, Numbers};
 use crate::validity::Validity;
 use crate::EmulationError;
 use parshall_emulator::{monotonic_ns, Emulator, Prefix, Settings, Side};
-use parshall_hosts::plan::{RECEIVERS, SENDERS};
+use parshall_hosts::plan::{PREFIX_BITS, RECEIVERS, SENDERS};
 use parshall_hosts::{Hosts, HostsError, Row, Tuns};
 use parshall_records::{RecordsError, Tables};
 use parshall_sim::{Monitor, Scenario, SimError, Simulation, Summary};
@@ -45,8 +45,8 @@ pub fn emulate(
     let begin_ns = monotonic_ns() + START_IN_NS;
     let emulator = Emulator::new(
         simulation,
-        Side::new(senders, Prefix::new(SENDERS, 16)),
-        Side::new(receivers, Prefix::new(RECEIVERS, 16)),
+        Side::new(senders, Prefix::new(SENDERS, u32::from(PREFIX_BITS))),
+        Side::new(receivers, Prefix::new(RECEIVERS, u32::from(PREFIX_BITS))),
         Settings { begin_ns: Some(begin_ns), ..Settings::default() },
     )?;
     hosts.start(begin_ns);

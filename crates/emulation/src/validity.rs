@@ -64,11 +64,8 @@ impl HostsMeasured {
 
     fn findings(&self, wall_s: f64, packets: u64) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let mut check = |value: f64, (doubtful, invalid): (f64, f64), reason: String, remedy| {
-            if value > doubtful {
-                let level = if value > invalid { Level::Invalid } else { Level::Doubtful };
-                findings.push(Finding { level, reason, remedy });
-            }
+        let mut check = |value, limits, reason, remedy| {
+            findings.extend(Finding::above(value, limits, reason, remedy));
         };
         let limited = self.send_buffer_share.unwrap_or(0.0);
         let reason =

@@ -47,15 +47,25 @@ pub struct Verdict {
 
 const FASTER: &str = "let nothing else run, or take lower rates, fewer flows or a faster machine";
 
+impl Finding {
+    /// What follows from a value, if it is above the limits of what is valid and what is doubtful.
+    pub fn above(
+        value: f64,
+        (doubtful, invalid): (f64, f64),
+        reason: String,
+        remedy: &'static str,
+    ) -> Option<Self> {
+        let level = if value > invalid { Level::Invalid } else { Level::Doubtful };
+        (value > doubtful).then_some(Self { level, reason, remedy })
+    }
+}
+
 impl Measured {
     /// Whether the run can be believed. An emulation that wrote nothing kept everything.
     pub fn verdict(&self) -> Verdict {
         let mut findings = Vec::new();
-        let mut check = |value: f64, (doubtful, invalid): (f64, f64), reason: String, remedy| {
-            if value > doubtful {
-                let level = if value > invalid { Level::Invalid } else { Level::Doubtful };
-                findings.push(Finding { level, reason, remedy });
-            }
+        let mut check = |value, limits, reason, remedy| {
+            findings.extend(Finding::above(value, limits, reason, remedy));
         };
         let due = self.packets_out + self.unwritten.full + self.unwritten.refused;
         let share = |count: u64, of: u64| if count == 0 { 0.0 } else { count as f64 / of.max(1) as f64 };

@@ -5,7 +5,7 @@
 
 use crate::error::{HostsError, Tried};
 use crate::netlink::{Netlink, Prefix};
-use crate::plan::{RECEIVERS, SENDERS};
+use crate::plan::{PREFIX_BITS, RECEIVERS, SENDERS};
 use crate::sys;
 use rustix::fs::{openat, Mode, OFlags, CWD};
 use rustix::net::{netdevice, AddressFamily, SocketType};
@@ -24,9 +24,6 @@ const TUN_QUEUE_PACKETS: u32 = 20_000;
 
 /// The name of the device within its namespace.
 const TUN_NAME: &str = "parshall";
-
-/// Both hosts have these prefixes, so that the whole address plan fits.
-const PREFIX_BITS: u8 = 16;
 
 /// What hosts have unless the plan says otherwise (Documentation/networking/ip-sysctl.rst).
 const SYSCTLS: [(&str, &str); 5] = [

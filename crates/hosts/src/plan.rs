@@ -16,10 +16,13 @@ use std::sync::Arc;
 /// The most flows that the address plan has room for.
 pub const MAX_FLOWS: usize = 65_000;
 
-/// Network of the senders' addresses; 16 bits of prefix.
+/// Bits of both networks.
+pub const PREFIX_BITS: u8 = 16;
+
+/// Network of the senders' addresses.
 pub const SENDERS: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 0);
 
-/// Network of the receivers' addresses; 16 bits of prefix.
+/// Network of the receivers' addresses.
 pub const RECEIVERS: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 0);
 
 /// The address of flow n in one of the two networks.

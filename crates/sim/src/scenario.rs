@@ -11,8 +11,9 @@ use parshall_net::markers::MarkerConfig;
 use parshall_net::queues::QueueConfig;
 use parshall_records::TableSelection;
 use parshall_tcp::TcpConfig;
-use parshall_workload::{DistributionConfig, WorkloadConfig};
+use parshall_workload::{DistributionConfig, Source, WorkloadConfig};
 use serde::Deserialize;
+use std::num::NonZeroU32;
 
 /// One scenario.
 #[derive(Clone, Debug, Deserialize)]
@@ -108,6 +109,18 @@ pub struct FlowGroup {
     pub congestion_control: Option<ControlConfig>,
     /// What the application does.
     pub workload: WorkloadConfig,
+}
+
+impl FlowGroup {
+    /// What drives each flow.
+    ///
+    /// # Errors
+    /// The key, and what is wrong there.
+    pub fn source(&self) -> Result<Source, (&'static str, String)> {
+        let packet =
+            NonZeroU32::new(self.packet_bytes).ok_or_else(|| ("packet_size", "is zero".to_owned()))?;
+        self.workload.source(packet).map_err(|error| ("workload", error.to_string()))
+    }
 }
 
 /// A value for each flow of a group.

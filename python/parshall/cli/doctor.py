@@ -101,11 +101,10 @@ def _emulation() -> Finding:
         able = abilities()
     except EmulationError as error:
         return Finding("emulation", False, str(error), needed, "emulate on Linux")
-    if able.tun_problem is not None:
-        return Finding("emulation", False, able.tun_problem, needed, "modprobe tun; chmod 666 /dev/net/tun")
-    if not able.may_begin:
-        remedy = "sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or be root"
-        return Finding("emulation", False, "users may not make user namespaces", needed, remedy)
+    if able.problem is not None:
+        namespaces = "sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or be root"
+        remedy = "modprobe tun; chmod 666 /dev/net/tun" if able.tun_problem is not None else namespaces
+        return Finding("emulation", False, able.problem, needed, remedy)
     who = "as root" if able.administrator else "in a user namespace"
     priority = "real-time priority" if able.real_time_priority > 0 else "no real-time priority"
     return Finding("emulation", True, f"{who}, {priority}; {', '.join(able.congestion_controls)}", needed)

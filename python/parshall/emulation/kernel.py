@@ -37,6 +37,12 @@ class Abilities:
     may_begin: bool
     """Whether hosts can be made, as far as can be known without trying."""
 
+    @property
+    def problem(self) -> str | None:
+        """Why no hosts can be made; None: they can."""
+        refused = "users may not make user namespaces (sysctl user.max_user_namespaces)"
+        return None if self.may_begin else self.tun_problem or refused
+
 
 def abilities() -> Abilities:
     """What this machine permits of emulation.
@@ -63,9 +69,8 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
         This machine cannot emulate.
     """
     able = abilities()
-    if not able.may_begin:
-        reason = able.tun_problem or "users may not make user namespaces (sysctl user.max_user_namespaces)"
-        raise EmulationError(f"this machine cannot emulate: {reason}")
+    if able.problem is not None:
+        raise EmulationError(f"this machine cannot emulate: {able.problem}")
     resolved: dict[str, Any] = scenario.resolve()
     ours = [(number, group) for number, group in enumerate(resolved["flows"]) if _is_kernels(scenario, number)]
     problems = [

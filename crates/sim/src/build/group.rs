@@ -12,7 +12,6 @@ use crate::series::Interval;
 use parshall_net::markers;
 use parshall_units::{Duration, Instant, Rate};
 use parshall_workload::Source;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// A group that is to become flows.
@@ -91,9 +90,7 @@ impl<'a> GroupPlan<'a> {
 
     /// What drives each flow.
     pub(crate) fn source(&self) -> Result<Source, Problem> {
-        let packet =
-            NonZeroU32::new(self.spec.packet_bytes).ok_or_else(|| problem("packet_size", "is zero"))?;
-        self.spec.workload.source(packet).map_err(|error| problem("workload", error))
+        self.spec.source().map_err(|(key, what)| problem(key, what))
     }
 
     /// A flow's two-way propagation delay, links of both paths included.
