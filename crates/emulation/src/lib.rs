@@ -7,6 +7,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | [`planning`] | what the hosts are to do, from the scenario's groups |
+//! | [`programs`] | any client and server in the place of a group's workload |
 //! | [`running`] | hosts and emulator, from the start to the end |
 //! | [`reporting`] | what the hosts know, into the records |
 //! | [`validity`] | what was measured of the emulation itself, and the verdict |
@@ -17,10 +18,12 @@
 #![cfg(target_os = "linux")]
 
 mod planning;
+mod programs;
 mod reporting;
 mod running;
 mod validity;
 
+pub use programs::{Programs, ProgramsEnded};
 pub use running::{emulate, Emulated};
 pub use validity::Validity;
 

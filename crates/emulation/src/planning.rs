@@ -11,6 +11,7 @@
 //!
 //! All else is the kernel's own: RACK-TLP, PRR, delayed ACKs, its smallest timeout.
 
+use crate::programs::Programs;
 use crate::EmulationError;
 use parshall_congestion::ControlConfig;
 use parshall_hosts::{FlowPlan, Plan, Sampling, TcpOptions, Transport};
@@ -24,14 +25,19 @@ use std::sync::Arc;
 const KERNELS_INITIAL_WINDOW: u64 = 10;
 
 /// The plan of the external groups of a scenario, whose network is `simulation`.
-pub(crate) fn plan(scenario: &Scenario, simulation: &Simulation) -> Result<Plan, EmulationError> {
+pub(crate) fn plan(
+    scenario: &Scenario,
+    simulation: &Simulation,
+    programs: Option<&Programs>,
+) -> Result<Plan, EmulationError> {
     let groups = || scenario.flows.iter().enumerate().filter(|(_, group)| group.external);
     let mut flows = Vec::new();
     for (number, group) in groups() {
         let source = group
             .source()
             .map_err(|(key, problem)| SimError::Invalid { key: format!("flows.{number}.{key}"), problem })?;
-        let transport = transport(group);
+        let of_programs = programs.is_some_and(|programs| programs.group as usize == number);
+        let transport = if of_programs { transport_of_programs(group) } else { transport(group) };
         for _ in 0..group.count {
             let info = simulation.external_flow(flows.len() as u32);
             flows.push(FlowPlan {
@@ -75,6 +81,14 @@ fn transport(group: &FlowGroup) -> Transport {
         }),
         initial_window: (window != KERNELS_INITIAL_WINDOW).then_some(window.min(u64::from(u32::MAX)) as u32),
     })
+}
+
+fn transport_of_programs(group: &FlowGroup) -> Transport {
+    let of_tcp = match transport(group) {
+        Transport::Tcp(options) => (options.initial_window, Some(options.congestion_control)),
+        _ => (None, None),
+    };
+    Transport::Programs { initial_window: of_tcp.0, congestion_control: of_tcp.1 }
 }
 
 /// A setting that a host has for all of its sockets.

@@ -1,6 +1,7 @@
 //! Hosts and emulator, from the start to the end.
 
 use crate::planning::plan;
+use crate::programs::{Programs, ProgramsEnded, Visit};
 use crate::reporting::{report, Numbers};
 use crate::validity::Validity;
 use crate::EmulationError;
@@ -25,9 +26,13 @@ pub struct Emulated {
     pub summary: Summary,
     /// How far it can be believed.
     pub emulation: Validity,
+    /// How the programs ended, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programs: Option<ProgramsEnded>,
 }
 
-/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be completed.
+/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be completed. With `programs` it ends
+/// when their client does, if that is before the scenario's end.
 ///
 /// # Errors
 /// [`EmulationError`]: the scenario asks for what cannot be emulated, the kernel refuses, or the run was cancelled.
@@ -36,12 +41,16 @@ pub fn emulate(
     repetition: u32,
     tables: Tables,
     monitor: &Monitor,
+    programs: Option<&Programs>,
 ) -> Result<(Emulated, Tables), EmulationError> {
     let simulation = Simulation::begin(scenario, repetition, tables)?;
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
-    let mut hosts = Hosts::begin(plan(scenario, &simulation)?, sender)?;
+    let mut hosts = Hosts::begin(plan(scenario, &simulation, programs)?, sender)?;
     let Tuns { senders, receivers } = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
+    let mut visit = programs
+        .map(|programs| Visit::begin(programs, &hosts, first_flow(scenario, programs)))
+        .transpose()?;
     let begin_ns = monotonic_ns() + START_IN_NS;
     let emulator = Emulator::new(
         simulation,
@@ -50,21 +59,34 @@ pub fn emulate(
         Settings { begin_ns: Some(begin_ns), ..Settings::default() },
     )?;
     hosts.start(begin_ns);
+    if let Some(visit) = &mut visit {
+        visit.begin_client(&hosts, begin_ns)?;
+    }
     let flows = numbers.flows();
     // Rows wait until the end: to encode them while packets are due would make these late.
     let (mut simulation, measured, _) = emulator.run(monitor, |simulation, now| {
         if !scenario.ends_with.is_empty() && hosts.done() == flows {
             finish_all(simulation, flows, now);
         }
+        if visit.as_ref().is_some_and(Visit::is_over) {
+            return ControlFlow::Break(());
+        }
         ControlFlow::Continue(())
     })?;
     hosts.stop();
+    let programs = visit.map(Visit::end).transpose()?;
     let outcome = hosts.finish()?;
     write_rows(&mut simulation, &rows, &numbers).map_err(SimError::Records)?;
     report(&mut simulation, &outcome);
     let (summary, tables) = simulation.finish(monitor)?;
     let emulation = Validity::new(measured, &outcome);
-    Ok((Emulated { summary, emulation }, tables))
+    Ok((Emulated { summary, emulation, programs }, tables))
+}
+
+/// The first flow of the programs' group, among the external ones.
+fn first_flow(scenario: &Scenario, programs: &Programs) -> u32 {
+    let before = &scenario.flows[..programs.group as usize];
+    before.iter().filter(|group| group.external).map(|group| group.count).sum()
 }
 
 /// All flows have done what they had to do.

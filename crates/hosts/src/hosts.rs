@@ -2,8 +2,9 @@
 
 use crate::clock::{seconds, Clock};
 use crate::error::{HostsError, Tried};
-use crate::namespace::{become_host, enter_user_namespace, read_sysctl, Device, Side};
+use crate::namespace::{become_host, enter_user_namespace, own_namespace, read_sysctl, Device, Side};
 use crate::plan::Plan;
+use crate::programs::{Program, Running};
 use crate::receiver::{Received, Receivers};
 use crate::sender::{FlowOutcome, Senders, Sent};
 use parshall_records::{FlowSampleRow, RoundRow, TransferRow};
@@ -85,6 +86,8 @@ impl Shared {
 pub struct Hosts {
     shared: Arc<Shared>,
     tuns: Option<Tuns>,
+    /// Network namespaces of senders and receivers.
+    namespaces: [OwnedFd; 2],
     senders: Option<Host<Sent>>,
     receivers: Option<Host<Received>>,
 }
@@ -109,21 +112,32 @@ impl Hosts {
         let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).tried("make an eventfd")?;
         let shared = Arc::new(Shared { stop: AtomicBool::new(false), done: AtomicU32::new(0), wake });
         let plan = Arc::new(plan);
-        let (receivers, their_tun) = spawn(Side::Receivers, &plan, {
+        let (receivers, theirs) = spawn(Side::Receivers, &plan, {
             let (plan, shared) = (plan.clone(), shared.clone());
             move |device| Receivers::new(&plan, shared, device)
         })?;
-        let (senders, our_tun) = spawn(Side::Senders, &plan, {
+        let (senders, ours) = spawn(Side::Senders, &plan, {
             let (plan, shared) = (plan.clone(), shared.clone());
             move |device| Senders::new(&plan, shared, rows, device)
         })?;
-        let tuns = Tuns { senders: our_tun, receivers: their_tun };
-        Ok(Self { shared, tuns: Some(tuns), senders: Some(senders), receivers: Some(receivers) })
+        let tuns = Some(Tuns { senders: ours.tun, receivers: theirs.tun });
+        let namespaces = [ours.namespace, theirs.namespace];
+        Ok(Self { shared, tuns, namespaces, senders: Some(senders), receivers: Some(receivers) })
     }
 
     /// The devices, once; `None`: they were taken.
     pub fn take_tuns(&mut self) -> Option<Tuns> {
         self.tuns.take()
+    }
+
+    /// Starts a program at one of the hosts; it is killed when it is dropped, and so is all that it has started.
+    ///
+    /// # Errors
+    /// There is no such program, or the kernel refuses.
+    pub fn begin_program(&self, side: Side, program: Program) -> Result<Running, HostsError> {
+        let [senders, receivers] = &self.namespaces;
+        let namespace = if side == Side::Senders { senders } else { receivers };
+        Running::begin(namespace, program)
     }
 
     /// Lets both hosts go. Time 0 of the plan is `epoch_ns`, nanoseconds of CLOCK_MONOTONIC.
@@ -186,23 +200,26 @@ pub(crate) trait Work {
     fn run(self, clock: Clock) -> Result<Self::Result, HostsError>;
 }
 
-/// What a host says when it is ready, or why it is not.
-type Ready = Result<OwnedFd, HostsError>;
+/// What a host has when it is ready: its TUN device, and its network namespace.
+struct Made {
+    tun: OwnedFd,
+    namespace: OwnedFd,
+}
 
 fn spawn<W: Work>(
     side: Side,
     plan: &Arc<Plan>,
     prepare: impl FnOnce(Device) -> Result<W, HostsError> + Send + 'static,
-) -> Result<(Host<W::Result>, OwnedFd), HostsError> {
-    let (ready, is_ready) = mpsc::channel::<Ready>();
+) -> Result<(Host<W::Result>, Made), HostsError> {
+    let (ready, is_ready) = mpsc::channel::<Result<Made, HostsError>>();
     let (start, started) = mpsc::channel::<Clock>();
     let plan = plan.clone();
     let body = move || {
-        let prepared =
-            become_host(side, plan.mtu, &plan.sysctls).and_then(|(tun, device)| Ok((tun, prepare(device)?)));
+        let prepared = become_host(side, plan.mtu, &plan.sysctls)
+            .and_then(|(tun, device)| Ok((Made { tun, namespace: own_namespace()? }, prepare(device)?)));
         let work = match prepared {
-            Ok((tun, work)) => {
-                let _ = ready.send(Ok(tun));
+            Ok((made, work)) => {
+                let _ = ready.send(Ok(made));
                 work
             }
             Err(error) => {
@@ -218,8 +235,8 @@ fn spawn<W: Work>(
     };
     let name = format!("hosts-{}", side.name().trim_end_matches('\''));
     let thread = thread::Builder::new().name(name).spawn(body).tried("start a thread")?;
-    let tun = is_ready.recv().map_err(|_| HostsError::Died(side.name()))??;
-    Ok((Host { thread, start }, tun))
+    let made = is_ready.recv().map_err(|_| HostsError::Died(side.name()))??;
+    Ok((Host { thread, start }, made))
 }
 
 fn join<T>(host: Option<Host<T>>, side: Side) -> Result<T, HostsError> {

@@ -19,6 +19,7 @@
 //! | [`netlink`] | links and routes |
 //! | [`sender`] | the senders' host: workloads drive sockets, TCP_INFO is recorded |
 //! | [`receiver`] | the receivers' host: what arrives is counted and discarded |
+//! | [`programs`] | any program at one of the hosts |
 //! | [`tcp_info`] | the kernel's `struct tcp_info` |
 //! | [`abilities`] | what this machine permits |
 //! | [`sys`] | the few system calls for which no library has a safe function |
@@ -41,6 +42,7 @@ mod hosts;
 mod namespace;
 mod netlink;
 pub mod plan;
+mod programs;
 mod receiver;
 mod sender;
 mod socket;
@@ -50,5 +52,7 @@ mod tcp_info;
 pub use abilities::Abilities;
 pub use error::HostsError;
 pub use hosts::{die_with_parent, Hosts, Outcome, Row, Tuns};
+pub use namespace::Side;
 pub use plan::{FlowPlan, Plan, Sampling, TcpOptions, Transport};
+pub use programs::{Begins, Ended, Program, Running};
 pub use sender::{FlowOutcome, Limited};

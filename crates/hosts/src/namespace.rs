@@ -4,8 +4,8 @@
 //! with a single thread; with the capabilities of root none is needed. Then each host's thread takes a network namespace.
 
 use crate::error::{HostsError, Tried};
-use crate::netlink::{Netlink, Prefix};
-use crate::plan::{PREFIX_BITS, RECEIVERS, SENDERS};
+use crate::netlink::{Netlink, Prefix, RouteOptions};
+use crate::plan::{address, FlowPlan, Plan, TcpOptions, Transport, PREFIX_BITS, RECEIVERS, SENDERS};
 use crate::sys;
 use rustix::fs::{openat, Mode, OFlags, CWD};
 use rustix::net::{netdevice, AddressFamily, SocketType};
@@ -38,10 +38,12 @@ const SYSCTLS: [(&str, &str); 5] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
 ];
 
-/// What a host is.
+/// One of the two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
+    /// The host whose sockets send.
     Senders,
+    /// The host whose sockets receive.
     Receivers,
 }
 
@@ -53,12 +55,11 @@ impl Side {
         }
     }
 
-    /// The prefix that is its own, and the other one.
-    fn prefixes(self) -> (Prefix, Prefix) {
-        let [senders, receivers] = [SENDERS, RECEIVERS].map(|network| Prefix(network, PREFIX_BITS));
+    /// The network that is its own, and the other one.
+    pub(crate) fn networks(self) -> (Ipv4Addr, Ipv4Addr) {
         match self {
-            Self::Senders => (senders, receivers),
-            Self::Receivers => (receivers, senders),
+            Self::Senders => (SENDERS, RECEIVERS),
+            Self::Receivers => (RECEIVERS, SENDERS),
         }
     }
 }
@@ -70,9 +71,24 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// Connections to that address begin with so many packets.
-    pub(crate) fn set_initial_window(&mut self, to: Ipv4Addr, packets: u32) -> Result<(), HostsError> {
-        self.netlink.reach(Prefix(to, 32), self.link, Some(packets))
+    /// Routes of their own for the flows that need them.
+    pub(crate) fn reach_flows(&mut self, plan: &Plan, side: Side) -> Result<(), HostsError> {
+        let (own, other) = side.networks();
+        for (flow, FlowPlan { transport, .. }) in (0..).zip(&plan.flows) {
+            let options = match transport {
+                Transport::Tcp(TcpOptions { initial_window: Some(packets), .. }) if side == Side::Senders => {
+                    RouteOptions { initial_window: Some(*packets), ..RouteOptions::default() }
+                }
+                Transport::Programs { initial_window, congestion_control } => RouteOptions {
+                    initial_window: *initial_window,
+                    congestion_control: congestion_control.as_deref().map(String::from),
+                    from: Some(address(own, flow)),
+                },
+                _ => continue,
+            };
+            self.netlink.reach(Prefix(address(other, flow), 32), self.link, options)?;
+        }
+        Ok(())
     }
 
     /// Packets that it dropped, in either direction; `None`: the kernel does not say.
@@ -136,10 +152,16 @@ pub(crate) fn become_host(
     netlink.bring_up(loopback)?;
     netlink.resize_link(link, mtu, TUN_QUEUE_PACKETS)?;
     netlink.bring_up(link)?;
-    let (own, other) = side.prefixes();
-    netlink.own(own, loopback)?;
-    netlink.reach(other, link, None)?;
+    let (own, other) = side.networks();
+    netlink.own(Prefix(own, PREFIX_BITS), loopback)?;
+    netlink.reach(Prefix(other, PREFIX_BITS), link, RouteOptions::default())?;
     Ok((tun, Device { netlink, link }))
+}
+
+/// The network namespace of the calling thread.
+pub(crate) fn own_namespace() -> Result<OwnedFd, HostsError> {
+    openat(CWD, "/proc/thread-self/ns/net", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .tried("open a network namespace")
 }
 
 /// A TUN device whose packets have virtio headers, and may be unfinished: checksums and segments are left to the reader.

@@ -26,6 +26,17 @@ const ANSWER_BYTES: usize = 1 << 15;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prefix(pub(crate) Ipv4Addr, pub(crate) u8);
 
+/// What a route says of the connections that take it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RouteOptions {
+    /// Initial window of TCP, in packets.
+    pub(crate) initial_window: Option<u32>,
+    /// The congestion control of sockets that ask for none.
+    pub(crate) congestion_control: Option<String>,
+    /// The own address of sockets that were bound to none.
+    pub(crate) from: Option<Ipv4Addr>,
+}
+
 impl Netlink {
     pub(crate) fn open() -> Result<Self, HostsError> {
         let open = || {
@@ -62,18 +73,21 @@ impl Netlink {
         self.add(message).tried(format!("make {}/{} local", prefix.0, prefix.1))
     }
 
-    /// A prefix is reached through a link; `initial_window`: of TCP connections to it, in packets.
+    /// A prefix is reached through a link.
     pub(crate) fn reach(
         &mut self,
         prefix: Prefix,
         link: u32,
-        initial_window: Option<u32>,
+        options: RouteOptions,
     ) -> Result<(), HostsError> {
+        let RouteOptions { initial_window, congestion_control, from } = options;
         let mut message = route(prefix, link, RouteScope::Link, RouteType::Unicast);
         message.header.table = libc::RT_TABLE_MAIN;
-        let metrics =
-            initial_window.map(|packets| RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(packets)]));
-        message.attributes.extend(metrics);
+        let window = initial_window.map(RouteMetric::InitCwnd);
+        let metrics: Vec<_> = window.into_iter().chain(congestion_control.map(RouteMetric::CcAlgo)).collect();
+        let metrics = (!metrics.is_empty()).then_some(RouteAttribute::Metrics(metrics));
+        let from = from.map(|address| RouteAttribute::PrefSource(RouteAddress::Inet(address)));
+        message.attributes.extend(metrics.into_iter().chain(from));
         self.add(message).tried(format!("add a route to {}/{}", prefix.0, prefix.1))
     }
 

@@ -4,8 +4,7 @@
 //! receiver. So the emulated network knows the flow of a packet by its addresses, and each flow can have its own path,
 //! delay and queue class. All connections of a flow, or of an open loop, have its addresses.
 //!
-//! In the records flows are numbered in the order of the plan, open loops left out; connections of open loops have the
-//! numbers after these, in the order in which they open. So it is in the simulator.
+//! In the records a flow's number is its place in the plan, from 0. All connections of an open loop have that of the loop.
 
 use crate::error::HostsError;
 use parshall_units::{Duration, Instant, Rate};
@@ -101,6 +100,24 @@ pub enum Transport {
     Tcp(TcpOptions),
     /// UDP.
     Datagrams,
+    /// No socket of ours: programs have the addresses (`Hosts::begin_program`), and `source` does nothing.
+    Programs {
+        /// Initial window of TCP connections between them, by routes.
+        initial_window: Option<u32>,
+        /// Their congestion control unless their sockets name another, by routes too: a network namespace may have a default of its own only
+        /// of those that any user may have (net.ipv4.tcp_allowed_congestion_control).
+        congestion_control: Option<Arc<str>>,
+    },
+}
+
+impl Transport {
+    pub(crate) fn initial_window(&self) -> Option<u32> {
+        match self {
+            Self::Tcp(options) => options.initial_window,
+            Self::Datagrams => None,
+            Self::Programs { initial_window, .. } => *initial_window,
+        }
+    }
 }
 
 /// Options of TCP sockets; `None`: what the kernel does.
@@ -160,7 +177,11 @@ impl FlowPlan {
             let accepted = format!("packets have {MIN_MTU} bytes to the MTU, {mtu} bytes");
             return Err(("packet_bytes", self.packet_bytes.to_string(), accepted));
         }
+        if self.transport.initial_window() == Some(0) {
+            return Err(("initial_window", "0".into(), "a window of at least 1 packet".into()));
+        }
         match (&self.transport, &self.source) {
+            (Transport::Programs { congestion_control: None, .. }, _) => Ok(()),
             (_, Source::Controlled) => {
                 let accepted = "no kernel sends datagrams at the rate of a congestion control";
                 Err(("workload", "rate_controlled".into(), accepted.into()))
@@ -171,14 +192,13 @@ impl FlowPlan {
             (Transport::Datagrams, Source::Transfers(_) | Source::Arrivals(_)) => {
                 Err(("workload", "transfers over UDP".into(), "transfers are sent over TCP".into()))
             }
-            (Transport::Tcp(options), _)
-                if !available.iter().any(|name| **name == *options.congestion_control) =>
-            {
+            (
+                Transport::Tcp(TcpOptions { congestion_control: control, .. })
+                | Transport::Programs { congestion_control: Some(control), .. },
+                _,
+            ) if !available.iter().any(|name| **name == **control) => {
                 let accepted = format!("this kernel has {}", available.join(", "));
-                Err(("congestion_control", options.congestion_control.to_string(), accepted))
-            }
-            (Transport::Tcp(TcpOptions { initial_window: Some(0), .. }), _) => {
-                Err(("initial_window", "0".into(), "a window of at least 1 packet".into()))
+                Err(("congestion_control", control.to_string(), accepted))
             }
             _ => Ok(()),
         }

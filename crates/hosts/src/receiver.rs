@@ -9,7 +9,7 @@ use crate::datagram::{Stamp, HEADER_BYTES};
 use crate::error::{HostsError, Tried};
 use crate::events::Events;
 use crate::hosts::{cpu_s, Shared, Work};
-use crate::namespace::Device;
+use crate::namespace::{Device, Side};
 use crate::plan::{flow_of, Plan, Transport};
 use crate::{socket, sys};
 use rustix::event::epoll::EventFlags;
@@ -20,8 +20,8 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-/// The port of datagrams, and the first one of connections.
-const FIRST_PORT: u16 = 5001;
+/// The port of datagrams, and the first one of connections: high, so that programs find free what they are used to.
+const FIRST_PORT: u16 = 60_001;
 
 /// More than a readable socket ever holds.
 const ALL: usize = 1 << 30;
@@ -38,7 +38,7 @@ const BACKLOG: i32 = 65_535;
 fn buffers(plan: &Plan) -> Vec<Option<u32>> {
     let buffer = |transport: &Transport| match transport {
         Transport::Tcp(options) => Some(options.receive_buffer),
-        Transport::Datagrams => None,
+        Transport::Datagrams | Transport::Programs { .. } => None,
     };
     let all: BTreeSet<Option<u32>> = plan.flows.iter().filter_map(|flow| buffer(&flow.transport)).collect();
     all.into_iter().collect()
@@ -145,7 +145,8 @@ const DATAGRAMS: u64 = u64::MAX - 1;
 const LISTENERS: u64 = 1 << 62;
 
 impl Receivers {
-    pub(crate) fn new(plan: &Plan, shared: Arc<Shared>, device: Device) -> Result<Self, HostsError> {
+    pub(crate) fn new(plan: &Plan, shared: Arc<Shared>, mut device: Device) -> Result<Self, HostsError> {
+        device.reach_flows(plan, Side::Receivers)?;
         let events = Events::new()?;
         events.watch(&shared.wake, WAKE, EventFlags::IN)?;
         let mut listeners = Vec::new();

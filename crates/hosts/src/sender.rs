@@ -24,8 +24,8 @@ use crate::clock::{nanos, span, Clock, Nanos};
 use crate::error::HostsError;
 use crate::events::Events;
 use crate::hosts::{cpu_s, Row, Shared, Work};
-use crate::namespace::Device;
-use crate::plan::{address, FlowPlan, Plan, Transport, RECEIVERS};
+use crate::namespace::{Device, Side};
+use crate::plan::{FlowPlan, Plan, Transport};
 use crate::receiver::Ports;
 use datagrams::DatagramFlow;
 use parshall_workload::{ArrivalSource, Source};
@@ -103,12 +103,14 @@ struct ArrivalProcess {
     /// When it arrives.
     next_at: Nanos,
     idle: VecDeque<u32>,
+    /// Transfers that have arrived.
+    arrived: u32,
 }
 
 /// What the host knows in the end.
 #[derive(Debug)]
 pub(crate) struct Sent {
-    /// In the order of their numbers.
+    /// In the order of the plan; the connections of an open loop in the order in which they opened.
     pub(crate) flows: Vec<FlowOutcome>,
     pub(crate) cpu_s: f64,
     pub(crate) device_dropped: Option<u64>,
@@ -122,8 +124,6 @@ pub(crate) struct Senders {
     flows: Vec<TcpFlow>,
     datagrams: Vec<DatagramFlow>,
     arrivals: Vec<ArrivalProcess>,
-    /// Number of the next connection of an open loop.
-    next_number: u32,
     /// How late what was due was done since the warm-up, at most.
     latest: Nanos,
 }
@@ -153,14 +153,13 @@ impl Senders {
             plan: plan.clone(),
         };
         let (flows, datagrams, arrivals) = (Vec::new(), Vec::new(), Vec::new());
-        let mut host = Self { context, device, flows, datagrams, arrivals, next_number: 0, latest: 0 };
+        let mut host = Self { context, device, flows, datagrams, arrivals, latest: 0 };
         for (index, flow) in plan.flows.iter().enumerate() {
-            host.add(index as u32, flow)?;
-            let Transport::Tcp(options) = &flow.transport else { continue };
-            if let Some(packets) = options.initial_window {
-                host.device.set_initial_window(address(RECEIVERS, index as u32), packets)?;
+            if !matches!(flow.transport, Transport::Programs { .. }) {
+                host.add(index as u32, flow)?;
             }
         }
+        host.device.reach_flows(plan, Side::Senders)?;
         Ok(host)
     }
 
@@ -170,28 +169,29 @@ impl Senders {
         match &flow.source {
             Source::Transfers(source) => {
                 self.context.at(start, Due::Start(self.flows.len() as u32));
-                self.flows.push(TcpFlow::new(
-                    &self.context,
-                    plan,
-                    self.next_number,
-                    Some((source.clone(), random)),
-                ));
-                self.next_number += 1;
+                self.flows.push(TcpFlow::new(&self.context, plan, Some((source.clone(), random))));
             }
             Source::Datagrams(source) => {
                 let index = self.datagrams.len() as u32;
-                let flow = DatagramFlow::new(plan, self.next_number, flow, source.clone(), random)?;
+                let flow = DatagramFlow::new(plan, flow, source.clone(), random)?;
                 self.context.at(flow.next_at(), Due::Datagram(index));
                 self.datagrams.push(flow);
-                self.next_number += 1;
             }
             Source::Arrivals(source) => {
                 let (mut source, mut random) = (source.clone(), random);
                 let first = source.next(&mut random);
                 let next_at = start + span(first.gap);
                 self.context.at(next_at, Due::Arrival(self.arrivals.len() as u32));
-                let (next_bytes, idle) = (first.bytes, VecDeque::new());
-                self.arrivals.push(ArrivalProcess { plan, source, random, next_bytes, next_at, idle });
+                let (next_bytes, idle, arrived) = (first.bytes, VecDeque::new(), 0);
+                self.arrivals.push(ArrivalProcess {
+                    plan,
+                    source,
+                    random,
+                    next_bytes,
+                    next_at,
+                    idle,
+                    arrived,
+                });
             }
             Source::Controlled => unreachable!("refused by the plan's check"),
         }
@@ -225,19 +225,19 @@ impl Senders {
     /// A transfer of an open loop arrives and takes a connection.
     fn on_arrival(&mut self, index: u32) -> Result<(), HostsError> {
         let process = &mut self.arrivals[index as usize];
-        let (bytes, at) = (process.next_bytes, process.next_at);
+        let (bytes, at, number) = (process.next_bytes, process.next_at, process.arrived);
+        process.arrived += 1;
         let next = process.source.next(&mut process.random);
         process.next_bytes = next.bytes;
         process.next_at += span(next.gap); // by the process's own times: lateness does not add up
         self.context.at(process.next_at, Due::Arrival(index));
         let flow = process.idle.pop_front().unwrap_or_else(|| {
-            let mut flow = TcpFlow::new(&self.context, process.plan, self.next_number, None);
+            let mut flow = TcpFlow::new(&self.context, process.plan, None);
             flow.process = Some(index);
-            self.next_number += 1;
             self.flows.push(flow);
             self.flows.len() as u32 - 1
         });
-        self.flows[flow as usize].hand_over(bytes);
+        self.flows[flow as usize].hand_over(bytes, number);
         self.flows[flow as usize].begin_transfer(&mut self.context, flow, at)?;
         self.rest(flow);
         Ok(())
@@ -253,12 +253,12 @@ impl Senders {
 
     fn end(mut self) -> Result<Sent, HostsError> {
         let now = self.context.clock.now().min(self.context.end);
-        let mut outcomes = Vec::with_capacity(self.next_number as usize);
+        let mut outcomes = Vec::with_capacity(self.flows.len() + self.datagrams.len());
         for flow in &mut self.flows {
             outcomes.push(flow.end(&self.context, now)?);
         }
         outcomes.extend(self.datagrams.iter().map(|flow| flow.end(&self.context, now)));
-        outcomes.sort_by_key(|outcome| outcome.row.flow);
+        outcomes.sort_by_key(|outcome| outcome.plan);
         Ok(Sent {
             flows: outcomes,
             cpu_s: cpu_s(),

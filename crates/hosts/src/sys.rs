@@ -15,6 +15,16 @@ pub(crate) fn unshare(flags: c_int) -> io::Result<()> {
     check(unsafe { libc::unshare(flags) })
 }
 
+/// Says what is done in the child that `command` starts, before its program begins: it is killed when the thread that started it ends.
+pub(crate) fn die_with_starter(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: prctl(2) allocates nothing and takes no lock, so that it may be called between fork and exec.
+    unsafe {
+        command
+            .pre_exec(|| check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0)));
+    }
+}
+
 /// Makes `file`, an open `/dev/net/tun`, the TUN device of that name.
 pub(crate) fn tun_create(file: BorrowedFd<'_>, name: &str, flags: c_int) -> io::Result<()> {
     // SAFETY: all zeros is a valid `ifreq`.

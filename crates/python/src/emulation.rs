@@ -13,7 +13,7 @@ pyo3::create_exception!(
 );
 
 /// Emulates one repetition of a resolved scenario in real time, writes its tables to `directory` (`None`: nowhere) and returns its
-/// totals and how far they can be believed, as JSON.
+/// totals and how far they can be believed, as JSON. `programs`: what runs in the place of a group's workload, as JSON.
 ///
 /// Unless it is the machine's administrator, the process must have a single thread: it enters a user namespace and never leaves it, so
 /// that it is to be a process of its own.
@@ -24,6 +24,7 @@ pub fn emulate(
     repetition: u32,
     directory: Option<PathBuf>,
     monitor: &PyMonitor,
+    programs: Option<&str>,
 ) -> PyResult<String> {
     let scenario = read(scenario)?;
     let monitor = monitor.shared();
@@ -33,7 +34,7 @@ pub fn emulate(
                 .map_err(crate::simulation::not_written)?,
             None => Tables::none(),
         };
-        linux::run(&scenario, repetition, tables, &monitor)
+        linux::run(&scenario, repetition, tables, &monitor, programs)
     })
 }
 
@@ -53,7 +54,7 @@ pub fn die_with_parent(parent: u32) -> PyResult<()> {
 mod linux {
     use super::{refused, EmulationFailed, PyResult, Tables};
     use crate::simulation::not_written;
-    use parshall_emulation::EmulationError;
+    use parshall_emulation::{EmulationError, Programs};
     use parshall_hosts::{Abilities, HostsError};
     use parshall_sim::{Monitor, Scenario};
     use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -63,16 +64,20 @@ mod linux {
         repetition: u32,
         tables: Tables,
         monitor: &Monitor,
+        programs: Option<&str>,
     ) -> PyResult<String> {
-        let (emulated, tables) = parshall_emulation::emulate(scenario, repetition, tables, monitor).map_err(
-            |error| match error {
-                EmulationError::Simulation(error) => refused(error),
-                EmulationError::Hosts(HostsError::Plan { key, found, accepted }) => {
-                    PyValueError::new_err((key, format!("found {found}; {accepted}")))
-                }
-                error => EmulationFailed::new_err(error.to_string()),
-            },
-        )?;
+        let programs: Option<Programs> = programs
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let made = parshall_emulation::emulate(scenario, repetition, tables, monitor, programs.as_ref());
+        let (emulated, tables) = made.map_err(|error| match error {
+            EmulationError::Simulation(error) => refused(error),
+            EmulationError::Hosts(HostsError::Plan { key, found, accepted }) => {
+                PyValueError::new_err((key, format!("found {found}; {accepted}")))
+            }
+            error => EmulationFailed::new_err(error.to_string()),
+        })?;
         tables.finish().map_err(not_written)?;
         json(&emulated)
     }
@@ -109,7 +114,7 @@ mod linux {
         EmulationFailed::new_err("emulation needs Linux: its network namespaces and TUN devices")
     }
 
-    pub(super) fn run(_: &Scenario, _: u32, _: Tables, _: &Monitor) -> PyResult<String> {
+    pub(super) fn run(_: &Scenario, _: u32, _: Tables, _: &Monitor, _: Option<&str>) -> PyResult<String> {
         Err(only_linux())
     }
 

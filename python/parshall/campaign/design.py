@@ -88,7 +88,11 @@ def resolved(plan: Plan, all_points: Sequence[Point]) -> Iterator[tuple[Point, S
     ------
     ScenarioError
         A point's scenario is refused; the message names the point.
+    EmulationError
+        It is to be emulated, which this machine cannot do.
     """
+    from parshall.emulation.kernel import emulated  # noqa: PLC0415 - most sweeps are simulated
+
     document, folder, source = plan.base()
     for key, value in _flat(plan.changes):
         _set(document, key, value, plan, f"set.{key}")
@@ -98,7 +102,7 @@ def resolved(plan: Plan, all_points: Sequence[Point]) -> Iterator[tuple[Point, S
             _set(own, key, deepcopy(value), plan, f"parameters.{key}")
         try:
             scenario = Scenario(**own).placed(folder, source)
-            content = scenario.resolve()
+            content = emulated(scenario) if plan.instrument == "emulate" else scenario.resolve()
             _refuse_files(scenario)
         except ScenarioError as error:
             where = f"point {point.number} ({point}): "

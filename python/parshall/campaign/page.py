@@ -63,6 +63,9 @@ def _summary(sweep: Sweep) -> list[str]:
         + "; ".join(f"{_ENDED.get(reason, reason)} ({counted(number, 'point')})" for reason, number in ends.items())
         + "."
     ]
+    if record.plan.get("instrument") == "emulate":
+        levels = ", ".join(f"{number} {level}" for level, number in Counter(sweep.runs["validity"]).most_common())
+        said.append(f"Each run was emulated with the kernel's own TCP, in real time; of the emulations {levels}.")
     if record.failed:
         said.append(
             f"{counted(len(record.failed), 'run')} failed and are missing below. The same command tries them again."

@@ -138,6 +138,10 @@ class Plan(Part):
     repetitions: Repetitions | None = Field(
         None, description="How many, or until when; by default as the scenario says"
     )
+    instrument: Literal["simulate", "emulate"] = Field(
+        "simulate", description="Whether runs are simulated, or emulated with the kernel's own TCP in real time"
+    )
+    accept_invalid: bool = Field(False, description="Whether emulations that cannot be believed count")
     random_numbers: Literal["common", "independent"] = Field(
         "common", description="Whether points share their random numbers (then differences are paired)"
     )

@@ -58,7 +58,8 @@ def sweep(
     store
         Where runs are kept; made if it is not there.
     workers
-        Runs at a time on this machine; by default as many as it has cores. The results are the same.
+        Runs at a time on this machine; by default as many as it has cores, and one that is emulated. The results are
+        the same.
     scheduler
         The address of a Dask scheduler (``tcp://host:port``), whose workers then do the runs.
     progress
@@ -87,7 +88,8 @@ def sweep(
     place.check_writable()
     place.sweep_litter()
     with place.working():
-        return _Execution(prepared, place, progress).run(workers or about.cores(), scheduler)
+        at_a_time = about.cores() if read.instrument == "simulate" else 1
+        return _Execution(prepared, place, progress).run(workers or at_a_time, scheduler)
 
 
 @dataclass
@@ -298,7 +300,8 @@ class _Execution:
         text = self.texts[point]
         wanted = tuple(name for name in self._deciding() if not named(name).quantity.source)
         place = (str(self.store.directory), self.store.identity)
-        return Task(run, text, repetition, wanted, *place, self.code, external.places(text))
+        controls, plan = external.places(text), self.plan
+        return Task(run, text, repetition, wanted, *place, self.code, controls, plan.instrument, plan.accept_invalid)
 
     def _finished_by_others(self, run: str) -> bool:
         """Whether a run came into the store since we looked."""

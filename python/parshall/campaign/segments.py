@@ -203,6 +203,7 @@ def runs_frame(described: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
             "events": each["totals"]["events"],
             "packets_forwarded": each["totals"]["packets_forwarded"],
             "packets_dropped": each["totals"]["packets_dropped"],
+            "validity": each["totals"].get("emulation", {}).get("level"),
             **each["made"],
         }
         for each in described
@@ -220,6 +221,7 @@ RUNS_SCHEMA: Mapping[str, Any] = {
     "events": pl.UInt64(),
     "packets_forwarded": pl.UInt64(),
     "packets_dropped": pl.UInt64(),
+    "validity": pl.String(),
     "host": pl.String(),
     "started": pl.String(),
     "wall_s": pl.Float64(),

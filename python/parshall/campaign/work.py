@@ -18,7 +18,7 @@ from typing import Any
 
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
 from parshall.controls import declare_once
-from parshall.errors import ClusterError, ParshallError
+from parshall.errors import ClusterError, EmulationError, ParshallError
 from parshall.files import digest
 from parshall.records import about
 from parshall.records.storage import storage_error
@@ -48,6 +48,8 @@ class Task:
         The code version that the key speaks of.
     controls
         Where congestion controls from outside are found: assignments, as `parshall.controls.declare` takes them.
+    instrument, accept_invalid
+        Whether it is simulated or emulated, and whether an emulation that cannot be believed counts.
     """
 
     run: str
@@ -58,6 +60,8 @@ class Task:
     identity: str
     code: str
     controls: tuple[str, ...] = ()
+    instrument: str = "simulate"
+    accept_invalid: bool = False
 
 
 @dataclass(frozen=True)
@@ -168,9 +172,9 @@ def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Out
 
 
 def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
-    """Simulate, measure, and describe the run in its ``run.json``."""
+    """Simulate or emulate, measure, and describe the run in its ``run.json``."""
     started, clock = about.now(), time.monotonic()
-    totals = simulate(task.scenario, task.repetition, directory, monitor)
+    totals = _totals(task, directory, monitor)
     metrics = measure(directory, task.metrics, task.scenario) if task.metrics else {}
     wall_s = time.monotonic() - clock
     cpu_s = totals.pop("cpu_s")
@@ -197,6 +201,26 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
     (directory / RUN_FILE).write_text(text + "\n", encoding="utf-8")
     packets = sum(link["arrivals"] for link in totals["links"])
     return Outcome(task.run, metrics, wall_s, totals["simulated_s"], packets)
+
+
+def _totals(task: Task, directory: Path, monitor: Monitor) -> dict[str, Any]:
+    """The records of the run, in `directory`, and its totals.
+
+    Raises
+    ------
+    EmulationError
+        It was emulated, and cannot be believed.
+    """
+    if task.instrument == "simulate":
+        return simulate(task.scenario, task.repetition, directory, monitor)
+    from parshall.emulation.emulating import judged  # noqa: PLC0415 - most runs are simulated
+    from parshall.emulation.process import repetition  # noqa: PLC0415
+
+    totals = repetition(task.scenario, task.repetition, directory, monitor)
+    verdict = judged([totals])
+    if verdict.level == "invalid" and not task.accept_invalid:
+        raise EmulationError(str(verdict))
+    return totals
 
 
 def measure(directory: Path, wanted: tuple[str, ...], scenario: str) -> dict[str, Series]:

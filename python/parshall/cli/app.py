@@ -11,6 +11,7 @@ import typer
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "run"),
     "emulate": ("emulate", "emulate"),
+    "shell": ("shell", "shell"),
     "observe": ("observe", "observe"),
     "list": ("listing", "list_"),
     "schema": ("schema", "schema"),

@@ -71,7 +71,7 @@ def _emulate_too(made: Run, scenario: Scenario, force: bool, *, page: bool, as_j
     from parshall.cli.compare import show
     from parshall.emulation import emulate, validity
     from parshall.records import storage
-    from parshall.report import compare, write_page
+    from parshall.report import compare
     from parshall.report.comparison_page import write_page as write_comparison
 
     place = Path(made.place)
@@ -80,7 +80,7 @@ def _emulate_too(made: Run, scenario: Scenario, force: bool, *, page: bool, as_j
     beside = place / COMPARISON_FILE
     if page:
         for each in (made, emulated):
-            storage.guarded(partial(write_page, each, Path(each.place) / storage.REPORT_FILE))
+            write_its_page(each)
         storage.guarded(lambda: write_comparison(compared, beside))
     if as_json:
         print_json({"simulated": result(made), "emulated": result(emulated), "compared": compared.to_json()})
@@ -99,14 +99,19 @@ COMPARISON_FILE = "compared.html"
 def present(made: Run, *, page: bool, as_json: bool, quiet: bool) -> None:
     """Write the page of a run, and print what it found."""
     if page:
-        from parshall.records import storage
-        from parshall.report import write_page
-
-        storage.guarded(lambda: write_page(made, Path(made.place) / storage.REPORT_FILE))
+        write_its_page(made)
     if as_json:
         print_json(result(made))
     elif not quiet:
         _show(made, page)
+
+
+def write_its_page(made: Run) -> None:
+    """Write the page of a run into its directory."""
+    from parshall.records import storage
+    from parshall.report import write_page
+
+    storage.guarded(lambda: write_page(made, Path(made.place) / storage.REPORT_FILE))
 
 
 def result(made: Run) -> dict[str, Any]:

@@ -3,3 +3,4 @@ from .emulating import emulate as emulate
 from .emulating import validity as validity
 from .kernel import Abilities as Abilities
 from .kernel import abilities as abilities
+from .programs import run_programs as run_programs

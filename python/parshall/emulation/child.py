@@ -1,12 +1,14 @@
-"""The process of an emulated repetition: ``python -m parshall.emulation.child``.
+"""The process of an emulated repetition: ``python -m parshall.emulation.child ORDER ANSWER``, both open files.
 
 It enters namespaces of its own, which needs a process with a single thread, and which it never leaves: they are gone
-when it is, however it ends. Its order is one JSON object on the standard input, its answer one on the standard output.
+when it is, however it ends. Its order is one JSON object, and so is its answer.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,8 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
     """What became of the repetition: ``totals``, or ``refused`` (key and problem), or ``failed``, or ``unwritten``."""
     try:
         _core.die_with_parent(order["parent"])
-        totals = _core.emulate(order["scenario"], order["repetition"], Path(order["directory"]), _core.Monitor())
+        directory, programs = Path(order["directory"]), order.get("programs")
+        totals = _core.emulate(order["scenario"], order["repetition"], directory, _core.Monitor(), programs)
     except ValueError as error:
         return {"refused": list(error.args)}
     except OSError as error:
@@ -28,5 +31,16 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
     return {"totals": json.loads(totals)}
 
 
+def main() -> None:
+    """Answer the order."""
+    asked, answered = (int(number) for number in sys.argv[1:])
+    for number in (asked, answered):
+        os.set_inheritable(number, False)  # programs of the emulation have no part in them
+    # An interruption at the terminal is for the programs of the emulation, whose end is its end, and for our parent.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    with os.fdopen(asked) as order, os.fdopen(answered, "w") as said:
+        json.dump(answer(json.load(order)), said)
+
+
 if __name__ == "__main__":
-    json.dump(answer(json.load(sys.stdin)), sys.stdout)
+    main()

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from parshall.emulation.kernel import emulated, left_to_the_kernel
-from parshall.errors import EmulationError, ScenarioError
+from parshall.emulation.process import repetition
 from parshall.runs import Progress, Run
 from parshall.runs.execute import Instrument, execute, read_scenario
-from parshall.runs.single import Interrupted, Monitor
 from parshall.scenario import Scenario
-
-POLL_S = 0.1
-"""How soon an interruption is seen, s."""
-
-MARGIN_S = 60.0
-"""A repetition that takes so much longer than its scenario hangs: its set-up and its end take seconds."""
 
 
 def emulate(
@@ -67,82 +54,23 @@ def emulate(
     kernel = Instrument(
         "emulate",
         json.dumps(emulated(read)),
-        _repetition,
+        repetition,
         most_at_a_time=1,
         notes=left_to_the_kernel(read),
-        describe=_described,
+        describe=described,
     )
     return execute(read, directory, kernel, overwrite=overwrite, progress=progress)
 
 
-@contextmanager
-def turn(monitor: Monitor) -> Iterator[None]:
-    """Wait for the emulations of this user that are under way: two at a time would measure each other."""
-    import fcntl  # noqa: PLC0415 - Linux has it
-
-    place = Path(tempfile.gettempdir()) / f"parshall-emulation-{os.getuid()}.lock"
-    with place.open("w") as lock:  # it is unlocked with its process, however that ends
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if monitor.cancelled:
-                    raise Interrupted from None
-                time.sleep(POLL_S)
-        yield
-
-
-def _repetition(
-    resolved: str, repetition: int, directory: Path, monitor: Monitor, source: str | None
-) -> dict[str, Any]:
-    """One repetition, in a process of its own, when it is its turn; its totals."""
-    with turn(monitor):
-        return _in_a_child(resolved, repetition, directory, monitor, source)
-
-
-def _in_a_child(
-    resolved: str, repetition: int, directory: Path, monitor: Monitor, source: str | None
-) -> dict[str, Any]:
-    order = {"scenario": resolved, "repetition": repetition, "directory": str(directory), "parent": os.getpid()}
-    command = [sys.executable, "-m", "parshall.emulation.child"]
-    duration_s = json.loads(resolved)["duration_ps"] / 1e12
-    left_s = duration_s + MARGIN_S
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603 - our own Python
-        waiting: str | None = json.dumps(order)
-        while True:
-            try:
-                said, _ = child.communicate(waiting, timeout=POLL_S)
-                break
-            except subprocess.TimeoutExpired:
-                waiting, left_s = None, left_s - POLL_S
-                monitor.advance(min(monitor.simulated_s + POLL_S, duration_s))
-            if monitor.cancelled or left_s < 0:
-                child.kill()
-                child.communicate()
-                if monitor.cancelled:
-                    raise Interrupted
-                raise EmulationError(f"repetition {repetition}: the emulation hung and was stopped")
-    if child.returncode != 0 or not said:
-        raise EmulationError(f"repetition {repetition}: the process of the emulation ended with {child.returncode}")
-    match json.loads(said):
-        case {"totals": dict(totals)}:
-            return totals
-        case {"refused": [str(key), str(problem)]}:
-            raise ScenarioError([f"{key}: {problem}" if key else problem], source)
-        case {"unwritten": [number, text, name]}:
-            raise OSError(number, text, name)
-        case {"failed": failed}:
-            raise EmulationError(f"repetition {repetition}: {failed}")
-        case other:
-            raise EmulationError(f"repetition {repetition}: the process of the emulation said {other}")
+Level = Literal["valid", "doubtful", "invalid"]
+LEVELS: tuple[Level, ...] = ("valid", "doubtful", "invalid")
 
 
 @dataclass(frozen=True)
 class Validity:
     """How far an emulation can be believed."""
 
-    level: Literal["valid", "doubtful", "invalid"]
+    level: Level
     """The worst of its repetitions."""
     reasons: list[str]
     """What was not as in the scenario, and what to do about it, the worst first."""
@@ -151,20 +79,22 @@ class Validity:
         return f"the emulation is {self.level}" + (f": {self.reasons[0]}" if self.reasons else "")
 
 
-LEVELS: tuple[Literal["valid", "doubtful", "invalid"], ...] = ("valid", "doubtful", "invalid")
-
-
 def validity(run: Run) -> Validity | None:
     """How far an emulated run can be believed; None: it is a simulation."""
-    described = run.metadata.get("emulation")
-    return None if described is None else Validity(described["level"], described["reasons"])
+    kept = run.metadata.get("emulation")
+    return None if kept is None else Validity(**kept)
 
 
-def _described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What `validity` reads, of the totals of the repetitions."""
+def judged(totals: Sequence[Mapping[str, Any]]) -> Validity:
+    """How far repetitions can be believed, of their totals."""
     each = [one["emulation"] for one in totals]
-    level = max((one["level"] for one in each), key=LEVELS.index, default="invalid")
+    level: Level = max((one["level"] for one in each), key=LEVELS.index, default="invalid")
     findings = [finding for one in each for finding in one["findings"]]
     findings.sort(key=lambda finding: -LEVELS.index(finding["level"]))
     reasons = dict.fromkeys(f"{finding['reason']}; {finding['remedy']}" for finding in findings)
-    return {"emulation": {"level": level, "reasons": list(reasons)}}
+    return Validity(level, list(reasons))
+
+
+def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What `validity` reads, of the totals of the repetitions."""
+    return {"emulation": asdict(judged(totals))}

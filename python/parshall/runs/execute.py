@@ -104,6 +104,8 @@ class Instrument:
     """What is to be said of the run, beside the scenario's own warnings."""
     describe: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]] = lambda _: {}
     """What else is to be known of the run, of the totals of its repetitions."""
+    unpredictable: str | None = None
+    """Why the models have nothing to say of it."""
 
 
 def read_scenario(scenario: Scenario | str | Path | Mapping[str, Any]) -> Scenario:
@@ -247,6 +249,8 @@ class _Execution:
 
     def _predict(self, made: Run) -> tuple[list[dict[str, Any]], str | None]:
         """The models' answers; or why there are none, which must not cost what was simulated."""
+        if self.instrument.unpredictable is not None:
+            return [], self.instrument.unpredictable
         try:
             rows = flatten(predict(self.scenario, made))
             json.dumps(rows, allow_nan=False)

@@ -29,7 +29,6 @@ const MAX_PAYLOAD: usize = 65_507;
 
 pub(crate) struct DatagramFlow {
     plan: u32,
-    number: u32,
     socket: OwnedFd,
     source: DatagramSource,
     random: Stream,
@@ -46,7 +45,6 @@ pub(crate) struct DatagramFlow {
 impl DatagramFlow {
     pub(super) fn new(
         plan: u32,
-        number: u32,
         flow: &FlowPlan,
         source: DatagramSource,
         random: Stream,
@@ -56,7 +54,6 @@ impl DatagramFlow {
             .tried("connect a socket of datagrams")?;
         let mut flow = Self {
             plan,
-            number,
             socket,
             source,
             random,
@@ -121,7 +118,7 @@ impl DatagramFlow {
         let flow = context.flow(self.plan);
         let row = FlowRow {
             group: flow.group.clone(),
-            flow: self.number,
+            flow: self.plan,
             rtt_base_s: Some(flow.rtt_base.as_secs_f64()),
             start_s: seconds(nanos(flow.start).min(now)),
             packets_sent: Some(self.sent),

@@ -125,7 +125,7 @@ impl Probe {
     pub(super) fn new(flow: &FlowPlan, number: u32) -> Self {
         let paces = match &flow.transport {
             Transport::Tcp(options) => options.congestion_control.starts_with("bbr"),
-            Transport::Datagrams => false,
+            Transport::Datagrams | Transport::Programs { .. } => false,
         };
         Self {
             group: flow.group.clone(),

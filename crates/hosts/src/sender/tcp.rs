@@ -41,7 +41,6 @@ const ENDLESS: u64 = u64::MAX;
 
 pub(crate) struct TcpFlow {
     plan: u32,
-    number: u32,
     /// `None`: an open loop hands its transfers over.
     source: Option<(TransferSource, Stream)>,
     /// The open loop that it belongs to.
@@ -75,15 +74,9 @@ struct Transfer {
 }
 
 impl TcpFlow {
-    pub(super) fn new(
-        context: &Context,
-        plan: u32,
-        number: u32,
-        source: Option<(TransferSource, Stream)>,
-    ) -> Self {
+    pub(super) fn new(context: &Context, plan: u32, source: Option<(TransferSource, Stream)>) -> Self {
         Self {
             plan,
-            number,
             source,
             process: None,
             socket: None,
@@ -96,7 +89,7 @@ impl TcpFlow {
             failure: None,
             write_is_due: false,
             look_at: NEVER,
-            probe: Probe::new(context.flow(plan), number),
+            probe: Probe::new(context.flow(plan), plan),
         }
     }
 
@@ -111,9 +104,10 @@ impl TcpFlow {
         context.at(now.saturating_add(span(transfer.wait)), Due::Transfer(index));
     }
 
-    /// An open loop's transfer, which begins at once.
-    pub(super) fn hand_over(&mut self, bytes: u64) {
+    /// An open loop's transfer, which begins at once, and its number among those of the loop.
+    pub(super) fn hand_over(&mut self, bytes: u64, number: u32) {
         self.pending = Some(bytes);
+        self.transfers = number;
     }
 
     /// The transfer that waits begins; it was due `at`.
@@ -196,7 +190,7 @@ impl TcpFlow {
         let own = totals.since(&transfer.before);
         TransferRow {
             group: context.flow(self.plan).group.clone(),
-            flow: self.number,
+            flow: self.plan,
             transfer: self.transfers,
             start_s: seconds(transfer.begun),
             completion_s: completed.map(seconds),
@@ -317,7 +311,9 @@ impl TcpFlow {
 fn options(flow: &FlowPlan) -> &TcpOptions {
     match &flow.transport {
         Transport::Tcp(options) => options,
-        Transport::Datagrams => unreachable!("the plan's check keeps transfers to TCP"),
+        Transport::Datagrams | Transport::Programs { .. } => {
+            unreachable!("the plan's check keeps transfers to TCP")
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub fn source(workload: &str) -> Source {
 pub fn options(flow: &mut FlowPlan) -> &mut TcpOptions {
     match &mut flow.transport {
         Transport::Tcp(options) => options,
-        Transport::Datagrams => panic!("a flow of datagrams has no options"),
+        _ => panic!("only TCP has options"),
     }
 }
 

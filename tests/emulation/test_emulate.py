@@ -16,47 +16,19 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
+from emulations import BULK, REQUIRED, WHY_NOT, eventually, on_the_kernel, scenario
 from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import application
-from parshall.emulation import abilities, validity
-from parshall.emulation.emulating import _described, _repetition, turn
+from parshall.emulation import validity
+from parshall.emulation.emulating import described
 from parshall.emulation.kernel import emulated, left_to_the_kernel
-from parshall.errors import EmulationError
+from parshall.emulation.process import repetition, turn
 from parshall.runs.single import Interrupted, Monitor
-
-REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
-
-
-def reason_to_skip() -> str | None:
-    try:
-        return abilities().problem
-    except EmulationError as error:
-        return str(error)
-
-
-WHY_NOT = reason_to_skip()
-on_the_kernel = pytest.mark.skipif(WHY_NOT is not None and not REQUIRED, reason=f"no emulation here: {WHY_NOT}")
-
-
-def scenario(*flows: dict[str, Any], rate: str = "10 Mbit/s", seconds: float = 3, **more: Any) -> ps.Scenario:
-    return ps.Scenario.from_document(
-        {
-            "name": "emulated",
-            "duration": f"{seconds} s",
-            "bottleneck": {"rate": rate, "queue": {"name": "drop_tail", "limit": "100 packets"}},
-            "flows": list(flows),
-            **more,
-        }
-    )
-
-
-BULK = {"rtt": "20 ms", "congestion_control": "cubic"}
 
 
 @on_the_kernel
@@ -163,15 +135,6 @@ def children() -> list[int]:
     return found
 
 
-def eventually(true: Any, within_s: float = 20.0) -> bool:
-    end = time.monotonic() + within_s
-    while time.monotonic() < end:
-        if true():
-            return True
-        time.sleep(0.05)
-    return False
-
-
 @on_the_kernel
 def test_nothing_is_left_of_a_run_that_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
@@ -207,7 +170,7 @@ def test_emulations_take_turns() -> None:
     given = json.dumps(emulated(scenario(BULK, seconds=1)))
     waiting = Monitor()
     with turn(Monitor()), ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory() as place:
-        second = pool.submit(_repetition, given, 0, Path(place), waiting, None)
+        second = pool.submit(repetition, given, 0, Path(place), waiting, None)
         time.sleep(1.5)
         assert not second.done(), "it waits"
         waiting.cancel()
@@ -258,7 +221,7 @@ def test_a_run_is_as_good_as_its_worst_repetition() -> None:
         {"emulation": {"level": "valid", "findings": [finding("valid", "no priority")]}},
         {"emulation": {"level": "invalid", "findings": [finding("invalid", "late"), finding("valid", "no priority")]}},
     ]
-    assert _described(totals) == {"emulation": {"level": "invalid", "reasons": ["late; wait", "no priority; wait"]}}
+    assert described(totals) == {"emulation": {"level": "invalid", "reasons": ["late; wait", "no priority; wait"]}}
 
 
 @on_the_kernel

@@ -1,0 +1,92 @@
+"""``parshall shell``: any program in the network of a scenario."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from parshall.cli.console import Overrides, fail, note, verb
+from parshall.cli.emulate import INVALID
+
+if TYPE_CHECKING:
+    from parshall.runs import Run
+
+KILLED = 124
+"""The exit status if the client was killed when the scenario's duration was over, as of timeout(1)."""
+
+
+@verb
+def shell(
+    scenario: Annotated[Path, typer.Argument(help="A scenario in TOML.", show_default=False)],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="The client and its arguments, after `--`; {server} and {client} are the addresses of both ends.",
+            show_default="your shell",
+        ),
+    ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="A server at the other end, e.g. 'iperf3 -s'.", show_default=False),
+    ] = None,
+    flows: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The group of flows that the programs stand for.", show_default="the first"),
+    ] = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="The client is at the receiving end: downloads cross the links.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A new directory for the results.", show_default="runs/NAME-N"),
+    ] = None,
+    overrides: Overrides = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the run that is in the output directory.")] = False,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page, report.html.")] = True,
+    accept_invalid: Annotated[
+        bool, typer.Option("--accept-invalid", help="End as the client did even if the emulation cannot be believed.")
+    ] = False,
+) -> None:
+    """Run any program in the network of a scenario; the exit status is the program's."""
+    from parshall.cli.run import made_by, write_its_page
+    from parshall.emulation import run_programs, validity
+    from parshall.scenario import Scenario
+
+    read = Scenario.load(scenario, overrides or ())
+    client = command or [os.environ.get("SHELL", "/bin/sh")]
+    at_the_other_end = shlex.split(server) if server else None
+
+    def instrument(scenario: Scenario, directory: Path, **options: Any) -> Run:
+        return run_programs(
+            scenario, client, directory, server=at_the_other_end, flows=flows, download=download, **options
+        )
+
+    with interruptions_are_for_the_program():
+        made = made_by(instrument, read, output, force, quiet=True)
+    if page:
+        write_its_page(made)
+    judged, status = validity(made), made.metadata["programs"]["client"]
+    note(f"{judged}; results: {made.directory}")
+    if status is None:
+        over = f"the scenario's {read.duration} were over, so the program was ended"
+        fail(f"{over}; --set duration=... gives it more", KILLED)
+    if status == 0 and judged is not None and judged.level == "invalid" and not accept_invalid:
+        raise typer.Exit(INVALID)
+    raise typer.Exit(status)
+
+
+@contextmanager
+def interruptions_are_for_the_program() -> Iterator[None]:
+    """The terminal sends an interruption to all: the program decides, and what it did until then is recorded."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

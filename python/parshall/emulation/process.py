@@ -1,0 +1,134 @@
+"""A repetition in a process of its own, when it is its turn (`parshall.emulation.child` is that process)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from parshall.errors import EmulationError, ScenarioError
+from parshall.runs.single import Interrupted, Monitor
+
+POLL_S = 0.1
+"""How soon an interruption is seen, s."""
+
+MARGIN_S = 60.0
+"""A repetition that takes so much longer than its scenario hangs: its set-up and its end take seconds."""
+
+
+def repetition(
+    resolved: str,
+    number: int,
+    directory: Path,
+    monitor: Monitor,
+    source: str | None = None,
+    *,
+    programs: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Emulate one repetition, when it is its turn; its totals.
+
+    Parameters
+    ----------
+    resolved
+        The scenario as `parshall.emulation.kernel.emulated` gives it, as JSON.
+    number
+        Which repetition, from 0.
+    directory
+        Where its tables go.
+    monitor
+        Told how far it is, and asked whether to go on.
+    source
+        The scenario's file, for messages.
+    programs
+        What runs in the place of a group's workload (crates/emulation/src/programs.rs).
+
+    Raises
+    ------
+    ScenarioError
+        The hosts refuse what the scenario asks for.
+    EmulationError
+        The emulation failed.
+    Interrupted
+        `monitor` was cancelled.
+    OSError
+        Results cannot be written.
+    """
+    order = {
+        "scenario": resolved,
+        "repetition": number,
+        "directory": str(directory),
+        "parent": os.getpid(),
+        "programs": programs and json.dumps(programs),
+    }
+    with turn(monitor):
+        said = _answer(order, json.loads(resolved)["duration_ps"] / 1e12, monitor)
+    match said:
+        case {"totals": dict(totals)}:
+            return totals
+        case {"refused": [str(key), str(problem)]}:
+            raise ScenarioError([f"{key}: {problem}" if key else problem], source)
+        case {"unwritten": [code, text, name]}:
+            raise OSError(code, text, name)
+        case {"failed": failed}:
+            raise EmulationError(f"repetition {number}: {failed}")
+        case other:
+            raise EmulationError(f"repetition {number}: the process of the emulation said {other}")
+
+
+@contextmanager
+def turn(monitor: Monitor) -> Iterator[None]:
+    """Wait for the emulations of this user that are under way: two at a time would measure each other."""
+    import fcntl  # noqa: PLC0415 - Linux has it
+
+    place = Path(tempfile.gettempdir()) / f"parshall-emulation-{os.getuid()}.lock"
+    with place.open("w") as lock:  # it is unlocked with its process, however that ends
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if monitor.cancelled:
+                    raise Interrupted from None
+                time.sleep(POLL_S)
+        yield
+
+
+def _answer(order: Mapping[str, Any], duration_s: float, monitor: Monitor) -> Any:
+    """What a child says to an order; files carry both, as programs of the emulation use the standard streams."""
+    with tempfile.TemporaryFile("w+") as asked, tempfile.TemporaryFile("w+") as answered:
+        json.dump(order, asked)
+        asked.flush()
+        asked.seek(0)
+        files = (asked.fileno(), answered.fileno())
+        command = [sys.executable, "-m", "parshall.emulation.child", *map(str, files)]
+        with subprocess.Popen(command, pass_fds=files) as child:  # noqa: S603 - our own Python
+            _wait(child, duration_s, monitor)
+        answered.seek(0)
+        said = answered.read()
+    if child.returncode != 0 or not said:
+        raise EmulationError(f"the process of the emulation ended with {child.returncode}")
+    return json.loads(said)
+
+
+def _wait(child: subprocess.Popen[bytes], duration_s: float, monitor: Monitor) -> None:
+    left_s = duration_s + MARGIN_S
+    while True:
+        try:
+            child.wait(POLL_S)
+            return
+        except subprocess.TimeoutExpired:
+            left_s -= POLL_S
+            monitor.advance(min(monitor.simulated_s + POLL_S, duration_s))
+        if monitor.cancelled or left_s < 0:
+            child.kill()
+            child.wait()
+            if monitor.cancelled:
+                raise Interrupted
+            raise EmulationError("the emulation hung and was stopped")

@@ -1,0 +1,51 @@
+"""What the tests of emulation share: whether this machine can, and a small scenario."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import parshall as ps
+from parshall.emulation import abilities
+from parshall.errors import EmulationError
+
+REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
+
+
+def reason_to_skip() -> str | None:
+    try:
+        return abilities().problem
+    except EmulationError as error:
+        return str(error)
+
+
+WHY_NOT = reason_to_skip()
+on_the_kernel = pytest.mark.skipif(WHY_NOT is not None and not REQUIRED, reason=f"no emulation here: {WHY_NOT}")
+
+
+def scenario(*flows: dict[str, Any], rate: str = "10 Mbit/s", seconds: float = 3, **more: Any) -> ps.Scenario:
+    return ps.Scenario.from_document(
+        {
+            "name": "emulated",
+            "duration": f"{seconds} s",
+            "bottleneck": {"rate": rate, "queue": {"name": "drop_tail", "limit": "100 packets"}},
+            "flows": list(flows),
+            **more,
+        }
+    )
+
+
+BULK = {"rtt": "20 ms", "congestion_control": "cubic"}
+
+
+def eventually(true: Callable[[], Any], within_s: float = 20.0) -> bool:
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False
