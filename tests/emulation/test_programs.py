@@ -64,7 +64,12 @@ def test_a_client_and_a_server_meet_over_the_links(tmp_path: Path, capfd: pytest
     assert said["control"] == "cubic"
     assert said["ends"] == ["10.1.0.1", "10.2.0.1"]
     assert said["environment"] == "10.2.0.1"
-    assert made.metadata["programs"] == {"client": 0, "server": None}
+    ended = made.metadata["programs"]
+    assert (ended["group"], ended["client"]["status"], ended["server"]["status"]) == ("mine", 0, None)
+    goodput = made.flows.filter(pl.col("group") == "mine")["goodput_bps"][0]
+    with pytest.raises(InputError):
+        made.quantity("group/mine/retransmitted")  # only its sockets know
+    assert goodput * made.summary["simulated_s"] == pytest.approx(8 * 1_500_000, rel=0.01), "each byte once"
     assert made.summary["simulated_s"] == pytest.approx(said["all_s"], abs=1.0), "it ends with the client"
     sent = dict(made.flows.select("group", "packets_sent").iter_rows())
     assert sent["mine"] > 1_500_000 / 1448
@@ -90,7 +95,8 @@ def test_what_is_downloaded_takes_the_path_of_data(capfd: pytest.CaptureFixture[
 def test_a_program_that_does_not_end_is_ended_with_all_that_it_started() -> None:
     sleeper = "import subprocess, sys, time; subprocess.Popen(['sleep', '3333']); time.sleep(3333)"
     made = run_programs(scenario(BULK, seconds=1.5), python(sleeper))
-    assert made.metadata["programs"]["client"] is None
+    assert made.metadata["programs"]["client"]["status"] is None
+    assert made.metadata["programs"]["server"] is None
     assert made.summary["simulated_s"] == pytest.approx(1.5)
     assert not sleepers()
 
@@ -125,10 +131,13 @@ def test_the_shell_ends_as_its_program_does(tmp_path: Path) -> None:
     assert ended("--no-page", "--accept-invalid", "--", "true")[0] == 0
     assert ended("--no-page", "--", "sh", "-c", "exit 7")[0] == 7
     status, said = ended("--no-page", "--", "sleep", "30")
-    assert status == 124
+    assert status == 124, said
     assert "the scenario's 2 s were over" in said
     assert ended("--accept-invalid", "--", "true")[0] == 0
-    assert (tmp_path / "run" / "report.html").exists()
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "true at the sending end" in page
+    assert "always with data to send" not in page
+    assert "of no operating system" not in page, "it is one's"
     status, said = ended("--", "no-such-program")
     assert (status, "no-such-program" in said) == (2, True)
     status, said = ended("--flows", "nobody", "--", "true")
@@ -150,7 +159,7 @@ def test_an_interruption_is_for_the_program_and_the_records_stay(tmp_path: Path)
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does
         run.communicate(timeout=30)
     assert run.returncode == 130
-    assert ps.load(tmp_path / "run").metadata["programs"]["client"] == 130
+    assert ps.load(tmp_path / "run").metadata["programs"]["client"]["status"] == 130
 
 
 @on_the_kernel

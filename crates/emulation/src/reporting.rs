@@ -2,6 +2,7 @@
 
 use parshall_hosts::{FlowOutcome, Outcome};
 use parshall_sim::{HostTotals, Simulation};
+use std::collections::BTreeMap;
 
 /// The numbers of the hosts' flows in the records, where simulated flows have numbers too.
 pub(crate) struct Numbers(Vec<u32>);
@@ -23,18 +24,13 @@ impl Numbers {
 
 /// Tells the network what the hosts know of each flow; the connections of an open loop together.
 pub(crate) fn report(simulation: &mut Simulation, outcome: &Outcome) {
-    let mut flows: Vec<HostTotals> = Vec::new();
+    let mut flows: BTreeMap<u32, HostTotals> = BTreeMap::new();
     for flow in &outcome.flows {
-        let place = flow.plan as usize;
-        if flows.len() <= place {
-            flows.resize_with(place + 1, HostTotals::default);
-            flows[place] = totals(flow);
-        } else {
-            add(&mut flows[place], &totals(flow));
-        }
+        let totals = totals(flow);
+        flows.entry(flow.plan).and_modify(|all| add(all, &totals)).or_insert(totals);
     }
-    for (flow, totals) in flows.into_iter().enumerate() {
-        simulation.report(flow as u32, totals);
+    for (flow, totals) in flows {
+        simulation.report(flow, totals);
     }
 }
 
@@ -43,6 +39,7 @@ fn totals(FlowOutcome { row, .. }: &FlowOutcome) -> HostTotals {
         congestion_control: None,
         started: None,
         goodput_bps: row.goodput_bps,
+        payload_bytes: None,
         retransmissions: row.retransmissions,
         loss_events: row.loss_events,
         timeouts: row.timeouts,

@@ -48,15 +48,14 @@ pub fn emulate(
     let (sender, rows) = mpsc::channel();
     let mut hosts = Hosts::begin(plan(scenario, &simulation, programs)?, sender)?;
     let Tuns { senders, receivers } = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
-    let mut visit = programs
-        .map(|programs| Visit::begin(programs, &hosts, first_flow(scenario, programs)))
-        .transpose()?;
+    let counted = programs.map_or((0, 0), |programs| flows_of_programs(scenario, programs));
+    let mut visit = programs.map(|programs| Visit::begin(programs, &hosts, counted.0)).transpose()?;
     let begin_ns = monotonic_ns() + START_IN_NS;
     let emulator = Emulator::new(
         simulation,
         Side::new(senders, Prefix::new(SENDERS, u32::from(PREFIX_BITS))),
         Side::new(receivers, Prefix::new(RECEIVERS, u32::from(PREFIX_BITS))),
-        Settings { begin_ns: Some(begin_ns), ..Settings::default() },
+        Settings { begin_ns: Some(begin_ns), counted, ..Settings::default() },
     )?;
     hosts.start(begin_ns);
     if let Some(visit) = &mut visit {
@@ -83,10 +82,11 @@ pub fn emulate(
     Ok((Emulated { summary, emulation, programs }, tables))
 }
 
-/// The first flow of the programs' group, among the external ones.
-fn first_flow(scenario: &Scenario, programs: &Programs) -> u32 {
-    let before = &scenario.flows[..programs.group as usize];
-    before.iter().filter(|group| group.external).map(|group| group.count).sum()
+/// The flows of the programs' group among the external ones: the first, and the one after the last.
+fn flows_of_programs(scenario: &Scenario, programs: &Programs) -> (u32, u32) {
+    let (before, from) = scenario.flows.split_at(programs.group as usize);
+    let first = before.iter().filter(|group| group.external).map(|group| group.count).sum();
+    (first, first + from.first().map_or(0, |group| group.count))
 }
 
 /// All flows have done what they had to do.

@@ -6,12 +6,13 @@ use crate::cut::{cut, Malformed};
 use crate::headers::{type_of_service, Headers};
 use crate::measured::{Measured, Meter};
 use crate::merge::Batches;
+use crate::payload::PayloadMeter;
 use crate::pool::Pool;
 use crate::realtime::Scheduling;
 use crate::side::{Addresses, Side, Written};
 use crate::virtio::VirtioHeader;
 use crate::EmulatorError;
-use parshall_sim::{Arrival, Direction, Monitor, SimError, Simulation};
+use parshall_sim::{Arrival, Direction, HostTotals, Monitor, SimError, Simulation};
 use parshall_units::{Duration, Instant};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -23,12 +24,14 @@ pub struct Settings {
     pub tick: Duration,
     /// When the network's time is 0, by [`monotonic_ns`]; `None`: when it begins to run.
     pub begin_ns: Option<u64>,
+    /// Flows whose payload is counted here as no host of ours does: the first one, and the one after the last.
+    pub counted: (u32, u32),
 }
 
 impl Default for Settings {
     /// Ticks of 50 us: shorter ones cost CPU time, longer ones accuracy.
     fn default() -> Self {
-        Self { tick: Duration::from_ps(50_000_000), begin_ns: None }
+        Self { tick: Duration::from_ps(50_000_000), begin_ns: None, counted: (0, 0) }
     }
 }
 
@@ -54,6 +57,7 @@ pub struct Emulator {
     packet_bytes: Vec<u32>,
     pool: Pool,
     batches: Batches,
+    payload: PayloadMeter,
 }
 
 const TICKS: (Duration, Duration) = (Duration::from_ps(1_000_000), Duration::from_millis(10));
@@ -94,6 +98,7 @@ impl Emulator {
             packet_bytes: (0..flows).map(|flow| simulation.external_flow(flow).packet_bytes).collect(),
             batches: Batches::for_flows(flows),
             pool: Pool::default(),
+            payload: PayloadMeter::new(settings.counted.0..settings.counted.1),
             simulation,
             senders,
             receivers,
@@ -141,6 +146,9 @@ impl Emulator {
         };
         let now = clock.now();
         self.simulation.stop_at(now);
+        for (flow, bytes) in self.payload.totals() {
+            self.simulation.report(flow, HostTotals { payload_bytes: Some(bytes), ..HostTotals::default() });
+        }
         Ok((self.simulation, meter.end(now), stopped))
     }
 
@@ -230,8 +238,9 @@ impl Emulator {
 
     /// Writes what is due by `now`; whether anything was.
     fn deliver(&mut self, clock: Clock, now: Instant, meter: &mut Meter) -> bool {
-        let Self { simulation, senders, receivers, pool, batches, .. } = self;
+        let Self { simulation, senders, receivers, pool, batches, payload, .. } = self;
         while let Some(delivery) = simulation.take_due(now) {
+            payload.see(delivery.flow, delivery.direction, &pool.get(delivery.slot).bytes);
             if delivery.marked {
                 mark(&mut pool.get_mut(delivery.slot).bytes);
             }

@@ -7,6 +7,7 @@ pub(crate) const UDP: u8 = 17;
 
 /// Flags of TCP, in byte 13 of its header.
 pub(crate) const FIN: u8 = 1;
+pub(crate) const SYN: u8 = 2;
 pub(crate) const PSH: u8 = 8;
 pub(crate) const ACK: u8 = 16;
 pub(crate) const CWR: u8 = 128;

@@ -45,6 +45,7 @@ mod driver;
 mod headers;
 mod measured;
 mod merge;
+mod payload;
 mod pool;
 mod realtime;
 mod side;

@@ -72,7 +72,7 @@ def shell(
         made = made_by(instrument, read, output, force, quiet=True)
     if page:
         write_its_page(made)
-    judged, status = validity(made), made.metadata["programs"]["client"]
+    judged, status = validity(made), made.metadata["programs"]["client"]["status"]
     note(f"{judged}; results: {made.directory}")
     if status is None:
         over = f"the scenario's {read.duration} were over, so the program was ended"

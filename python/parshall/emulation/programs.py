@@ -59,8 +59,8 @@ def run_programs(
     Returns
     -------
     Run
-        The records of the network; of the programs, ``metadata["programs"]`` has the exit status of ``client`` (None:
-        it was killed at the end) and ``server``.
+        The records of the network. ``metadata["programs"]`` has the name of the ``group``, and ``command`` and
+        ``status`` of ``client`` and ``server``: their exit status, None if it was killed at the end.
 
     Raises
     ------
@@ -85,10 +85,15 @@ def run_programs(
         partial(repetition, programs=programs),
         most_at_a_time=1,
         notes=left_to_the_kernel(read),
-        describe=lambda totals: {**described(totals), "programs": totals[0]["programs"]},
+        describe=lambda totals: {**described(totals), "programs": _ended(read, programs, totals[0]["programs"])},
         unpredictable=IN_THE_PLACE,
     )
     return execute(read, directory, kernel, overwrite=overwrite, progress=progress)
+
+
+def _ended(scenario: Scenario, programs: Mapping[str, Any], statuses: Mapping[str, Any]) -> dict[str, Any]:
+    ended = {who: programs[who] and {"command": programs[who], "status": statuses[who]} for who in ("client", "server")}
+    return {"group": scenario.flows[programs["group"]].name, "download": programs["download"], **ended}
 
 
 def _group(scenario: Scenario, name: str | None) -> int:

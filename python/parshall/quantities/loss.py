@@ -45,7 +45,9 @@ def _lost(tables: Tables) -> dict[int, float]:
 
 
 def _again(tables: Tables) -> dict[int, float]:
-    return by_repetition(windowed(tables), ratio(_sum("retransmissions"), _sum("packets_sent")))
+    """Nothing of flows of which nobody knows it, as of programs in an emulation."""
+    known = windowed(tables).drop_nulls("retransmissions")
+    return by_repetition(known, ratio(_sum("retransmissions"), _sum("packets_sent")))
 
 
 def _classes(per: Per) -> tuple[Quantity, ...]:

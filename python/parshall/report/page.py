@@ -52,7 +52,7 @@ def document(run: Result) -> Document:
     figures = [
         Drawn(figure.name, f"Figure {number}. {figure.title}", plot) for number, (figure, plot) in enumerate(plots, 1)
     ]
-    described = {"sentences": words.sentences(scenario), "source": words.source(scenario)}
+    described = {"sentences": words.sentences(scenario, run.metadata), "source": words.source(scenario)}
     sections = [
         Section("Results", blocks=[Block("tiles", headline(run)), *_measures(tables)], name="answer"),
         Section("What was run", blocks=[Block("words", described)], name="scenario"),

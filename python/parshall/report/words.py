@@ -7,6 +7,7 @@ find there: a scenario that a later version wrote is described as far as it is u
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,12 +24,14 @@ def document(run: Result) -> Document:
     return found
 
 
-def sentences(scenario: Document) -> list[str]:
-    """The network, then each group of flows, then time and repetitions."""
-    said = [_network(scenario)]
+def sentences(scenario: Document, metadata: Mapping[str, Any] | None = None) -> list[str]:
+    """The network, then each group of flows, then time and repetitions; `metadata` is that of the run."""
+    how = metadata or {}
     groups = [group for group in scenario.get("flows", []) if isinstance(group, Mapping)]
-    said += [_group(group) for group in groups]
-    said += [_endpoints(groups), _time(scenario)]
+    real = [group for group in groups if how.get("instrument") == "emulate" and group.get("endpoint") == "kernel"]
+    said = [_network(scenario)]
+    said += [_group(group, how.get("programs")) for group in groups]
+    said += [_endpoints([group for group in groups if group not in real]), _time(scenario)]
     return [sentence for sentence in said if sentence]
 
 
@@ -68,7 +71,7 @@ def _link(link: Document) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _group(group: Document) -> str:
+def _group(group: Document, programs: Document | None) -> str:
     number = group.get("count", 1)
     control = group.get("congestion_control")
     kind = f"{_name(control)} " if control else ""
@@ -85,11 +88,20 @@ def _group(group: Document) -> str:
         parts.append(f"access at {_q(group['access_rate'])}{queue}")
     if group.get("receive_window") not in (None, "unlimited"):
         parts.append(f"receive window {_q(group['receive_window'])}")
-    parts.append(_workload(group.get("workload")))
     start = group.get("start")
-    if start not in (None, "0 s"):
-        parts.append(f"start {_values(start)}")
+    if programs is not None and programs.get("group") == group.get("name"):
+        parts.append(_programs(programs))
+    else:
+        parts.append(_workload(group.get("workload")))
+        parts.append(f"start {_values(start)}" if start not in (None, "0 s") else "")
     return ", ".join(part for part in parts if part) + "."
+
+
+def _programs(programs: Document) -> str:
+    """What ran in the place of the workload."""
+    ends = ("receiving", "sending") if programs["download"] else ("sending", "receiving")
+    both = zip((programs["client"], programs["server"]), ends, strict=True)
+    return " and ".join(f"{shlex.join(each['command'])} at the {end} end" for each, end in both if each)
 
 
 def _endpoints(groups: Sequence[Document]) -> str:

@@ -68,6 +68,8 @@ pub struct HostTotals {
     pub started: Option<Instant>,
     /// Rate at which payload reached the receiving application.
     pub goodput_bps: Option<f64>,
+    /// Or that payload, bytes.
+    pub payload_bytes: Option<u64>,
     /// Packets sent again.
     pub retransmissions: Option<u64>,
     /// Fast recoveries entered.
@@ -155,7 +157,7 @@ impl ExternalFlow {
             congestion_control: host.congestion_control.as_ref().unwrap_or(&group.control).clone(),
             rtt_base_s: Some(self.rtt.as_secs_f64()),
             start_s: measured.started_s(host.started.unwrap_or(self.started)),
-            goodput_bps: host.goodput_bps,
+            goodput_bps: host.goodput_bps.or(host.payload_bytes.map(|bytes| measured.rate_bps(bytes))),
             throughput_bps: Some(measured.rate_bps(self.received_bytes)),
             packets_sent: Some(self.sent),
             retransmissions: host.retransmissions,
