@@ -51,7 +51,7 @@ from parshall import _core
 from parshall.errors import InputError
 from parshall.schema import external
 from parshall.schema.catalog import family
-from parshall.schema.external import NEEDS, External
+from parshall.schema.external import NEEDS, STEERING, External
 
 __all__ = ["conformance", "declare", "declare_once", "read"]
 
@@ -160,7 +160,8 @@ def _of_library(name: str, path: Path) -> External:
     except (OSError, ValueError) as error:
         raise InputError(f'control "{name}": {path}: {error}') from None
     place = str(path.absolute())
-    return External(name, str(path), code, place, tuple(library.needs), library.standard_slow_start, library)
+    needs, steering = tuple(library.needs), tuple(library.steering)
+    return External(name, str(path), code, place, needs, library.standard_slow_start, steering, library)
 
 
 def _of_class(name: str, made_by: Any, source: str, code: str, place: str | None) -> External:
@@ -174,7 +175,8 @@ def _of_class(name: str, made_by: Any, source: str, code: str, place: str | None
     if unknown:
         raise InputError(f'control "{name}": {source} needs {unknown[0]!r}; accepted: {", ".join(NEEDS)}')
     standard = bool(getattr(made_by, "standard_slow_start", False))
-    return External(name, source, code, place, needs, standard, made_by)
+    steering = tuple(what for what in STEERING if callable(getattr(made_by, f"set_{what}", None)))
+    return External(name, source, code, place, needs, standard, steering, made_by)
 
 
 def _place_of_class(made_by: type) -> str | None:

@@ -16,7 +16,7 @@ prints `Scenario.json_schema` for editors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Self
@@ -26,6 +26,7 @@ from pydantic import Field, PrivateAttr, ValidationError, field_validator, model
 from parshall import notebook
 from parshall.errors import ScenarioError
 from parshall.schema import external, reading, writing
+from parshall.schema.families import Configuration
 from parshall.schema.flows import PROCESSING_TIME, TCP_KEYS, FlowGroup
 from parshall.schema.links import Bottleneck, Link, NamedLink, ReverseLink
 from parshall.schema.model import Part, Problem
@@ -186,7 +187,7 @@ class Scenario(Part):
 
     def external_controls(self) -> list[dict[str, Any]]:
         """The congestion controls from outside that it names: where each comes from, and what it needs."""
-        named = {group.congestion_control.name for group in self.flows}
+        named = {control.name for group in self.flows for control in _with_steered(group.congestion_control)}
         return [control.described() for name in sorted(named) if (control := external.declared(name))]
 
     def _repr_html_(self) -> str:
@@ -237,6 +238,14 @@ class Scenario(Part):
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema of a scenario file, for editors."""
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
+
+
+def _with_steered(control: Configuration) -> Iterator[Configuration]:
+    """A congestion control, and those that it steers."""
+    yield control
+    steered = getattr(control, "control", None)  # of a control from outside, it may be any value
+    if isinstance(steered, Configuration):
+        yield from _with_steered(steered)
 
 
 def _with_name(group: Any, name: str) -> Any:

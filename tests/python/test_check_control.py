@@ -99,15 +99,26 @@ class SmallThreshold(Aimd):
         self.ssthresh = 1.0
 
 
+class IgnoresItsSlope(Aimd):
+    def set_slope(self, slope: float) -> None: ...
+
+
+class IgnoresItsSsthresh(Aimd):
+    ssthresh = 30.0
+
+    def set_ssthresh(self, ssthresh: float) -> None:
+        self.ssthresh = ssthresh
+
+
 class AtIdle(Aimd):
     def on_idle_restart(self, window: float) -> None:
         self.cwnd = min(self.cwnd, window)
 
 
 def found(control: Any) -> dict[str, str]:
-    """What is not passed, by check."""
+    """What is not passed, by check, of what concerns the control."""
     card = check(control, measured=False)
-    return {each.name: each.words for each in card.findings if each.outcome != "passed"}
+    return {each.name: each.words for each in card.findings if each.outcome not in {"passed", "not_asked"}}
 
 
 def test_the_aimd_of_the_guide_passes_with_one_advice() -> None:
@@ -142,6 +153,12 @@ def test_the_aimd_of_the_guide_passes_with_one_advice() -> None:
         (NeverRecovers, "recovers", r"violated: a timeout, and 100 round trips .*: the window is 1\.0 packets"),
         (RemembersOthers, "deterministic", r"violated: an ACK .*: windows of [\d.]+ and [\d.]+ packets .*"),
         (SmallThreshold, "values", r"violated: a (loss|mark): ssthresh is 1 packets .*"),
+        (IgnoresItsSlope, "slope", r"violated: 20 round trips at twice the slope: (\d+\.\d) packets .*, and \1 at .*"),
+        (
+            IgnoresItsSsthresh,
+            "ssthresh",
+            r"violated: 5 round trips after a timeout: the window is (\d+\.\d) packets, and \1 with .*",
+        ),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )
@@ -159,6 +176,15 @@ def test_what_cannot_be_seen_after_a_failure_is_not_said_to_have_passed() -> Non
     assert told.pop("calls").startswith("violated")
     assert set(told.values()) == {"not reached"}
     assert len(told) == 8
+
+
+def test_only_controls_that_can_be_steered_are_asked_whether_they_can() -> None:
+    def asked(control: Any) -> set[str]:
+        return {each.name for each in check(control, measured=False).findings if each.outcome != "not_asked"}
+
+    assert asked("reno") - asked(Aimd) == {"slope", "ssthresh"}
+    assert asked(IgnoresItsSlope) - asked(Aimd) == {"slope"}
+    assert asked("bbr") <= asked(Aimd)
 
 
 def test_the_same_seed_finds_the_same() -> None:

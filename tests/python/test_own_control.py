@@ -87,6 +87,82 @@ def test_each_template_does_to_the_bit_what_reno_does(language: str, tmp_path: P
             assert frame(mine, table).equals(frame(reno, table)), (tcp, table)
 
 
+def steered(control: Any, **parameters: Any) -> dict[str, Any]:
+    return {"name": "multiple_time_scale", "control": control, "interval": "1 s", **parameters}
+
+
+@pytest.mark.parametrize("language", ["python", "c", "rust"])
+def test_each_template_is_steered_to_the_bit_as_reno_is(language: str, tmp_path: Path) -> None:
+    declare({"mine": built(language, tmp_path)})
+    many_losses = {"loss": {"name": "bernoulli", "probability": 0.03}}  # and so timeouts, where slow start is steered
+
+    def run(control: Any) -> ps.Run:
+        given = document(control)
+        given["bottleneck"] |= many_losses
+        return ps.run(given)
+
+    plain = run("reno")
+    for coupling in ("congestion_avoidance", "slow_start", "both"):
+        mine, reno = (run(steered(control, coupling=coupling)) for control in ("mine", "reno"))
+        assert not frame(reno, "flows").equals(frame(plain, "flows")), "there is something to steer"
+        for table in ("flows", "links", "flow_samples", "transfers"):
+            assert frame(mine, table).equals(frame(reno, table)), (coupling, table)
+
+
+def test_a_steered_control_has_its_parameters_and_inner_variables_and_is_recorded(tmp_path: Path) -> None:
+    class Steerable(Mine):
+        slope = 1.0
+
+        def set_slope(self, slope: float) -> None:
+            self.slope = slope
+
+        def variables(self) -> dict[str, float]:
+            return {"steepness": self.slope, "gain": self.gain}
+
+    given = document(steered({"name": "mine", "gain": 0.5}), probes={"internals": True})
+    ps.run(given, tmp_path / "r", controls={"mine": Steerable})
+    external._declared.clear()
+    kept = ps.Run.load(tmp_path / "r")
+    assert [each["name"] for each in kept.metadata["controls"]] == ["mine"]
+    recorded = kept.table("internals")
+    assert recorded is not None
+    values = {
+        name: set(recorded.filter(pl.col("variable") == name)["value"]) for name in ("steepness", "gain", "slope")
+    }
+    assert values["gain"] == {0.5}
+    assert values["steepness"] == values["slope"] > {1.0}
+    with pytest.raises(ps.ScenarioError, match=r"nothing|--control mine=FILE.py:CLASS"):
+        ps.run(given)
+
+
+def test_a_control_without_what_steers_it_is_refused() -> None:
+    class Slope(Mine):
+        def set_slope(self, slope: float) -> None: ...
+
+    declare({"mine": Mine, "slope": Slope})
+    assert ps.Scenario.from_document(document(steered("slope"))).resolve()
+    for control, coupling, lacks in (("mine", "both", "set_slope"), ("slope", "both", "set_ssthresh")):
+        with pytest.raises(ps.ScenarioError) as caught:
+            ps.Scenario.from_document(document(steered(control, coupling=coupling))).resolve()
+        said = str(caught.value)
+        where = "flows.0.congestion_control.control"
+        assert f"{where}: found {control}; write a control with {lacks}, by which the coupling" in said
+        assert f"{control} has none" in said
+    with pytest.raises(ps.ScenarioError, match=r'found "yours".*--control yours=FILE.py:CLASS'):
+        ps.Scenario.from_document(document(steered("yours")))
+
+
+def test_a_fault_in_a_steered_control_ends_the_run() -> None:
+    class Fails(Mine):
+        def set_slope(self, slope: float) -> None:
+            self.cwnd = -slope
+
+    with pytest.raises(
+        ControlError, match=r"control fails, flow \d of group flows\d, \d+\.\d+ s: its window \(cwnd\) is -"
+    ):
+        ps.run(document(steered("fails")), controls={"fails": Fails})
+
+
 class Mine:
     """Reno without slow start after the first loss, and with an inner variable."""
 
@@ -227,7 +303,10 @@ def test_a_file_that_fails_when_it_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ((".abi = PARSHALL_CONTROL_ABI,", ".abi = 99,"), "speaks version 99 of the interface, this is version 1"),
+        (
+            (".abi = PARSHALL_CONTROL_ABI,", ".abi = 99,"),
+            "speaks version 99 of the interface, versions 1 to 2 are known",
+        ),
         (("        .on_ack = on_ack,\n", ""), "has no on_ack in its table"),
         (("*parshall_control(void)", "*other(void)"), r"has no function parshall_control\(\)"),
     ],
@@ -239,6 +318,27 @@ def test_a_library_that_is_none(change: tuple[str, str], said: str, tmp_path: Pa
     source.write_text(text.replace("static void on_ack", "void on_ack").replace("static void *create", "void *create"))
     with pytest.raises(InputError, match=said):
         read("mine", compiled(source))
+
+
+def test_a_library_of_version_1_is_loaded_and_cannot_be_steered(tmp_path: Path) -> None:
+    new = ps.run(document("mine"), controls={"mine": built("c", tmp_path)})
+    folder = tmp_path / "older"
+    folder.mkdir()
+    built("c", folder)
+    header = folder / "parshall_control.h"
+    text = header.read_text().replace("#define PARSHALL_CONTROL_ABI 2", "#define PARSHALL_CONTROL_ABI 1")
+    begins = text.index("    /* Since version 2.")
+    header.write_text(text[:begins] + text[text.index("};", begins) :])
+    source = folder / "mine.c"
+    text = source.read_text().replace("        .set_slope = set_slope,\n        .set_ssthresh = set_ssthresh,\n", "")
+    source.write_text(text.replace("static void set_", "void set_"))
+    (folder / "libmine.so").unlink()  # a loaded library is not written over
+    declare({"older": compiled(source)})
+    older = ps.run(document("older"))
+    for table in ("flows", "links", "flow_samples", "transfers"):
+        assert frame(older, table).equals(frame(new, table)), table
+    with pytest.raises(ps.ScenarioError, match="older has none"):
+        ps.Scenario.from_document(document(steered("older"))).resolve()
 
 
 def test_a_library_that_says_what_no_window_is(tmp_path: Path) -> None:

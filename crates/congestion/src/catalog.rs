@@ -245,9 +245,16 @@ impl ControlConfig {
         }
     }
 
+    pub(crate) fn innermost_mut(&mut self) -> &mut Self {
+        match self {
+            Self::MultipleTimeScale(config) => config.steered_mut(),
+            control => control,
+        }
+    }
+
     /// What its controls need of the endpoint.
     pub fn needs(&self) -> Needs {
-        match self {
+        match self.innermost() {
             Self::External(config) => config.needs(), // known without making one
             control => control.sample().needs(),
         }

@@ -4,7 +4,9 @@
 //! that over ([`ControlConfig::bind`]), so that a scenario file alone runs no code. What it says is checked at every call; the
 //! first window that is no window, or the first error, is the [`Fault`] that ends the run.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, Start};
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, ControlConfig, MultipleTimeScaleConfig, Needs, Start,
+};
 use parshall_units::parameters::Reader;
 use parshall_units::{ConfigError, Instant};
 use serde::Deserialize;
@@ -36,7 +38,21 @@ pub trait External: Debug + Send {
     fn on_recovered(&mut self) -> Said;
     /// `None`: its slow start is one of its own.
     fn end_slow_start(&mut self) -> Option<Said>;
+    /// Only called where [`Steering::slope`] is true.
+    fn set_slope(&mut self, slope: f64) -> Said;
+    /// Only called where [`Steering::ssthresh`] is true.
+    fn set_ssthresh(&mut self, ssthresh: f64) -> Said;
     fn read_variables(&self, reader: &mut Reader<'_>);
+}
+
+/// How a control can be steered by [`MultipleTimeScale`](crate::MultipleTimeScale): which calls it answers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steering {
+    /// [`CongestionControl::set_slope`]
+    pub slope: bool,
+    /// [`CongestionControl::set_ssthresh`]
+    pub ssthresh: bool,
 }
 
 /// Makes the controls of one name.
@@ -63,6 +79,7 @@ pub struct ExternalConfig {
     code: String,
     needs: Needs,
     standard_slow_start: bool,
+    steering: Steering,
     #[serde(skip)]
     bound: Option<Bound>,
 }
@@ -98,7 +115,7 @@ impl PartialEq for ExternalConfig {
 impl ControlConfig {
     /// Says who makes the controls from outside. Faults of a run before are forgotten.
     pub fn bind(&mut self, makers: &Makers) {
-        if let Self::External(config) = self {
+        if let Self::External(config) = self.innermost_mut() {
             let bound = |maker| Bound { maker: Arc::clone(maker), fault: Arc::default() };
             config.bound = makers.get(&config.control).map(bound);
         }
@@ -109,7 +126,7 @@ impl ControlConfig {
     /// # Errors
     /// [`ConfigError`]: what is accepted.
     pub fn check_bound(&self) -> Result<(), ConfigError> {
-        match self {
+        match self.innermost() {
             Self::External(config) if config.bound.is_none() => Err(config.unbound()),
             _ => Ok(()),
         }
@@ -118,15 +135,24 @@ impl ControlConfig {
     /// The same, but faults of what it makes are not those of what this one makes.
     pub(crate) fn with_faults_of_its_own(&self) -> Self {
         let mut config = self.clone();
-        if let Self::External(ExternalConfig { bound: Some(bound), .. }) = &mut config {
+        if let Self::External(ExternalConfig { bound: Some(bound), .. }) = config.innermost_mut() {
             bound.fault = Arc::default();
         }
         config
     }
 
+    /// How its controls can be steered by another.
+    pub(crate) fn steering(&self) -> Steering {
+        if let Self::External(config) = self {
+            return config.steering;
+        }
+        let slope = MultipleTimeScaleConfig::steerable().contains(&self.name());
+        Steering { slope, ssthresh: slope && self.has_standard_slow_start() }
+    }
+
     /// What went wrong first in a control from outside, if anything did.
     pub fn fault(&self) -> Option<Fault> {
-        let Self::External(ExternalConfig { bound: Some(bound), .. }) = self else { return None };
+        let Self::External(ExternalConfig { bound: Some(bound), .. }) = self.innermost() else { return None };
         bound.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -159,6 +185,7 @@ pub struct ExternalControl {
     /// Of the last event that it heard of.
     now: Instant,
     needs: Needs,
+    steering: Steering,
     fault: Arc<Mutex<Option<Fault>>>,
     /// `None` from its fault on.
     control: Option<Box<dyn External>>,
@@ -174,6 +201,7 @@ impl ExternalControl {
             flow: start.flow,
             now: start.at,
             needs: config.needs,
+            steering: config.steering,
             fault: config.bound.as_ref().map(|bound| Arc::clone(&bound.fault)).unwrap_or_default(),
             control: None,
             says: Says { window: start.window, ssthresh: start.ssthresh, pacing_rate: None },
@@ -278,6 +306,18 @@ impl CongestionControl for ExternalControl {
             self.hear(said);
         }
         ended
+    }
+
+    fn set_slope(&mut self, slope: f64) {
+        if self.steering.slope {
+            self.call(|control| control.set_slope(slope));
+        }
+    }
+
+    fn set_ssthresh(&mut self, ssthresh: f64) {
+        if self.steering.ssthresh {
+            self.call(|control| control.set_ssthresh(ssthresh));
+        }
     }
 
     fn pacing_rate(&self) -> Option<f64> {

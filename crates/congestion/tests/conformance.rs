@@ -33,7 +33,11 @@ fn every_control_passes_the_kit() {
             for Checked { check, outcome } in check(&default_config(entry), extent) {
                 let media = default_config(entry).needs().arrival_times;
                 let not_asked = outcome == Outcome::NotAsked
-                    && (check.name == "answers_losses" || check.name == "recovers" && media);
+                    && match check.name {
+                        "recovers" => media,
+                        "slope" => !steerable().any(|steerable| steerable.name == entry.name),
+                        name => ["answers_losses", "ssthresh"].contains(&name),
+                    };
                 assert!(
                     outcome == Outcome::Passed || not_asked,
                     "{}: {}: {outcome:?}",
@@ -49,12 +53,25 @@ fn every_control_passes_the_kit() {
 fn controls_of_a_window_are_asked_to_answer_losses() {
     let extent = Extent { seed: 1, series: 0, events: 0, flight: Flight::Any };
     let not_asked = |entry: &&Entry| {
-        check(&default_config(entry), extent).iter().any(|checked| checked.outcome == Outcome::NotAsked)
+        let answers = check(&default_config(entry), extent);
+        let mut losses = answers.iter().filter(|checked| checked.check.name == "answers_losses");
+        losses.any(|checked| checked.outcome == Outcome::NotAsked)
     };
     let (excused, asked): (Vec<&Entry>, Vec<&Entry>) = CATALOG.iter().partition(not_asked);
     assert!(["bbr", "bbr3", "tcp_rate"].iter().all(|name| excused.iter().any(|entry| entry.name == *name)));
     assert!(["vegas", "fast"].iter().all(|name| asked.iter().any(|entry| entry.name == *name)));
     assert!(!excused.iter().any(|entry| default_config(entry).has_standard_slow_start()));
+}
+
+#[test]
+fn controls_of_a_window_are_asked_whether_slow_start_ends_at_ssthresh() {
+    let extent = Extent { seed: 1, series: 0, events: 0, flight: Flight::Any };
+    for name in ["reno", "cubic", "dctcp", "compound"] {
+        let entry = CATALOG.iter().find(|entry| entry.name == name).unwrap();
+        let answers = check(&default_config(entry), extent);
+        let asked = answers.iter().filter(|checked| checked.outcome == Outcome::Passed);
+        assert!(asked.map(|checked| checked.check.name).any(|name| name == "ssthresh"), "{name}");
+    }
 }
 
 proptest! {

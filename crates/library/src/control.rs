@@ -186,6 +186,18 @@ impl External for LibraryControl {
         self.call(function, |function, state, says| unsafe { function(state, says) })
     }
 
+    fn set_slope(&mut self, slope: f64) -> Said {
+        let function = self.library.table().set_slope;
+        self.call(function, |function, state, says| unsafe { function(state, slope, says) })
+            .unwrap_or(Ok(self.says))
+    }
+
+    fn set_ssthresh(&mut self, ssthresh: f64) -> Said {
+        let function = self.library.table().set_ssthresh;
+        self.call(function, |function, state, says| unsafe { function(state, ssthresh, says) })
+            .unwrap_or(Ok(self.says))
+    }
+
     fn read_variables(&self, reader: &mut Reader<'_>) {
         let Some(variables) = self.library.table().variables else { return };
         let mut values: Vec<(String, f64)> = Vec::new();

@@ -14,9 +14,11 @@ use abi::{
     NEEDS_RECOVERY_WINDOW, NEEDS_TIMESTAMPS, SYMBOL,
 };
 use control::LibraryControl;
-use parshall_congestion::external::{External, Maker, Says};
+use parshall_congestion::external::{External, Maker, Says, Steering};
 use parshall_congestion::{Needs, Start};
+use std::mem::{offset_of, size_of, MaybeUninit};
 use std::path::Path;
+use std::ptr;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -31,7 +33,7 @@ pub enum LibraryError {
     NoSymbol,
     /// It was built with another header.
     #[error(
-        "speaks version {0} of the interface, this is version {ABI}; build it with this parshall_control.h"
+        "speaks version {0} of the interface, versions 1 to {ABI} are known; build it with this parshall_control.h"
     )]
     OtherVersion(u32),
     /// A function is missing.
@@ -46,22 +48,42 @@ pub struct Library(Arc<Loaded>);
 /// What must stay loaded as long as one of its controls is there.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    table: *const Table,
+    table: Table,
     _library: libloading::Library,
 }
 
-// SAFETY: the table is constant and lives as long as the library; the header says that several controls may run at once.
-#[allow(unsafe_code)]
-unsafe impl Send for Loaded {}
-// SAFETY: as above.
-#[allow(unsafe_code)]
-unsafe impl Sync for Loaded {}
-
 impl Loaded {
-    #[allow(unsafe_code)]
     fn table(&self) -> &Table {
-        // SAFETY: checked when it was loaded; it lives as long as the library.
-        unsafe { &*self.table }
+        &self.table
+    }
+}
+
+/// Bytes of the table of a version of the interface.
+fn size_of_table(version: u32) -> Option<usize> {
+    match version {
+        1 => Some(offset_of!(Table, set_slope)),
+        ABI => Some(size_of::<Table>()),
+        _ => None,
+    }
+}
+
+/// The table of a library; functions that its version does not have are left out.
+///
+/// # Safety
+/// `found` is what the library's symbol returned.
+#[allow(unsafe_code)]
+unsafe fn copied(found: *const Table) -> Result<Table, LibraryError> {
+    // SAFETY: the version is the first field in every version of the table.
+    let Some(&version) = (unsafe { found.cast::<u32>().as_ref() }) else {
+        return Err(LibraryError::NoSymbol);
+    };
+    let size = size_of_table(version).ok_or(LibraryError::OtherVersion(version))?;
+    let mut table = MaybeUninit::<Table>::zeroed();
+    // SAFETY: the tables of all versions begin alike, that of this one has so many bytes, and a table of zeros is one
+    // without functions.
+    unsafe {
+        ptr::copy_nonoverlapping(found.cast::<u8>(), table.as_mut_ptr().cast::<u8>(), size);
+        Ok(table.assume_init())
     }
 }
 
@@ -77,14 +99,8 @@ impl Library {
         // SAFETY: the header declares the symbol so.
         let table = unsafe {
             let symbol = library.get::<unsafe extern "C" fn() -> *const Table>(SYMBOL.as_bytes());
-            symbol.map_err(|_| LibraryError::NoSymbol)?()
+            copied(symbol.map_err(|_| LibraryError::NoSymbol)?())?
         };
-        // SAFETY: the version is the first field in every version of the table.
-        match unsafe { table.cast::<u32>().as_ref() } {
-            None => return Err(LibraryError::NoSymbol),
-            Some(&ABI) => {}
-            Some(&other) => return Err(LibraryError::OtherVersion(other)),
-        }
         let loaded = Loaded { table, _library: library };
         let Table { create, destroy, on_ack, on_congestion, on_timeout, .. } = loaded.table();
         let functions = [
@@ -117,6 +133,12 @@ impl Library {
     /// Whether their slow start is the standard one, which another can replace.
     pub fn has_standard_slow_start(&self) -> bool {
         self.0.table().standard_slow_start != 0
+    }
+
+    /// How they can be steered by another control.
+    pub fn steering(&self) -> Steering {
+        let Table { set_slope, set_ssthresh, .. } = self.0.table();
+        Steering { slope: set_slope.is_some(), ssthresh: set_ssthresh.is_some() }
     }
 }
 

@@ -26,7 +26,7 @@ fn a_c_compiler_sees_the_same() {
         "parshall_says" Says: cwnd, ssthresh, pacing_rate, error;
         "parshall_parameter" Parameter: name, value;
         "parshall_control" Table: abi, needs, standard_slow_start, create, destroy, on_ack, on_congestion, on_timeout,
-            on_idle_restart, on_recovered, end_slow_start, variables;
+            on_idle_restart, on_recovered, end_slow_start, variables, set_slope, set_ssthresh;
     };
     let bits = [
         ("PARSHALL_CONTROL_ABI", abi::ABI),

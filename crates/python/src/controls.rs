@@ -164,6 +164,14 @@ impl PyControlLibrary {
     fn standard_slow_start(&self) -> bool {
         self.0.has_standard_slow_start()
     }
+
+    /// What it can be steered by.
+    #[getter]
+    fn steering(&self) -> Vec<&'static str> {
+        let steering = self.0.steering();
+        let named = [("slope", steering.slope), ("ssthresh", steering.ssthresh)];
+        named.into_iter().filter_map(|(name, steered)| steered.then_some(name)).collect()
+    }
 }
 
 /// A class whose objects are controls.
@@ -300,6 +308,14 @@ impl External for PyControl {
 
     fn end_slow_start(&mut self) -> Option<Said> {
         self.has("end_slow_start").then(|| self.call_first(&["end_slow_start"], ()))
+    }
+
+    fn set_slope(&mut self, slope: f64) -> Said {
+        self.call_first(&["set_slope"], (slope,))
+    }
+
+    fn set_ssthresh(&mut self, ssthresh: f64) -> Said {
+        self.call_first(&["set_ssthresh"], (ssthresh,))
     }
 
     /// `variables()` gives numbers by name.

@@ -1,4 +1,8 @@
 //! A small set of sequence ranges with a limit to its size.
+//!
+//! `parshall_tcp::ranges` has another one, for the packets of a simulated window: it counts on a span below 2^32, only ever removes
+//! from the front, and may grow. What is seen of a real connection has none of that: bytes that are far apart, parts taken out
+//! anywhere, and a sender that must not make an observer grow.
 
 /// Disjoint ranges `start..end` in order, no two of them adjacent, at most [`Ranges::LIMIT`].
 #[derive(Clone, Debug, Default)]

@@ -17,6 +17,10 @@ NEEDS = ("rate_samples", "pacing", "recovery_window", "timestamps", "accurate_ec
 """What a control may ask of the endpoint: the keys of `External.needs`."""
 
 
+STEERING = ("slope", "ssthresh")
+"""What `multiple_time_scale` may set: the keys of `External.steering`."""
+
+
 @dataclass(frozen=True)
 class External:
     """One control from outside."""
@@ -32,6 +36,8 @@ class External:
     needs: tuple[str, ...] = ()
     standard_slow_start: bool = False
     """Whether its slow start is that of RFC 5681, which another can replace."""
+    steering: tuple[str, ...] = ()
+    """What `multiple_time_scale` may set."""
     make: Any = field(default=None, compare=False)
     """A Python class or a loaded library; None: it is known by name only, and cannot be run."""
 
@@ -44,6 +50,7 @@ class External:
             "code": self.code,
             "needs": {need: need in self.needs for need in NEEDS},
             "standard_slow_start": self.standard_slow_start,
+            "steering": {what: what in self.steering for what in STEERING},
         }
 
     def described(self) -> dict[str, Any]:
@@ -54,6 +61,7 @@ class External:
             "code": self.code,
             "needs": self.needs,
             "standard_slow_start": self.standard_slow_start,
+            "steering": self.steering,
         }
 
 
@@ -68,7 +76,7 @@ def declare(controls: Iterable[External]) -> None:
 def remember(described: Iterable[Mapping[str, Any]]) -> None:
     """Accept the names of a recorded run, unless they are declared."""
     for each in described:
-        control = External(**{**each, "needs": tuple(each["needs"])})
+        control = External(**{**each, **{key: tuple(each.get(key, ())) for key in ("needs", "steering")}})
         _declared.setdefault(control.name, control)
 
 

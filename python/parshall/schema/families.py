@@ -126,7 +126,7 @@ def choice(family_name: str, what: str, role: str | None = None, only: tuple[str
     """The type of a field that holds one entry of a family, or one of those that are named."""
     entries = [entry for entry in family(family_name) if only is None or entry.name in only]
     names = tuple(entry.name for entry in entries)
-    open_to_others = family_name == "congestion_controls" and only is None
+    open_to_others = family_name == "congestion_controls"
     reader = _Choice(what, names, open_to_others)
     tagged = tuple(Annotated[_model(entry, role), Tag(f"<{entry.name}>")] for entry in entries)
     if open_to_others:

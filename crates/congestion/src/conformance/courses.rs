@@ -2,11 +2,11 @@
 
 use super::events::{Flight, Happening, TAKEN};
 use super::{Findings, Outcome, Watched, Which, STARTING};
-use crate::{CongestionControl, ControlConfig, Start};
+use crate::{CongestionControl, Control, ControlConfig, Start};
 
 /// Each tells a new control of a course of events, and judges its check.
-pub(super) const COURSES: [fn(&ControlConfig, &mut Findings); 4] =
-    [unused, answers_losses, recovers, idle_restart];
+pub(super) const COURSES: [fn(&ControlConfig, &mut Findings); 6] =
+    [unused, answers_losses, recovers, slope, ssthresh, idle_restart];
 
 /// One course of a new control with a window of ten packets.
 struct Course<'a> {
@@ -33,10 +33,20 @@ impl<'a> Course<'a> {
 
     /// Round trips without loss; `None`: the control failed.
     fn round_trips(&mut self, rounds: u32) -> Option<()> {
-        self.events += 1;
         self.watched.path.round_trips(&mut self.watched.control, rounds);
-        let happened = format!("{rounds} round trips without loss");
-        (!self.found.failed(&self.watched.config, self.events - 1, &happened)).then_some(())
+        self.happened(&format!("{rounds} round trips without loss"))
+    }
+
+    /// Another control steers it; `None`: the control failed.
+    fn steer(&mut self, what: &str, steer: impl FnOnce(&mut Control)) -> Option<()> {
+        steer(&mut self.watched.control);
+        self.happened(what)
+    }
+
+    /// What is no event of its own; `None`: the control failed.
+    fn happened(&mut self, what: &str) -> Option<()> {
+        self.events += 1;
+        (!self.found.failed(&self.watched.config, self.events - 1, &what)).then_some(())
     }
 
     fn in_flight(&self) -> u32 {
@@ -119,6 +129,55 @@ fn recovers(config: &ControlConfig, found: &mut Findings) {
         });
         Some(())
     });
+}
+
+/// For controls that can be steered so.
+fn slope(config: &ControlConfig, found: &mut Findings) {
+    if !config.steering().slope {
+        return found.set(Which::slope, Outcome::NotAsked);
+    }
+    let mut plain = None;
+    for slope in [1.0, 2.0] {
+        Course::new(Which::slope, config, found).walk(|course| {
+            course.round_trips(8)?;
+            course.tell(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
+            course.tell(Happening::Recovered)?;
+            course.steer("a slope is set", |control| control.set_slope(slope))?;
+            let before = course.window();
+            course.round_trips(20)?;
+            let added = course.window() - before;
+            let least = *plain.get_or_insert(added);
+            course.expect(slope == 1.0 || added > least, "20 round trips at twice the slope", || {
+                format!("{added:.1} packets were added, and {least:.1} at its own slope")
+            });
+            Some(())
+        });
+    }
+}
+
+/// For controls that can be steered so.
+fn ssthresh(config: &ControlConfig, found: &mut Findings) {
+    if !config.steering().ssthresh {
+        return found.set(Which::ssthresh, Outcome::NotAsked);
+    }
+    let mut short = None;
+    for ssthresh in [4.0, 40.0] {
+        Course::new(Which::ssthresh, config, found).walk(|course| {
+            course.round_trips(8)?;
+            course.tell(Happening::Timeout { in_flight: course.in_flight() })?;
+            course.steer("ssthresh is set", |control| control.set_ssthresh(ssthresh))?;
+            let told = course.watched.control.ssthresh();
+            course
+                .expect(told == ssthresh, "ssthresh is set", || format!("{ssthresh} packets became {told}"));
+            course.round_trips(5)?;
+            let window = course.window();
+            let least = *short.get_or_insert(window);
+            course.expect(ssthresh == 4.0 || window > least, "5 round trips after a timeout", || {
+                format!("the window is {window:.1} packets, and {least:.1} with ssthresh 4 instead of 40")
+            });
+            Some(())
+        });
+    }
 }
 
 /// A control that paces by a model of the path may keep it, as Linux does.

@@ -54,6 +54,8 @@ checks! {
     unused true "a window that is not used does not grow" "RFC 7661 §4.3";
     answers_losses true "a loss in each of 20 round trips halves the window at least" "RFC 9743 §5.1.1";
     recovers true "after a timeout, 100 round trips without loss give a window above 10 packets" "RFC 5681 §3.1";
+    slope true "twice the slope adds more to the window in 20 round trips of congestion avoidance" "docs/multiple_time_scale.md";
+    ssthresh true "a larger ssthresh, set after a timeout, lets slow start go further" "docs/multiple_time_scale.md";
     idle_restart false "after a pause the window is the restart window at most, and ssthresh what it was"
         "RFC 5681 §4.1";
 }

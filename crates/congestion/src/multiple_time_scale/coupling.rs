@@ -23,7 +23,7 @@ parshall_units::choice! {
 }
 
 impl CouplingKind {
-    fn steers_avoidance(self) -> bool {
+    pub(super) fn steers_avoidance(self) -> bool {
         match self {
             Self::CongestionAvoidance | Self::Both => true,
             Self::SlowStart | Self::Level => false,

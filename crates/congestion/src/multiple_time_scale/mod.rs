@@ -113,17 +113,18 @@ impl MultipleTimeScaleConfig {
         &self.control
     }
 
+    pub(crate) fn steered_mut(&mut self) -> &mut ControlConfig {
+        &mut self.control
+    }
+
+    /// The controls of the catalog that have an increase to be steered.
+    pub(crate) fn steerable() -> &'static [&'static str] {
+        Self::PARAMETERS[0].choices
+    }
+
     /// Refuses values within their ranges that contradict each other, and an interval below the RTT of the path.
     pub(crate) fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
-        let wrapped = Self::PARAMETERS[0].choices;
-        if !wrapped.contains(&self.control.name()) {
-            let accepted = format!(
-                "one of {}: what is steered is an increase, and {} has none",
-                wrapped.join(", "),
-                self.control.name()
-            );
-            return Err(ConfigError::new("control", self.control.name(), accepted));
-        }
+        self.check_steered()?;
         if self.interval < rtt {
             let accepted = format!("the longest RTT, {rtt}, or more");
             return Err(ConfigError::new("interval", self.interval, accepted));
@@ -145,6 +146,34 @@ impl MultipleTimeScaleConfig {
         self.check_slopes(levels)?;
         self.check_oracle()?;
         self.check_prior(levels)
+    }
+
+    fn check_steered(&self) -> Result<(), ConfigError> {
+        let found = |what: String| Err(ConfigError::new("control", self.control.name(), what));
+        if let ControlConfig::External(_) = &*self.control {
+            let steering = self.control.steering();
+            let asked = [
+                ("set_slope", self.coupling.steers_avoidance() && !steering.slope),
+                ("set_ssthresh", self.coupling.steers_slow_start() && !steering.ssthresh),
+            ];
+            return match asked.into_iter().find(|&(_, lacks)| lacks) {
+                Some((call, _)) => found(format!(
+                    "a control with {call}, by which the coupling \"{}\" steers: {} has none",
+                    self.coupling,
+                    self.control.name()
+                )),
+                None => Ok(()),
+            };
+        }
+        let wrapped = Self::steerable();
+        if !wrapped.contains(&self.control.name()) {
+            return found(format!(
+                "one of {}: what is steered is an increase, and {} has none",
+                wrapped.join(", "),
+                self.control.name()
+            ));
+        }
+        Ok(())
     }
 
     fn check_level(&self) -> Result<(), ConfigError> {

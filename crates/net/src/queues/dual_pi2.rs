@@ -26,6 +26,10 @@
 //! when the sum reaches 1. Here the sums of marking and of dropping in the L4S queue are kept apart. The updates are made up for at
 //! the next arrival or departure, each with the delays of its own moment: in between, the packet at the head of a
 //! queue does not change. The probability stays within 0 and 1.
+//!
+//! Th_len (`lq.len()` counts what is left behind) and the branch for overload were held against the RFC's pseudocode as two other
+//! implementations quote it or write it out, a DualPI2 of ns-3 and the one in picoquic's tests. `recur` hits above 1 there, and from 1 on here:
+//! a packet earlier, once.
 
 use super::departure::Fifo;
 use super::proportional_integral::Gains;

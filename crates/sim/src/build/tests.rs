@@ -94,6 +94,54 @@ fn the_memory_is_estimated_by_flow() {
     assert!((1000..4000).contains(&many.bytes_each), "{}", many.bytes_each);
 }
 
+/// Longest RTT of a group of three flows with these RTTs, and the refusal, if it is refused.
+fn longest(rtts: Value) -> (Duration, Option<String>) {
+    let mut some = sound();
+    some["flows"][0]["count"] = json!(3);
+    some["flows"][0]["rtt_ps"] = rtts;
+    let scenario = read(&some);
+    let sound = network(&read(&sound()), 0).unwrap();
+    let longest = GroupPlan::new(&scenario, 0, 0, &sound.links).longest_rtt().unwrap();
+    (longest, check(&scenario).err().map(|error| error.to_string()))
+}
+
+#[test]
+fn the_longest_and_the_shortest_rtt_of_a_group_bound_it() {
+    // The links of its path take 7 ms.
+    let (short, fits) = (6 * MS, 8 * MS);
+    let ms = Duration::from_millis;
+    for first in [short, fits] {
+        let (longest, refused) = longest(json!({"linear": {"first": first, "step": 10 * MS}}));
+        assert_eq!(longest, Duration::from_ps(first) + ms(20));
+        assert_eq!(refused.is_some(), first == short, "{refused:?}");
+    }
+    assert_eq!(longest(json!({"list": [fits, 50 * MS, 30 * MS]})), (ms(50), None));
+    assert!(longest(json!({"list": [fits, short, 30 * MS]})).1.is_some());
+    assert_eq!(longest(json!({"uniform": {"low": fits, "high": 40 * MS}})), (ms(40), None));
+}
+
+#[test]
+fn values_that_are_drawn_lie_within_their_bounds() {
+    let rtts = |spread: Value| {
+        let mut some = sound();
+        some["flows"][0]["rtt_ps"] = spread;
+        let scenario = read(&some);
+        let network = network(&read(&sound()), 0).unwrap();
+        let group = GroupPlan::new(&scenario, 0, 0, &network.links);
+        let drawn: Vec<Duration> = (0..2).map(|index| group.rtt(index).unwrap()).collect();
+        (drawn, group.longest_rtt().unwrap())
+    };
+    let (low, high) = (Duration::from_millis(80), Duration::from_millis(90));
+    let (drawn, _) = rtts(json!({"uniform": {"low": low.as_ps(), "high": high.as_ps()}}));
+    assert!(drawn.iter().all(|rtt| (low..high).contains(rtt)) && drawn[0] != drawn[1], "{drawn:?}");
+    let uniform = json!({"name": "uniform", "low": 0.02, "high": 0.2});
+    let (drawn, longest) = rtts(json!({"distribution": {"of": uniform, "min_ps": 10 * MS}}));
+    assert!(drawn[0] != drawn[1] && drawn.iter().max() == Some(&longest), "{drawn:?}, {longest}");
+    let small = json!({"name": "constant", "value": 0.001});
+    let (drawn, _) = rtts(json!({"distribution": {"of": small, "min_ps": 10 * MS}}));
+    assert_eq!(drawn, [Duration::from_millis(10); 2]);
+}
+
 proptest! {
     #[test]
     fn the_legs_and_the_links_make_up_the_rtt(private in 0u64..1 << 40, contended: bool) {

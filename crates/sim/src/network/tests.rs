@@ -3,10 +3,13 @@
 //! Unless something else is said: links propagate for 1 ms, RTTs are 100 ms, so a flow has four private legs of (100 - 1 - 1) / 4 =
 //! 24.5 ms; a packet of 1500 bytes takes 12 ms at 1 Mbit/s; hosts take no time.
 
+mod departure;
+
 use crate::event::Entity;
 use crate::network::Network;
 use crate::random::Streams;
 use crate::results::{link_row, Measured};
+use crate::shared::Core;
 use crate::testing::{
     datagram_group, drop_tail, everything, link, network, read, run, scenario, tcp_group, MS,
 };
@@ -54,6 +57,12 @@ fn the_times_of_one_packet() {
     let (reaches_link, entity) = network.next_event().unwrap();
     assert_eq!(reaches_link, at(12 + 245), "1.2 ms on the access link, and the first leg");
     assert!(matches!(entity, Entity::Line(_, 0)));
+    advance(&mut network, reaches_link);
+    assert_eq!(
+        network.next_event().unwrap().0,
+        reaches_link,
+        "what happens before that moment has happened, no more"
+    );
     advance(&mut network, at(12 + 245 + 120));
     network.links[0].link.advance(at(257 + 120));
     assert_eq!(network.links[0].link.queued(), 1, "its last bit leaves now");
@@ -135,6 +144,8 @@ fn acks_wait_in_the_queue_of_their_own_way() {
     assert_eq!(completed(&network), [at(left[1] + 10 + 245)]);
     let statistics = network.endpoints.tcp.flows[0].sender.statistics();
     assert_eq!(statistics.min_rtt(), Some(Duration::from_ps((left[0] + 10 + 245) * MS / 10)));
+    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network));
+    assert_eq!(row.rtt_base_s, Some(0.1), "the links of both ways are part of it");
     let back = link_row(&mut network.links[1], Instant::ZERO, at(10_000));
     assert_eq!((back.arrivals_packets, back.forwarded_bytes), (2, 80));
     assert_eq!(network.links[1].probe.delays.max(), Some(Duration::from_millis(4)));
@@ -172,12 +183,66 @@ fn a_flow_that_starts_late() {
 
 #[test]
 fn a_flow_that_starts_after_the_end_sends_nothing() {
-    let mut never = tcp_group("never", 1, &transfer(&[1460]));
-    never["start_ps"] = json!({"constant": 2000 * MS});
-    let mut network = network(&one_link(&[never], 2000), 0);
-    assert!(network.next_event().is_none());
-    network.end().unwrap();
-    assert_eq!(network.links[0].link.measured(at(20_000)).0.arrivals, 0);
+    for start in [2000, 3000] {
+        let mut never = tcp_group("never", 1, &transfer(&[1460]));
+        never["start_ps"] = json!({"constant": start * MS});
+        let mut network = network(&one_link(&[never], 2000), 0);
+        assert!(network.next_event().is_none());
+        network.end().unwrap();
+        assert_eq!(network.links[0].link.measured(at(20_000)).0.arrivals, 0);
+        let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network));
+        assert_eq!(row.start_s, 2.0, "it had not come by the end");
+    }
+}
+
+#[test]
+fn what_arrives_at_the_end_is_not_counted() {
+    // The packet is received at 62 ms, and acknowledged at 112 ms.
+    for (end_ps, delivered, acknowledged) in
+        [(62 * MS, 0, 0), (62 * MS + 1, 1460, 0), (112 * MS, 1460, 0), (112 * MS + 1, 1460, 1)]
+    {
+        let mut short = one_link(&[tcp_group("one", 1, &transfer(&[1460]))], 1000);
+        short["duration_ps"] = json!(end_ps);
+        let network = run(&short, 0);
+        let flow = &network.endpoints.tcp.flows[0];
+        assert_eq!(
+            (flow.delivered_measured(), flow.application.index),
+            (delivered, acknowledged),
+            "{end_ps}"
+        );
+    }
+}
+
+#[test]
+fn acks_do_not_overtake_each_other_in_their_host() {
+    let mut group = tcp_group("ten", 1, &transfer(&[10 * 1460]));
+    group["reverse_path"] = json!([1]);
+    group["processing_ps"] = json!(5 * MS);
+    let links = [link("forth", 1000 * MBIT, &drop_tail(100)), link("back", MBIT, &drop_tail(100))];
+    let mut network = network(&scenario(&links, &[group], 1000), 0);
+    advance(&mut network, at(300));
+    let acks = &network.endpoints.tcp.flows[0].acks;
+    assert_eq!(acks.len(), 10);
+    assert!(acks.iter().map(|(ack, _)| ack.at).is_sorted());
+}
+
+#[test]
+fn the_end_waits_for_the_flow_that_is_done_last_whoever_says_so_first() {
+    let mut core = Core::new(at(0), at(10_000), 0);
+    core.wait_for(2);
+    core.awaited_is_done(at(50));
+    core.awaited_is_done(at(30));
+    assert_eq!(core.queue.peek().map(|(when, _)| when), Some(at(50)));
+}
+
+#[test]
+fn a_host_may_hold_packets_when_the_last_link_is_idle() {
+    let reserve = |processing_ps| {
+        let mut group = tcp_group("group", 1, &transfer(&[1460]));
+        group["processing_ps"] = json!(processing_ps);
+        network(&one_link(&[group], 1000), 0).all_delivered(at(7))
+    };
+    assert_eq!(reserve(5 * MS), reserve(0) + Duration::from_millis(5));
 }
 
 #[test]
@@ -278,6 +343,20 @@ fn the_warm_up_ends_before_the_packets_of_that_moment() {
         let counted = network.links[0].link.measured(at(30_000)).0.arrivals;
         let flow = &network.endpoints.datagrams.flows[0];
         assert_eq!((flow.sent, counted, flow.delivered), (sent, arrivals, delivered * 472), "{warm_up}");
+        assert_eq!(network.links[0].probe.delays.count(), arrivals, "{warm_up}");
+    }
+    // A packet of TCP is received at 62 ms, and acknowledged at 112 ms.
+    for (warm_up_ps, received, rtt) in [
+        (62 * MS, 1500, Some(0.112)),
+        (62 * MS + 1, 0, Some(0.112)),
+        (112 * MS, 0, Some(0.112)),
+        (112 * MS + 1, 0, None),
+    ] {
+        let mut one = one_link(&[tcp_group("one", 1, &transfer(&[1460]))], 1000);
+        one["warm_up_ps"] = json!(warm_up_ps);
+        let network = run(&one, 0);
+        let flow = &network.endpoints.tcp.flows[0];
+        assert_eq!((flow.received, flow.sender.statistics().mean_rtt_s()), (received, rtt), "{warm_up_ps}");
     }
 }
 

@@ -214,7 +214,7 @@ mod tests {
                 waited_ps: f64::from(waited) * 1e6,
                 waited_packets: arrivals,
                 classes: Some([(arrivals, dropped), (arrivals / 2, 0)]),
-                variables: Vec::new(),
+                variables: vec![("average", f64::from(queue))],
             },
         );
         prop::collection::vec(bin, 1..50)
@@ -236,6 +236,18 @@ mod tests {
             probe.join_bins(factor);
             prop_assert_eq!(probe.kept.len(), bins.len().div_ceil(factor));
             prop_assert_eq!(sum(&probe.kept), sum(&bins)); // whole numbers: sums are exact
+            let counts = |bins: &[LinkBin]| {
+                bins.iter().fold([0; 6], |sum, bin| {
+                    let [within, beyond] = bin.classes.unwrap();
+                    let [a, b, c, d, e, f] = sum;
+                    let [g, h] = [within.0 + beyond.0, within.1 + beyond.1];
+                    let bytes = bin.forwarded_bytes;
+                    [a + bin.arrivals, b + bin.dropped, c + bytes, d + bin.waited_packets, e + g, f + h]
+                })
+            };
+            prop_assert_eq!(counts(&probe.kept), counts(&bins));
+            let last = |bins: &[LinkBin]| bins.last().unwrap().variables.clone();
+            prop_assert_eq!(last(&probe.kept), last(&bins));
             let mean = |bins: &[LinkBin]| {
                 let rows = bins.iter().map(|bin| bin.row(&"link".into()));
                 rows.map(|row| row.mean_queue_packets * row.bin_s).sum::<f64>()

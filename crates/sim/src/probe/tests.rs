@@ -59,6 +59,8 @@ fn bins_of_a_link_hold_what_came_in_their_time() {
         assert!(near("mean_queueing_delay_s", 0.3e-3));
         assert_eq!(floats(&bins, "rate_bps").value(bin), 2.5e6);
     }
+    // In the bin in which the warm-up ends: twelve pairs of after it, and 0.1 ms of the one before.
+    assert!((floats(&bins, "mean_queue_packets").value(2) - (12.0 * 0.6 + 0.1) / 100.0).abs() < 1e-12);
 }
 
 #[test]
@@ -110,4 +112,131 @@ fn rounds_hold_what_was_sent_in_a_round_trip() {
     assert_eq!(windows, [10, 20], "slow start doubles the initial window");
     let starts: Vec<f64> = floats(&rounds, "start_s").values().to_vec();
     assert_eq!(starts, [0.0, 0.100_012], "a round ends when its first packet is acknowledged");
+}
+
+/// A transfer of 60 packets and one more, of which the queue drops the last three packets of the second round trip; all is over by 1.4 s.
+/// (The k-th pair of that round finds k packets, the one that is about to leave included.) Another flow begins at 1.5 s.
+fn one_loss(warm_up_ms: u64) -> Value {
+    let mut sixty = tcp_group("sixty", 2, &json!({"name": "transfer", "sizes": [60 * 1460, 1460]}));
+    sixty["start_ps"] = json!({"list": [0, 1500 * MS]});
+    sixty["tcp"]["persistent"] = json!(true);
+    sixty["tcp"]["receive_window"] = json!(20);
+    let mut scenario = scenario(&[link("link", 1_000_000_000, &drop_tail(10))], &[sixty], 1900);
+    scenario["warm_up_ps"] = json!(warm_up_ms * MS);
+    scenario["probes"]["rounds_flows"] = json!(1);
+    scenario["probes"]["flow_samples"] = json!({"every": 100 * MS});
+    scenario["probes"]["flows_sampled"] = json!(1);
+    scenario["probes"]["transfers"] = json!(true);
+    scenario
+}
+
+#[test]
+fn a_loss_belongs_to_the_round_in_which_the_packet_was_sent() {
+    for warm_up_ms in [0, 50] {
+        let rounds = table(&one_loss(warm_up_ms), "rounds");
+        let windows = rounds["window_packets"].as_primitive::<UInt32Type>().values().to_vec();
+        assert_eq!(windows[..2], [10, 20], "the warm-up changes no round");
+        let lost: Vec<bool> = rounds["lost"].as_boolean().iter().map(Option::unwrap).collect();
+        assert_eq!(lost.iter().position(|&lost| lost), Some(1));
+        assert_eq!(lost.iter().filter(|&&lost| lost).count(), 1);
+        let flows = rounds["flow"].as_primitive::<UInt32Type>().values();
+        assert!(flows.iter().all(|&flow| flow == 0), "of one flow, as asked");
+    }
+}
+
+#[test]
+fn samples_and_transfers_keep_counting_when_the_warm_up_ends() {
+    for warm_up_ms in [0, 150, 350, 450, 550, 1400] {
+        let scenario = one_loss(warm_up_ms);
+        let samples = table(&scenario, "flow_samples");
+        let retransmissions = numbers(&samples, "retransmissions");
+        assert_eq!((samples.num_rows(), retransmissions.value(15)), (19, 3), "of one flow, as asked");
+        let transfers = table(&scenario, "transfers");
+        let of = |row, column| numbers(&transfers, column).value(row);
+        // The second one of a connection does not count what the first one did.
+        let first = ["packets_sent", "retransmissions"].map(|column| of(0, column));
+        let second = ["packets_sent", "retransmissions"].map(|column| of(1, column));
+        assert_eq!((first, second), ([63, 3], [1, 0]), "warm-up of {warm_up_ms} ms");
+        // The other flow has not ended its first transfer.
+        let completed = floats(&transfers, "completion_s");
+        let last = transfers.num_rows() - 1;
+        assert_eq!((last, completed.is_null(last), completed.is_null(0)), (2, true, false));
+    }
+}
+
+#[test]
+fn a_bin_has_the_waits_of_its_own_packets() {
+    let mut pairs = tcp_group("pairs", 4, &json!({"name": "transfer", "sizes": [1460]}));
+    pairs["start_ps"] = json!({"list": [0, 2 * MS, 200 * MS, 208 * MS]});
+    let mut asked = scenario(&[link("link", 1_000_000, &drop_tail(9))], &[pairs], 400);
+    asked["probes"]["link_samples"] = json!({"every": 100 * MS});
+    let bins = table(&asked, "link_samples");
+    // A packet takes 12 ms. Of each pair, the first one does not wait.
+    let waits: Vec<Option<f64>> = floats(&bins, "mean_queueing_delay_s").iter().collect();
+    assert_eq!(waits, [Some(0.005), None, Some(0.002), None]);
+}
+
+#[test]
+fn bins_are_joined_whenever_there_are_many() {
+    let mut long = pairs();
+    long["duration_ps"] = json!(2500 * MS);
+    long["warm_up_ps"] = json!(0);
+    long["probes"]["link_samples"] = json!({"fitted": MS});
+    let bins = table(&long, "link_samples");
+    // 2000 bins of 1 ms become 1000 of 2 ms; 250 more come, and all are written in twos.
+    assert_eq!(bins.num_rows(), 625);
+    assert!(floats(&bins, "bin_s").values().iter().all(|width| (width - 0.004).abs() < 1e-12));
+    // Pairs come from 4.5 and 5.5 ms on, each 4 ms, before 2500 ms.
+    assert_eq!(numbers(&bins, "arrivals_packets").values().iter().sum::<u64>(), 2 * 624);
+}
+
+#[test]
+fn losses_of_the_medium_are_losses_of_a_class() {
+    let mut marked = tcp_group("marked", 3, &json!({"name": "bulk"}));
+    marked["marker"] = json!({"name": "token_bucket", "rate": 100_000, "burst": 6000});
+    let mut lossy = scenario(&[link("link", 1_000_000, &drop_tail(9))], &[marked], 2000);
+    lossy["links"][0]["loss"] = json!({"name": "bernoulli", "probability": 0.1});
+    lossy["probes"]["link_samples"] = json!({"every": 100 * MS});
+    let bins = table(&lossy, "link_samples");
+    let of = |column| numbers(&bins, column).values();
+    assert!(of("dropped_packets").iter().sum::<u64>() > 5);
+    for bin in 0..bins.num_rows() {
+        let classes = of("dropped_in_packets")[bin] + of("dropped_out_packets")[bin];
+        assert_eq!(classes, of("dropped_packets")[bin], "bin {bin}");
+    }
+}
+
+#[test]
+fn a_marker_is_sampled_after_the_packets_of_that_moment_until_the_end() {
+    // Packets leave a slow access link each 12 ms, the first one at 12 ms; the fifth one at 60 ms is on its way when it ends.
+    let mut marked = tcp_group("marked", 1, &json!({"name": "transfer", "sizes": [10 * 1460]}));
+    marked["rtt_ps"] = json!({"constant": 3 * MS});
+    marked["access_bps"] = json!(1_000_000);
+    marked["marker"] = json!({"name": "token_bucket", "rate": 8000, "burst": 9000});
+    let mut asked = scenario(&[link("link", 100_000_000, &drop_tail(9))], &[marked], 58);
+    asked["probes"]["flow_samples"] = json!({"every": MS});
+    asked["probes"]["flows_sampled"] = json!(1);
+    asked["probes"]["internals"] = json!(true);
+    let internals = table(&asked, "internals");
+    let names = internals["variable"].as_string::<i32>();
+    let rows: Vec<usize> = (0..internals.num_rows()).filter(|&row| names.value(row) == "tokens").collect();
+    let of = |column, row| floats(&internals, column).value(row);
+    let times: Vec<u64> = rows.iter().map(|&row| (of("time_s", row) * 1e3).round() as u64).collect();
+    assert_eq!(times, (0..58).collect::<Vec<u64>>());
+    // A bucket of 9000 bytes, full at the beginning, gains a byte a millisecond.
+    assert_eq!([11, 12].map(|at| of("value", rows[at])), [9000.0, 9000.0 - 1500.0]);
+}
+
+#[test]
+fn inner_variables_are_those_of_the_control() {
+    let mut controlled = datagram_group("controlled", 1, 1);
+    controlled["workload"] = json!({"name": "rate_controlled"});
+    controlled["congestion_control"] = json!({"name": "tfrc", "intervals": 8});
+    let mut asked = scenario(&[link("link", 1_000_000, &drop_tail(9))], &[controlled], 1000);
+    asked["probes"]["flow_samples"] = json!({"every": 100 * MS});
+    asked["probes"]["flows_sampled"] = json!(1);
+    asked["probes"]["internals"] = json!(true);
+    let internals = table(&asked, "internals");
+    let names: Vec<&str> = internals["variable"].as_string::<i32>().iter().map(Option::unwrap).collect();
+    assert_eq!(names.iter().filter(|&&name| name == "event_rate").count(), 10);
 }

@@ -67,6 +67,31 @@ fn the_delays_are_those_of_the_packets_accepted() {
 }
 
 #[test]
+fn what_is_lost_on_the_medium_does_not_reach_the_queue() {
+    let (_, link) = rows(&mut run(&scenario(&drop_tail(20), 1.0, 0), 0));
+    assert!(link.arrivals_packets > 0 && link.medium_losses_packets == link.arrivals_packets);
+    assert_eq!(link.mean_queue_at_arrival_packets, None);
+}
+
+#[test]
+fn each_packet_of_a_class_is_dropped_delivered_or_on_its_way() {
+    for queue in [drop_tail(5), codel(5)] {
+        let mut marked = scenario(&queue, 0.02, 0);
+        marked["duration_ps"] = json!(60_000 * MS);
+        marked["flows"][1]["start_ps"] = json!({"constant": 60_000 * MS}); // all transfers come to their end
+        let (flows, _) = rows(&mut run(&marked, 0));
+        for flow in &flows[..3] {
+            let of = |counts: [Option<u64>; 2]| counts.map(Option::unwrap).iter().sum::<u64>();
+            let sent = of([flow.sent_in_packets, flow.sent_out_packets]);
+            let dropped = of([flow.dropped_in_packets, flow.dropped_out_packets]);
+            let delivered = of([flow.delivered_in_packets, flow.delivered_out_packets]);
+            assert_eq!((sent, dropped), (flow.packets_sent.unwrap(), flow.packets_dropped.unwrap()));
+            assert!(dropped > 0 && delivered == sent - dropped, "{flow:?}");
+        }
+    }
+}
+
+#[test]
 fn a_syn_cannot_be_marked() {
     let mut marks_all =
         scenario(&json!({"name": "step", "limit": {"packets": 1000}, "threshold": 0}), 0.0, 0);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct mine {
-    double cwnd, ssthresh, increase;
+    double cwnd, ssthresh, increase, slope;
 };
 
 static void say(const struct mine *mine, struct parshall_says *says) {
@@ -26,7 +26,7 @@ static void *create(const struct parshall_start *start, const struct parshall_pa
         says->error = "no memory";
         return NULL;
     }
-    *mine = (struct mine){start->cwnd, start->ssthresh, 1.0};
+    *mine = (struct mine){start->cwnd, start->ssthresh, 1.0, 1.0};
     for (uint64_t i = 0; i < count; i++) {
         if (strcmp(given[i].name, "increase")) {
             says->error = "accepted parameters: increase";
@@ -43,7 +43,7 @@ static void *create(const struct parshall_start *start, const struct parshall_pa
 static void on_ack(void *state, const struct parshall_ack *ack, struct parshall_says *says) {
     struct mine *mine = state;
     if (ack->may_grow)
-        mine->cwnd += mine->cwnd < mine->ssthresh ? ack->credit : mine->increase * ack->credit / mine->cwnd;
+        mine->cwnd += mine->cwnd < mine->ssthresh ? ack->credit : mine->increase * (mine->slope * ack->credit) / mine->cwnd;
     say(mine, says);
 }
 
@@ -65,6 +65,20 @@ static void on_timeout(void *state, const struct parshall_congestion *event, str
     say(mine, says);
 }
 
+/* multiple_time_scale steers: what congestion avoidance adds is multiplied by this from now on. */
+static void set_slope(void *state, double slope, struct parshall_says *says) {
+    struct mine *mine = state;
+    mine->slope = slope;
+    say(mine, says);
+}
+
+/* multiple_time_scale steers: slow start ends at this window from now on. */
+static void set_ssthresh(void *state, double ssthresh, struct parshall_says *says) {
+    struct mine *mine = state;
+    mine->ssthresh = ssthresh;
+    say(mine, says);
+}
+
 const struct parshall_control *parshall_control(void) {
     static const struct parshall_control control = {
         .abi = PARSHALL_CONTROL_ABI,
@@ -73,6 +87,8 @@ const struct parshall_control *parshall_control(void) {
         .on_ack = on_ack,
         .on_congestion = on_congestion,
         .on_timeout = on_timeout,
+        .set_slope = set_slope,
+        .set_ssthresh = set_ssthresh,
     };
     return &control;
 }

@@ -15,8 +15,9 @@
 
 #include <stdint.h>
 
-/* Goes up when anything below changes. */
-#define PARSHALL_CONTROL_ABI 1
+/* Goes up when anything below changes. What a version adds stands at the end of struct parshall_control: libraries of older versions
+ * are loaded, and lack what came after them. */
+#define PARSHALL_CONTROL_ABI 2
 
 /* What a control may need of the endpoint: bits of `needs`. */
 #define PARSHALL_NEEDS_RATE_SAMPLES 1u    /* every ACK that reports deliveries, with a rate sample */
@@ -105,6 +106,10 @@ struct parshall_control {
     void (*on_recovered)(void *, struct parshall_says *);
     void (*end_slow_start)(void *, struct parshall_says *);
     void (*variables)(const void *, parshall_reader, void *context);
+
+    /* Since version 2. With these, multiple_time_scale can steer the control. */
+    void (*set_slope)(void *, double slope, struct parshall_says *);       /* what congestion avoidance adds is multiplied by it from now on */
+    void (*set_ssthresh)(void *, double ssthresh, struct parshall_says *); /* slow start ends at this window from now on */
 };
 
 #endif

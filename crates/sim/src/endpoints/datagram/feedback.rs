@@ -6,6 +6,10 @@
 //! A receiver that got nothing says nothing. A sender that heard nothing for four round trips, and the time of two packets, takes
 //! that for a timeout (RFC 5348 §4.3).
 //!
+//! *Measured here*, not by `parshall_signals`: the delivery rate is the receiver's, of what arrived in its interval; that of a TCP sender
+//! follows from the times of packets and their ACKs, which reports do not have. The smoothed RTT is rounded down, in whole
+//! picoseconds, where TCP's is rounded towards the old value.
+//!
 //! *Time.* The sender is run as of the moment at which what it sends reaches the first link, as in the rest of
 //! [`flow`](super::flow): a report that reaches it at t is an event at t + its first leg. At that moment
 //! everything that arrived in the report's interval has passed its last link.

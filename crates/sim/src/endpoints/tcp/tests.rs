@@ -123,3 +123,104 @@ fn each_arrival_of_an_open_loop_takes_an_idle_connection_or_a_new_one() {
     assert!(connections[0] >= 5 && connections[1] <= 3, "{connections:?}");
     assert_eq!(busy.core.flows as usize, connections[0]);
 }
+
+#[test]
+fn what_is_left_of_an_earlier_connection_is_not_received() {
+    let mut group = sends(&[1, 1]);
+    group["tcp"]["initial_rto"] = json!(100 * MS);
+    // Each packet is sent again 100 ms after it, too early, and acknowledged at 112 ms. So the first one sent again arrives when the
+    // next connection is there; the second one is one of its own connection.
+    let network = alone(1_000_000, group, 1000);
+    assert_eq!(flow(&network).sender.statistics().packets_sent, 4);
+    assert_eq!(flow(&network).received, 3 * 1500);
+}
+
+#[test]
+fn an_ack_that_waits_goes_first_when_the_mark_changes() {
+    for (threshold, acks) in [(100, 1), (1, 2)] {
+        let mut group = sends(&[2]);
+        for key in ["ecn", "accurate_ecn"] {
+            group["tcp"][key] = json!(true);
+        }
+        group["tcp"]["delayed_ack"] = json!(40 * MS);
+        group["congestion_control"] = json!({"name": "dctcp", "gain": 0.0625, "initial_alpha": 1.0});
+        group["reverse_path"] = json!([1]);
+        // The second packet finds the first one. If that marks it, each has an ACK of its own (RFC 8257 §3.2).
+        let step = json!({"name": "step", "limit": {"packets": 9}, "threshold": threshold});
+        let links = [link("forth", 1_000_000, &step), link("back", 1_000_000, &drop_tail(9))];
+        let mut network = run(&scenario(&links, &[group], 1000), 0);
+        assert_eq!(network.links[1].link.measured(us(1_000_000)).0.arrivals, acks, "{threshold}");
+    }
+}
+
+#[test]
+fn a_lost_syn_costs_the_initial_window() {
+    // The packet of a flow that began 2 ms before is in transmission when the SYN comes.
+    let mut connects = sends(&[10]);
+    connects["tcp"]["handshake"] = json!(true);
+    connects["start_ps"] = json!({"constant": 2 * MS});
+    let lost = scenario(&[link("link", 1_000_000, &drop_tail(1))], &[sends(&[1]), connects], 1200);
+    let network = run(&lost, 0);
+    // The second SYN goes a second later, and is answered 100.32 ms after that: then one packet goes (RFC 5681 §3.1).
+    let statistics = network.endpoints.tcp.flows[1].sender.statistics();
+    assert_eq!((statistics.syns, statistics.packets_sent), (2, 2 + 1));
+}
+
+#[test]
+fn delays_are_those_of_data() {
+    let mut group = sends(&[1]);
+    group["tcp"]["handshake"] = json!(true);
+    let mut measured = scenario(&[link("link", 1_000_000, &drop_tail(9))], &[group], 1000);
+    measured["probes"]["latency"] = json!(true);
+    // 24.5 + 12 + 1 + 24.5 ms
+    assert_eq!(run(&measured, 0).core.latency.unwrap().of(0).mean_s(), Some(0.062));
+}
+
+#[test]
+fn a_mark_is_echoed_and_a_syn_answered_on_a_contended_way_back() {
+    let mut group = sends(&[20]);
+    group["reverse_path"] = json!([1]);
+    group["tcp"]["handshake"] = json!(true);
+    group["tcp"]["ecn"] = json!(true);
+    let step = json!({"name": "step", "limit": {"packets": 99}, "threshold": 1});
+    let links = [link("forth", 1_000_000, &step), link("back", 1_000_000, &drop_tail(99))];
+    let network = run(&scenario(&links, &[group], 3000), 0);
+    let statistics = flow(&network).sender.statistics();
+    assert_eq!((flow(&network).application.index, statistics.timeouts, statistics.syns), (1, 0, 1));
+    assert!(statistics.ecn_reductions > 0);
+}
+
+/// Transfers of 30 packets with pauses of 5 s between them.
+fn with_pauses(persistent: bool) -> Network {
+    let size = json!({"name": "constant", "value": 30.0 * 1460.0});
+    let off = json!({"name": "constant", "value": 5.0});
+    let mut group =
+        tcp_group("pauses", 1, &json!({"name": "on_off", "size": size, "size_granularity": 1, "off": off}));
+    group["tcp"]["persistent"] = json!(persistent);
+    alone(1_000_000_000, group, 9000)
+}
+
+#[test]
+fn a_pause_takes_the_window_to_the_restart_window() {
+    for persistent in [true, false] {
+        let network = with_pauses(persistent);
+        let flow = flow(&network);
+        // One transfer ended; the next began 5 s later, and ended after the same two round trips: RFC 5681 §4.1.
+        assert_eq!(flow.application.index, 2);
+        let once = Duration::from_ps((100_012 + 24_500 + 20 * 12 + 75_500) * MS / 1000);
+        assert_eq!(flow.application.begun, us(0) + once + Duration::from_secs(5) + once, "{persistent}");
+    }
+}
+
+#[test]
+fn an_ssthresh_that_is_kept_is_where_the_next_connection_starts_from() {
+    // In slow start the queue drops the last packets of the second round trip; from an ssthresh, it drops nothing.
+    for (cached, losses) in [("off", 2), ("last", 1)] {
+        let mut group = sends(&[60, 60]);
+        group["tcp"]["receive_window"] = json!(20);
+        group["tcp"]["ssthresh_cached"] = json!(cached);
+        let network = run(&scenario(&[link("link", 1_000_000_000, &drop_tail(10))], &[group], 3000), 0);
+        let flow = flow(&network);
+        assert_eq!((flow.application.index, flow.sender.statistics().loss_events), (2, losses), "{cached}");
+    }
+}

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_void};
 
 /// `PARSHALL_CONTROL_ABI`
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// The one symbol of a library.
 pub const SYMBOL: &str = "parshall_control";
 
@@ -73,6 +73,7 @@ pub type Reader = extern "C" fn(context: *mut c_void, name: *const c_char, value
 
 /// Functions that a library must have are optional here too: it may leave them out.
 #[repr(C)]
+#[derive(Debug)]
 pub struct Table {
     pub abi: u32,
     pub needs: u32,
@@ -87,4 +88,7 @@ pub struct Table {
     pub on_recovered: Option<unsafe extern "C" fn(*mut c_void, *mut Says)>,
     pub end_slow_start: Option<unsafe extern "C" fn(*mut c_void, *mut Says)>,
     pub variables: Option<unsafe extern "C" fn(*const c_void, Reader, *mut c_void)>,
+    /// Since version 2.
+    pub set_slope: Option<unsafe extern "C" fn(*mut c_void, f64, *mut Says)>,
+    pub set_ssthresh: Option<unsafe extern "C" fn(*mut c_void, f64, *mut Says)>,
 }

@@ -86,6 +86,16 @@ unsafe extern "C" fn on_timeout(held: *mut c_void, event: *const Congestion, say
     held.call(says, |control| control.on_timeout(event));
 }
 
+unsafe extern "C" fn set_slope(held: *mut c_void, slope: f64, says: *mut Says) {
+    let (held, says) = unsafe { (&mut *held.cast::<Held>(), &mut *says) };
+    held.call(says, |control| control.set_slope(slope));
+}
+
+unsafe extern "C" fn set_ssthresh(held: *mut c_void, ssthresh: f64, says: *mut Says) {
+    let (held, says) = unsafe { (&mut *held.cast::<Held>(), &mut *says) };
+    held.call(says, |control| control.set_ssthresh(ssthresh));
+}
+
 /// What Parshall asks the library for.
 #[no_mangle]
 pub extern "C" fn parshall_control() -> *const Table {
@@ -103,6 +113,8 @@ pub extern "C" fn parshall_control() -> *const Table {
         on_recovered: None,
         end_slow_start: None,
         variables: None,
+        set_slope: Some(set_slope),
+        set_ssthresh: Some(set_ssthresh),
     };
     &TABLE
 }

@@ -15,6 +15,7 @@ pub struct Mine {
     cwnd: f64,
     ssthresh: f64,
     increase: f64,
+    slope: f64,
 }
 
 impl Mine {
@@ -30,7 +31,7 @@ impl Mine {
                 _ => return Err(format!("found {name}; accepted parameters: increase")),
             }
         }
-        Ok(Self { cwnd: start.cwnd, ssthresh: start.ssthresh, increase })
+        Ok(Self { cwnd: start.cwnd, ssthresh: start.ssthresh, increase, slope: 1.0 })
     }
 
     pub fn cwnd(&self) -> f64 {
@@ -51,8 +52,11 @@ impl Mine {
         if ack.may_grow == 0 {
             return; // the window is not used, or losses are being repaired
         }
-        self.cwnd +=
-            if self.cwnd < self.ssthresh { ack.credit } else { self.increase * ack.credit / self.cwnd };
+        self.cwnd += if self.cwnd < self.ssthresh {
+            ack.credit
+        } else {
+            self.increase * (self.slope * ack.credit) / self.cwnd
+        };
     }
 
     /// A loss or a mark: at most once a round trip. RFC 5681 eq. (4)
@@ -67,5 +71,15 @@ impl Mine {
     pub fn on_timeout(&mut self, event: &Congestion) {
         self.on_congestion(event);
         self.cwnd = 1.0;
+    }
+
+    /// `multiple_time_scale` steers: what congestion avoidance adds is multiplied by this from now on.
+    pub fn set_slope(&mut self, slope: f64) {
+        self.slope = slope;
+    }
+
+    /// `multiple_time_scale` steers: slow start ends at this window from now on.
+    pub fn set_ssthresh(&mut self, ssthresh: f64) {
+        self.ssthresh = ssthresh;
     }
 }
