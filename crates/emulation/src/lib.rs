@@ -21,7 +21,7 @@ mod reporting;
 mod running;
 mod validity;
 
-pub use running::{emulate, Emulated};
+pub use running::{emulate, emulate_and_replay, Emulated};
 pub use validity::Validity;
 
 use parshall_emulator::EmulatorError;

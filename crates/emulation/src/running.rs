@@ -4,7 +4,7 @@ use crate::planning::plan;
 use crate::reporting::{report, Numbers};
 use crate::validity::Validity;
 use crate::EmulationError;
-use parshall_emulator::{monotonic_ns, Emulator, Prefix, Settings, Side};
+use parshall_emulator::{monotonic_ns, Emulator, Journal, Prefix, Ran, Replayed, Settings, Side};
 use parshall_hosts::plan::{PREFIX_BITS, RECEIVERS, SENDERS};
 use parshall_hosts::{Hosts, HostsError, Row, Tuns};
 use parshall_records::{RecordsError, Tables};
@@ -37,6 +37,33 @@ pub fn emulate(
     tables: Tables,
     monitor: &Monitor,
 ) -> Result<(Emulated, Tables), EmulationError> {
+    let (emulated, tables, _) = run(scenario, repetition, tables, monitor, false)?;
+    Ok((emulated, tables))
+}
+
+/// Emulates one repetition of a scenario, without records, and hands what came from the hosts once more into its network: in one go, without
+/// a clock. The queues must decide the same.
+///
+/// # Errors
+/// As [`emulate`].
+pub fn emulate_and_replay(
+    scenario: &Scenario,
+    repetition: u32,
+    monitor: &Monitor,
+) -> Result<(Emulated, Replayed), EmulationError> {
+    let (emulated, _, journal) = run(scenario, repetition, Tables::none(), monitor, true)?;
+    let again = Simulation::begin(scenario, repetition, Tables::none())?;
+    let replayed = journal.unwrap_or_default().replay(again, monitor)?;
+    Ok((emulated, replayed))
+}
+
+fn run(
+    scenario: &Scenario,
+    repetition: u32,
+    tables: Tables,
+    monitor: &Monitor,
+    journal: bool,
+) -> Result<(Emulated, Tables, Option<Journal>), EmulationError> {
     let simulation = Simulation::begin(scenario, repetition, tables)?;
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
@@ -47,12 +74,12 @@ pub fn emulate(
         simulation,
         Side::new(senders, Prefix::new(SENDERS, u32::from(PREFIX_BITS))),
         Side::new(receivers, Prefix::new(RECEIVERS, u32::from(PREFIX_BITS))),
-        Settings { begin_ns: Some(begin_ns), ..Settings::default() },
+        Settings { begin_ns: Some(begin_ns), journal, ..Settings::default() },
     )?;
     hosts.start(begin_ns);
     let flows = numbers.flows();
     // Rows wait until the end: to encode them while packets are due would make these late.
-    let (mut simulation, measured, _) = emulator.run(monitor, |simulation, now| {
+    let Ran { mut simulation, measured, journal, .. } = emulator.run(monitor, |simulation, now| {
         if !scenario.ends_with.is_empty() && hosts.done() == flows {
             finish_all(simulation, flows, now);
         }
@@ -64,7 +91,7 @@ pub fn emulate(
     report(&mut simulation, &outcome);
     let (summary, tables) = simulation.finish(monitor)?;
     let emulation = Validity::new(measured, &outcome);
-    Ok((Emulated { summary, emulation }, tables))
+    Ok((Emulated { summary, emulation }, tables, journal))
 }
 
 /// All flows have done what they had to do.

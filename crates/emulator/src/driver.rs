@@ -4,6 +4,7 @@ use crate::checksum::mark;
 use crate::clock::{monotonic_ns, Clock};
 use crate::cut::{cut, Malformed};
 use crate::headers::{type_of_service, Headers};
+use crate::journal::Journal;
 use crate::measured::{Measured, Meter};
 use crate::merge::Batches;
 use crate::pool::Pool;
@@ -23,12 +24,14 @@ pub struct Settings {
     pub tick: Duration,
     /// When the network's time is 0, by [`monotonic_ns`]; `None`: when it begins to run.
     pub begin_ns: Option<u64>,
+    /// Whether to keep what came from the hosts, 56 bytes a packet.
+    pub journal: bool,
 }
 
 impl Default for Settings {
     /// Ticks of 50 us: shorter ones cost CPU time, longer ones accuracy.
     fn default() -> Self {
-        Self { tick: Duration::from_ps(50_000_000), begin_ns: None }
+        Self { tick: Duration::from_ps(50_000_000), begin_ns: None, journal: false }
     }
 }
 
@@ -54,6 +57,19 @@ pub struct Emulator {
     packet_bytes: Vec<u32>,
     pool: Pool,
     batches: Batches,
+    journal: Option<Journal>,
+}
+
+/// What is left of an emulation.
+pub struct Ran {
+    /// The network, which is to be [finished](Simulation::finish).
+    pub simulation: Simulation,
+    /// What was measured of the emulation itself.
+    pub measured: Measured,
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// What came from the hosts, if [`Settings::journal`] asks for it.
+    pub journal: Option<Journal>,
 }
 
 const TICKS: (Duration, Duration) = (Duration::from_ps(1_000_000), Duration::from_millis(10));
@@ -94,6 +110,7 @@ impl Emulator {
             packet_bytes: (0..flows).map(|flow| simulation.external_flow(flow).packet_bytes).collect(),
             batches: Batches::for_flows(flows),
             pool: Pool::default(),
+            journal: settings.journal.then(Journal::default),
             simulation,
             senders,
             receivers,
@@ -104,15 +121,13 @@ impl Emulator {
     /// Runs until the end, on this thread. `watch` is called about each millisecond with the simulation, for what the hosts know of their flows
     /// ([`Simulation::report`] and its like); it says whether to go on. While it runs no packet is delivered: it must be quick.
     ///
-    /// Gives the simulation back, which is to be [finished](Simulation::finish), what was measured, and why it ended.
-    ///
     /// # Errors
     /// [`EmulatorError`]: the simulated part failed, or a device cannot be read.
     pub fn run(
         mut self,
         monitor: &Monitor,
         mut watch: impl FnMut(&mut Simulation, Instant) -> ControlFlow<()>,
-    ) -> Result<(Simulation, Measured, Stopped), EmulatorError> {
+    ) -> Result<Ran, EmulatorError> {
         let scheduling = Scheduling::begin();
         let clock = Clock::beginning_at(self.settings.begin_ns.unwrap_or_else(monotonic_ns));
         clock.sleep_until(Instant::ZERO);
@@ -141,7 +156,7 @@ impl Emulator {
         };
         let now = clock.now();
         self.simulation.stop_at(now);
-        Ok((self.simulation, meter.end(now), stopped))
+        Ok(Ran { simulation: self.simulation, measured: meter.end(now), stopped, journal: self.journal })
     }
 
     /// Waits after a look that began then, until something is due, something has come, or who watches is to be called; but a tick at
@@ -171,6 +186,9 @@ impl Emulator {
         self.receive(now, meter)?;
         self.simulation.advance(now, monitor)?;
         while let Some(slot) = self.simulation.take_lost() {
+            if let Some(journal) = &mut self.journal {
+                journal.lost(slot);
+            }
             self.pool.give_back(slot);
         }
         if self.deliver(clock, now, meter) {
@@ -191,7 +209,7 @@ impl Emulator {
         now: Instant,
         meter: &mut Meter,
     ) -> Result<(), EmulatorError> {
-        let Self { simulation, senders, receivers, pool, addresses, packet_bytes, .. } = self;
+        let Self { simulation, senders, receivers, pool, addresses, packet_bytes, journal, .. } = self;
         let (device, side) = match direction {
             Direction::Forward => (senders, SENDERS),
             Direction::Reverse => (receivers, RECEIVERS),
@@ -221,7 +239,11 @@ impl Emulator {
                 let bytes = stored.bytes.len() as u32;
                 meter.counts.packets_in += 1;
                 meter.counts.oversized += u64::from(bytes > most);
-                simulation.hand_in(now, &Arrival { flow, direction, bytes, ecn, dscp, slot });
+                let arrival = Arrival { flow, direction, bytes, ecn, dscp, slot };
+                if let Some(journal) = journal {
+                    journal.came(now, &arrival);
+                }
+                simulation.hand_in(now, &arrival);
             });
             meter.counts.malformed += u64::from(done == Err(Malformed));
         }
@@ -230,8 +252,11 @@ impl Emulator {
 
     /// Writes what is due by `now`; whether anything was.
     fn deliver(&mut self, clock: Clock, now: Instant, meter: &mut Meter) -> bool {
-        let Self { simulation, senders, receivers, pool, batches, .. } = self;
+        let Self { simulation, senders, receivers, pool, batches, journal, .. } = self;
         while let Some(delivery) = simulation.take_due(now) {
+            if let Some(journal) = journal {
+                journal.due(&delivery);
+            }
             if delivery.marked {
                 mark(&mut pool.get_mut(delivery.slot).bytes);
             }

@@ -33,6 +33,7 @@
 //! | [`virtio`], [`headers`], [`checksum`] | the formats |
 //! | [`cut`], [`merge`] | segmentation, and its inverse |
 //! | [`pool`] | memory of packets under way |
+//! | [`journal`] | what came from the hosts, for a replay |
 //! | [`clock`], [`realtime`] | sleeping until a tick, real-time priority |
 //! | [`measured`], [`verdict`] | what a run kept, and whether that is enough |
 
@@ -43,6 +44,7 @@ mod clock;
 mod cut;
 mod driver;
 mod headers;
+mod journal;
 mod measured;
 mod merge;
 mod pool;
@@ -54,7 +56,8 @@ mod verdict;
 mod virtio;
 
 pub use clock::monotonic_ns;
-pub use driver::{Emulator, Settings, Stopped};
+pub use driver::{Emulator, Ran, Settings, Stopped};
+pub use journal::{Journal, Replayed};
 pub use measured::{Measured, Unwritten};
 pub use realtime::Priority;
 pub use side::{Prefix, Side};
