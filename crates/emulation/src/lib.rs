@@ -6,6 +6,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | [`cpus`] | which CPU does what, where there are many flows |
 //! | [`planning`] | what the hosts are to do, from the scenario's groups |
 //! | [`running`] | hosts and emulator, from the start to the end |
 //! | [`reporting`] | what the hosts know, into the records |
@@ -16,6 +17,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod cpus;
 mod planning;
 mod reporting;
 mod running;

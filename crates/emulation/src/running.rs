@@ -1,5 +1,6 @@
 //! Hosts and emulator, from the start to the end.
 
+use crate::cpus::Cpus;
 use crate::planning::plan;
 use crate::reporting::{report, Numbers};
 use crate::validity::Validity;
@@ -67,14 +68,22 @@ fn run(
     let simulation = Simulation::begin(scenario, repetition, tables)?;
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
-    let mut hosts = Hosts::begin(plan(scenario, &simulation)?, sender)?;
+    let mut plan = plan(scenario, &simulation)?;
+    let cpus = Cpus::for_flows(plan.flows.len());
+    plan.sysctls.extend(cpus.iter().map(|cpus| cpus.sysctl.clone()));
+    let mut hosts = Hosts::begin(plan, sender)?;
     let Tuns { senders, receivers } = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
     let begin_ns = monotonic_ns() + START_IN_NS;
     let emulator = Emulator::new(
         simulation,
         Side::new(senders, Prefix::new(SENDERS, u32::from(PREFIX_BITS))),
         Side::new(receivers, Prefix::new(RECEIVERS, u32::from(PREFIX_BITS))),
-        Settings { begin_ns: Some(begin_ns), journal, ..Settings::default() },
+        Settings {
+            begin_ns: Some(begin_ns),
+            cpu: cpus.map(|cpus| cpus.emulator),
+            journal,
+            ..Settings::default()
+        },
     )?;
     hosts.start(begin_ns);
     let flows = numbers.flows();

@@ -47,7 +47,7 @@ impl HostsMeasured {
         let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>| {
             let shares = outcome.flows.iter().filter_map(|flow| {
                 let busy_s = flow.limited.busy_s.filter(|&busy_s| busy_s > 0.0)?;
-                Some(part(&flow.limited)? / busy_s)
+                Some((part(&flow.limited)? / busy_s).min(1.0)) // readings may find more than the kernel's count of busy time
             });
             shares.reduce(f64::max)
         };

@@ -24,6 +24,9 @@ pub struct Settings {
     pub tick: Duration,
     /// When the network's time is 0, by [`monotonic_ns`]; `None`: when it begins to run.
     pub begin_ns: Option<u64>,
+    /// The CPU that the thread has for itself, so that it rests only when nothing is due: nothing else may have to run there. `None`: it runs
+    /// where the kernel says, and leaves a part of each tick to others.
+    pub cpu: Option<usize>,
     /// Whether to keep what came from the hosts, 56 bytes a packet.
     pub journal: bool,
 }
@@ -31,7 +34,7 @@ pub struct Settings {
 impl Default for Settings {
     /// Ticks of 50 us: shorter ones cost CPU time, longer ones accuracy.
     fn default() -> Self {
-        Self { tick: Duration::from_ps(50_000_000), begin_ns: None, journal: false }
+        Self { tick: Duration::from_ps(50_000_000), begin_ns: None, cpu: None, journal: false }
     }
 }
 
@@ -74,15 +77,17 @@ pub struct Ran {
 
 const TICKS: (Duration, Duration) = (Duration::from_ps(1_000_000), Duration::from_millis(10));
 
-/// This part of a tick is left to others, even if a look lasted longer than a tick: the hosts may have the same CPU.
+/// This part of a tick is left to others, even if a look lasted longer than a tick: the hosts may have the same CPU, unless the thread has
+/// [one for itself](Settings::cpu).
 const LEAST_REST: u64 = 4;
 
 /// A CPU that slept long wakes late (100 us were seen, in a virtual machine): it is woken so long before something is due, and
 /// sleeps the rest lightly.
 const AWAKE_BEFORE: Duration = Duration::from_ps(200_000_000);
 
-/// Packets that are read of a host at a look, at most: one that sends without end does not stop the clock.
-const MOST_READS: u32 = 256;
+/// Packets that are read of a host at a look, at most, so that what is due need not wait for many that have come; what is left is read a tick
+/// later. With 1,000 flows at 1 Gbit/s, lateness of 1 % was 0.7 ms with 32, and 2 ms with 256.
+const MOST_READS: u32 = 32;
 
 /// Time between two calls of who watches.
 const WATCHED_EVERY: Duration = Duration::from_millis(1);
@@ -128,7 +133,7 @@ impl Emulator {
         monitor: &Monitor,
         mut watch: impl FnMut(&mut Simulation, Instant) -> ControlFlow<()>,
     ) -> Result<Ran, EmulatorError> {
-        let scheduling = Scheduling::begin();
+        let scheduling = Scheduling::begin(self.settings.cpu);
         let clock = Clock::beginning_at(self.settings.begin_ns.unwrap_or_else(monotonic_ns));
         clock.sleep_until(Instant::ZERO);
         let mut meter = Meter::begin(self.settings.tick, scheduling.priority);
@@ -163,7 +168,8 @@ impl Emulator {
     /// least. Returns the time for which the next look is planned.
     fn wait(&self, clock: Clock, began: Instant, watched: Instant) -> Instant {
         let Self { simulation, senders, receivers, settings, .. } = self;
-        let earliest = (began + settings.tick).max(clock.now() + settings.tick.over(LEAST_REST));
+        let rest = if settings.cpu.is_some() { Duration::ZERO } else { settings.tick.over(LEAST_REST) };
+        let earliest = (began + settings.tick).max(clock.now() + rest);
         let next = [simulation.next_due(), simulation.next_deadline(), Some(simulation.end()), Some(watched)];
         let next = next.into_iter().flatten().min().unwrap_or(watched);
         let devices = [senders.device(), receivers.device()];
