@@ -4,9 +4,10 @@
     .venv/bin/python benches/emulation.py arithmetic
     .venv/bin/python benches/emulation.py shapers
 
-`speed`: flows and rates against the goals of docs/emulation.md. `arithmetic`: round trips, rates, losses, waits against what
-can be computed, and the decisions of queues against those of a replay. `shapers`: beside the kernel's tbf and htb. It takes the
-scenarios' time, and asks for a machine on which nothing else runs. Exit status 1 if something is not as it is to be.
+`speed`: flows and rates against the goals of docs/emulation.md. `arithmetic`: round trips, rates, losses, waits against
+what can be computed, and the decisions of queues against those of a replay. `shapers`: beside the kernel's tbf and htb.
+It takes the scenarios' time, and asks for a machine on which nothing else runs. Exit status 1 if something is not as it
+is to be.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def round_trips(seconds: float) -> Iterator[Row]:
     for rtt_ms in (1, 10, 100):
         idle = _scenario(_datagrams(0.012, rtt=f"{rtt_ms} ms"), {"rate": "1 Gbit/s"}, seconds + 20)
         with under_way(idle) as emulation:
-            times = sorted(ping(emulation.host("hosts-senders"), int(seconds * 50), 0.02))
+            times = sorted(ping(emulation.host("hosts-senders"), seconds, 0.02))
         for what, time_s in (("median", median(times)), ("p99", times[int(0.99 * len(times))])):
             yield Row(f"ping over {rtt_ms} ms, {what}", "ms", rtt_ms, 1e3 * time_s, 0.2)
 
@@ -90,8 +90,8 @@ def saturated(rate_mbps: float, seconds: float) -> Iterator[Row]:
     yield Row(f"{name}: rate", "Mbit/s", rate_mbps, passed_mbps, 0.001 * rate_mbps, made.level)
     yield Row(f"{name}: loss", "%", 100 * (1 - 1 / LOAD), 100 * link["loss_rate"], 0.5, made.level)
     packet_ms = PACKET * 8 / rate_mbps / 1e3
-    # Who finds room comes up to 1/LOAD of a transmission after a departure, and waits for all packets before it: 98 whole ones, and
-    # what is left of the one in transmission.
+    # Who finds room comes up to 1/LOAD of a transmission after a departure, and waits for all packets before it: 98
+    # whole ones, and what is left of the one in transmission.
     wait_ms = (QUEUE - 2 + 1 - 0.5 / LOAD) * packet_ms
     waited_ms = 1e3 * link["mean_queueing_delay_s"]
     yield Row(f"{name}: wait", "ms", wait_ms, waited_ms, 0.02 * wait_ms, made.level)
@@ -123,7 +123,7 @@ REPLAYED: dict[str, dict[str, Any]] = {
 
 
 def same_decisions(name: str, seconds: float) -> Row:
-    """What came from the hosts, handed once more into the same network without a clock: packets that a queue treats otherwise."""
+    """What came from the hosts, handed once more into the same network, without a clock: packets with another fate."""
     flows: dict[str, Any] = {"count": 8, "rtt": "20 ms", "congestion_control": "cubic", "ecn": True}
     if name == "rio":
         flows["marker"] = {"name": "token_bucket", "rate": "4 Mbit/s", "burst": "20 packets"}

@@ -17,6 +17,9 @@ import parshall as ps
 
 HERE = Path(__file__).parent
 
+ENDS = ("10.1.0.1", "10.2.0.1")
+"""The addresses of an emulation's first flow (crates/hosts/src/plan.rs)."""
+
 
 @dataclass(frozen=True)
 class Emulation:
@@ -86,7 +89,7 @@ class UnderWay:
 
 @contextmanager
 def under_way(scenario: ps.Scenario) -> Iterator[UnderWay]:
-    """A scenario that is being emulated, from when its hosts are there. It is stopped in the end, if it has not ended."""
+    """A scenario that is being emulated, from when its hosts are there; it is stopped if it has not ended."""
     with tempfile.TemporaryDirectory() as folder:
         path, directory = Path(folder) / "scenario.toml", Path(folder) / "run"
         path.write_text(scenario.toml(), encoding="utf-8")
@@ -118,9 +121,9 @@ def _thread(process: int, name: str) -> int | None:
     return None
 
 
-def ping(host: Host, count: int, interval_s: float, ends: tuple[str, str] = ("10.1.0.1", "10.2.0.1")) -> list[float]:
-    """Round-trip times from a host, s; by default between the addresses of an emulation's first flow."""
-    arguments = [str(each) for each in (host.process, host.thread, *ends, count, interval_s)]
+def ping(host: Host, seconds: float, interval_s: float, ends: tuple[str, str] = ENDS) -> list[float]:
+    """Round-trip times from a host, s; by default between the ends of an emulation's first flow."""
+    arguments = [str(each) for each in (host.process, host.thread, *ends, seconds, interval_s)]
     command = [sys.executable, str(HERE / "ping.py"), *arguments]
     said = subprocess.run(command, capture_output=True, text=True, check=True)
     times: list[float] = json.loads(said.stdout)

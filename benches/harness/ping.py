@@ -1,7 +1,7 @@
-"""Pings from one host of an emulation to the other: ``python ping.py PROCESS THREAD SOURCE DESTINATION COUNT INTERVAL_S``.
+"""Pings from a host: ``python ping.py PROCESS THREAD SOURCE DESTINATION SECONDS INTERVAL_S``.
 
-It enters the network namespace of that thread, and prints the round-trip times as JSON, in seconds. When an answer came is
-the kernel's time stamp (SO_TIMESTAMPNS), so that Python's own slowness is not measured.
+It enters the network namespace of that thread, and prints the round-trip times as JSON, in seconds. When an answer came
+is the kernel's time stamp (SO_TIMESTAMPNS), so that Python's own slowness is not measured.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ def checksum(data: bytes) -> int:
     return ~(total + (total >> 16)) & 0xFFFF
 
 
-def ping(source: str, destination: str, count: int, interval_s: float) -> list[float]:
+def ping(source: str, destination: str, seconds: float, interval_s: float) -> list[float]:
     """Round-trip times of those that were answered within a second."""
-    times = []
+    times, number, end = [], 0, time.monotonic() + seconds
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as echo:
         echo.bind((source, 0))
         echo.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         echo.settimeout(1.0)
-        for number in range(count):
-            header = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, os.getpid() & 0xFFFF, number)
+        while time.monotonic() < end:
+            number += 1
+            header = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, os.getpid() & 0xFFFF, number & 0xFFFF)
             header = header[:2] + struct.pack("!H", checksum(header)) + header[4:]
             sent_ns = time.clock_gettime_ns(time.CLOCK_REALTIME)
             echo.sendto(header, (destination, 0))
@@ -69,7 +70,7 @@ def _answered(echo: socket.socket, number: int) -> int | None:
             return None
         icmp = packet[(packet[0] & 15) * 4 :]
         kind, _, _, identifier, sequence = struct.unpack("!BBHHH", icmp[:8])
-        if (kind, identifier, sequence) == (ECHO_REPLY, os.getpid() & 0xFFFF, number):
+        if (kind, identifier, sequence) == (ECHO_REPLY, os.getpid() & 0xFFFF, number & 0xFFFF):
             seconds, ns = next(
                 struct.unpack("qq", data[:16])
                 for level, kind, data in control
@@ -79,6 +80,6 @@ def _answered(echo: socket.socket, number: int) -> int | None:
 
 
 if __name__ == "__main__":
-    process, thread, source, destination, count, interval_s = sys.argv[1:]
+    process, thread, source, destination, seconds, interval_s = sys.argv[1:]
     enter(int(process), int(thread))
-    json.dump(ping(source, destination, int(count), float(interval_s)), sys.stdout)
+    json.dump(ping(source, destination, float(seconds), float(interval_s)), sys.stdout)

@@ -1,7 +1,8 @@
-"""Emulated links beside the kernel's own shapers, tbf and htb: one CUBIC flow through a queue of 100 packets at the same rate.
+"""Emulated links beside the kernel's own shapers, tbf and htb: one CUBIC flow through 100 packets at the same rate.
 
-The kernel's link is a pair of virtual Ethernet devices between two network namespaces, which end with the processes that hold
-them; iproute2 and util-linux set them up, as root. A packet has 14 bytes more there (Ethernet's header), and no delay but its queue.
+The kernel's network is three network namespaces, which end with the processes that hold them, with virtual Ethernet
+devices between them; iproute2 and util-linux set them up, as root. A packet has 14 bytes more there (Ethernet's
+header), and no delay but its queue.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from statistics import mean
 
 import parshall as ps
 
-from .emulated import Host, ping, under_way
+from .emulated import ENDS, Host, ping, under_way
 
 QUEUE, PACKET = 100, 1500
 BURST_S = 100e-6
@@ -27,7 +29,7 @@ BURST_S = 100e-6
 RTT_S = 1e-3
 """Of the emulated network: the kernel has none."""
 
-TOOLS = ("unshare", "nsenter", "ip", "tc")
+TOOLS = ("unshare", "nsenter", "ip", "tc", "sysctl")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def missing() -> str | None:
     """Why the kernel's shapers cannot be measured here."""
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
     if lacking:
-        return f"there is no {', '.join(lacking)} (Debian: iproute2, util-linux)"
+        return f"there is no {', '.join(lacking)} (Debian: iproute2, util-linux, procps)"
     return None if os.geteuid() == 0 else "it takes root"
 
 
@@ -79,22 +81,22 @@ def _emulated(rate_mbps: float, seconds: float) -> Row:
         }
     )
     with under_way(scenario) as emulation:
-        before = busy_s()
-        times = _after_the_start(emulation.host("hosts-senders"), seconds, ("10.1.0.1", "10.2.0.1"))
-        cpus = (busy_s() - before) / (seconds / 2)
+        before, began = busy_s(), time.monotonic()
+        times = _after_the_start(emulation.host("hosts-senders"), seconds, ENDS)
+        cpus = (busy_s() - before) / (time.monotonic() - began)
         goodput_mbps = emulation.finish().run.flows["goodput_bps"][0] / 1e6
     return Row("emulated", rate_mbps, goodput_mbps, 1e3 * (mean(times) - RTT_S), cpus)
 
 
 def _after_the_start(host: Host, seconds: float, ends: tuple[str, str]) -> list[float]:
     """Pings in the second half of a flow's time, about."""
-    ping(host, int(seconds / 4 / 0.02), 0.02, ends)
-    return ping(host, int(seconds / 2 / 0.02), 0.02, ends)
+    ping(host, seconds / 4, 0.02, ends)
+    return ping(host, seconds / 2, 0.02, ends)
 
 
 RECEIVE = """
 import socket, sys
-with socket.create_server(("10.9.0.2", 5001)) as server:
+with socket.create_server(("10.9.2.1", 5001)) as server:
     print("ready", flush=True)
     connection, _ = server.accept()
     buffer = bytearray(1 << 20)
@@ -105,7 +107,7 @@ with socket.create_server(("10.9.0.2", 5001)) as server:
 SEND = """
 import socket, struct, sys, time
 seconds = float(sys.argv[1])
-with socket.create_connection(("10.9.0.2", 5001)) as flow:
+with socket.create_connection(("10.9.2.1", 5001)) as flow:
     flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
     def acked():
         return struct.unpack_from("Q", flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128), 120)[0]
@@ -119,11 +121,14 @@ with socket.create_connection(("10.9.0.2", 5001)) as flow:
 
 
 @contextmanager
-def _two_hosts() -> Iterator[tuple[Host, Host]]:
-    """Network namespaces with a virtual cable between them, 10.9.0.1 and 10.9.0.2."""
+def _hosts() -> Iterator[tuple[Host, Host, Host]]:
+    """A sender (10.9.1.1), a router and a receiver (10.9.2.1): network namespaces with virtual cables between them.
+
+    The shaper is the router's: a sender's own queue is kept short by TCP Small Queues.
+    """
     with ExitStack() as stack:
         hosts = []
-        for _ in range(2):
+        for _ in range(3):
             holder = stack.enter_context(
                 subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             )
@@ -134,13 +139,16 @@ def _two_hosts() -> Iterator[tuple[Host, Host]]:
             holder.stdin.flush()
             holder.stdout.read(1)
             hosts.append(Host(holder.pid, holder.pid))
-        one, other = hosts
-        _in(one, f"ip link add v0 type veth peer name v1 netns {other.process}")
-        for host, device, address in ((one, "v0", "10.9.0.1/24"), (other, "v1", "10.9.0.2/24")):
-            _in(host, f"ip link set {device} gso_max_segs 1")  # a queue of packets, not of super-packets
-            _in(host, f"ip address add {address} dev {device}")
-            _in(host, f"ip link set {device} up")
-        yield one, other
+        sender, router, receiver = hosts
+        _in(router, "sysctl --quiet --write net.ipv4.ip_forward=1")
+        for host, network in ((sender, 1), (receiver, 2)):
+            _in(router, f"ip link add r{network} type veth peer name v0 netns {host.process}")
+            for at, device, number in ((host, "v0", 1), (router, f"r{network}", 2)):
+                _in(at, f"ip link set {device} gso_max_segs 1")  # a queue of packets, not of super-packets
+                _in(at, f"ip address add 10.9.{network}.{number}/24 dev {device}")
+                _in(at, f"ip link set {device} up")
+            _in(host, f"ip route add default via 10.9.{network}.2")
+        yield sender, router, receiver
 
 
 def _in(host: Host, command: str) -> None:
@@ -149,25 +157,26 @@ def _in(host: Host, command: str) -> None:
 
 def _kernels(shaper: str, rate_mbps: float, seconds: float) -> Row:
     burst = max(2 * PACKET + 28, round(rate_mbps * 1e6 / 8 * BURST_S))
-    with _two_hosts() as (one, other):
-        ends = ("10.9.0.1", "10.9.0.2")
-        idle_s = mean(ping(one, 50, 0.01, ends))
+    with _hosts() as (sender, router, receiver):
+        ends = ("10.9.1.1", "10.9.2.1")
+        idle_s = mean(ping(sender, 1.0, 0.02, ends))
         if shaper == "tbf":
             limit = QUEUE * (PACKET + 14)
-            _in(one, f"tc qdisc add dev v0 root tbf rate {rate_mbps}mbit burst {burst} limit {limit}")
+            _in(router, f"tc qdisc add dev r2 root tbf rate {rate_mbps}mbit burst {burst} limit {limit}")
         else:
-            _in(one, "tc qdisc add dev v0 root handle 1: htb default 1")
-            _in(one, f"tc class add dev v0 parent 1: classid 1:1 htb rate {rate_mbps}mbit burst {burst} cburst {burst}")
-            _in(one, f"tc qdisc add dev v0 parent 1:1 pfifo limit {QUEUE}")
+            rate = f"rate {rate_mbps}mbit burst {burst} cburst {burst} quantum {PACKET + 14}"
+            _in(router, "tc qdisc add dev r2 root handle 1: htb default 1")
+            _in(router, f"tc class add dev r2 parent 1: classid 1:1 htb {rate}")
+            _in(router, f"tc qdisc add dev r2 parent 1:1 pfifo limit {QUEUE}")
         enter = ["nsenter", "--net", "--target"]
-        receive = [*enter, str(other.process), sys.executable, "-c", RECEIVE]
-        send = [*enter, str(one.process), sys.executable, "-c", SEND, str(seconds)]
-        with subprocess.Popen(receive, stdout=subprocess.PIPE) as receiver:
-            assert receiver.stdout is not None
-            receiver.stdout.readline()
-            with subprocess.Popen(send, stdout=subprocess.PIPE, text=True) as sender:
-                before = busy_s()
-                times = _after_the_start(one, seconds, ends)
-                cpus = (busy_s() - before) / (seconds / 2)
-                said, _ = sender.communicate()
+        receive = [*enter, str(receiver.process), sys.executable, "-c", RECEIVE]
+        send = [*enter, str(sender.process), sys.executable, "-c", SEND, str(seconds)]
+        with subprocess.Popen(receive, stdout=subprocess.PIPE) as receiving:
+            assert receiving.stdout is not None
+            receiving.stdout.readline()
+            with subprocess.Popen(send, stdout=subprocess.PIPE, text=True) as sending:
+                before, began = busy_s(), time.monotonic()
+                times = _after_the_start(sender, seconds, ends)
+                cpus = (busy_s() - before) / (time.monotonic() - began)
+                said, _ = sending.communicate()
     return Row(shaper, rate_mbps, float(said) / 1e6, 1e3 * (mean(times) - idle_s), cpus)

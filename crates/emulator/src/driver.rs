@@ -85,9 +85,9 @@ const LEAST_REST: u64 = 4;
 /// sleeps the rest lightly.
 const AWAKE_BEFORE: Duration = Duration::from_ps(200_000_000);
 
-/// Packets that are read of a host at a look, at most, so that what is due need not wait for many that have come; what is left is read a tick
-/// later. With 1,000 flows at 1 Gbit/s, lateness of 1 % was 0.7 ms with 32, and 2 ms with 256.
-const MOST_READS: u32 = 32;
+/// Packets that are read of a host before others have their turn, about, so that what is due need not wait for many that have come; what is
+/// left is read at the next look. With 1,000 flows at 1 Gbit/s, 1 % of the packets were 0.2 ms late with 16, 1 ms with 32, and 2 ms with 256.
+const MOST_READS: u64 = 16;
 
 /// Time between two calls of who watches.
 const WATCHED_EVERY: Duration = Duration::from_millis(1);
@@ -220,7 +220,11 @@ impl Emulator {
             Direction::Forward => (senders, SENDERS),
             Direction::Reverse => (receivers, RECEIVERS),
         };
+        let enough = meter.counts.packets_in + MOST_READS;
         for _ in 0..MOST_READS {
+            if meter.counts.packets_in >= enough {
+                break; // of super-packets one may be all
+            }
             let read = device.read().map_err(|error| EmulatorError::Device { side, source: error.into() })?;
             let Some(bytes) = read else { return Ok(()) };
             let Some((virtio, packet)) = VirtioHeader::read(bytes) else {

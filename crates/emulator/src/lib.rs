@@ -19,10 +19,12 @@
 //! 1 %, of which the lateness of the two deliveries was 0.17 ms. This is a bias, and is not compensated: lateness of
 //! deliveries is in [`Measured`], so whoever wants to may subtract it.
 //!
-//! *Times of arrival* at the links are those of looks: what comes within a tick comes together.
+//! *Times of arrival* at the links are those of looks: what comes within a tick comes together. Of many packets that come at once some wait
+//! for the next look, so that those that are due do not.
 //!
 //! *The hosts' kernels* do most of their work for a packet within the write that delivers it, on this thread: TCP receives, and answers. So the
-//! number of writes limits the rate, and many flows whose packets cannot be merged need more CPU time than one.
+//! number of writes limits the rate, and many flows whose packets cannot be merged need more CPU time than one. The kernel can be told to do it on
+//! other CPUs (receive packet steering), as `parshall_emulation` does for many flows; then the answer comes at a later look.
 //!
 //! All else that a run did not keep is in [`Measured`] as well, and [`Measured::verdict`] says what it means.
 //!

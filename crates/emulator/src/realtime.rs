@@ -67,3 +67,19 @@ fn schedule(policy: libc::c_int, level: libc::c_int) -> io::Result<()> {
         _ => Err(io::Error::last_os_error()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_tied_to_a_cpu_is_let_go_again() {
+        let cpus = || sched_getaffinity(None).unwrap();
+        let before = cpus();
+        let cpu = (0..CpuSet::MAX_CPU).rfind(|&cpu| before.is_set(cpu)).unwrap();
+        let scheduling = Scheduling::begin(Some(cpu));
+        assert!(cpus().count() == 1 && cpus().is_set(cpu));
+        drop(scheduling);
+        assert!(cpus() == before);
+    }
+}
