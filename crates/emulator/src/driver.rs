@@ -24,7 +24,7 @@ pub struct Settings {
     pub tick: Duration,
     /// When the network's time is 0, by [`monotonic_ns`]; `None`: when it begins to run.
     pub begin_ns: Option<u64>,
-    /// The CPU that the thread has for itself, so that it rests only when nothing is due: nothing else may have to run there. `None`: it runs
+    /// The CPU that the thread has for itself, so that it rests little while something is due: nothing else may have to run there. `None`: it runs
     /// where the kernel says, and leaves a part of each tick to others.
     pub cpu: Option<usize>,
     /// Whether to keep what came from the hosts, 56 bytes a packet.
@@ -80,6 +80,10 @@ const TICKS: (Duration, Duration) = (Duration::from_ps(1_000_000), Duration::fro
 /// This part of a tick is left to others, even if a look lasted longer than a tick: the hosts may have the same CPU, unless the thread has
 /// [one for itself](Settings::cpu).
 const LEAST_REST: u64 = 4;
+
+/// A rest after each look is this part of it at least: a real-time thread that has its CPU for more than 95 % of a second is stopped for
+/// 50 ms (Documentation/scheduler/sched-rt-group.rst, sched_rt_runtime_us; the fair server of sched-deadline.rst).
+const REST_OF_LOOK: u64 = 16;
 
 /// A CPU that slept long wakes late (100 us were seen, in a virtual machine): it is woken so long before something is due, and
 /// sleeps the rest lightly.
@@ -168,8 +172,10 @@ impl Emulator {
     /// least. Returns the time for which the next look is planned.
     fn wait(&self, clock: Clock, began: Instant, watched: Instant) -> Instant {
         let Self { simulation, senders, receivers, settings, .. } = self;
-        let rest = if settings.cpu.is_some() { Duration::ZERO } else { settings.tick.over(LEAST_REST) };
-        let earliest = (began + settings.tick).max(clock.now() + rest);
+        let now = clock.now();
+        let for_hosts = if settings.cpu.is_some() { Duration::ZERO } else { settings.tick.over(LEAST_REST) };
+        let rest = for_hosts.max(now.since(began).over(REST_OF_LOOK));
+        let earliest = (began + settings.tick).max(now + rest);
         let next = [simulation.next_due(), simulation.next_deadline(), Some(simulation.end()), Some(watched)];
         let next = next.into_iter().flatten().min().unwrap_or(watched);
         let devices = [senders.device(), receivers.device()];
