@@ -94,7 +94,7 @@ def under_way(scenario: ps.Scenario) -> Iterator[UnderWay]:
         path, directory = Path(folder) / "scenario.toml", Path(folder) / "run"
         path.write_text(scenario.toml(), encoding="utf-8")
         command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(directory), "--quiet"]
-        with subprocess.Popen([*command, "--accept-invalid"]) as parent:
+        with subprocess.Popen([*command, "--accept-invalid"], stderr=subprocess.DEVNULL) as parent:
             try:
                 yield UnderWay(parent, _repetition(parent), directory)
             finally:

@@ -75,6 +75,7 @@ def _emulated(rate_mbps: float, seconds: float) -> Row:
             "warm_up": f"{seconds / 4:g} s",
             "bottleneck": {
                 "rate": f"{rate_mbps:g} Mbit/s",
+                "delay": "0.1 ms",
                 "queue": {"name": "drop_tail", "limit": f"{QUEUE} packets"},
             },
             "flows": [{"rtt": f"{RTT_S:g} s", "congestion_control": "cubic", "packet_size": f"{PACKET} B"}],

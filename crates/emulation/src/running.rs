@@ -65,6 +65,7 @@ fn run(
     monitor: &Monitor,
     journal: bool,
 ) -> Result<(Emulated, Tables, Option<Journal>), EmulationError> {
+    let began_ns = monotonic_ns();
     let simulation = Simulation::begin(scenario, repetition, tables)?;
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
@@ -73,7 +74,8 @@ fn run(
     plan.sysctls.extend(cpus.iter().map(|cpus| cpus.sysctl.clone()));
     let mut hosts = Hosts::begin(plan, sender)?;
     let Tuns { senders, receivers } = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
-    let begin_ns = monotonic_ns() + START_IN_NS;
+    let ready_ns = monotonic_ns();
+    let begin_ns = ready_ns + START_IN_NS;
     let emulator = Emulator::new(
         simulation,
         Side::new(senders, Prefix::new(SENDERS, u32::from(PREFIX_BITS))),
@@ -99,7 +101,7 @@ fn run(
     write_rows(&mut simulation, &rows, &numbers).map_err(SimError::Records)?;
     report(&mut simulation, &outcome);
     let (summary, tables) = simulation.finish(monitor)?;
-    let emulation = Validity::new(measured, &outcome);
+    let emulation = Validity::new(measured, &outcome, (ready_ns - began_ns) as f64 / 1e9);
     Ok((Emulated { summary, emulation }, tables, journal))
 }
 

@@ -24,6 +24,8 @@ pub struct Validity {
     pub emulator: Measured,
     /// What was measured of the hosts.
     pub hosts: HostsMeasured,
+    /// Time until the hosts were ready and could be started, s.
+    pub set_up_s: f64,
 }
 
 /// What was measured of the hosts.
@@ -100,10 +102,10 @@ impl HostsMeasured {
 }
 
 impl Validity {
-    pub(crate) fn new(emulator: Measured, outcome: &Outcome) -> Self {
+    pub(crate) fn new(emulator: Measured, outcome: &Outcome, set_up_s: f64) -> Self {
         let hosts = HostsMeasured::new(outcome);
         let Verdict { mut findings, .. } = emulator.verdict();
         findings.extend(hosts.findings(emulator.wall_s, emulator.packets_in));
-        Self { verdict: Verdict::of(findings), emulator, hosts }
+        Self { verdict: Verdict::of(findings), emulator, hosts, set_up_s }
     }
 }
