@@ -6,7 +6,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 LOCK := requirements-dev.txt
 
-.PHONY: help setup lock demo test test-rust test-python test-random packetdrill check lint types docs docs-check docs-crates bench fuzz fuzz-build fuzz/seeds/scenario wheel clean
+.PHONY: help setup lock demo test test-rust test-python test-random packetdrill check lint types docs docs-check docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,6 +70,9 @@ docs-crates:
 
 bench: setup ## What is timed, against what
 	$(BIN)/python benches/run.py
+
+bench-emulation: setup ## What emulations keep of their scenarios, how much this machine emulates, and the kernel's shapers
+	$(BIN)/python benches/emulation.py
 
 # SanitizerCoverage, as cargo-fuzz asks for it, in all crates but build scripts (hence the named target).
 FUZZ_TARGETS := captures series scenario

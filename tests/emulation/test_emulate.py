@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -79,6 +81,15 @@ def test_real_and_simulated_flows_share_a_queue() -> None:
     assert set(goodput) == {"real", "simulated"}
     assert min(goodput.values()) > 0.5e6, "neither is locked out"
     assert 8.5e6 < sum(goodput.values()) < 10e6
+
+
+@on_the_kernel
+def test_many_flows_fill_the_link_together() -> None:
+    """So many that their kernels receive on other CPUs than the emulator's (crates/emulation/src/cpus.rs)."""
+    made = ps.emulate(scenario({**BULK, "count": 40}, rate="50 Mbit/s", seconds=4, warm_up="2 s"))
+    goodput_bps = made.flows["goodput_bps"]
+    assert goodput_bps.sum() == pytest.approx(50e6 * 1448 / 1500, rel=0.03)
+    assert (goodput_bps > 0).sum() > 30, "of so many a few may wait for a timeout all the time"
 
 
 @on_the_kernel
@@ -241,3 +252,153 @@ def test_the_command_line_says_how_far_to_believe_it(tmp_path: Path) -> None:
         application(["run", "compare"]), ["compare", str(tmp_path / "run"), str(tmp_path / "run")]
     )
     assert compared.exit_code == 0, compared.stderr
+
+
+# --- against what can be computed (benches/emulation.py has more of it) ---
+
+
+def replayed(given: ps.Scenario) -> dict[str, Any]:
+    """Emulates, hands what came from the hosts once more into the network, and compares, in a process of its own."""
+    code = (
+        "import sys; from parshall import _core; print(_core.emulate_and_replay(sys.stdin.read(), 0, _core.Monitor()))"
+    )
+    order = json.dumps(emulated(given))
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, input=order, capture_output=True, text=True, timeout=60, check=False)
+    assert said.returncode == 0, said.stderr
+    answer: dict[str, Any] = json.loads(said.stdout)["replayed"]
+    return answer
+
+
+@on_the_kernel
+@pytest.mark.parametrize(
+    "queue",
+    [
+        {"name": "red", "min_threshold": "10 packets", "max_threshold": "40 packets", "ecn": True},
+        {"name": "codel", "ecn": True},
+        {"name": "rio"},
+    ],
+    ids=lambda queue: queue["name"],
+)
+def test_a_replay_of_what_came_meets_the_same_decisions(queue: dict[str, Any]) -> None:
+    """The emulator steps the network a look at a time, the replay from packet to packet."""
+    ecn = queue.get("ecn", False)
+    flows = {**BULK, "count": 5, "ecn": ecn, "marker": {"name": "token_bucket", "rate": "1 Mbit/s", "burst": "9 kB"}}
+    given = scenario(flows, bottleneck={"rate": "20 Mbit/s", "queue": queue})
+    counts = replayed(given)
+    assert counts["packets"] > 3000
+    assert counts["marked" if ecn else "lost"] > 0, "the queue had something to decide"
+    assert counts["different"] == 0, counts
+
+
+@on_the_kernel
+def test_random_losses_are_as_many_as_the_scenario_says() -> None:
+    probability = 0.02
+    loss = {"name": "bernoulli", "probability": probability}
+    sender = {"rtt": "20 ms", "workload": {"name": "cbr", "rate": "20 Mbit/s"}}
+    made = ps.emulate(scenario(sender, seconds=4, warm_up="1 s", bottleneck={"rate": "100 Mbit/s", "loss": loss}))
+    link = made.links.row(0, named=True)
+    arrivals = link["arrivals_packets"]
+    assert arrivals == pytest.approx(3 * 20e6 / 12_000, rel=0.02)
+    error = (probability * (1 - probability) / arrivals) ** 0.5
+    assert link["medium_losses_packets"] / arrivals == pytest.approx(probability, abs=4 * error)
+    assert made.flows["loss_rate"][0] == pytest.approx(link["medium_losses_packets"] / arrivals, rel=0.01)
+
+
+# --- whatever process is killed, at whatever moment, nothing is left ---
+
+MOMENTS = 30
+LONGEST_S = 2.5
+"""From the start of either process past the end of the run, which lasts a second."""
+
+AT_A_TIME = 3
+MARK = "PARSHALL_TEST_MARK"
+
+
+def marked(mark: str) -> list[int]:
+    """Processes that have this mark in their environment."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and mark.encode() in (process / "environ").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def namespaces(processes: list[int]) -> set[str]:
+    """Network namespaces of their threads, but for the one of this test."""
+    found = set()
+    for process in processes:
+        for thread in Path("/proc").glob(f"{process}/task/*/ns/net"):
+            try:
+                found.add(str(thread.readlink()))
+            except OSError:
+                continue
+    return found - {str(Path("/proc/self/ns/net").readlink())}
+
+
+def held(wanted: set[str]) -> set[str]:
+    """Those of some network namespaces that a thread is in, a file is open on, or a mount keeps."""
+    found = {name for name in wanted if name in Path("/proc/self/mountinfo").read_text(encoding="utf-8")}
+    for link in (*Path("/proc").glob("[0-9]*/task/*/ns/net"), *Path("/proc").glob("[0-9]*/fd/*")):
+        try:
+            name = str(link.readlink())
+        except OSError:
+            continue
+        if name in wanted:
+            found.add(name)
+    return found
+
+
+def kill_at(place: Path, moment_s: float, which: str, *, of_child: bool) -> tuple[str, set[str]]:
+    """Emulates, kills the parent or the child so long after the parent's start, or the child's, and sees what is left.
+
+    How it ended, and the namespaces that there were.
+    """
+    place.mkdir()
+    path, directory, mark = place / "scenario.toml", place / "run", uuid.uuid4().hex
+    path.write_text(scenario({**BULK, "count": 20}, seconds=1).toml(), encoding="utf-8")
+    command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(directory), "--quiet"]
+    environment = {**os.environ, MARK: mark, "TMPDIR": str(place)}  # the lock by which emulations take turns is there
+    with subprocess.Popen(
+        [*command, "--accept-invalid"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as parent:
+        if of_child:
+            assert eventually(lambda: len(marked(mark)) > 1 or parent.poll() is not None, within_s=60)
+        time.sleep(moment_s)
+        processes = marked(mark)
+        there = namespaces(processes)
+        victims = [parent.pid] if which == "parent" else [number for number in processes if number != parent.pid]
+        for victim in victims:
+            try:
+                os.kill(victim, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        ended = parent.wait(timeout=30)
+    assert eventually(lambda: not marked(mark)), f"processes are left: {marked(mark)}"
+    assert eventually(lambda: not held(there)), f"namespaces are left: {held(there)}"
+    if (directory / "run.json").exists():
+        assert ps.load(directory).metadata["status"] == "complete", "what can be read is whole"
+    elif which == "child" and victims:
+        assert ended == 1, "the command says that it failed"
+        assert not directory.exists(), "and takes back what it began"
+    return f"{which} at {moment_s:.2f} s: {ended}", there
+
+
+@on_the_kernel
+@pytest.mark.parametrize("seed", [19])
+def test_nothing_is_left_whatever_is_killed_and_when(tmp_path: Path, seed: int) -> None:
+    """Half-written runs: a directory without ``run.json`` is none (parshall.records.storage)."""
+    drawn = random.Random(seed)
+    cases = [(drawn.uniform(0.0, LONGEST_S), drawn.choice(["parent", "child"])) for _ in range(MOMENTS)]
+    devices = sorted(Path("/sys/class/net").iterdir())
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        killed = [
+            pool.submit(kill_at, tmp_path / str(number), *case, of_child=number % 3 > 0)
+            for number, case in enumerate(cases)
+        ]
+        ends = [each.result() for each in killed]
+    assert sorted(Path("/sys/class/net").iterdir()) == devices, "devices were in the namespaces"
+    assert any(there for _, there in ends), f"no moment was while hosts were there: {[said for said, _ in ends]}"

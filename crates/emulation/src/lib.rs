@@ -6,6 +6,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | [`cpus`] | which CPU does what, where there are many flows |
 //! | [`planning`] | what the hosts are to do, from the scenario's groups |
 //! | [`programs`] | any client and server in the place of a group's workload |
 //! | [`running`] | hosts and emulator, from the start to the end |
@@ -17,6 +18,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod cpus;
 mod planning;
 mod programs;
 mod reporting;
@@ -24,7 +26,7 @@ mod running;
 mod validity;
 
 pub use programs::{Programs, ProgramsEnded};
-pub use running::{emulate, Emulated};
+pub use running::{emulate, emulate_and_replay, Emulated};
 pub use validity::Validity;
 
 use parshall_emulator::EmulatorError;

@@ -1,11 +1,12 @@
 //! Hosts and emulator, from the start to the end.
 
+use crate::cpus::Cpus;
 use crate::planning::plan;
 use crate::programs::{Programs, ProgramsEnded, Visit};
 use crate::reporting::{report, Numbers};
 use crate::validity::Validity;
 use crate::EmulationError;
-use parshall_emulator::{monotonic_ns, Emulator, Prefix, Settings, Side};
+use parshall_emulator::{monotonic_ns, Emulator, Journal, Prefix, Ran, Replayed, Settings, Side};
 use parshall_hosts::plan::{PREFIX_BITS, RECEIVERS, SENDERS};
 use parshall_hosts::{Hosts, HostsError, Row, Tuns};
 use parshall_records::{RecordsError, Tables};
@@ -43,11 +44,44 @@ pub fn emulate(
     monitor: &Monitor,
     programs: Option<&Programs>,
 ) -> Result<(Emulated, Tables), EmulationError> {
+    let (emulated, tables, _) = run(scenario, repetition, tables, monitor, programs, false)?;
+    Ok((emulated, tables))
+}
+
+/// Emulates one repetition of a scenario, without records, and hands what came from the hosts once more into its network: in one go, without
+/// a clock. The queues must decide the same.
+///
+/// # Errors
+/// As [`emulate`].
+pub fn emulate_and_replay(
+    scenario: &Scenario,
+    repetition: u32,
+    monitor: &Monitor,
+) -> Result<(Emulated, Replayed), EmulationError> {
+    let (emulated, _, journal) = run(scenario, repetition, Tables::none(), monitor, None, true)?;
+    let again = Simulation::begin(scenario, repetition, Tables::none())?;
+    let replayed = journal.unwrap_or_default().replay(again, monitor)?;
+    Ok((emulated, replayed))
+}
+
+fn run(
+    scenario: &Scenario,
+    repetition: u32,
+    tables: Tables,
+    monitor: &Monitor,
+    programs: Option<&Programs>,
+    journal: bool,
+) -> Result<(Emulated, Tables, Option<Journal>), EmulationError> {
+    let called_ns = monotonic_ns();
     let simulation = Simulation::begin(scenario, repetition, tables)?;
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
-    let mut hosts = Hosts::begin(plan(scenario, &simulation, programs)?, sender)?;
+    let mut plan = plan(scenario, &simulation, programs)?;
+    let cpus = Cpus::for_flows(plan.flows.len());
+    plan.sysctls.extend(cpus.iter().map(|cpus| cpus.sysctl.clone()));
+    let mut hosts = Hosts::begin(plan, sender)?;
     let Tuns { senders, receivers } = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
+    let set_up_ns = monotonic_ns() - called_ns;
     let counted = programs.map_or((0, 0), |programs| flows_of_programs(scenario, programs));
     let mut visit = programs.map(|programs| Visit::begin(programs, &hosts, counted.0)).transpose()?;
     let begin_ns = monotonic_ns() + START_IN_NS;
@@ -55,7 +89,13 @@ pub fn emulate(
         simulation,
         Side::new(senders, Prefix::new(SENDERS, u32::from(PREFIX_BITS))),
         Side::new(receivers, Prefix::new(RECEIVERS, u32::from(PREFIX_BITS))),
-        Settings { begin_ns: Some(begin_ns), counted, ..Settings::default() },
+        Settings {
+            begin_ns: Some(begin_ns),
+            cpu: cpus.map(|cpus| cpus.emulator),
+            counted,
+            journal,
+            ..Settings::default()
+        },
     )?;
     hosts.start(begin_ns);
     if let Some(visit) = &mut visit {
@@ -63,7 +103,7 @@ pub fn emulate(
     }
     let flows = numbers.flows();
     // Rows wait until the end: to encode them while packets are due would make these late.
-    let (mut simulation, measured, _) = emulator.run(monitor, |simulation, now| {
+    let Ran { mut simulation, measured, journal, .. } = emulator.run(monitor, |simulation, now| {
         if !scenario.ends_with.is_empty() && hosts.done() == flows {
             finish_all(simulation, flows, now);
         }
@@ -78,8 +118,8 @@ pub fn emulate(
     write_rows(&mut simulation, &rows, &numbers).map_err(SimError::Records)?;
     report(&mut simulation, &outcome);
     let (summary, tables) = simulation.finish(monitor)?;
-    let emulation = Validity::new(measured, &outcome);
-    Ok((Emulated { summary, emulation, programs }, tables))
+    let emulation = Validity::new(measured, &outcome, set_up_ns as f64 / 1e9);
+    Ok((Emulated { summary, emulation, programs }, tables, journal))
 }
 
 /// The flows of the programs' group among the external ones: the first, and the one after the last.

@@ -6,6 +6,7 @@
 //! | --- | --- | --- | --- |
 //! | time limited by the send buffer | 2 % | 20 % | the scenario has none; the kernel's own grows with the window, a round trip late |
 //! | datagrams refused by the sender, or without room at the receiver | none | 1 in 1000 | losses that the scenario does not have |
+//! | packets that the hosts' devices dropped | none | 1 in 10^5 | losses that the scenario does not have: nobody read them in time, or the CPU that was to receive them had too many |
 //! | a flow that ended with an error | none | one | it is missing |
 //! | CPU time of a host, share of a CPU | 90 % | 98 % | it cannot send or answer faster |
 
@@ -23,6 +24,8 @@ pub struct Validity {
     pub emulator: Measured,
     /// What was measured of the hosts.
     pub hosts: HostsMeasured,
+    /// Time until the hosts were ready and could be started, s.
+    pub set_up_s: f64,
 }
 
 /// What was measured of the hosts.
@@ -38,6 +41,8 @@ pub struct HostsMeasured {
     pub receive_window_share: Option<f64>,
     /// Datagrams that were lost in the hosts.
     pub datagrams_lost: u64,
+    /// Packets that the hosts' devices dropped; `None`: the kernel does not say.
+    pub devices_dropped: Option<u64>,
     /// Why flows ended before the run did.
     pub failures: Vec<String>,
 }
@@ -47,7 +52,7 @@ impl HostsMeasured {
         let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>| {
             let shares = outcome.flows.iter().filter_map(|flow| {
                 let busy_s = flow.limited.busy_s.filter(|&busy_s| busy_s > 0.0)?;
-                Some(part(&flow.limited)? / busy_s)
+                Some((part(&flow.limited)? / busy_s).min(1.0)) // readings may find more than the kernel's count of busy time
             });
             shares.reduce(f64::max)
         };
@@ -58,6 +63,7 @@ impl HostsMeasured {
             send_buffer_share: share(|limited| limited.send_buffer_s),
             receive_window_share: share(|limited| limited.receive_window_s),
             datagrams_lost: refused + outcome.receivers_dropped.unwrap_or(0),
+            devices_dropped: outcome.devices_dropped,
             failures: outcome.flows.iter().filter_map(|flow| flow.failure.clone()).collect(),
         }
     }
@@ -74,6 +80,10 @@ impl HostsMeasured {
         let lost = self.datagrams_lost as f64 / packets.max(1) as f64;
         let reason = format!("{} datagrams were lost in the hosts; none is accepted", self.datagrams_lost);
         check(lost, (0.0, 1e-3), reason, "give the hosts more CPU time, or take lower rates");
+        let dropped = self.devices_dropped.unwrap_or(0);
+        let reason = format!("the hosts' devices dropped {dropped} packets; none is accepted");
+        let remedy = "let nothing else run, or raise the sysctl net.core.netdev_max_backlog";
+        check(dropped as f64 / packets.max(1) as f64, (0.0, 1e-5), reason, remedy);
         for (host, cpu_s) in [("senders'", self.senders_cpu_s), ("receivers'", self.receivers_cpu_s)] {
             let busy = if wall_s > 0.0 { cpu_s / wall_s } else { 0.0 };
             let reason =
@@ -92,10 +102,10 @@ impl HostsMeasured {
 }
 
 impl Validity {
-    pub(crate) fn new(emulator: Measured, outcome: &Outcome) -> Self {
+    pub(crate) fn new(emulator: Measured, outcome: &Outcome, set_up_s: f64) -> Self {
         let hosts = HostsMeasured::new(outcome);
         let Verdict { mut findings, .. } = emulator.verdict();
         findings.extend(hosts.findings(emulator.wall_s, emulator.packets_in));
-        Self { verdict: Verdict::of(findings), emulator, hosts }
+        Self { verdict: Verdict::of(findings), emulator, hosts, set_up_s }
     }
 }

@@ -19,10 +19,12 @@
 //! 1 %, of which the lateness of the two deliveries was 0.17 ms. This is a bias, and is not compensated: lateness of
 //! deliveries is in [`Measured`], so whoever wants to may subtract it.
 //!
-//! *Times of arrival* at the links are those of looks: what comes within a tick comes together.
+//! *Times of arrival* at the links are those of looks: what comes within a tick comes together. Of many packets that come at once some wait
+//! for the next look, so that those that are due do not.
 //!
 //! *The hosts' kernels* do most of their work for a packet within the write that delivers it, on this thread: TCP receives, and answers. So the
-//! number of writes limits the rate, and many flows whose packets cannot be merged need more CPU time than one.
+//! number of writes limits the rate, and many flows whose packets cannot be merged need more CPU time than one. The kernel can be told to do it on
+//! other CPUs (receive packet steering), as `parshall_emulation` does for many flows; then the answer comes at a later look.
 //!
 //! All else that a run did not keep is in [`Measured`] as well, and [`Measured::verdict`] says what it means.
 //!
@@ -33,6 +35,7 @@
 //! | [`virtio`], [`headers`], [`checksum`] | the formats |
 //! | [`cut`], [`merge`] | segmentation, and its inverse |
 //! | [`pool`] | memory of packets under way |
+//! | [`journal`] | what came from the hosts, for a replay |
 //! | [`clock`], [`realtime`] | sleeping until a tick, real-time priority |
 //! | [`measured`], [`verdict`] | what a run kept, and whether that is enough |
 
@@ -43,6 +46,7 @@ mod clock;
 mod cut;
 mod driver;
 mod headers;
+mod journal;
 mod measured;
 mod merge;
 mod payload;
@@ -55,7 +59,8 @@ mod verdict;
 mod virtio;
 
 pub use clock::monotonic_ns;
-pub use driver::{Emulator, Settings, Stopped};
+pub use driver::{Emulator, Ran, Settings, Stopped};
+pub use journal::{Journal, Replayed};
 pub use measured::{Measured, Unwritten};
 pub use realtime::Priority;
 pub use side::{Prefix, Side};

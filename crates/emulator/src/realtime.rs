@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code)] // sched_setscheduler: rustix has no such call
 
-use rustix::thread::{current_timer_slack, set_current_timer_slack};
+use rustix::thread::{
+    current_timer_slack, sched_getaffinity, sched_setaffinity, set_current_timer_slack, CpuSet,
+};
 use std::io;
 use std::num::NonZeroU64;
 
@@ -23,16 +25,19 @@ const LEVEL: libc::c_int = 10;
 pub(crate) struct Scheduling {
     pub(crate) priority: Priority,
     slack: Option<NonZeroU64>,
+    /// The CPUs on which it might run, if it was tied to one.
+    cpus: Option<CpuSet>,
 }
 
 impl Scheduling {
     /// Tries to give this thread real-time priority. Without it, at least its sleeps end on time: the kernel lengthens those of usual
-    /// threads by up to 50 us (`PR_SET_TIMERSLACK`).
-    pub(crate) fn begin() -> Self {
+    /// threads by up to 50 us (`PR_SET_TIMERSLACK`). With `cpu` the thread runs there alone, if the kernel permits.
+    pub(crate) fn begin(cpu: Option<usize>) -> Self {
+        let cpus = cpu.and_then(tie_to);
         let slack = current_timer_slack().ok().and_then(NonZeroU64::new);
         let _ = set_current_timer_slack(Some(NonZeroU64::MIN)); // where it is refused, lateness is measured
         let granted = schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, LEVEL).is_ok();
-        Self { priority: if granted { Priority::RealTime } else { Priority::Usual }, slack }
+        Self { priority: if granted { Priority::RealTime } else { Priority::Usual }, slack, cpus }
     }
 }
 
@@ -42,7 +47,16 @@ impl Drop for Scheduling {
             let _ = schedule(libc::SCHED_OTHER, 0); // giving up a priority is always allowed
         }
         let _ = set_current_timer_slack(self.slack);
+        let _ = self.cpus.map(|cpus| sched_setaffinity(None, &cpus));
     }
+}
+
+/// Ties this thread to a CPU; those on which it might run before, if that was possible.
+fn tie_to(cpu: usize) -> Option<CpuSet> {
+    let before = sched_getaffinity(None).ok()?;
+    let mut only = CpuSet::new();
+    only.set(cpu);
+    sched_setaffinity(None, &only).ok().map(|()| before)
 }
 
 fn schedule(policy: libc::c_int, level: libc::c_int) -> io::Result<()> {
@@ -51,5 +65,21 @@ fn schedule(policy: libc::c_int, level: libc::c_int) -> io::Result<()> {
     match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_tied_to_a_cpu_is_let_go_again() {
+        let cpus = || sched_getaffinity(None).unwrap();
+        let before = cpus();
+        let cpu = (0..CpuSet::MAX_CPU).rfind(|&cpu| before.is_set(cpu)).unwrap();
+        let scheduling = Scheduling::begin(Some(cpu));
+        assert!(cpus().count() == 1 && cpus().is_set(cpu));
+        drop(scheduling);
+        assert!(cpus() == before);
     }
 }

@@ -24,6 +24,14 @@ impl Clock {
         let time = clock_gettime(ClockId::Monotonic);
         time.tv_sec * 1_000_000_000 + time.tv_nsec - self.epoch
     }
+
+    /// Sleeps until then, if that is not past.
+    pub(crate) fn sleep_until(self, at: Nanos) {
+        let left = (at - self.now()).max(0).cast_unsigned();
+        if left > 0 {
+            std::thread::sleep(std::time::Duration::from_nanos(left));
+        }
+    }
 }
 
 /// The nanosecond in which a moment lies.

@@ -4,7 +4,7 @@
 //! are to have a receive buffer of their own size come to a listening socket with that buffer, as the window scale of a
 //! connection is fixed when it opens (RFC 7323, section 2.2).
 
-use crate::clock::{nanos, seconds, Clock, Nanos};
+use crate::clock::{nanos, seconds, span, Clock, Nanos};
 use crate::datagram::{Stamp, HEADER_BYTES};
 use crate::error::{HostsError, Tried};
 use crate::events::Events;
@@ -22,6 +22,13 @@ use std::sync::Arc;
 
 /// The port of datagrams, and the first one of connections: high, so that programs find free what they are used to.
 const FIRST_PORT: u16 = 60_001;
+
+/// This host looks at its connections so often in the shortest RTT at least, ...
+const LOOKS_IN_RTT: Nanos = 200;
+
+/// ... and that often in any case. Without a rest it would be woken for nearly each packet of many flows, which costs more than to
+/// take them; data that waits so short a time changes neither windows nor, but for the last byte of a transfer, ACKs.
+const LONGEST_REST: Nanos = 200_000;
 
 /// More than a readable socket ever holds.
 const ALL: usize = 1 << 30;
@@ -42,6 +49,13 @@ fn buffers(plan: &Plan) -> Vec<Option<u32>> {
     };
     let all: BTreeSet<Option<u32>> = plan.flows.iter().filter_map(|flow| buffer(&flow.transport)).collect();
     all.into_iter().collect()
+}
+
+/// Time between two looks at the sockets, at least. The delays of datagrams are measured here, so these are taken at once.
+fn rest(plan: &Plan) -> Nanos {
+    let has_datagrams = plan.flows.iter().any(|flow| matches!(flow.transport, Transport::Datagrams));
+    let shortest = plan.flows.iter().map(|flow| span(flow.rtt_base)).min().filter(|_| !has_datagrams);
+    shortest.map_or(0, |rtt| (rtt / LOOKS_IN_RTT).min(LONGEST_REST))
 }
 
 /// The ports of the receivers' host.
@@ -135,6 +149,7 @@ pub(crate) struct Receivers {
     free: Vec<usize>,
     arrived: Vec<Arrived>,
     tcp_bytes: u64,
+    rest: Nanos,
     warm_up: Nanos,
     end: Nanos,
 }
@@ -173,6 +188,7 @@ impl Receivers {
             free: Vec::new(),
             arrived: vec![Arrived::default(); plan.flows.len()],
             tcp_bytes: 0,
+            rest: rest(plan),
             warm_up: nanos(plan.warm_up),
             end: nanos(plan.end),
         })
@@ -253,7 +269,8 @@ impl Work for Receivers {
         while clock.now() < self.end && !self.shared.is_stopped() {
             ready.clear();
             ready.extend(self.events.wait(clock, self.end)?.iter().map(|event| event.data.u64()));
-            let measured = clock.now() >= self.warm_up;
+            let woken = clock.now();
+            let measured = woken >= self.warm_up;
             for &token in &ready {
                 match token {
                     WAKE => {}
@@ -262,6 +279,7 @@ impl Work for Receivers {
                     place => self.drain(place as usize, measured),
                 }
             }
+            clock.sleep_until(woken + self.rest);
         }
         Ok(Received {
             dropped: self.dropped(),

@@ -38,6 +38,20 @@ pub fn emulate(
     })
 }
 
+/// Emulates one repetition of a resolved scenario as [`emulate`], without records, and hands what came from the hosts once more into its network;
+/// how the fates of the packets compare, and how far the emulation can be believed, as JSON.
+#[pyfunction]
+pub fn emulate_and_replay(
+    py: Python<'_>,
+    scenario: &str,
+    repetition: u32,
+    monitor: &PyMonitor,
+) -> PyResult<String> {
+    let scenario = read(scenario)?;
+    let monitor = monitor.shared();
+    py.detach(|| linux::run_and_replay(&scenario, repetition, &monitor))
+}
+
 /// What this machine permits of emulation, as JSON.
 #[pyfunction]
 pub fn emulation_abilities() -> PyResult<String> {
@@ -58,6 +72,7 @@ mod linux {
     use parshall_hosts::{Abilities, HostsError};
     use parshall_sim::{Monitor, Scenario};
     use pyo3::exceptions::{PyRuntimeError, PyValueError};
+    use pyo3::PyErr;
 
     pub(super) fn run(
         scenario: &Scenario,
@@ -70,16 +85,30 @@ mod linux {
             .map(serde_json::from_str)
             .transpose()
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        let made = parshall_emulation::emulate(scenario, repetition, tables, monitor, programs.as_ref());
-        let (emulated, tables) = made.map_err(|error| match error {
+        let emulated = parshall_emulation::emulate(scenario, repetition, tables, monitor, programs.as_ref());
+        let (emulated, tables) = emulated.map_err(failed)?;
+        tables.finish().map_err(not_written)?;
+        json(&emulated)
+    }
+
+    pub(super) fn run_and_replay(
+        scenario: &Scenario,
+        repetition: u32,
+        monitor: &Monitor,
+    ) -> PyResult<String> {
+        let done = parshall_emulation::emulate_and_replay(scenario, repetition, monitor);
+        let (emulated, replayed) = done.map_err(failed)?;
+        json(&serde_json::json!({"emulated": emulated, "replayed": replayed}))
+    }
+
+    fn failed(error: EmulationError) -> PyErr {
+        match error {
             EmulationError::Simulation(error) => refused(error),
             EmulationError::Hosts(HostsError::Plan { key, found, accepted }) => {
                 PyValueError::new_err((key, format!("found {found}; {accepted}")))
             }
             error => EmulationFailed::new_err(error.to_string()),
-        })?;
-        tables.finish().map_err(not_written)?;
-        json(&emulated)
+        }
     }
 
     pub(super) fn abilities() -> PyResult<String> {
@@ -115,6 +144,10 @@ mod linux {
     }
 
     pub(super) fn run(_: &Scenario, _: u32, _: Tables, _: &Monitor, _: Option<&str>) -> PyResult<String> {
+        Err(only_linux())
+    }
+
+    pub(super) fn run_and_replay(_: &Scenario, _: u32, _: &Monitor) -> PyResult<String> {
         Err(only_linux())
     }
 

@@ -19,7 +19,9 @@ mod core {
     #[pymodule_export]
     use super::controls::{check_conformance, PyAck, PyCongestion, PyControlLibrary, PyStart};
     #[pymodule_export]
-    use super::emulation::{die_with_parent, emulate, emulation_abilities, EmulationFailed};
+    use super::emulation::{
+        die_with_parent, emulate, emulate_and_replay, emulation_abilities, EmulationFailed,
+    };
     #[pymodule_export]
     use super::inputs::{
         check_control, check_distribution, check_marker, check_queue, check_workload, distribution_cv2,

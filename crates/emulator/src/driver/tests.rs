@@ -74,7 +74,7 @@ fn emulate<S: Send, R: Send>(
                 ControlFlow::Continue(())
             }
         };
-        let (simulation, measured, stopped) = emulator.run(&Monitor::default(), watch).unwrap();
+        let Ran { simulation, measured, stopped, .. } = emulator.run(&Monitor::default(), watch).unwrap();
         assert_eq!(stopped, Stopped::Told);
         simulation.finish(&Monitor::default()).unwrap();
         (sending.join().unwrap(), receiving.join().unwrap(), measured)
@@ -252,7 +252,7 @@ fn the_end_comes_by_the_clock_or_by_a_word() {
     let go_on = |_: &mut Simulation, _| ControlFlow::Continue(());
     let (emulator, _sender, _receiver) = rig(&short);
     let began = time::Instant::now();
-    let (simulation, measured, stopped) = emulator.run(&Monitor::default(), go_on).unwrap();
+    let Ran { simulation, measured, stopped, .. } = emulator.run(&Monitor::default(), go_on).unwrap();
     assert!(began.elapsed() >= time::Duration::from_millis(50));
     assert_eq!((stopped, simulation.end()), (Stopped::Ended, Instant::from_ps(50 * MS)));
     assert!(measured.wall_s >= 0.05, "{measured:?}");
@@ -261,7 +261,7 @@ fn the_end_comes_by_the_clock_or_by_a_word() {
     let (emulator, _sender, _receiver) = rig(&short);
     let monitor = Monitor::default();
     monitor.cancel.store(true, Ordering::Relaxed);
-    let (simulation, _, stopped) = emulator.run(&monitor, go_on).unwrap();
+    let Ran { simulation, stopped, .. } = emulator.run(&monitor, go_on).unwrap();
     assert_eq!(stopped, Stopped::Cancelled);
     assert!(matches!(simulation.finish(&monitor), Err(SimError::Interrupted { .. })));
 
@@ -270,7 +270,7 @@ fn the_end_comes_by_the_clock_or_by_a_word() {
         simulation.stop_at(now);
         ControlFlow::Continue(())
     };
-    let (_, measured, stopped) = emulator.run(&Monitor::default(), done).unwrap();
+    let Ran { measured, stopped, .. } = emulator.run(&Monitor::default(), done).unwrap();
     assert_eq!(stopped, Stopped::Ended);
     assert!(measured.wall_s < 0.04, "{measured:?}");
 }

@@ -1,0 +1,96 @@
+"""What an emulation keeps of its scenario, and how much a machine can emulate.
+
+    .venv/bin/python benches/emulation.py speed --repeats 3
+    .venv/bin/python benches/emulation.py arithmetic
+    .venv/bin/python benches/emulation.py shapers
+
+`speed`: flows and rates against the goals of docs/emulation.md. `arithmetic`: round trips, rates, losses, waits against
+what can be computed, and the decisions of queues against those of a replay. `shapers`: beside the kernel's tbf and htb.
+It takes the scenarios' time, and asks for a machine on which nothing else runs. Exit status 1 if something is not as it
+is to be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from harness import arithmetic, emulated_speed, shapers
+from harness.emulated import Emulation, emulate
+
+
+def speed(options: argparse.Namespace) -> bool:
+    """Each case several times; the line of the best and the median of all."""
+    good = True
+    for name, scenario in emulated_speed.cases(options.seconds).items():
+        runs = [emulate(scenario) for _ in range(options.repeats)]
+        for run in runs:
+            _show(name, run)
+        late_us = [1e6 * run.measured["lateness_p99_s"] for run in runs]
+        print(f"  lateness p99 of {len(runs)}: median {median(late_us):.0f} us, best {min(late_us):.0f} us", flush=True)
+        good &= any(not emulated_speed.missed(run) for run in runs)
+    return good
+
+
+def _show(name: str, run: Emulation) -> None:
+    measured, hosts = run.measured, run.hosts
+    late = "/".join(f"{1e6 * measured[f'lateness_{which}_s']:.0f}" for which in ("p50", "p99"))
+    cpu = " + ".join(
+        f"{run.share(cpu_s):.2f}" for cpu_s in (measured["cpu_s"], hosts["senders_cpu_s"], hosts["receivers_cpu_s"])
+    )
+    goodput_mbps = run.run.flows["goodput_bps"].sum() / 1e6
+    said = f"{goodput_mbps:.0f} Mbit/s, late {late} us, CPUs {cpu}, steal {100 * (measured['steal'] or 0):.1f} %"
+    print(f"{name}: {run.level}, {said}, set-up {run.set_up_s:.2f} s; {'; '.join(run.reasons)}", flush=True)
+
+
+def arithmetic_table(options: argparse.Namespace) -> bool:
+    """What can be computed beside what was measured."""
+    good = True
+    print("| what | computed | measured | accepted | |\n| --- | --- | --- | --- | --- |")
+    for row in arithmetic.rows(options.seconds):
+        verdict = "" if row.within else "**beyond**"
+        numbers = f"{row.computed:.4g} {row.unit} | {row.measured:.4g} | +-{row.tolerance:.3g}"
+        print(f"| {row.what} | {numbers} | {verdict} {row.level} |", flush=True)
+        good &= row.within
+    return good
+
+
+def shapers_table(options: argparse.Namespace) -> bool:
+    """Links of the kernel beside emulated ones."""
+    why = shapers.missing()
+    if why is not None:
+        print(f"tbf and htb are left out: {why}")
+        return True
+    print("| link | rate, Mbit/s | goodput, Mbit/s | queueing, ms | CPUs busy |\n| --- | --- | --- | --- | --- |")
+    for row in shapers.rows(options.seconds):
+        numbers = f"{row.goodput_mbps:.1f} | {row.queueing_ms:.3f} | {row.cpus:.2f}"
+        print(f"| {row.shaper} | {row.rate_mbps:g} | {numbers} |", flush=True)
+    return True
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], bool]] = {
+    "speed": speed,
+    "arithmetic": arithmetic_table,
+    "shapers": shapers_table,
+}
+
+
+def main() -> int:
+    """Runs the parts that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of an emulation")
+    parser.add_argument("--repeats", type=int, default=3, help="of a case of speed")
+    options: Any = parser.parse_args()
+    unknown = sorted(set(options.parts) - set(PARTS))
+    if unknown:
+        parser.error(f"found {', '.join(unknown)}; accepted: {', '.join(PARTS)}")
+    good = [PARTS[part](options) for part in options.parts or PARTS]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
