@@ -12,7 +12,8 @@ fn main() {
     let path = std::env::args().nth(1).expect("a resolved scenario");
     let text = std::fs::read_to_string(path).expect("a readable file");
     let scenario: Scenario = serde_json::from_str(&text).expect("a resolved scenario");
-    let (emulated, _) = emulate(&scenario, 0, Tables::none(), &Monitor::default()).expect("an emulation");
+    let (emulated, _) =
+        emulate(&scenario, 0, Tables::none(), &Monitor::default(), None).expect("an emulation");
     println!("{}", serde_json::to_string_pretty(&emulated).expect("JSON"));
 }
 
