@@ -82,6 +82,10 @@ class Scenario(Part):
         except ValidationError as error:
             raise ScenarioError(messages(error, type(self))) from None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is sent to another process: as its tables, for the catalog's types are made in each anew."""
+        return _sent, (self.document(), self._folder, self._source)
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name in type(self).model_fields:
             hint = f'scenario.with_values({{"{name}": ...}}) gives another'
@@ -237,6 +241,10 @@ class Scenario(Part):
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema of a scenario file, for editors."""
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
+
+
+def _sent(document: dict[str, Any], folder: Path, source: str | None) -> Scenario:
+    return Scenario(**document).placed(folder, source)
 
 
 def _with_name(group: Any, name: str) -> Any:

@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from parshall.campaign.shard import Shard
 from parshall.errors import InputError
 from parshall.report.document import document_html
 from parshall.stats.hurst import ESTIMATORS
 from parshall.studies import tail_index
 from parshall.studies.catalog import find
-from parshall.studies.study import Execution, document
+from parshall.studies.page import document
+from parshall.studies.running import Execution, run
 from parshall.studies.tail_index import (
     beyond,
     claims,
@@ -37,9 +39,8 @@ from parshall.studies.tail_index import (
 )
 from parshall.studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured
 from parshall.studies.tail_index.network import butterfly, pareto
-from parshall.studies.tail_index.published import NS2, NS2_TAIL_INDICES
 from parshall.studies.tail_index.running import Runner
-from parshall.studies.tail_index.settings import FIG1, FIG2, OTHER_STACK, STACKS, Setting
+from parshall.studies.tail_index.settings import FIG1, FIG2, NS2, OTHER_STACK, STACKS, Setting, ns2_values
 from parshall.studies.tail_index.trends import Change, change
 
 TINY = grid.Size((1.1, 1.5, 4.0), duration_s=1.2, repetitions=2, settling_s=0.2, slower_s=1.2)
@@ -158,7 +159,7 @@ def test_the_study_on_short_runs() -> None:
     counted = {(check.artefact, check.quantity) for check in findings.checks if check.published is not None}
     assert len(counted) == 12 + 3 + 2 + 3 + 2
     assert sum(check.theory is not None for check in findings.checks) == 8
-    html = document_html(document("t", "s", "r", "quick", findings))
+    html = document_html(document(find("tail_index"), "quick", findings))
     for words in ("Fig. 2: N = 500", "with the testbed", "BBRv3", "CoDel", "is moved most by", "equal loads"):
         assert words in html, words
     loads = next(each for each in findings.sections if each.heading == "Sampled loads")
@@ -262,10 +263,11 @@ def test_ns2_values_are_those_of_the_cross_check() -> None:
     """Means of the runs with datagrams where there are some, and the standard error within a run over their root."""
     stored = json.loads((Path(__file__).parents[1] / "crosscheck" / "ns2_values.json").read_text())["on_off"]
     names = {"loss": "loss", "delay_ms": "queueing_delay_ms", "throughput_mbps": "throughput_Mbps"}
-    for (sources, buffer, ssthresh, _), metrics in NS2.items():
+    for setting in NS2:
+        sources, buffer, ssthresh, _ = setting
         cached = ssthresh == "last"
-        for metric, values in metrics.items():
-            for alpha, (mean, error) in zip(NS2_TAIL_INDICES, values, strict=True):
+        for metric, key in names.items():
+            for alpha, (mean, error) in ns2_values(setting, metric).items():
                 at = {"n": sources, "buf": 1000 if buffer >= 896 else 100, "alpha": alpha}
                 (plain,) = [
                     each for each in stored["runs"] if at.items() <= each.items() and each["ssthresh_cached"] is cached
@@ -275,7 +277,6 @@ def test_ns2_values_are_those_of_the_cross_check() -> None:
                     if cached
                     else [each["runs"] for each in stored["perturbed"]["runs"] if at.items() <= each.items()]
                 )
-                key = names[metric]
                 assert mean == pytest.approx(np.mean([each[key] for each in runs]), rel=1e-3)
                 assert error == pytest.approx(plain[f"{key}_se"] / len(runs) ** 0.5, rel=0.05)
 
@@ -363,7 +364,7 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
     store = tmp_path / "store"
     script = f"""
 from pathlib import Path
-from parshall.studies.study import Execution
+from parshall.studies.running import Execution
 from parshall.studies.tail_index import grid
 from parshall.studies.tail_index.running import Runner
 size = grid.Size((1.5, 4.0), duration_s=1.2, repetitions=2, settling_s=0.2, slower_s=1.2)
@@ -418,9 +419,9 @@ def test_the_paper_scale_is_the_sources() -> None:
     assert measured_s == {3000.0}
 
 
-def test_other_studies_refuse_a_store(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='found with rio; accepted with "tail_index"'):
-        find("rio").run("quick", quiet, Execution(tmp_path))
+def test_studies_without_parts_refuse_a_shard() -> None:
+    with pytest.raises(InputError, match="--shard: found with tail_index, which does not take it yet"):
+        run(find("tail_index"), "quick", quiet, Execution(shard=Shard(1, 2)))
 
 
 def test_it_is_registered() -> None:

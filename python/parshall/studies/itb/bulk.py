@@ -28,8 +28,11 @@ from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, sign, single_run
 from parshall.studies.itb.network import PAYLOAD_SHARE, Size, hosts, simulated
-from parshall.studies.itb.published import FIG3, FIG10_SD
+from parshall.studies.published import printed_in
 from parshall.studies.study import Progress
+
+PAPER = printed_in(__package__)
+_FIG10_SD = PAPER["fig10_sd"]
 
 RTT_MS = 19.8
 FIG3_FLOWS = 17
@@ -100,7 +103,7 @@ def _fig3(size: Size) -> tuple[list[Check], Drawn]:
     ]  # fmt: skip
     runs = dict(zip(begun, simulated(scenarios, size), strict=True))
     checks = []
-    for name, (mean, sd) in FIG3.items():
+    for name, (mean, sd) in PAPER["fig3"].items():
         checks += [
             _one_run("fig3", f"sd over mean, starts {name}", sd / mean, runs[name], lambda t: np.std(t) / np.mean(t)),
             _one_run(
@@ -152,7 +155,7 @@ def files(size: Size, control: str, level: float, factor: float = 1.0) -> Scenar
     """
     gigabytes = factor * size.bulk_gb
     ideal = alone_s(gigabytes)
-    repeated = factor == 1.0 and level == size.levels[-1] and control in FIG10_SD
+    repeated = factor == 1.0 and level == size.levels[-1] and control in _FIG10_SD
     return hosts(
         control, round(10 * level), RTT_MS, duration_s=6 * ideal * max(1.0, level), file_gb=gigabytes,
         start={"uniform": f"{ideal / 240:g} s"}, repetitions=size.repetitions if repeated else 1,
@@ -187,13 +190,13 @@ def _fig8(runs: Mapping[tuple[str, float], Run], size: Size) -> tuple[list[Check
 
 def _fig10(runs: Mapping[tuple[str, float], Run], size: Size) -> tuple[list[Check], Table, Drawn]:
     last, scaled = size.levels[-1], 30.0 / size.bulk_gb
-    spread = {name: runs[name, last] for name in FIG10_SD}
+    spread = {name: runs[name, last] for name in _FIG10_SD}
     checks = [
         _one_run("fig10", f"sd of completion times, {name}, s", published, spread[name], lambda t: scaled * np.std(t))
-        for name, published in FIG10_SD.items()
+        for name, published in _FIG10_SD.items()
     ]
     ratio = _paired(spread["scalable"], spread["cubic_2005"], np.std, ratio=True)
-    published = FIG10_SD["scalable"] / FIG10_SD["cubic_2005"]
+    published = _FIG10_SD["scalable"] / _FIG10_SD["cubic_2005"]
     checks += [
         _one_value("fig10", "sd of Scalable over that of CUBIC", published, ratio, 0.01 * published),
         sign(
@@ -204,7 +207,7 @@ def _fig10(runs: Mapping[tuple[str, float], Run], size: Size) -> tuple[list[Chec
     rows = []
     for name, run in spread.items():
         mean, sd = (scaled * _over(run, statistic).mean for statistic in (np.mean, np.std))
-        rows.append((f"`{name}`", f"{FIG10_SD[name]:g}", f"{sd:.0f}", f"{mean:.0f}", f"{sd / mean:.3f}"))
+        rows.append((f"`{name}`", f"{_FIG10_SD[name]:g}", f"{sd:.0f}", f"{mean:.0f}", f"{sd / mean:.3f}"))
         checks.append(Check("fig10", f"sd over mean, {name}", None, sd / mean, None, None, 0.0))
     header = ("control", "published sd (s)", "ours", "our mean", "our sd over mean")
     caption = f"Fig. 10: completion times at C_g = {last:g}, s, scaled to 30 GB"

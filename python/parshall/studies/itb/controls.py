@@ -26,8 +26,10 @@ from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.itb.network import Size, simulated
-from parshall.studies.itb.published import HOURS, PACKETS, RESPONSE, WINDOW
+from parshall.studies.published import printed_in
 from parshall.studies.study import Progress
+
+PAPER = printed_in(__package__)
 
 RTT_S = 0.1
 CYCLES = 5
@@ -46,7 +48,7 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
     runs = simulated([lossy(name, p, CYCLES, float(RESPONSES[name].window(p))) for name, p in points], size)
     windows = {point: _mean_window(run) for point, run in zip(points, runs, strict=True)}
     checks, rows = [], []
-    for name, (c, d) in RESPONSE.items():
+    for name, (c, d) in PAPER["response"].items():
         few, many = LOSSES[name][1], LOSSES[name][0]
         fitted_d = math.log(windows[name, few] / windows[name, many]) / math.log(many / few)
         # c is compared at the published d: an error of 0.02 in d alone would move a fitted c by 30 % at 1e-6.
@@ -73,9 +75,13 @@ def introduction() -> list[Check]:
     hours = packets / (window / RTT_S) / 3600
     # The source has one digit of the packets, and the hours from it: half of that digit is a tenth of the value.
     return [
-        Check("introduction", "window of Reno at 10 Gbit/s and 100 ms, packets", WINDOW, window, None, None, 1.0),
-        Check("introduction", "packets from loss to loss", PACKETS, packets, None, None, 0.1 * PACKETS),
-        Check("introduction", "hours from loss to loss", HOURS, hours, None, None, 0.1 * HOURS),
+        Check(
+            "introduction", "window of Reno at 10 Gbit/s and 100 ms, packets", PAPER["window"], window, None, None, 1.0
+        ),
+        Check(
+            "introduction", "packets from loss to loss", PAPER["packets"], packets, None, None, 0.1 * PAPER["packets"]
+        ),
+        Check("introduction", "hours from loss to loss", PAPER["hours"], hours, None, None, 0.1 * PAPER["hours"]),
     ]
 
 
@@ -112,7 +118,7 @@ def _mean_window(run: Run) -> float:
 def _plot(windows: dict[tuple[str, float], float]) -> Plot:
     p = np.geomspace(1e-7, 1e-2, 60)
     marks: list[Line | Points] = []
-    for number, (name, (c, d)) in enumerate(RESPONSE.items()):
+    for number, (name, (c, d)) in enumerate(PAPER["response"].items()):
         marks.append(Line(p, c / p**d, name, Style(series=number)))
         losses = LOSSES[name]
         marks.append(

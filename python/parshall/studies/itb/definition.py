@@ -8,13 +8,15 @@ from parshall.itb.factors import STANDARD, SYMBOLS, shown
 from parshall.report.document import Section, Table
 from parshall.studies.check import Check
 from parshall.studies.itb.network import Size
-from parshall.studies.itb.published import TABLE3
+from parshall.studies.published import printed_in
 from parshall.studies.study import Progress
+
+PAPER = printed_in(__package__)
 
 
 def found(_size: Size, _progress: Progress) -> tuple[list[Check], Section]:
     """Table 3 class by class; Table 5 for reading."""
-    words = TABLE3.split()
+    words = PAPER["table3"].split()
     rows = {words[i]: tuple(float(word) for word in words[i + 1 : i + 5]) for i in range(0, len(words), 5)}
     ours = {each.name: (each.aggregation, 1000 * each.rtt_s, each.congestion, each.reverse) for each in CLASSES}
     same = sum(ours.get(name) == row for name, row in rows.items())

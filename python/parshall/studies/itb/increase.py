@@ -36,8 +36,10 @@ from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.itb.controls import RTT_S, lossy
 from parshall.studies.itb.network import Size, simulated
-from parshall.studies.itb.published import DECREASE
+from parshall.studies.published import printed_in
 from parshall.studies.study import Progress
+
+PAPER = printed_in(__package__)
 
 FACTOR_LOSS = 1e-4
 WINDOW = 500.0
@@ -96,7 +98,7 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
     scenarios += [lossy("bic", SMALL_LOSS, 200, SMALL_WINDOW, RTT_S / PER_RTT), with_queue("htcp")]
     *runs, small, queued = (series(run) for run in simulated(scenarios, size))
     made = dict(zip(names, runs, strict=True))
-    checks = [_beta(name, made[name]) for name in DECREASE]
+    checks = [_beta(name, made[name]) for name in PAPER["decrease"]]
     checks += [
         _published("alpha of reno, packets a round trip", 1.0, np.median(made["reno"].growth()[1]), 0.05),
         # The growth of a round trip is that of whole ACKs, each of 1/8 packet there.
@@ -220,7 +222,7 @@ def _htcp_beta(made: Series) -> Check:
 
 
 def _beta(name: str, made: Series) -> Check:
-    published = DECREASE[name]
+    published = PAPER["decrease"][name]
     # A window leaves in one burst, and the last sample may miss a round trip of growth: 1 % of Scalable TCP's.
     tolerance = 0.01 * (1 - published) if name == "scalable" else 0.02 * published
     return _published(f"beta of {name}", published, np.mean(made.decreases), tolerance)

@@ -22,8 +22,10 @@ from parshall.runs import Run
 from parshall.studies.check import Check
 from parshall.studies.itb.bulk import RTT_MS, alone_s, files, starts, times
 from parshall.studies.itb.network import BUFFER, INTERFACE, LINUX_BIC, Size, hosts, simulated, window
-from parshall.studies.itb.published import FIG10_SD
+from parshall.studies.published import printed_in
 from parshall.studies.study import Progress
+
+PAPER = printed_in(__package__)
 
 BUFFERS = (2000, 20_000)
 WINDOWS = ((8, 0), (8, 1000), (8, 4000), (12, 1000))
@@ -124,7 +126,7 @@ def _file_sizes(size: Size) -> tuple[list[Check], Table]:
     for factor in factors:
         gigabytes = factor * size.bulk_gb
         lines = [_line(runs, factor, control, gigabytes) for control in ("reno", "cubic_2005")]
-        spreads = {control: float(np.std(_first(runs[factor, control, _LEVELS[-1]]))) for control in FIG10_SD}
+        spreads = {control: float(np.std(_first(runs[factor, control, _LEVELS[-1]]))) for control in PAPER["fig10_sd"]}
         ratio = spreads["scalable"] / spreads["cubic_2005"]
         rows.append((f"{gigabytes:g}", *(f"{line:.3f}" for line in lines), f"{ratio:.2f}"))
         checks.append(_extended("fig8", f"R^2 of a line over C_g, reno, files of {gigabytes:g} GB", lines[0]))

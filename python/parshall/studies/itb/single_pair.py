@@ -33,15 +33,10 @@ from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.itb.network import ACCESS_BPS, LINUX_BIC, LINUX_CUBIC, Size, simulated
-from parshall.studies.itb.published import (
-    BUFFER_GAIN,
-    DEFAULT_MBPS,
-    FIG4_FULL_S,
-    FIG4_S,
-    TUNED_BACK_MBPS,
-    TUNED_MBPS,
-)
+from parshall.studies.published import printed_in
 from parshall.studies.study import Progress
+
+PAPER = printed_in(__package__)
 
 FIG4_RTT_MS, TABLE6_RTT_MS = 11.6, 19.8
 _SEGMENT_BYTES = 1448
@@ -52,6 +47,7 @@ DEFAULTS = {"receiver's first buffer, 64 kB offered": 65_536, "receiver's buffer
 
 _TUNED_PACKETS = 4000
 
+_LOST = "share of the goodput that default buffers lose"
 _MBPS = 0.02
 """Of a goodput: what hosts of 2006 left unused of a line, besides frames and headers, is not simulated."""
 _FULL = 0.9
@@ -94,8 +90,8 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
     made = {name: ping_pongs(run) for name, run in zip(_CONTROLS, runs, strict=True)}
     main = made[_MAIN]
     checks += [
-        Check("fig4", "time of 200 ping-pongs, s", FIG4_S, main.total_s, None, None, 0.1 * FIG4_S),
-        Check("fig4", "when the full rate is reached, s", FIG4_FULL_S, main.full_s, None, None, 0.5),
+        Check("fig4", "time of 200 ping-pongs, s", PAPER["fig4_s"], main.total_s, None, None, 0.1 * PAPER["fig4_s"]),
+        Check("fig4", "when the full rate is reached, s", PAPER["fig4_full_s"], main.full_s, None, None, 0.5),
         *(
             Check("fig4", f"time of 200 ping-pongs, s: {name}", None, each.total_s, None, None, 0.0)
             for name, each in made.items()
@@ -131,16 +127,15 @@ def _table6(size: Size) -> tuple[list[Check], Table]:
     for name in DEFAULTS:
         gain = 1 - mbps[name] / mbps["tuned"]
         checks += [
-            _goodput("goodput with default buffers, Mbit/s", DEFAULT_MBPS, mbps[name], name),
+            _goodput("goodput with default buffers, Mbit/s", PAPER["default_mbps"], mbps[name], name),
             # Published as a whole number of per cent.
             Check(
-                "table6", "share of the goodput that default buffers lose", BUFFER_GAIN, gain, None, None, 0.005,
-                reading=name,
+                "table6", _LOST, PAPER["buffer_gain"], gain, None, None, PAPER.resolution("buffer_gain"), reading=name
             ),
-        ]  # fmt: skip
+        ]
     checks += [
-        _goodput("goodput with tuned buffers, Mbit/s", TUNED_MBPS, mbps["tuned"]),
-        _goodput("goodput with tuned buffers, the other way, Mbit/s", TUNED_BACK_MBPS, mbps["tuned"]),
+        _goodput("goodput with tuned buffers, Mbit/s", PAPER["tuned_mbps"], mbps["tuned"]),
+        _goodput("goodput with tuned buffers, the other way, Mbit/s", PAPER["tuned_back_mbps"], mbps["tuned"]),
     ]
     rows = [(name, f"{windows[name]}", f"{value:.1f}") for name, value in mbps.items()]
     header = ("window", "packets", "goodput (Mbit/s)")
@@ -197,5 +192,5 @@ def _plot(made: dict[str, PingPong]) -> Plot:
         Line(each.ends_s, each.goodput_bps / 1e6, name, Style(series=number), steps=True)
         for number, (name, each) in enumerate(made.items())
     ]
-    marks.append(Guide(FIG4_S, "the source's end", along="x"))
+    marks.append(Guide(PAPER["fig4_s"], "the source's end", along="x"))
     return Plot([Panel(marks, Axis("time", "s"), Axis("goodput", "Mbit/s"))], "Goodput of each message.")

@@ -13,8 +13,10 @@ from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, S
 from parshall.stats.confidence import mean_interval
 from parshall.stats.spectrum import empirical_spectra, interval_means, superimpose
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import published
 from parshall.studies.large_deviations.record import Record
+from parshall.studies.published import printed_in
+
+PAPER = printed_in(__package__)
 
 Theories = Mapping[str, Spectrum]
 """Spectra by what they are of, drawn in this order."""
@@ -29,7 +31,7 @@ def spectra_plot(
     *,
     finite: bool = False,
     limit: tuple[float, str] | None = None,
-    scales: Sequence[int] = published.SCALES,
+    scales: Sequence[int] = PAPER["scales"],
 ) -> Plot:
     """Panel (a): empirical spectra with their bands over the theories.
 

@@ -41,9 +41,12 @@ from parshall.studies.multiple_time_scale.grid import Size, over_mean
 from parshall.studies.multiple_time_scale.measure import Measured, with_series
 from parshall.studies.multiple_time_scale.network import INTERVAL_S, SOURCE, Connections, scenario, steered
 from parshall.studies.multiple_time_scale.prediction import MIDDLE_MBPS, SLOPES, best, constant
-from parshall.studies.multiple_time_scale.published import THRESHOLD_PEAK
 from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
+from parshall.studies.published import printed_in
 from parshall.studies.study import Progress
+
+PAPER = printed_in(__package__)
+_THRESHOLD_PEAK = PAPER["threshold_peak"]
 
 AHEAD = 10
 NEXT, LAST = "the next interval's background", "the last interval's background"
@@ -140,7 +143,7 @@ def _beside_plain(made: Scenario) -> Scale:
 
 
 ORACLES = {NEXT: knowing_next, LAST: knowing_last}
-OWN = BASE.threshold(THRESHOLD_PEAK)
+OWN = BASE.threshold(_THRESHOLD_PEAK)
 
 
 class Oracles:
@@ -212,7 +215,7 @@ class Oracles:
         return Section(
             "What could a predictor gain?",
             (
-                f"Reno with the threshold schedule, θ = {THRESHOLD_PEAK}, beside clients of {MIDDLE_MBPS:g} Mbit/s at "
+                f"Reno with the threshold schedule, θ = {_THRESHOLD_PEAK}, beside clients of {MIDDLE_MBPS:g} Mbit/s at "
                 f"30 ms ({size.oracle_seeds} seeds of {size.oracle_s:g} s). An oracle knows the contention of the link "
                 "itself: what no predictor exceeds that uses this schedule. What it gains over a connection that "
                 "predicts from its own throughput is what better predictions could add.",

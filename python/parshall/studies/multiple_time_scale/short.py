@@ -39,9 +39,11 @@ from parshall.studies.multiple_time_scale.network import (
     INTERVAL_S,
     PACKET_BYTES,
 )
-from parshall.studies.multiple_time_scale.published import LEARNING_S, SHORT_GAINS
 from parshall.studies.multiple_time_scale.readings import BASE, BLIND, LEVELS
+from parshall.studies.published import printed_in
 from parshall.studies.study import Progress
+
+PAPER = printed_in(__package__)
 
 START_S = 30.0
 """When the connections start: the clients are in full swing."""
@@ -96,13 +98,13 @@ def prior(series: list[NDArray[np.float64]]) -> Prior:
 def case(size: Size, name: str, known: Prior) -> Point:
     """The steered connection of a case."""
     fixed = (("quantiser", "fixed_range"), ("peak", known.peak))
-    own = (("prior", known.counts),) if name == "I" else (("learning", f"{LEARNING_S[name]} s"),)
+    own = (("prior", known.counts),) if name == "I" else (("learning", f"{PAPER['learning_s'][name]} s"),)
     return replace(plain(size), parameters=(*STEERED, *fixed, *own))
 
 
 def plain(size: Size) -> Point:
     """The connection without steering: long enough for all cases."""
-    duration_s = START_S + max(LEARNING_S.values()) + max(size.short_s) + 2 * INTERVAL_S
+    duration_s = START_S + max(PAPER["learning_s"].values()) + max(size.short_s) + 2 * INTERVAL_S
     start = (("start", f"{START_S:g} s"),)
     return BASE.point("reno", series=True, duration_s=duration_s, tcp=start)
 
@@ -136,7 +138,7 @@ def simulated(found: Results, size: Size, progress: Progress) -> tuple[Results, 
     payload = PACKET_BYTES - HEADER_BYTES
     series = [np.diff(each.delivered) / payload for each in trained.found[training(size)]]
     known = prior([row[row.size // 10 :] for row in series])
-    made = grid.simulated((case(size, name, known) for name in LEARNING_S), size, progress, found.backgrounds)
+    made = grid.simulated((case(size, name, known) for name in PAPER["learning_s"]), size, progress, found.backgrounds)
     return made, known
 
 
@@ -157,7 +159,7 @@ class ShortConnections:
 
     def gain(self, name: str, duration_s: float) -> NDArray[np.float64]:
         """Of a case at a duration, by seed."""
-        learning_s = LEARNING_S[name]
+        learning_s = PAPER["learning_s"][name]
         without = _delivered(self._found, plain(self._size), learning_s, duration_s)
         with_it = _delivered(self._cases, case(self._size, name, self._known), learning_s, duration_s)
         return np.asarray((with_it - without) / without, dtype=np.float64)
@@ -165,12 +167,12 @@ class ShortConnections:
     def checks(self) -> Iterator[Check]:
         """Table II and its order; sharing."""
         size = self._size
-        gains = {(name, each): self.gain(name, each) for name in LEARNING_S for each in size.short_s}
+        gains = {(name, each): self.gain(name, each) for name in PAPER["learning_s"] for each in size.short_s}
         for (name, duration_s), values in gains.items():
             yield single_run(
                 "table2",
                 f"gain of Case {name}, {duration_s} s",
-                SHORT_GAINS[name][grid.SIZES["paper"].short_s.index(duration_s)],
+                PAPER["short_gains"][name][grid.SIZES["paper"].short_s.index(duration_s)],
                 values,
                 tolerance=0.0005,  # half a unit of the last digit
                 note=signed(mean_interval(values), "%"),
@@ -252,11 +254,14 @@ class ShortConnections:
                 f"Case {name}",
                 *(signed(mean_interval(self.gain(name, each)), "%") for each in self._size.short_s),
             )
-            for name in LEARNING_S
+            for name in PAPER["learning_s"]
         ]
         published = [
-            (f"Case {name}, published", *(f"{value:+.1%}" for value in SHORT_GAINS[name][: len(self._size.short_s)]))
-            for name in LEARNING_S
+            (
+                f"Case {name}, published",
+                *(f"{value:+.1%}" for value in PAPER["short_gains"][name][: len(self._size.short_s)]),
+            )
+            for name in PAPER["learning_s"]
         ]
         header = ("", *(f"{each} s" for each in self._size.short_s))
         return Section(

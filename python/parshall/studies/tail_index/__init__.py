@@ -14,7 +14,8 @@
 
 from __future__ import annotations
 
-from parshall.studies.study import Execution, Findings, Progress, Scale
+from parshall.studies.running import Execution
+from parshall.studies.study import Findings, Progress, Scale
 from parshall.studies.tail_index import (
     beyond,
     claims,

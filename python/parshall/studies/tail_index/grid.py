@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parshall.scenario import Scenario
+from parshall.studies.published import printed_in
 from parshall.studies.study import Scale
 from parshall.studies.tail_index.measure import Measured, joined, measured
 from parshall.studies.tail_index.network import MEAN_PACKETS, butterfly, pareto
-from parshall.studies.tail_index.published import TAIL_INDICES
 from parshall.studies.tail_index.running import Runner
 from parshall.studies.tail_index.settings import FIG1, FIG2, Setting
+
+PAPER = printed_in(__package__)
 
 SETTINGS = (*FIG1, *FIG2)
 WARM_UP = 1 / 6
@@ -56,7 +58,7 @@ class Size:
 
 SIZES: dict[Scale, Size] = {
     "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3, 40.0, 50.0, level=(1.1, 1.5, 4.0)),
-    "paper": Size(TAIL_INDICES, 3600.0, 3, 600.0, 3600.0),
+    "paper": Size(PAPER["tail_indices"], 3600.0, 3, 600.0, 3600.0),
 }
 Key = tuple[Setting, float, int]
 """A run: setting, tail index, repetition."""

@@ -42,10 +42,12 @@ from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.stats.hurst.series import aggregated
 from parshall.stats.synthesis import on_off
+from parshall.studies.published import printed_in
 from parshall.studies.study import Scale
 from parshall.studies.tail_index.network import LINK_BPS, WARM_UP, Clients, two_servers
-from parshall.studies.tail_index.published import H_TAIL_INDICES
 from parshall.studies.tail_index.running import Runner, Tables
+
+PAPER = printed_in(__package__)
 
 SLOW = Clients(count=400, access_bps=40e3, mean_bytes=2400, idle_s=1.44)
 """A transfer of the mean size takes 0.48 s; some 100 of them at a time load the link by 0.4."""
@@ -81,8 +83,8 @@ class Size:
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size(H_TAIL_INDICES[::3], 10_000.0, 4, 1, 3),
-    "paper": Size(H_TAIL_INDICES, 10_000.0, 20, 10, 10),
+    "quick": Size(PAPER["h_tail_indices"][::3], 10_000.0, 4, 1, 3),
+    "paper": Size(PAPER["h_tail_indices"], 10_000.0, 20, 10, 10),
 }
 
 

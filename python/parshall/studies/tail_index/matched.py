@@ -21,9 +21,8 @@ from parshall.stats.tails import Normalised, normalised
 from parshall.studies.tail_index.grid import Key, Rows, Size, scenario
 from parshall.studies.tail_index.measure import METRICS, Measured, joined, measured
 from parshall.studies.tail_index.network import MEAN_PACKETS
-from parshall.studies.tail_index.published import published_sign
 from parshall.studies.tail_index.running import Runner
-from parshall.studies.tail_index.settings import FIG1, FIG2, OTHER_STACK, Setting
+from parshall.studies.tail_index.settings import FIG1, FIG2, OTHER_STACK, Setting, published_sign
 from parshall.studies.tail_index.trends import HEAVIEST, Trends, change
 
 SETTINGS: tuple[Setting, ...] = (

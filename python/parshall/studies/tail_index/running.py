@@ -27,7 +27,8 @@ from parshall.runs import run as simulate
 from parshall.runs.single import is_sampled, recorded
 from parshall.scenario import Scenario
 from parshall.studies import keeping
-from parshall.studies.study import Execution, Progress, Scale
+from parshall.studies.running import Execution
+from parshall.studies.study import Progress, Scale
 
 T = TypeVar("T")
 _CALIBRATION_S = 6.0
