@@ -19,6 +19,7 @@ from parshall.campaign.answers import Answers, call_of, canonical
 from parshall.campaign.calls import called
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
+from parshall.documentation.markdown import blocks
 from parshall.errors import InputError
 from parshall.models.loss import Bernoulli
 from parshall.studies import catalog, published, rio
@@ -158,6 +159,16 @@ def test_a_name_that_is_taken_is_refused(site: Path, begun: Verb) -> None:
     (site / "squares.py").write_text(PLUGIN.replace('Study("squares"', 'Study("rio"'))
     process = begun("study", "rio")
     assert 'there is a study "rio" already' in process.communicate(timeout=60)[1]
+
+
+def test_the_study_of_the_guide_can_be_installed(tmp_path: Path, site: Path, begun: Verb) -> None:
+    guide = Path(__file__).parents[2] / "docs" / "studies.md"
+    (code,) = (block for block in blocks(guide.read_text(encoding="utf-8")) if block.file == "my_study.py")
+    (site / "my_study.py").write_text(code.text)
+    (site / "plugged-1.0.dist-info" / "entry_points.txt").write_text("[parshall.studies]\nmine = my_study:STUDY\n")
+    checks = json.loads(ended(begun("study", "my_study", "--json", "--store", str(tmp_path / "store"))))
+    assert [check["artefact"] for check in checks] == ["table1", "table1"]
+    assert all(5 < check["ours"] < 10 for check in checks)
 
 
 def test_a_study_that_is_killed_goes_on(tmp_path: Path, begun: Verb) -> None:
