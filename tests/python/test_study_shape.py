@@ -243,6 +243,13 @@ run(Study("rio", "", "", "", parts), "quick", print, Execution(Path("store"), 2)
     assert len(whole.checks) > 10
 
 
+def test_at_paper_scale_there_is_a_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert Execution().at("rio", "quick").store is None
+    assert Execution().at("rio", "paper").store == tmp_path / "parshall" / "studies" / "rio" / "store"
+    assert Execution(tmp_path / "own", 2).at("rio", "paper") == Execution(tmp_path / "own", 2)
+
+
 def test_an_answer_that_is_damaged_is_not_there(tmp_path: Path) -> None:
     store = Store(tmp_path / "store", create=True)
     call = call_of(Bernoulli, (0.5,))

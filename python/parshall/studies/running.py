@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -62,7 +62,10 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     """
     chosen = execution or Execution()
     if (own := study.own_way()) is not None:
-        return _in_its_own_way(study.name, own, scale, progress, chosen)
+        given = [each.name for each in fields(chosen) if getattr(chosen, each.name) is not None]
+        if given:
+            raise InputError(f"--{given[0]}: found with {study.name}, which does not take it yet; leave it out")
+        return own(scale, progress)
     chosen = chosen.at(study.name, scale)
     parts = study.loaded()
     declared = [{key: _Piece(case) for key, case in part.cases(scale).items()} for part in parts]
@@ -78,18 +81,6 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     return Findings(
         [check for each in found for check in each.checks], [section for each in found for section in each.sections]
     )
-
-
-def _in_its_own_way(
-    name: str, own: Callable[..., Findings], scale: Scale, progress: Progress, execution: Execution
-) -> Findings:
-    """Do a study of ours that has no parts: of those only tail_index, a campaign, is told how."""
-    given = [each.name for each in fields(execution) if getattr(execution, each.name) is not None]
-    able = name == "tail_index"
-    refused = [each for each in given if each == "shard" or not able]
-    if refused:
-        raise InputError(f"--{refused[0]}: found with {name}, which does not take it yet; leave it out")
-    return own(scale, progress, execution) if able else own(scale, progress)
 
 
 @dataclass(frozen=True)

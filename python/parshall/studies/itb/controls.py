@@ -16,18 +16,18 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §1, §2.1, Table 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from parshall.models.response import RESPONSES
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
-from parshall.studies.itb.network import Size, simulated
+from parshall.studies.itb.network import Recorded, Size
 from parshall.studies.published import printed_in
-from parshall.studies.study import Progress
+from parshall.studies.study import Findings
 
 PAPER = printed_in(__package__)
 
@@ -41,12 +41,15 @@ LOSSES: dict[str, tuple[float, float]] = {
 }
 
 
-def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
-    """Table 1 and the introduction's example."""
-    progress("Table 1: response functions")
+def scenarios(_: Size) -> dict[tuple[str, float], Scenario]:
+    """A flow of each control at each loss rate."""
     points = [(name, p) for name, losses in LOSSES.items() for p in losses]
-    runs = simulated([lossy(name, p, CYCLES, float(RESPONSES[name].window(p))) for name, p in points], size)
-    windows = {point: _mean_window(run) for point, run in zip(points, runs, strict=True)}
+    return {(name, p): lossy(name, p, CYCLES, float(RESPONSES[name].window(p))) for name, p in points}
+
+
+def found(runs: Mapping[tuple[str, float], Recorded], _: Size) -> Findings:
+    """Table 1 and the introduction's example."""
+    windows = {point: mean_window(run) for point, run in runs.items()}
     checks, rows = [], []
     for name, (c, d) in PAPER["response"].items():
         few, many = LOSSES[name][1], LOSSES[name][0]
@@ -65,7 +68,8 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
         "form; their functions are in docs/models.md."
     )
     figure = Drawn("response", "Response functions", _plot(windows))
-    return [*introduction(), *checks], Section("Table 1: response functions", (text,), [table1], [figure])
+    section = Section("Table 1: response functions", (text,), [table1], [figure])
+    return Findings([*introduction(), *checks], [section])
 
 
 def introduction() -> list[Check]:
@@ -111,7 +115,8 @@ def lossy(control: str, p: float, cycles: int, window: float, sample_s: float | 
     )
 
 
-def _mean_window(run: Run) -> float:
+def mean_window(run: Recorded) -> float:
+    """Of the one flow, packets."""
     return float(run.flows["mean_cwnd_packets"][0])
 
 

@@ -7,14 +7,13 @@ from parshall.itb.classes import CLASSES
 from parshall.itb.factors import STANDARD, SYMBOLS, shown
 from parshall.report.document import Section, Table
 from parshall.studies.check import Check
-from parshall.studies.itb.network import Size
 from parshall.studies.published import printed_in
-from parshall.studies.study import Progress
+from parshall.studies.study import Findings
 
 PAPER = printed_in(__package__)
 
 
-def found(_size: Size, _progress: Progress) -> tuple[list[Check], Section]:
+def found() -> Findings:
     """Table 3 class by class; Table 5 for reading."""
     words = PAPER["table3"].split()
     rows = {words[i]: tuple(float(word) for word in words[i + 1 : i + 5]) for i in range(0, len(words), 5)}
@@ -45,4 +44,5 @@ def found(_size: Size, _progress: Progress) -> tuple[list[Check], Section]:
         "The classes and standard factors that `parshall itb` uses. K is 10 where the source has 1 or 10. Table 4 sets "
         "the benchmark beside the NAS Parallel Benchmarks."
     )
-    return [check], Section("Tables 3 to 5: the benchmark's definition", (text,), [classes, compared, factors])
+    section = Section("Tables 3 to 5: the benchmark's definition", (text,), [classes, compared, factors])
+    return Findings([check], [section])

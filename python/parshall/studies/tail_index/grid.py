@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from parshall.scenario import Scenario
 from parshall.studies.published import printed_in
-from parshall.studies.study import Scale
+from parshall.studies.study import Case, Scale
 from parshall.studies.tail_index.measure import Measured, joined, measured
 from parshall.studies.tail_index.network import MEAN_PACKETS, butterfly, pareto
-from parshall.studies.tail_index.running import Runner
+from parshall.studies.tail_index.running import case
 from parshall.studies.tail_index.settings import FIG1, FIG2, Setting
 
 PAPER = printed_in(__package__)
@@ -92,10 +92,9 @@ def scenarios(size: Size) -> dict[Key, Scenario]:
     }
 
 
-def simulated(size: Size, runner: Runner) -> dict[Key, Measured]:
-    """What is measured in every run."""
-    runs = scenarios(size)
-    return dict(zip(runs, runner.measured("Figs 1 and 2", list(runs.values()), measured), strict=True))
+def cases(size: Size) -> dict[Key, Case]:
+    """Every run, and what is measured of it."""
+    return {key: case("Figs 1 and 2", each, measured) for key, each in scenarios(size).items()}
 
 
 def by_point(size: Size, found: dict[Key, Measured]) -> Rows:
