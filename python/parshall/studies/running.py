@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from parshall.campaign.answers import call_of
 from parshall.campaign.calls import called
@@ -14,8 +15,9 @@ from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
 from parshall.campaign.work import Call
 from parshall.errors import InputError
-from parshall.studies.keeping import folder
 from parshall.studies.study import Case, Findings, Progress, Scale, Study, replaced
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Execution:
         return self
 
 
+def folder(study: str) -> Path:
+    """A study's folder in the user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / study
+
+
 def run(study: Study, scale: Scale, progress: Progress, execution: Execution | None = None) -> Findings:
     """Do a study, or a shard of it: then the findings are empty, and a later run without a shard has them.
 
@@ -60,13 +67,7 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     ParshallError
         As `parshall.campaign.calls.called`.
     """
-    chosen = execution or Execution()
-    if (own := study.own_way()) is not None:
-        given = [each.name for each in fields(chosen) if getattr(chosen, each.name) is not None]
-        if given:
-            raise InputError(f"--{given[0]}: found with {study.name}, which does not take it yet; leave it out")
-        return own(scale, progress)
-    chosen = chosen.at(study.name, scale)
+    chosen = (execution or Execution()).at(study.name, scale)
     parts = study.loaded()
     declared = [{key: _Piece(case) for key, case in part.cases(scale).items()} for part in parts]
     order = sorted(range(len(parts)), key=lambda number: -parts[number].priority)
@@ -81,6 +82,20 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     return Findings(
         [check for each in found for check in each.checks], [section for each in found for section in each.sections]
     )
+
+
+def answered(cases: Mapping[Key, Case], execution: Execution | None = None) -> dict[Key, Any]:
+    """The answers of cases, under their keys.
+
+    Raises
+    ------
+    ParshallError
+        As `run`.
+    """
+    pieces = {key: _Piece(case) for key, case in cases.items()}
+    different = list({piece.key: piece for piece in pieces.values()}.values())
+    answers = _answered(different, lambda _: None, execution or Execution())
+    return {key: answers[piece.key] for key, piece in pieces.items()}
 
 
 @dataclass(frozen=True)

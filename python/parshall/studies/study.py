@@ -145,12 +145,6 @@ class Study:
     reference: str
     parts: Sequence[Part] | str
 
-    def own_way(self) -> Callable[..., Findings] | None:
-        """What does a study of ours that has no parts yet."""
-        if isinstance(self.parts, str):
-            return getattr(importlib.import_module(self.parts), "run", None)
-        return None
-
     def loaded(self) -> Sequence[Part]:
         """Its parts."""
         if isinstance(self.parts, str):

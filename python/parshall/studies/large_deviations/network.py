@@ -15,7 +15,6 @@ import polars as pl
 from parshall.models.inputs import FloatArray
 from parshall.runs import Run, run
 from parshall.scenario import Scenario
-from parshall.studies import keeping
 from parshall.studies.large_deviations.record import SAMPLES_S, Record, recorded
 from parshall.studies.published import printed_in
 
@@ -109,10 +108,6 @@ class Measured:
     on_time_s: float | None = None
 
 
-KEPT_S = 600
-"""Runs of this length and more are kept (`studies.keeping`), so that the paper scale goes on where it was."""
-
-
 def measured(
     link: dict[str, Any],
     flows: Sequence[dict[str, Any]],
@@ -125,7 +120,7 @@ def measured(
     interval = SAMPLES_S * rtt_s / PAPER["rtt_s"]
     probes = {"rounds": 1, "flows": 1, "flow_samples": f"{interval:g} s", "transfers": transfers}
     scenario = declared(link, flows, duration_s, probes=probes)
-    return keeping.kept("large_deviations", scenario, _measure) if duration_s >= KEPT_S else _measure(scenario)
+    return _measure(scenario)
 
 
 def _measure(scenario: Scenario) -> Measured:
