@@ -169,6 +169,10 @@ def test_the_study_of_the_guide_can_be_installed(tmp_path: Path, site: Path, beg
     checks = json.loads(ended(begun("study", "my_study", "--json", "--store", str(tmp_path / "store"))))
     assert [check["artefact"] for check in checks] == ["table1", "table1"]
     assert all(5 < check["ours"] < 10 for check in checks)
+    # What measures a run belongs to the package as well.
+    (site / "my_study.py").write_text(code.text.replace("/ 1e6", "/ 2e6"))
+    halved = json.loads(ended(begun("study", "my_study", "--json", "--store", str(tmp_path / "store"))))
+    assert [check["ours"] for check in halved] == pytest.approx([check["ours"] / 2 for check in checks])
 
 
 def test_a_study_that_is_killed_goes_on(tmp_path: Path, begun: Verb) -> None:
@@ -205,6 +209,17 @@ def test_three_shards_in_one_store_are_one_run(tmp_path: Path, begun: Verb) -> N
     assert done(tmp_path) - first == Counter(dict.fromkeys(EVERY, 1)), "collecting does nothing again"
 
 
+def test_stores_of_shards_are_merged(tmp_path: Path, begun: Verb) -> None:
+    alone = ended(begun("study", "squares", "--json"))
+    for k in (1, 2):
+        ended(begun("study", "squares", "--store", f"store{k}", "--shard", f"{k}/2"))
+    taken = json.loads(ended(begun("store", "merge", "store", "store1", "store2", "--json")))
+    assert sum(each["answers"] for each in taken.values()) == len(EVERY)
+    before = done(tmp_path)
+    assert ended(begun("study", "squares", "--store", "store", "--json")) == alone
+    assert done(tmp_path) == before
+
+
 def test_a_shard_needs_a_store_and_has_no_page(begun: Verb) -> None:
     for words, said in (
         (("--shard", "1/2"), "--store"),
@@ -235,9 +250,12 @@ run(Study("rio", "", "", "", parts), "quick", print, Execution(Path("store"), 2)
     before = killed(process, tmp_path / "store", 2)
     assert 2 <= len(before) < 8
     study = Study("rio", "", "", "", [part for part in rio.PARTS if part.name in some])
+    written = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").glob("answers/*/*")}
     told: list[str] = []
     resumed = run(study, "quick", told.append, Execution(tmp_path / "store", 2))
-    assert len(told) == 8 - len(before), "nothing that was kept is done again"
+    assert {path: path.stat().st_mtime_ns for path in written} == written, "nothing that was kept is done again"
+    assert len(kept(tmp_path / "store")) == len(told) == 8
+    assert told[-1].endswith("(8 of 8)")
     whole = run(study, "quick", lambda _: None, Execution(workers=2))
     assert [each.as_json() for each in resumed.checks] == [each.as_json() for each in whole.checks]
     assert len(whole.checks) > 10
@@ -270,8 +288,9 @@ def test_the_key_of_an_answer_follows_from_values() -> None:
     scenario = rio.queue.scenario()
     assert canonical(scenario) == canonical(rio.queue.scenario())
     assert canonical(scenario) != canonical(scenario.with_values({"seed": 2}))
-    with pytest.raises(InputError, match="which another process cannot be told of"):
-        call_of(Bernoulli, (lambda: 0,))
+    for unknown in (lambda: 0, object(), {1, 2}):
+        with pytest.raises(InputError, match="which another process cannot be told of"):
+            call_of(Bernoulli, (unknown,))
 
 
 def test_shards_share_all_work() -> None:

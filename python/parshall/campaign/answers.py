@@ -4,7 +4,7 @@
 | --- | --- |
 | the simulator | `about.code_version` |
 | Parshall's Python and data files, quantities of users | their digests |
-| the function, and the package it is from | its name, and a digest of the package's files |
+| functions, and the packages they are from | their names, and digests of the packages' files |
 | its arguments | `canonical`: their values, scenarios as they are resolved |
 
 So an interrupted study goes on where it was, and other code or another scenario starts anew. An answer is a pickle
@@ -90,7 +90,6 @@ def call_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Call:
         about.code_version(),
         about.python_digest(),
         of_users(),
-        _package(function.__module__.partition(".")[0]),
         canonical(function),
         canonical(arguments),
     ]
@@ -121,9 +120,12 @@ def canonical(value: Any) -> Any:
         return sorted(([canonical(key), canonical(each)] for key, each in value.items()), key=json.dumps)
     if isinstance(value, Sequence):
         return [canonical(each) for each in value]
-    if callable(value) and "<" not in _name(value):
-        return _name(value)
-    raise InputError(f"a call's function and arguments: found {value!r}, which another process cannot be told of")
+    if callable(value) and "<" not in _name(value) and value.__module__ != "__main__":
+        return [_name(value), _package(value.__module__.partition(".")[0])]
+    raise InputError(
+        f"a call's function and arguments: found {value!r}, which another process cannot be told of; accepted are "
+        "functions of modules, numbers, text, scenarios, arrays, dataclasses, and lists and tables of these"
+    )
 
 
 def _name(value: Any) -> str:

@@ -40,7 +40,7 @@ def called(
     workers
         Processes; by default as many as there are cores.
     progress
-        Told of each call when it is done.
+        Told of each call when its answer is there, whether it was done now or found.
     scheduler
         The address of a Dask scheduler, whose workers do the calls instead.
     store
@@ -132,6 +132,7 @@ class _Calling:
         answer = None if self.answers is None else self.answers.get(call.run)
         if answer is not None:
             (self.values[call.run],) = answer
+            self.progress(call)
         return answer is not None
 
     def _take(self, outcome: Outcome) -> None:

@@ -52,16 +52,17 @@ def merge(store: Store, other: Store) -> Merged:
 
 def _merged(store: Store, other: Store) -> Merged:
     found = Snapshot.take(other)
-    known = set(Snapshot.take(store).gathered)
+    here = Snapshot.take(store)
+    known = {*here.gathered, *here.directories}
     runs = damaged = answers = 0
     for segment in found.segments:
-        new = keys_of([segment]) - known - set(store.run_directories())
+        new = keys_of([segment]) - known
         if new:
             _take(store, segment, new)
             known |= new
             runs += len(new)
     for run, directory in found.directories.items():
-        if run in known or store.has_directory(run):
+        if run in known:
             continue
         if intact(directory) is None:
             damaged += 1

@@ -27,11 +27,9 @@ from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Poi
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, sign, single_run
-from parshall.studies.itb.network import PAYLOAD_SHARE, Recorded, Size, hosts
-from parshall.studies.published import printed_in
+from parshall.studies.itb.network import PAPER, PAYLOAD_SHARE, Recorded, Size, hosts
 from parshall.studies.study import Findings
 
-PAPER = printed_in(__package__)
 _FIG10_SD = PAPER["fig10_sd"]
 
 RTT_MS = 19.8

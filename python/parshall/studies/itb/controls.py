@@ -25,11 +25,8 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
-from parshall.studies.itb.network import Recorded, Size
-from parshall.studies.published import printed_in
+from parshall.studies.itb.network import PAPER, Recorded, Size
 from parshall.studies.study import Findings
-
-PAPER = printed_in(__package__)
 
 RTT_S = 0.1
 CYCLES = 5

@@ -7,10 +7,8 @@ from parshall.itb.classes import CLASSES
 from parshall.itb.factors import STANDARD, SYMBOLS, shown
 from parshall.report.document import Section, Table
 from parshall.studies.check import Check
-from parshall.studies.published import printed_in
+from parshall.studies.itb.network import PAPER
 from parshall.studies.study import Findings
-
-PAPER = printed_in(__package__)
 
 
 def found() -> Findings:

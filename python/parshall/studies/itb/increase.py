@@ -35,11 +35,8 @@ from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.itb.controls import RTT_S, lossy
-from parshall.studies.itb.network import Recorded, Size
-from parshall.studies.published import printed_in
+from parshall.studies.itb.network import PAPER, Recorded, Size
 from parshall.studies.study import Findings
-
-PAPER = printed_in(__package__)
 
 FACTOR_LOSS = 1e-4
 WINDOW = 500.0

@@ -30,7 +30,10 @@ import polars as pl
 
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.studies.published import printed_in
 from parshall.studies.study import Scale
+
+PAPER = printed_in(__package__)
 
 LINUX_BIC: dict[str, Any] = {
     "congestion_control": {

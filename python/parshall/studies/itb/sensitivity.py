@@ -22,11 +22,8 @@ from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.itb.bulk import RTT_MS, alone_s, files, starts, times
-from parshall.studies.itb.network import BUFFER, INTERFACE, LINUX_BIC, Recorded, Size, hosts, window
-from parshall.studies.published import printed_in
+from parshall.studies.itb.network import BUFFER, INTERFACE, LINUX_BIC, PAPER, Recorded, Size, hosts, window
 from parshall.studies.study import Findings
-
-PAPER = printed_in(__package__)
 
 BUFFERS = (2000, 20_000)
 WINDOWS = ((8, 0), (8, 1000), (8, 4000), (12, 1000))

@@ -32,11 +32,8 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
-from parshall.studies.itb.network import ACCESS_BPS, LINUX_BIC, LINUX_CUBIC, Recorded, Size
-from parshall.studies.published import printed_in
+from parshall.studies.itb.network import ACCESS_BPS, LINUX_BIC, LINUX_CUBIC, PAPER, Recorded, Size
 from parshall.studies.study import Findings
-
-PAPER = printed_in(__package__)
 
 FIG4_RTT_MS, TABLE6_RTT_MS = 11.6, 19.8
 _SEGMENT_BYTES = 1448

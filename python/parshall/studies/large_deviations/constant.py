@@ -20,12 +20,10 @@ from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import bounds_plot, spectra_plot
-from parshall.studies.published import printed_in
 from parshall.studies.study import Findings, Scale
-
-PAPER = printed_in(__package__)
 
 WITHIN = 0.05
 """Windows are read off the text; a testbed's rates are known to a few per cent."""

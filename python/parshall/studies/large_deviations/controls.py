@@ -25,6 +25,7 @@ from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import BY_MODEL, READ_OFF, chain, loss_plot
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import (
@@ -34,11 +35,8 @@ from parshall.studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
-from parshall.studies.published import printed_in
 from parshall.studies.study import Findings, Scale
 from parshall.traces.flow import clopper_pearson
-
-PAPER = printed_in(__package__)
 
 SCALES = (200, 500, 1000)
 FIGURES = {"bic": "a", "highspeed": "b", "cubic": "c"}

@@ -27,10 +27,8 @@ from parshall.stats.confidence import mean_interval
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
-from parshall.studies.published import printed_in
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Findings, Scale
-
-PAPER = printed_in(__package__)
 
 FINE_S = PAPER["cross_bin_s"] / 8
 """Bins of the simulator: eight make the buffer's 1.2 ms."""

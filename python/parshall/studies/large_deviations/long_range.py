@@ -22,6 +22,7 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import chain, loss_plot
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import (
@@ -31,10 +32,7 @@ from parshall.studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
-from parshall.studies.published import printed_in
 from parshall.studies.study import Findings, Scale
-
-PAPER = printed_in(__package__)
 
 
 @dataclass(frozen=True)

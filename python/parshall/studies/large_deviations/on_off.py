@@ -29,6 +29,7 @@ from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import Found, together
 from parshall.studies.large_deviations.constant import window_plot
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import (
     bounds_plot,
@@ -37,11 +38,8 @@ from parshall.studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
-from parshall.studies.published import printed_in
 from parshall.studies.study import Findings, Scale
 from parshall.traces.flow import clopper_pearson
-
-PAPER = printed_in(__package__)
 
 READ_OFF = 0.05
 """What can be read off a plot whose axis runs from 0 to 1, and off a range of round numbers."""

@@ -12,12 +12,10 @@ from parshall.models.recovery import IndependentLosses
 from parshall.report.document import Drawn, Section, Table
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import TIMEOUT
 from parshall.studies.large_deviations.spectra import bounds_plot, extremes_checks, mean_check, spectra_plot
-from parshall.studies.published import printed_in
 from parshall.studies.study import Findings, Scale
-
-PAPER = printed_in(__package__)
 
 LOSSES = ((PAPER["p_packet"],), (PAPER["p_packet"] / 10,))
 """The cases of `at_loss`: the source's rate, and one where timeouts are rare."""

@@ -13,10 +13,8 @@ from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, S
 from parshall.stats.confidence import mean_interval
 from parshall.stats.spectrum import empirical_spectra, interval_means, superimpose
 from parshall.studies.check import Check
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
-from parshall.studies.published import printed_in
-
-PAPER = printed_in(__package__)
 
 Theories = Mapping[str, Spectrum]
 """Spectra by what they are of, drawn in this order."""

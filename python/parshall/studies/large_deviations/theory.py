@@ -13,6 +13,7 @@ from parshall.report.document import Drawn, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, sign
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.spectra import (
     bounds_plot,
     covered,
@@ -20,10 +21,7 @@ from parshall.studies.large_deviations.spectra import (
     sampled_extremes,
     spectra_plot,
 )
-from parshall.studies.published import printed_in
 from parshall.studies.study import Findings, Scale
-
-PAPER = printed_in(__package__)
 
 
 def figure_1(scale: Scale = "paper", seed: int = 1) -> Findings:

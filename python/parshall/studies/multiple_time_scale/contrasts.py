@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE, LEVELS, Parameters, Reading
-from parshall.studies.published import printed_in
 
-PAPER = printed_in(__package__)
 _THRESHOLD_PEAK = PAPER["threshold_peak"]
 _TAIL_INDICES = PAPER["tail_indices"]
 _BEST_AGGRESSIVENESS = PAPER["best_aggressiveness"]

@@ -20,11 +20,9 @@ from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale.claims import claim
 from parshall.studies.multiple_time_scale.contrasts import contrasts, several
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, HEADER_BYTES, PACKET_BYTES
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, HEADER_BYTES, PACKET_BYTES, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE
-from parshall.studies.published import printed_in
 
-PAPER = printed_in(__package__)
 _TOTAL_PEAK = PAPER["total_peak"]
 _LARGEST, _SMALLEST, _TOTAL = (PAPER.by(f"table3_{which}") for which in ("largest", "smallest", "total"))
 

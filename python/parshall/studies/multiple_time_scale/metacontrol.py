@@ -18,12 +18,10 @@ from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale.claims import curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts, fixed, followed, moving
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, INTERVAL_S
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, INTERVAL_S, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE
 from parshall.studies.multiple_time_scale.thresholds import peak
-from parshall.studies.published import printed_in
 
-PAPER = printed_in(__package__)
 _BEST_AGGRESSIVENESS = PAPER["best_aggressiveness"]
 _ADJUSTMENTS = PAPER["adjustments"]
 

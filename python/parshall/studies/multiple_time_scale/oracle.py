@@ -37,13 +37,11 @@ from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import beyond, signed
 from parshall.studies.multiple_time_scale.grid import Size, over_mean
 from parshall.studies.multiple_time_scale.measure import Measured, with_series
-from parshall.studies.multiple_time_scale.network import INTERVAL_S, SOURCE, Connections, scenario, steered
+from parshall.studies.multiple_time_scale.network import INTERVAL_S, PAPER, SOURCE, Connections, scenario, steered
 from parshall.studies.multiple_time_scale.prediction import MIDDLE_MBPS, SLOPES, best, constant
 from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
-from parshall.studies.published import printed_in
 from parshall.studies.study import Case
 
-PAPER = printed_in(__package__)
 _THRESHOLD_PEAK = PAPER["threshold_peak"]
 
 AHEAD = 10

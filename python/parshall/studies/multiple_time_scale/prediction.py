@@ -20,11 +20,9 @@ from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, curve, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE, MEAN_SLOPE, always
-from parshall.studies.published import printed_in
 
-PAPER = printed_in(__package__)
 _THRESHOLD_PEAK = PAPER["threshold_peak"]
 _LOADS_MBPS = PAPER["loads_mbps"]
 

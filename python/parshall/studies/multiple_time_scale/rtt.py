@@ -14,10 +14,8 @@ from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, beyond, curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.network import PAPER
 from parshall.studies.multiple_time_scale.readings import BASE, BLIND, MEAN_SLOPE
-from parshall.studies.published import printed_in
-
-PAPER = printed_in(__package__)
 
 
 def steered(control: str, rtt_ms: int) -> Point:

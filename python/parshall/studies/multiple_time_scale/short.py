@@ -40,12 +40,10 @@ from parshall.studies.multiple_time_scale.network import (
     HEADER_BYTES,
     INTERVAL_S,
     PACKET_BYTES,
+    PAPER,
 )
 from parshall.studies.multiple_time_scale.readings import BASE, BLIND, LEVELS
-from parshall.studies.published import printed_in
 from parshall.studies.study import Case
-
-PAPER = printed_in(__package__)
 
 START_S = 30.0
 """When the connections start: the clients are in full swing."""

@@ -24,11 +24,9 @@ from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import NAMES, curve
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE
-from parshall.studies.published import printed_in
 
-PAPER = printed_in(__package__)
 _THRESHOLD_PEAK = PAPER["threshold_peak"]
 _LOADS_MBPS = PAPER["loads_mbps"]
 

@@ -21,13 +21,11 @@ import numpy as np
 from parshall.report.document import Section, Table
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, sign
-from parshall.studies.published import printed_in
 from parshall.studies.tail_index.grid import Rows
 from parshall.studies.tail_index.measure import MEDIUM, Measured
-from parshall.studies.tail_index.settings import FIG1, FIG2, Setting
+from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting
 from parshall.studies.tail_index.trends import HEAVIEST, VISIBLE, Trends, change, sensitive
 
-PAPER = printed_in(__package__)
 _SETTLED_PACKETS = PAPER["settled_packets"]
 
 _FLAT = 10**0.1 - 1

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parshall.scenario import Scenario
-from parshall.studies.published import printed_in
 from parshall.studies.study import Case, Scale
 from parshall.studies.tail_index.measure import Measured, joined, measured
 from parshall.studies.tail_index.network import MEAN_PACKETS, butterfly, pareto
 from parshall.studies.tail_index.running import case
-from parshall.studies.tail_index.settings import FIG1, FIG2, Setting
-
-PAPER = printed_in(__package__)
+from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting
 
 SETTINGS = (*FIG1, *FIG2)
 WARM_UP = 1 / 6

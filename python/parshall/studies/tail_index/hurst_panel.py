@@ -42,12 +42,10 @@ from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.stats.hurst.series import aggregated
 from parshall.stats.synthesis import on_off
-from parshall.studies.published import printed_in
 from parshall.studies.study import Case, Scale
 from parshall.studies.tail_index.network import LINK_BPS, WARM_UP, Clients, two_servers
 from parshall.studies.tail_index.running import Tables, case
-
-PAPER = printed_in(__package__)
+from parshall.studies.tail_index.settings import PAPER
 
 SLOW = Clients(count=400, access_bps=40e3, mean_bytes=2400, idle_s=1.44)
 """A transfer of the mean size takes 0.48 s; some 100 of them at a time load the link by 0.4."""
