@@ -203,7 +203,7 @@ def cases(points: Iterable[Point], size: Size, first_seed: int = FIRST_SEED) -> 
     keys = list(dict.fromkeys(each.key for each in wanted))
     first = {key[:2]: key for key in reversed(keys)}
     made: Cases = {}
-    for key in sorted(keys, key=lambda key: first[key[:2]] != key):
+    for key in (*first.values(), *(key for key in keys if first[key[:2]] != key)):
         alpha, load_mbps, network = key
         words = f"background of {load_mbps:g} Mbit/s, tail index {alpha:g}"
         for number in range(size.number(key)):
