@@ -83,6 +83,10 @@ class Scenario(Part):
         except ValidationError as error:
             raise ScenarioError(messages(error, type(self))) from None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is sent to another process: as its tables, for the catalog's types are made in each anew."""
+        return _sent, (self.document(), self._folder, self._source)
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name in type(self).model_fields:
             hint = f'scenario.with_values({{"{name}": ...}}) gives another'
@@ -246,6 +250,10 @@ def _with_steered(control: Configuration) -> Iterator[Configuration]:
     steered = getattr(control, "control", None)  # of a control from outside, it may be any value
     if isinstance(steered, Configuration):
         yield from _with_steered(steered)
+
+
+def _sent(document: dict[str, Any], folder: Path, source: str | None) -> Scenario:
+    return Scenario(**document).placed(folder, source)
 
 
 def _with_name(group: Any, name: str) -> Any:

@@ -10,19 +10,19 @@ import pytest
 
 from parshall.studies.rio import network, simulated
 from parshall.studies.rio.network import Parameters
-from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, TOLERANCES, Scale
+from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, TOLERANCES, Size
 
 COMPARED = {
     "table1": ("T", "T_in", "p_in", "p_out", "q"),
     "table2": ("T", "T_in", "p_out", "q"),
     "table3": ("T", "T_in", "p_in", "p_out", "q"),
 }
-SHORT = Scale(duration_s=300, repetitions=4)
+SHORT = Size(duration_s=300, repetitions=4)
 
 
 @pytest.mark.parametrize("table", ROUTERS)
 def test_as_the_source_simulated(table: str) -> None:
-    found = simulated.router(Parameters(ROUTERS[table]), SHORT)
+    found = simulated.router(Parameters(ROUTERS[table]), SHORT).answer()
     for quantity in COMPARED[table]:
         interval, published = found.intervals[quantity], PUBLISHED[table][quantity]
         assert interval.low is not None
@@ -36,12 +36,12 @@ def test_as_the_source_simulated(table: str) -> None:
 
 
 def test_half_an_hour_takes_seconds() -> None:
-    found = simulated.router(Parameters(), Scale(duration_s=1800, repetitions=1))
+    found = simulated.router(Parameters(), Size(duration_s=1800, repetitions=1)).answer()
     assert found.cpu_s < 5
 
 
 def test_checks_say_what_is_outside() -> None:
-    found = simulated.router(Parameters(network.NOT_OVERLAPPED), Scale(duration_s=60, repetitions=2))
+    found = simulated.router(Parameters(network.NOT_OVERLAPPED), Size(duration_s=60, repetitions=2)).answer()
     checks = {check.quantity: check for check in simulated.compared("table2", found)}
     assert checks["T simulated, packets/s"].published == 5648.91
     assert checks["p_in simulated"].note.startswith("printed to one digit")

@@ -16,10 +16,9 @@ from parshall.campaign.work import Call
 from parshall.errors import InputError, SimulationError
 from parshall.models.inputs import ModelInputError
 from parshall.models.loss import Bernoulli
-from parshall.studies import large_deviations
-from parshall.studies.catalog import find
-from parshall.studies.large_deviations import on_off, theory
-from parshall.studies.study import Execution
+from parshall.studies.large_deviations import on_off, part, theory
+from parshall.studies.running import Execution, run
+from parshall.studies.study import Findings, Study
 
 
 def test_answers_come_in_the_order_of_the_calls() -> None:
@@ -68,24 +67,14 @@ def test_an_interruption_leaves_no_process() -> None:
         os.killpg(process.pid, 0)
 
 
-def test_a_study_finds_the_same_with_any_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_finds_the_same_with_any_number_of_workers() -> None:
     parts = (
-        large_deviations.Part("means", theory.figure_2),
-        large_deviations.Part("flow", on_off.in_reading, ((0,),), lambda found: (found[0].checks, None)),  # type: ignore[arg-type, return-value]
+        part("means", theory.figure_2),
+        part("flow", on_off.in_reading, ((0,),), lambda found: Findings(found[0].checks, [])),
     )
-    monkeypatch.setattr(large_deviations, "PARTS", parts)
+    study = Study("two_parts", "Two parts", "means and a flow", "Loiseau 2010", parts)
     told: list[str] = []
-    one, two = (find("large_deviations").run("quick", told.append, Execution(workers=n)) for n in (1, 2))
+    one, two = (run(study, "quick", told.append, Execution(workers=n)) for n in (1, 2))
     assert [check.as_json() for check in one.checks] == [check.as_json() for check in two.checks]
     assert len(one.checks) > 10
-    assert sorted(told) == ["flow", "flow", "means", "means"]
-
-
-def test_a_study_that_has_parts_takes_workers_and_no_store() -> None:
-    study = find("large_deviations")
-    with pytest.raises(
-        InputError, match=r'--store, --scheduler: found with large_deviations; accepted with "tail_index"'
-    ):
-        study.run("quick", lambda _: None, Execution(scheduler="tcp://nowhere:1"))
-    with pytest.raises(InputError, match=r'--workers: found with rio; accepted with "large_deviations", "tail_index"'):
-        find("rio").run("quick", lambda _: None, Execution(workers=2))
+    assert sorted(each.partition(" (")[0] for each in told) == ["flow", "flow", "means", "means"]

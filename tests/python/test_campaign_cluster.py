@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,12 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance
+from parshall.campaign.answers import call_of
+from parshall.campaign.calls import called
 from parshall.errors import ClusterError
+from parshall.studies import rio
+from parshall.studies.running import Execution, run
+from parshall.studies.study import Study
 
 pytest.importorskip("distributed")
 
@@ -111,3 +118,16 @@ def test_a_cluster_gives_the_same_bytes_and_survives_a_worker(
 def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"tcp://127\.0\.0\.1:9 cannot be reached"):
         ps.sweep(plan(), tmp_path / "store", scheduler="tcp://127.0.0.1:9")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_study_is_done_by_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    study = Study("rio", "", "", "", [part for part in rio.PARTS if part.name in ("several routers", "over-booking")])
+    local = run(study, "quick", lambda _: None, Execution(workers=2))
+    found = run(study, "quick", lambda _: None, Execution(tmp_path / "store", scheduler=cluster.address))
+    assert [each.as_json() for each in found.checks] == [each.as_json() for each in local.checks]
+    assert len(list((tmp_path / "store").glob("answers/*/*"))) == 6
+    # A worker with other code is told so, and nothing is taken from it.
+    call = replace(call_of(math.sqrt, (2.0,)), code="another")
+    with pytest.raises(ClusterError, match="this is another; install the same one there"):
+        called([call], scheduler=cluster.address)

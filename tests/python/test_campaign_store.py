@@ -125,7 +125,7 @@ def test_a_hundred_thousand_runs_are_listed_and_queried_in_two_seconds(tmp_path:
                 renamed.select(frame.columns).write_parquet(partial / name)
             else:
                 frame.write_parquet(partial / name)
-        segments._seal(store, partial, len(numbers) * len(keys), [])
+        segments.seal(store, partial, len(numbers) * len(keys), [])
         everything += [f"{n:08x}{key[8:]}" for n in numbers for key in keys]
     half = len(everything) // 2
     points = tuple(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance
+from parshall.campaign.answers import call_of
 from parshall.quantities import catalog
 from parshall.quantities.computing import by_repetition
-from parshall.studies import keeping
 
 SCENARIO: dict[str, Any] = {
     "duration": "1 s",
@@ -78,21 +79,8 @@ def test_percentiles_of_a_sweep_are_pooled_and_may_decide(tmp_path: Path) -> Non
     assert (interval.how, interval.n) == ("order statistics", 8)
 
 
-def test_a_study_measures_again_with_another_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    scenario = ps.Scenario.from_document(SCENARIO)
-
-    def old(_: ps.Scenario) -> str:
-        return "old"
-
-    def new(_: ps.Scenario) -> str:
-        return "new"
-
-    new.__qualname__ = old.__qualname__
-    assert keeping.kept("x", scenario, old) == "old"
-    assert keeping.kept("x", scenario, new) == "new"
-    assert keeping.kept("x", scenario, old) == "old"
+def test_a_study_measures_again_with_another_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = {call_of(each, (2.0,)).run for each in (math.sqrt, math.exp)}
     monkeypatch.setattr("parshall.records.about.python_digest", lambda: "other code")
-    again: list[ps.Scenario] = []
-    keeping.kept("x", scenario, again.append)
-    assert again
+    keys.add(call_of(math.sqrt, (2.0,)).run)
+    assert len(keys) == 3

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,32 +16,31 @@ from parshall.report.plot import Axis, Grid, Line, Panel, Plot
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import catalog
 from parshall.studies.check import Check, Verdict, sign, single_run
-from parshall.studies.study import Findings, Progress, headline
+from parshall.studies.page import headline
+from parshall.studies.study import Findings, Part, Scale, Study
 
 Cli = Callable[..., Result]
 
 
+def _found(_: object, scale: Scale) -> Findings:
+    ours = {"quick": 2.1, "paper": 2.01}[scale]
+    checks = [
+        Check("table1", "mean, s", 2.0, ours, ours - 0.1, ours + 0.1, 0.05),
+        Check("table1", "loss rate", 0.5, 0.1, None, None, 0.01, "one run"),
+        Check("fig2", "median, s", None, 1.5, 1.4, 1.6, 0.0),
+    ]
+    shades = Grid([0, 1, 2], [0, 1], [[0.5, math.nan]], "shade")
+    plot = Plot([Panel([shades, Line([0, 2], [0, 1], "ours")], Axis("x", "s"), Axis("y"))], "What was found.")
+    section = Section("Figure 2", ["It is `like` <this>."], figures=[Drawn("fig2", "Shades", plot)])
+    return Findings(checks, [section])
+
+
 @pytest.fixture
-def study(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A study, registered as any other: a package, and a line in the catalog."""
-    package = ModuleType("parshall.studies.example")
-
-    def run(scale: str, progress: Progress) -> Findings:
-        progress("table 1")
-        ours = {"quick": 2.1, "paper": 2.01}[scale]
-        checks = [
-            Check("table1", "mean, s", 2.0, ours, ours - 0.1, ours + 0.1, 0.05),
-            Check("table1", "loss rate", 0.5, 0.1, None, None, 0.01, "one run"),
-            Check("fig2", "median, s", None, 1.5, 1.4, 1.6, 0.0),
-        ]
-        shades = Grid([0, 1, 2], [0, 1], [[0.5, math.nan]], "shade")
-        plot = Plot([Panel([shades, Line([0, 2], [0, 1], "ours")], Axis("x", "s"), Axis("y"))], "What was found.")
-        section = Section("Figure 2", ["It is `like` <this>."], figures=[Drawn("fig2", "Shades", plot)])
-        return Findings(checks, [section])
-
-    vars(package)["run"] = run
-    monkeypatch.setitem(sys.modules, package.__name__, package)
-    monkeypatch.setattr(catalog, "STUDIES", (catalog.Study("example", "Example", "an example", "nobody 2026"),))
+def study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """A study, registered as any other: a line in the catalog."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    made = Study("example", "Example", "an example", "nobody 2026", [Part("all of it", lambda _: {}, _found)])
+    monkeypatch.setattr(catalog, "STUDIES", (made,))
     return "example"
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import parshall as ps
 from parshall.report.document import Document, document_html
-from parshall.runs import Run
+from parshall.scenario import Scenario
 from parshall.studies.catalog import find
 from parshall.studies.itb import (
     bulk,
@@ -23,7 +24,8 @@ from parshall.studies.itb import (
     sensitivity,
     single_pair,
 )
-from parshall.studies.itb.network import SIZES, VARIANTS, hosts, kernel_hosts, simulated
+from parshall.studies.itb.network import SIZES, VARIANTS, Recorded, hosts, kernel_hosts, recorded
+from parshall.studies.study import Findings
 
 TINY = replace(
     SIZES["quick"],
@@ -39,11 +41,18 @@ TINY = replace(
 )
 
 
-def quiet(_: str) -> None: ...
+def simulated(scenarios: Iterable[Scenario]) -> list[Recorded]:
+    return [recorded(ps.run(scenario)) for scenario in scenarios]
+
+
+def found(module: ModuleType) -> Findings:
+    runs: Findings = module.found({key: recorded(ps.run(each)) for key, each in module.scenarios(TINY).items()}, TINY)
+    return runs
 
 
 def test_the_definition_is_the_source_s() -> None:
-    (check,), section = definition.found(TINY, quiet)
+    made = definition.found()
+    (check,), (section,) = made.checks, made.sections
     assert (check.verdict, check.ours) == ("reproduced", 12)
     assert [table.caption for table in section.tables] == ["Table 3", "Table 4", "Table 5"]
 
@@ -57,8 +66,8 @@ def test_the_introduction_s_example_is_reno_s() -> None:
 
 @pytest.mark.parametrize(("name", "p", "c", "d"), [("reno", 1e-3, 1.22, 0.5), ("scalable", 1e-3, 0.08, 1.0)])
 def test_windows_of_table_1(name: str, p: float, c: float, d: float) -> None:
-    (run,) = simulated([controls.lossy(name, p, 5, c / p**d)], TINY)
-    assert controls._mean_window(run) == pytest.approx(c / p**d, rel=0.1)
+    (run,) = simulated([controls.lossy(name, p, 5, c / p**d)])
+    assert controls.mean_window(run) == pytest.approx(c / p**d, rel=0.1)
 
 
 def test_factors_are_read_off_a_trajectory() -> None:
@@ -67,13 +76,13 @@ def test_factors_are_read_off_a_trajectory() -> None:
     scenario = controls.lossy("reno", 1e-3, 10, 70.0, controls.RTT_S / increase.PER_RTT).with_values(
         {"flows.0.congestion_control": control}
     )
-    made = increase.series(ps.run(scenario))
+    made = increase.series(recorded(ps.run(scenario)))
     assert np.median(made.growth()[1]) == pytest.approx(2.0, abs=0.1)
     assert made.decreases.mean() == pytest.approx(0.4, abs=0.02)
 
 
 def test_all_six_rows_of_table_2() -> None:
-    checks, _ = increase.found(TINY, quiet)
+    checks = found(increase).checks
     assert {check.verdict for check in checks} == {"reproduced", "consistent_with_theory"}
     for name in VARIANTS:
         assert any(name in check.quantity for check in checks), name
@@ -88,13 +97,13 @@ def test_a_wrong_increase_is_not_that_of_table_2() -> None:
         )
         for name, changes in wrong.items()
     ]
-    cubic, highspeed = (increase.series(run) for run in simulated(scenarios, TINY))
+    cubic, highspeed = (increase.series(run) for run in simulated(scenarios))
     assert abs(increase.cubic(cubic) - 1) > 0.01
     assert "not_reproduced" in {check.verdict for check in increase._highspeed(highspeed)}
 
 
 def test_files_that_do_not_end_count_to_the_end() -> None:
-    (run,) = simulated([hosts("bic", 2, 10, duration_s=0.5, file_gb=1.0, start={"staggered": "100 ms"})], TINY)
+    (run,) = simulated([hosts("bic", 2, 10, duration_s=0.5, file_gb=1.0, start={"staggered": "100 ms"})])
     (times,) = bulk.times(run)
     assert sorted(times.tolist()) == pytest.approx([0.4, 0.5])
 
@@ -102,7 +111,7 @@ def test_files_that_do_not_end_count_to_the_end() -> None:
 def test_the_use_of_a_step_is_of_what_its_flows_can_send() -> None:
     """Slow start to path and queue, then a line that is full: the first step is ramped, the others are used."""
     scenario = rtts.joining("scalable", 2.0, 0.2)
-    (run,) = simulated([scenario], TINY)
+    (run,) = simulated([scenario])
     use = rtts.use_of_steps(run, 0.2)
     assert use.shape == (12,)
     assert 0.8 < use[0] < 0.99
@@ -115,7 +124,7 @@ def test_a_host_loses_what_its_interface_does_not_hold() -> None:
     """Slow start doubles the window of path and queue; without a limit, the same window loses nothing."""
     losing = kernel_hosts("reno", 1, 20.0, duration_s=1.0)
     tuned = losing.with_values({"flows.0.access_queue": None, "flows.0.receive_window": "2600 packets"})
-    lost, kept = (int(run.flows["packets_dropped"][0]) for run in simulated([losing, tuned], TINY))
+    lost, kept = (int(run.flows["packets_dropped"][0]) for run in simulated([losing, tuned]))
     assert lost > 100
     assert kept == 0
 
@@ -126,11 +135,11 @@ def test_reno_and_cubic_are_last_where_hosts_lose() -> None:
     losing, *_, unlimited = one_host.READINGS
 
     def use(reading: str, names: Sequence[str]) -> dict[str, float]:
-        runs = simulated([one_host._scenario(size, reading, name) for name in names], size)
+        runs = simulated([one_host.scenario(size, reading, name) for name in names])
         return {name: float(run.flows["throughput_bps"][0]) / 1e9 for name, run in zip(names, runs, strict=True)}
 
-    found = use(losing, VARIANTS)
-    assert sorted(found, key=lambda name: found[name])[:2] == ["reno", "cubic_2005"]
+    used = use(losing, VARIANTS)
+    assert sorted(used, key=lambda name: used[name])[:2] == ["reno", "cubic_2005"]
     alike = use(unlimited, ("reno", "highspeed", "htcp", "scalable")).values()
     assert min(alike) > 0.95
     assert max(alike) - min(alike) < 0.01
@@ -144,15 +153,15 @@ def test_a_rtt_that_changes_nothing_is_not_reproduced() -> None:
         for count in rtts.COUNTS
         for rtt in TINY.rtts_ms
     }
-    for found in (rtts._fig5(same, TINY), rtts._fig6(same, TINY)):
-        assert {check.verdict for check in found if check.quantity.endswith("sign")} == {"not_reproduced"}
-        assert {check.verdict for check in found if not check.quantity.endswith("sign")} == {"reproduced"}
+    for checks in (rtts._fig5(same, TINY), rtts._fig6(same, TINY)):
+        assert {check.verdict for check in checks if check.quantity.endswith("sign")} == {"not_reproduced"}
+        assert {check.verdict for check in checks if not check.quantity.endswith("sign")} == {"reproduced"}
     stairs = {(name, rtt): np.ones(12) for name in VARIANTS for rtt in rtts.STEPS_MS}
     assert {check.verdict for check in rtts._fig7(stairs)} == {"not_reproduced"}
 
 
 def test_goodput_over_time_is_what_arrived() -> None:
-    (run,) = simulated([hosts("reno", 2, 10, duration_s=0.5, samples_s=0.01)], TINY)
+    (run,) = simulated([hosts("reno", 2, 10, duration_s=0.5, samples_s=0.01)])
     for flow in range(2):
         time_s, goodput = bulk.goodput_over_time(run, flow)
         assert np.diff(time_s) == pytest.approx(0.01)
@@ -163,7 +172,7 @@ def test_goodput_over_time_is_what_arrived() -> None:
 def test_a_message_takes_its_packets_and_half_a_round_trip() -> None:
     """A window that never stops it: 685 packets at 1 Gbit/s, and the way to the other node."""
     wide = {"congestion_control": "reno", "initial_window": "1000 packets"}
-    made = single_pair.ping_pongs(simulated([single_pair.ping_pong(wide)], TINY)[0])
+    made = single_pair.ping_pongs(simulated([single_pair.ping_pong(wide)])[0])
     least = 685 * 12e-6 + 0.0058
     assert made.goodput_bps.max() == pytest.approx(8e6 / least, rel=0.01)
     assert made.total_s == pytest.approx(200 * 2 * least, rel=0.01)
@@ -172,7 +181,7 @@ def test_a_message_takes_its_packets_and_half_a_round_trip() -> None:
 
 def test_windows_live_on_from_message_to_message() -> None:
     slow, fast = (
-        single_pair.ping_pongs(simulated([single_pair.ping_pong(each)], TINY)[0])
+        single_pair.ping_pongs(simulated([single_pair.ping_pong(each)])[0])
         for each in (network.LINUX_BIC, {"congestion_control": "bic"})
     )
     # Slow start to a loss has the window in a few messages, growth by a twentieth takes dozens.
@@ -181,10 +190,10 @@ def test_windows_live_on_from_message_to_message() -> None:
 
 
 def test_the_page_of_short_runs() -> None:
-    parts = [part(TINY, quiet) for part in (bulk.found, rtts.found, one_host.found)]
-    checks = [check for found, _ in parts for check in found]
+    parts = [found(module) for module in (bulk, rtts, one_host)]
+    checks = [check for part in parts for check in part.checks]
     assert {check.artefact for check in checks} == {"fig3", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10"}
-    sections = [section for _, section in parts]
+    sections = [section for part in parts for section in part.sections]
     html = document_html(Document("study", "t", "d", (), sections))
     drawn = {figure.name: figure.plot for section in sections for figure in section.figures}
     assert set(drawn) == {"fig3", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10"}
@@ -199,23 +208,14 @@ def test_the_page_of_short_runs() -> None:
 
 
 def test_the_differences_are_followed_up() -> None:
-    checks, section = sensitivity.found(TINY, quiet)
+    made = found(sensitivity)
+    checks, (section,) = made.checks, made.sections
     assert {check.verdict for check in checks} == {"extended"}
     assert {check.artefact for check in checks} == {"fig3", "fig8", "fig9", "fig10"}
     assert [len(table.rows) for table in section.tables] == [9, 3, 4]
     # A window that just fills its path slows down when the way back queues; one with room to spare does not.
     ratio = {check.quantity.partition(": ")[2]: check.ours for check in checks if check.artefact == "fig9"}
     assert all(0.9 < value < 1.6 for value in ratio.values()), ratio
-
-
-def test_a_run_is_kept(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    scenario, size = hosts("reno", 1, 10, duration_s=0.2), replace(TINY, kept=True)
-    (first,) = simulated([scenario], size)
-    monkeypatch.setattr(network, "simulate", lambda *_, **__: pytest.fail("simulated again"))
-    (again,) = simulated([scenario], size)
-    assert isinstance(again, Run)
-    assert np.array_equal(first.flows["goodput_bps"], again.flows["goodput_bps"])
 
 
 def test_it_is_registered() -> None:

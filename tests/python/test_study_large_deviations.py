@@ -28,18 +28,18 @@ from parshall.studies.large_deviations import (
     fairness,
     network,
     on_off,
-    published,
     real,
     record,
     spectra,
     theory,
 )
+from parshall.studies.large_deviations.network import PAPER
 from parshall.traces.flow import TracedFlow
 
 
 def test_packets_are_counted_per_rtt() -> None:
     """A round of two RTTs gives half of its packets to each; nothing is lost."""
-    rtt = published.RTT_S
+    rtt = PAPER["rtt_s"]
     rounds = pl.DataFrame(
         {"start_s": [0.0, rtt, 3 * rtt], "length_s": [rtt, 2 * rtt, rtt], "window_packets": [10, 16, 5]}
     )
@@ -108,7 +108,8 @@ def test_the_chain_of_a_control_with_memory_has_the_mean_in_cross_traffic() -> N
 
 
 def test_figure_1_of_the_chain() -> None:
-    checks, section = theory.figure_1()
+    found = theory.figure_1()
+    checks, (section,) = found.checks, found.sections
     verdicts = {(check.artefact, check.quantity): check.verdict for check in checks}
     assert verdicts["fig1a", "apex, packets per RTT"] == "reproduced"
     assert verdicts["fig1b", "chain: lowest mean over 500 RTTs, packets per RTT"] == "consistent_with_theory"
@@ -125,7 +126,8 @@ def test_figure_1_of_the_chain() -> None:
 
 
 def test_figure_2_has_the_sources_two_curves_and_their_ratio() -> None:
-    (check,), section = theory.figure_2("quick")
+    found = theory.figure_2("quick")
+    (check,), (section,) = found.checks, found.sections
     assert check.verdict == "reproduced"
     assert [len(panel.marks) for panel in section.figures[0].plot.panels] == [2, 3]
 
@@ -133,7 +135,7 @@ def test_figure_2_has_the_sources_two_curves_and_their_ratio() -> None:
 def test_the_packet_simulator_shows_the_chains_spectrum() -> None:
     link = {**network.LINK, "loss": {"name": "bernoulli", "probability": 0.002}}
     found = network.measured(link, [network.TCP], 1560).record
-    recovery = IndependentLosses(0.002, network.TIMEOUT_S / published.RTT_S)
+    recovery = IndependentLosses(0.002, network.TIMEOUT_S / PAPER["rtt_s"])
     s = variants.spectrum("reno", 0.002, w_max=300, recovery=recovery)
     assert found.mean == pytest.approx(s.mean, rel=0.03)
     means = interval_means(found.throughput, 200)
@@ -155,8 +157,8 @@ def test_readings_of_the_testbeds_rates() -> None:
 
 def test_constant_cross_traffic_on_ethernet_has_the_published_window() -> None:
     found = constant._record(constant.FITTING, 90)
-    assert (found.window.min(), found.window.max()) == pytest.approx(published.CONSTANT_RANGE, rel=0.05)
-    assert float(found.cwnd.mean()) == pytest.approx(published.CONSTANT_MEAN, rel=0.02)
+    assert (found.window.min(), found.window.max()) == pytest.approx(PAPER["constant_range"], rel=0.05)
+    assert float(found.cwnd.mean()) == pytest.approx(PAPER["constant_mean"], rel=0.02)
 
 
 def test_the_cross_traffics_spread() -> None:
@@ -166,17 +168,18 @@ def test_the_cross_traffics_spread() -> None:
     assert float(rate.std()) == pytest.approx(112.3e6, rel=0.08)
     assert float(rate.mean()) == pytest.approx(581.8e6, rel=0.05)
     # In bins of 1.2 ms a number of packets that is a multiple of four is far likelier than the ones beside it.
-    packets = np.bincount(np.round(rate * published.CROSS_BIN_S / 12_000).astype(int))[20:100]
+    packets = np.bincount(np.round(rate * PAPER["cross_bin_s"] / 12_000).astype(int))[20:100]
     assert packets[0::4].sum() > 2 * packets[1::4].sum()
     smooth = np.bincount(np.round(interval_means(fine, cross_traffic.SMOOTH) * 1.05e-3 / 12_000).astype(int))[20:80]
     assert smooth[0::4].sum() == pytest.approx(smooth[1::4].sum(), rel=0.15)
-    lag = round(0.0545 / published.CROSS_BIN_S)
+    lag = round(0.0545 / PAPER["cross_bin_s"])
     assert float(cross_traffic._autocorrelation(rate, np.array([lag]))[0]) == pytest.approx(np.exp(-1), abs=0.12)
 
 
 def test_real_flows_are_left_out_with_a_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(real.VARIABLE, str(tmp_path))
-    checks, section = real.real("quick")
+    found = real.real("quick")
+    checks, (section,) = found.checks, found.sections
     assert checks == []
     assert section.paragraphs[0].startswith("Left out: no series of real flows was found. PARSHALL_DATA")
 
@@ -192,7 +195,8 @@ def test_real_flows_are_compared_with_their_chain(monkeypatch: pytest.MonkeyPatc
     with gzip.open(tmp_path / "cwnd" / "longDistance_cubic_5_1_53002_cwnd.csv.gz", "wt") as file:
         file.write("t_s,cwnd_pkts\n" + "".join(f"{place},{100 + place % 2}\n" for place in range(200)))
     monkeypatch.setenv(real.VARIABLE, str(tmp_path))
-    checks, section = real.real("quick")
+    found = real.real("quick")
+    checks, (section,) = found.checks, found.sections
     assert section.paragraphs[-1].startswith("Left out: longDistance_cubic_5_1_53002_cwnd.csv.gz: fewer than 20")
     assert {check.artefact for check in checks} == {"fig7c"}
     at_1000 = [check for check in checks if "over 1000 RTTs" in check.quantity]
@@ -225,7 +229,7 @@ def test_a_cubic_series_is_compared_with_cubics_chain(monkeypatch: pytest.Monkey
         file.write("\n".join(rows) + "\n")
     (tmp_path / "cwnd" / "longDistance_cubic_5_1_53002_p_of_cwnd.csv.gz").write_bytes(gzip.compress(b"cwnd_pkts,p"))
     monkeypatch.setenv(real.VARIABLE, str(tmp_path))
-    _, section = real.real("paper")
+    (section,) = real.real("paper").sections
     assert "left out: 1\xa0row in which" in section.paragraphs[-2]
     # In one recovery as many packets as before were sent in a round trip: that looks like a reduction that was undone.
     assert "reductions that the sender undid, which are no losses: 1. Loss events left: " in section.paragraphs[-1]

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from parshall.report.document import Document, document_html
 from parshall.scenario import Scenario
-from parshall.studies import keeping
 from parshall.studies.catalog import find
 from parshall.studies.multiple_time_scale import (
     background,
@@ -31,7 +25,6 @@ from parshall.studies.multiple_time_scale import (
     readings,
     reconstruction,
     rtt,
-    run,
     sensitivity,
     short,
     tails,
@@ -39,11 +32,12 @@ from parshall.studies.multiple_time_scale import (
     today,
 )
 from parshall.studies.multiple_time_scale.claims import STEERED
-from parshall.studies.multiple_time_scale.grid import Point, simulated
+from parshall.studies.multiple_time_scale.grid import Point
 from parshall.studies.multiple_time_scale.measure import Measured, measured
 from parshall.studies.multiple_time_scale.network import SOURCE, Background, Connections, Network, scenario, steered
 from parshall.studies.multiple_time_scale.readings import BASE
 from parshall.studies.rio import network as rio
+from parshall.studies.running import answered, run
 
 TINY = replace(
     grid.SIZES["quick"],
@@ -66,12 +60,13 @@ TINY = replace(
 )
 
 
-def quiet(_: str) -> None: ...
+def simulated(points: Iterable[Point], size: grid.Size) -> grid.Results:
+    return grid.results(answered(grid.cases(points, size)))
 
 
 @pytest.mark.parametrize("alpha", [1.05, 1.95])
 def test_loads_are_equal_after_normalisation(alpha: float) -> None:
-    carried = [background.found(alpha, 5.0, seed, 200.0, SOURCE, keep=False) for seed in (1, 2)]
+    carried = [background.found(alpha, 5.0, seed, 200.0, SOURCE) for seed in (1, 2)]
     assert all(abs(each.error) <= 0.02 for each in carried), "the tolerance of the normalisation"
     assert carried[0].background.mean_packets != carried[1].background.mean_packets
 
@@ -80,7 +75,7 @@ def test_seeds_are_common_random_numbers() -> None:
     """A slope of a = A gains nothing, exactly; a steeper one does."""
     point = Point(1.05, 5.0, 150, "reno", STEERED)
     nothing = replace(point, parameters=(("aggressiveness", 1.0),))
-    found = simulated([point, point.plain, nothing], replace(TINY, duration_s=100.0), quiet)
+    found = simulated([point, point.plain, nothing], replace(TINY, duration_s=100.0))
     assert np.array_equal(found.gain(nothing), [0.0, 0.0])
     assert (found.gain(point) != 0).all()
 
@@ -120,7 +115,7 @@ def test_the_stack_is_that_of_ns2_of_the_time() -> None:
 def test_nobody_is_locked_out_without_a_window_limit(seed: int) -> None:
     """The buffer of the measured connection's access link is finite: the clients keep most of their load."""
     network = replace(SOURCE, window=None)
-    clients = background.found(1.05, 5.0, seed, 200.0, network, keep=False).background
+    clients = background.found(1.05, 5.0, seed, 200.0, network).background
     always = BASE.point("reno", BASE.threshold(8)).connections
     beside = measured(scenario(clients, always, 200.0))
     assert beside.background_mbps > 4.0, "of 5; with an endless buffer it was 1"
@@ -157,7 +152,7 @@ def test_the_peak_of_a_curve_has_an_interval() -> None:
 
 def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(grid.SIZES, "quick", TINY)
-    found = run("quick", quiet)
+    found = run(find("multiple_time_scale"), "quick", lambda _: None)
     artefacts = {check.artefact for check in found.checks}
     figures = {"fig1", "fig6", "fig7", "fig8a", "fig8b", "fig9", "fig10", "fig11", "fig12", "fig13"}
     assert artefacts >= figures | {"table2", "table3", "§3.6.4", "§5.2.2", "§5.4"}
@@ -254,7 +249,7 @@ def test_a_table_known_beforehand_is_what_the_module_would_count() -> None:
 def test_durations_of_short_connections_are_cut_from_one_run() -> None:
     size = replace(TINY, seeds=1)
     point = replace(short.plain(size), duration_s=80.0)
-    found = simulated([point], size, quiet)
+    found = simulated([point], size)
     delivered = found.found[point][0].delivered
     assert delivered[round(short.START_S / 2)] == 0, "it starts at 30 s"
     assert 0 < delivered[-1] == max(delivered)
@@ -262,68 +257,10 @@ def test_durations_of_short_connections_are_cut_from_one_run() -> None:
 
 
 def test_t_l_follows_the_memory_of_the_background() -> None:
-    found = simulated(interval.points(TINY), replace(TINY, duration_s=200.0), quiet)
-    heavy = interval.of_background(found, TINY.tail_indices[0])
+    found = simulated(interval.points(TINY), replace(TINY, duration_s=200.0))
+    heavy = interval.of_backgrounds(found.backgrounds[TINY.tail_indices[0], 5.0, SOURCE])
     assert heavy.interval_s is not None
     assert heavy.correlations[0].interval_s == 0.5, "ten RTTs of 30 ms are less than a bin"
-
-
-def test_a_point_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = scenario(Background(1.95, 40.0, 1), Connections("reno"), 20.0)
-    calls = tmp_path / "calls"  # a list would change what measures, and so what it is kept under
-
-    def counted(given: Scenario) -> Measured:
-        with calls.open("a") as file:
-            file.write("x")
-        return measured(given)
-
-    first, again = (keeping.kept("example", made, counted) for _ in range(2))
-    assert first == again
-    assert calls.read_text() == "x"
-    assert len(list(tmp_path.rglob("*.pickle"))) == 1
-    keeping.kept("example", made, measured)
-    assert len(list(tmp_path.rglob("*.pickle"))) == 2, "what another function measures is something else"
-
-
-MANY = [
-    Point(1.05, 5.0, rtt_ms, control, parameters)
-    for rtt_ms in (30, 90, 150, 450)
-    for control in ("reno", "vegas", "tcp_rate")
-    for parameters in (None, STEERED)
-]
-KEPT = replace(TINY, duration_s=60.0, keep=True)
-KILLED = """
-from test_study_multiple_time_scale import KEPT, MANY, quiet, simulated
-simulated(MANY, KEPT, quiet)
-"""
-
-
-def test_a_study_that_is_killed_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a killed process kept is not simulated again, and the results are those of one that was not killed."""
-    path = os.pathsep.join(str(each) for each in (Path(__file__).parent, *sys.path) if each)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": path}
-    child = subprocess.Popen([sys.executable, "-c", KILLED], env=environment)
-    kept: list[Path] = []
-    while child.poll() is None and len(kept) < 10:
-        time.sleep(0.005)
-        kept = list(tmp_path.rglob("*.pickle"))
-    child.kill()
-    assert child.wait() == -signal.SIGKILL, "it was killed in the midst of it"
-    kept = list(tmp_path.rglob("*.pickle"))
-    simulations = []
-
-    def counted(made: Scenario) -> Measured:
-        simulations.append(made)
-        return measured(made)
-
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(grid, "measured", counted)
-    monkeypatch.setattr(background, "measured", counted)
-    found = simulated(MANY, KEPT, quiet)
-    assert len(simulations) == len(list(tmp_path.rglob("*.pickle"))) - len(kept)
-    assert 0 < len(simulations) < len(kept) + len(simulations)
-    assert found.found == simulated(MANY, replace(KEPT, keep=False), quiet).found
 
 
 def test_it_is_registered() -> None:

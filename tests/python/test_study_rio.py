@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import parshall as ps
 from parshall.design.simulated import Setting
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.stats.confidence import mean_interval
@@ -17,8 +18,8 @@ from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, LongSessions, Mea
 @pytest.fixture(scope="module")
 def section5() -> list[Check]:
     parts = (analytic.throughput(), analytic.delay(), analytic.losses())
-    assert [len(section.figures) for _, section in parts] == [2, 2, 4]
-    return [check for checks, _ in parts for check in checks]
+    assert [len(section.figures) for part in parts for section in part.sections] == [2, 2, 4]
+    return [check for part in parts for check in part.checks]
 
 
 def test_statements_of_section_5(section5: list[Check]) -> None:
@@ -34,10 +35,10 @@ def test_statements_of_section_5(section5: list[Check]) -> None:
 def test_the_analytic_columns() -> None:
     one = {name: mean_interval([1.0, 2.0]) for name in ("T", "T_in", "p_in", "p_out", "q")}
     measured = {table: Measured(curves, one, [], 0.0) for table, curves in ROUTERS.items()}
-    checks, section = analytic.tables(measured)
-    assert len(checks) == 15
-    assert {check.verdict for check in checks} == {"reproduced"}
-    assert len(section.tables) == 3
+    found = analytic.tables(measured)
+    assert len(found.checks) == 15
+    assert {check.verdict for check in found.checks} == {"reproduced"}
+    assert len(found.sections[0].tables) == 3
 
 
 def test_configurations_count_what_is_within_tolerance() -> None:
@@ -51,19 +52,20 @@ def test_configurations_count_what_is_within_tolerance() -> None:
 
     rate = mean_interval([39.0, 40.0])
     long = [LongSessions(probability, (0.4, 0.5), [rate, rate]) for probability in (0.06, 1.0)]
-    found = Simulated([], measured(1.0), long, measured(1.0)["table1"], {"5 % more": measured(1.05)})
-    checks, section = configurations.section(found)
+    simulated = Simulated(measured(1.0), long, measured(1.0)["table1"], {"5 % more": measured(1.05)})
+    found = configurations.section(simulated)
+    (section,) = found.sections
     # 5 % is too much for T and T_in of the three tables, and within the tolerance of the other eight.
-    assert [check.ours for check in checks] == [14, 8]
+    assert [check.ours for check in found.checks] == [14, 8]
     assert [row[-1] for row in section.tables[0].rows] == ["14 of 14", "8 of 14"]
     assert section.tables[0].rows[1][1] == "+5.0 %"
 
 
 def test_the_queue_over_time() -> None:
-    pytest.importorskip("parshall._core")
-    recorded = queue.record()
+    recorded = queue.record(ps.run(queue.scenario()))
     assert recorded.time_s.size == 30_000
-    checks, section = queue.section(recorded)
+    found = queue.section(recorded)
+    checks, (section,) = found.checks, found.sections
     shares = [check.ours for check in checks if check.quantity.startswith("share")]
     assert all(0.1 < share < 0.6 for share in shares)
     assert {check.verdict for check in checks} == {"reproduced", "extended"}
@@ -80,10 +82,10 @@ def test_least_out_probability_keeps_the_agreement() -> None:
 
 def test_beyond_the_source() -> None:
     for part in (beyond.many, beyond.several, beyond.udp):
-        checks, _ = part()
+        checks = part().checks
         assert checks
         assert all(check.verdict == "extended" for check in checks)
-    across = [check.ours for check in beyond.several()[0]]
+    across = [check.ours for check in beyond.several().checks]
     assert across == sorted(across, reverse=True)  # more routers, less
 
 
@@ -102,9 +104,8 @@ def test_random_networks_are_the_same_for_the_same_seed() -> None:
 
 
 def test_model_and_simulator_agree_on_random_networks() -> None:
-    pytest.importorskip("parshall._core")
     setting = Setting(60, 20, 2, recovery="sack")
-    cases = comparison.compare(6, setting, lambda _: None)
+    cases = [comparison.compared(*network, setting) for network in comparison.networks(6)]
     # Over more and longer runs a session's rate is within 3 % in the median; six networks of 80 s know it less well.
     assert comparison.quantiles([case.refined for case in cases], "session_less_noise")[0] < 0.06
     for errors in ([case.refined for case in cases], [case.source for case in cases]):
@@ -113,6 +114,6 @@ def test_model_and_simulator_agree_on_random_networks() -> None:
         assert worst < 0.12
         assert all(0 <= each.session_less_noise <= each.session < 0.3 for each in errors)
     assert all(0.005 < case.session_noise < 0.2 for case in cases)
-    checks, section = study_errors.section(cases, setting)
-    assert {check.verdict for check in checks} == {"extended"}
-    assert len(section.tables[1].rows) == len(cases)
+    found = study_errors.section(cases, setting)
+    assert {check.verdict for check in found.checks} == {"extended"}
+    assert len(found.sections[0].tables[1].rows) == len(cases)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from parshall.errors import InputError
 from parshall.report.document import document_html
+from parshall.scenario import Scenario
 from parshall.stats.hurst import ESTIMATORS
 from parshall.studies import tail_index
 from parshall.studies.catalog import find
-from parshall.studies.study import Execution, document
+from parshall.studies.page import document
+from parshall.studies.running import run
+from parshall.studies.study import Case, Findings, Part, Scale, Study
 from parshall.studies.tail_index import (
     beyond,
     claims,
@@ -37,9 +37,8 @@ from parshall.studies.tail_index import (
 )
 from parshall.studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured
 from parshall.studies.tail_index.network import butterfly, pareto
-from parshall.studies.tail_index.published import NS2, NS2_TAIL_INDICES
-from parshall.studies.tail_index.running import Runner
-from parshall.studies.tail_index.settings import FIG1, FIG2, OTHER_STACK, STACKS, Setting
+from parshall.studies.tail_index.running import tables
+from parshall.studies.tail_index.settings import FIG1, FIG2, NS2, OTHER_STACK, STACKS, Setting, ns2_values
 from parshall.studies.tail_index.trends import Change, change
 
 TINY = grid.Size((1.1, 1.5, 4.0), duration_s=1.2, repetitions=2, settling_s=0.2, slower_s=1.2)
@@ -51,7 +50,12 @@ DATA = Path(os.environ.get("PARSHALL_DATA", Path(__file__).parents[3] / "shared"
 def quiet(_: str) -> None: ...
 
 
-IN_MEMORY = Runner(Execution(), quiet)
+def each_measured(scenarios: list[Scenario]) -> list[Measured]:
+    return [measured(tables(scenario)) for scenario in scenarios]
+
+
+def answers(cases: Mapping[Any, Case]) -> dict[Any, Any]:
+    return {key: case.answer() for key, case in cases.items()}
 
 
 def test_signs_need_significance_and_size() -> None:
@@ -79,7 +83,7 @@ def test_what_repetitions_share_is_no_noise() -> None:
 def test_a_trend_of_the_source_shows_in_short_runs() -> None:
     """N = 45, B = 96, with slow start: loss falls with heavier tails."""
     scenarios = [grid.scenario(SLOW_START, alpha, SHORT, seed=seed) for alpha in (4.0, 1.3) for seed in (1, 2)]
-    runs = IN_MEMORY.measured("loss", scenarios, measured)
+    runs = each_measured(scenarios)
     light, heavy = joined(runs[:2]), joined(runs[2:])
     assert light.loss.shape == (2,)
     assert light.transfers == runs[0].transfers + runs[1].transfers
@@ -141,13 +145,15 @@ def test_published_distributions_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"web search", "data mining", "Hadoop", "storage", "remote procedure calls", "Facebook"} <= found.keys()
     short = replace(TINY, duration_s=2.0, repetitions=1)
     scenarios = [beyond.scenario(short, size=size) for size in found.values()]
-    assert all(each.transfers > 20 for each in IN_MEMORY.measured("published", scenarios, measured))
+    assert all(each.transfers > 20 for each in each_measured(scenarios))
 
 
 def test_the_study_on_short_runs() -> None:
     """All of it, and its page."""
     panel = hurst_panel.Size((1.35,), 600.0, 2, 1, 1)
-    findings = tail_index.found("quick", replace(TINY, tail_indices=(1.5, 4.0)), IN_MEMORY, panel)
+    size = tail_index.Size(replace(TINY, tail_indices=(1.5, 4.0)), panel, 6, 2)
+    parts = [Part("all", lambda _: tail_index.cases(size), lambda answers, _: tail_index.findings(answers, size))]
+    findings = run(Study("tail_index", "", "", "", parts), "quick", quiet)
     # Fig. 1: 12 signs, those without slow start in three readings; Fig. 2: 3 in two; all at both loads.
     signs_of_figures = 2 * (3 * 6 + 6 + 2 * 3)
     # Settled ssthresh: two buffers and rules; Fig. 2: sensitive, medium flows, flat rates, in two readings. Runs of a
@@ -158,7 +164,7 @@ def test_the_study_on_short_runs() -> None:
     counted = {(check.artefact, check.quantity) for check in findings.checks if check.published is not None}
     assert len(counted) == 12 + 3 + 2 + 3 + 2
     assert sum(check.theory is not None for check in findings.checks) == 8
-    html = document_html(document("t", "s", "r", "quick", findings))
+    html = document_html(document(find("tail_index"), "quick", findings))
     for words in ("Fig. 2: N = 500", "with the testbed", "BBRv3", "CoDel", "is moved most by", "equal loads"):
         assert words in html, words
     loads = next(each for each in findings.sections if each.heading == "Sampled loads")
@@ -166,7 +172,7 @@ def test_the_study_on_short_runs() -> None:
 
 
 def test_equal_loads_are_equal() -> None:
-    found = matched.simulated(replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1), IN_MEMORY, {})
+    found = answers(matched.cases(replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1), {}))
     assert len(found) == len(matched.SETTINGS) == 14
     near = [each for each in found.values() if abs(each.load.error) <= 0.03]
     assert len(near) >= 8
@@ -251,7 +257,7 @@ def test_the_claims_in_words() -> None:
 def test_readings_of_a_cached_ssthresh() -> None:
     """Short runs of the source's network: the lowest one ends below what Linux keeps, and both below none."""
     settings = [setting for setting in FIG1 if setting.buffer == 96]
-    points = IN_MEMORY.measured("ssthresh", [grid.scenario(setting, 2.0, SHORT) for setting in settings], measured)
+    points = each_measured([grid.scenario(setting, 2.0, SHORT) for setting in settings])
     found = dict(zip([setting.ssthresh for setting in settings], points, strict=True))
     assert 2 <= found["lowest"].ssthresh_packets[0] < found["linux"].ssthresh_packets[0] < 60
     assert np.isnan(found["unlimited"].ssthresh_packets[0]), "not recorded"
@@ -262,10 +268,11 @@ def test_ns2_values_are_those_of_the_cross_check() -> None:
     """Means of the runs with datagrams where there are some, and the standard error within a run over their root."""
     stored = json.loads((Path(__file__).parents[1] / "crosscheck" / "ns2_values.json").read_text())["on_off"]
     names = {"loss": "loss", "delay_ms": "queueing_delay_ms", "throughput_mbps": "throughput_Mbps"}
-    for (sources, buffer, ssthresh, _), metrics in NS2.items():
+    for setting in NS2:
+        sources, buffer, ssthresh, _ = setting
         cached = ssthresh == "last"
-        for metric, values in metrics.items():
-            for alpha, (mean, error) in zip(NS2_TAIL_INDICES, values, strict=True):
+        for metric, key in names.items():
+            for alpha, (mean, error) in ns2_values(setting, metric).items():
                 at = {"n": sources, "buf": 1000 if buffer >= 896 else 100, "alpha": alpha}
                 (plain,) = [
                     each for each in stored["runs"] if at.items() <= each.items() and each["ssthresh_cached"] is cached
@@ -275,7 +282,6 @@ def test_ns2_values_are_those_of_the_cross_check() -> None:
                     if cached
                     else [each["runs"] for each in stored["perturbed"]["runs"] if at.items() <= each.items()]
                 )
-                key = names[metric]
                 assert mean == pytest.approx(np.mean([each[key] for each in runs]), rel=1e-3)
                 assert error == pytest.approx(plain[f"{key}_se"] / len(runs) ** 0.5, rel=0.05)
 
@@ -289,7 +295,7 @@ def test_the_strongest_property() -> None:
 
 
 def test_the_panel_of_h() -> None:
-    found = hurst_panel.simulated(hurst_panel.Size((1.65,), 400.0, 3, 2, 0), IN_MEMORY)
+    found = hurst_panel.together(answers(hurst_panel.cases(hurst_panel.Size((1.65,), 400.0, 3, 2, 0))))
     (at,), (ideal,), broken = found.tcp, found.ideal, found.broken
     assert at.h("dfa").mean == pytest.approx(np.mean([each["dfa"] for each in at.repetitions]))
     assert at.repetitions[0].keys() == {each.name for each in ESTIMATORS}
@@ -305,7 +311,8 @@ def test_the_panel_of_h() -> None:
 
 def test_the_sources_own_clients() -> None:
     """H falls with the tail index at 10 ms, and is near 1/2 in bins of seconds: 32 fast clients, 600 s."""
-    own = hurst_own.simulated(hurst_panel.Size((1.05, 1.95), 600.0, 1, 1, 1), IN_MEMORY)
+    size = hurst_panel.Size((1.05, 1.95), 600.0, 1, 1, 1)
+    own = hurst_own.together(size, answers(hurst_own.cases(size)))
     heavy, light = own
     for method in hurst_own.METHODS:
         assert heavy.h(1, method).mean > light.h(1, method).mean + 0.1
@@ -339,75 +346,30 @@ def test_h_at_a_finite_scale(alpha: float, scale: float) -> None:
 
 LINUX = STACKS["linux"]
 POINTS = [butterfly(3, 96, pareto(alpha), flow=LINUX, duration_s=1.2, repetitions=2) for alpha in (1.5, 2.0)]
-POINTS += [butterfly(3, 48, pareto(2.0), flow=LINUX, duration_s=1.2, repetitions=2)]
 
 
-def values(found: list[Measured]) -> list[list[float]]:
-    return [[*each.loss, *each.delay_ms, *each.throughput_mbps, each.mean_packets, *each.rates.mbps] for each in found]
+def test_workers_find_what_is_found_here() -> None:
+    cases = {number: running.case(f"point {number}", each, measured) for number, each in enumerate(POINTS)}
+    found: dict[int, Measured] = {}
+
+    def taken(answers: Mapping[int, Measured], _: Scale) -> Findings:
+        found.update(answers)
+        return Findings([], [])
+
+    run(Study("points", "", "", "", [Part("points", lambda _: cases, taken)]), "quick", quiet)
+    here = each_measured(POINTS)
+    assert [found[number].loss.tolist() for number in cases] == [each.loss.tolist() for each in here]
+    assert [found[number].rates.mbps.tolist() for number in cases] == [each.rates.mbps.tolist() for each in here]
+    assert isinstance(here[0].rates, Rates)
 
 
-def test_a_campaign_finds_what_runs_in_memory_find(tmp_path: Path) -> None:
-    swept = Runner(Execution(tmp_path / "store", 2), quiet)
-    expected = IN_MEMORY.measured("points", POINTS, measured)
-    assert values(swept.measured("points", POINTS, measured)) == values(expected)
-    assert isinstance(expected[0].rates, Rates)
-
-
-def finished(store: Path) -> dict[str, int]:
-    """Runs in a store, and when each was written."""
-    return {path.parent.name: path.stat().st_mtime_ns for path in store.glob("runs/*/*/run.json")}
-
-
-def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
-    """`--scale paper` on points of a second: killed, resumed with the same runs, and the same in the end."""
-    store = tmp_path / "store"
-    script = f"""
-from pathlib import Path
-from parshall.studies.study import Execution
-from parshall.studies.tail_index import grid
-from parshall.studies.tail_index.running import Runner
-size = grid.Size((1.5, 4.0), duration_s=1.2, repetitions=2, settling_s=0.2, slower_s=1.2)
-grid.simulated(size, Runner.for_scale("paper", Execution(Path({str(store)!r}), 1), print))
-"""
-    process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True, stdout=subprocess.DEVNULL)
-    try:
-        waited = time.monotonic()
-        while len(finished(store)) < 3:
-            assert process.poll() is None, "it ended before it was killed"
-            assert time.monotonic() - waited < 300
-            time.sleep(0.01)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    before = finished(store)
-    assert 3 <= len(before) < 48
-    size = replace(TINY, tail_indices=(1.5, 4.0))
-    resumed = grid.simulated(size, Runner.for_scale("paper", Execution(store, 2), quiet))
-    after = finished(store)
-    assert len(after) == 12 * 2 * 2
-    assert {run: after[run] for run in before} == before, "nothing that was finished is done again"
-    whole = grid.simulated(size, IN_MEMORY)
-    assert {at: values([run]) for at, run in resumed.items()} == {at: values([run]) for at, run in whole.items()}
-
-
-def test_the_cost_is_said_before_it_starts() -> None:
-    said: list[str] = []
-    runner = Runner(Execution(Path("somewhere"), 4), said.append)
-    points = [butterfly(3, 96, pareto(2.0), flow=LINUX, duration_s=3600, repetitions=3) for _ in range(2)]
-    words = running.cost(points, runner)
-    # 2 x 3 hours at 1 Gbit/s: 2 * 3 * 3600 * 1e9/12,000 = 1.8e9 packets.
-    assert words.replace("\xa0", " ").startswith("2 points, 6 runs, up to 1.8e+09 packets: at the ")
-    assert "CPU-hours" in words
-    assert "on 4\xa0cores" in words
-
-
-def test_at_paper_scale_there_is_a_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert Runner.for_scale("quick", Execution(), quiet).execution.store is None
-    paper = Runner.for_scale("paper", Execution(), quiet).execution.store
-    assert paper == tmp_path / "parshall" / "studies" / "tail_index" / "store"
-    given = Execution(tmp_path / "own", 2)
-    assert Runner.for_scale("quick", given, quiet).execution == given
+def test_equal_loads_begin_with_the_run_that_was_asked_for() -> None:
+    size = replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1)
+    key = (SLOW_START, 1.5, 0)
+    asked = grid.cases(size)[key].answer()
+    begun, anew = matched.adjusted(*key, size, asked), matched.adjusted(*key, size, None)
+    assert begun.load == anew.load
+    assert begun.point.loss.tolist() == anew.point.loss.tolist()
 
 
 def test_the_paper_scale_is_the_sources() -> None:
@@ -416,11 +378,6 @@ def test_the_paper_scale_is_the_sources() -> None:
     assert len(points) == (2 * 4 + 2 * 2) * 9 * 3
     measured_s = {(of["duration_ps"] - of["warm_up_ps"]) / 1e12 for each in points.values() if (of := each.resolve())}
     assert measured_s == {3000.0}
-
-
-def test_other_studies_refuse_a_store(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='found with rio; accepted with "tail_index"'):
-        find("rio").run("quick", quiet, Execution(tmp_path))
 
 
 def test_it_is_registered() -> None:

@@ -8,7 +8,8 @@
 | `segments`, `snapshot` | many small runs in few files; what a store holds at one moment |
 | `work` | one run, wherever it is done |
 | `pool`, `cluster` | processes of this machine; workers of a Dask cluster |
-| `calls` | other functions in processes of this machine |
+| `calls`, `answers` | other functions done by workers; what they returned, kept |
+| `shard`, `merging` | a part of a plan; what was done apart taken together |
 | `stopping` | when a point has been repeated often enough |
 | `runner` | `sweep`: doing what is missing |
 | `progress` | how far it is, and how long it may take |

@@ -1,33 +1,50 @@
-"""Functions called in processes of this machine: for work that is more than runs, as the parts of a study.
+"""Functions called by workers: for work that is more than runs, as the cases of a study.
 
-What comes back does not depend on how many processes there are: each call is done by one of them, alone, and even a
-single one is a process of its own, with the same libraries and one thread.
+What comes back does not depend on how many workers there are: each call is done by one of them, alone, and even a
+single one is a process of its own, with the same libraries and one thread. With a store, what is there is not done
+again, and what another program is doing is waited for.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from parshall.campaign.pool import LocalPool
-from parshall.campaign.work import Call
-from parshall.errors import InputError, SimulationError
-from parshall.records import about
+from parshall.campaign.answers import Answers
+from parshall.campaign.locks import Claim
+from parshall.campaign.pool import Pool, check, pool_of
+from parshall.campaign.store import Store
+from parshall.campaign.work import Call, Outcome
+from parshall.errors import SimulationError
+
+_POLL_S = 0.5
 
 
 def called(
-    calls: Sequence[Call], workers: int | None = None, progress: Callable[[Call], None] = lambda _: None
+    calls: Sequence[Call],
+    workers: int | None = None,
+    progress: Callable[[Call], None] = lambda _: None,
+    *,
+    scheduler: str | None = None,
+    store: Store | None = None,
 ) -> list[Any]:
     """What each call returns, in their order; begun in their order, so that long ones are best first.
 
     Parameters
     ----------
     calls
-        Of different names.
+        Of different names; with a store, those of `answers.call_of`.
     workers
         Processes; by default as many as there are cores.
     progress
-        Told of each call when it is done.
+        Told of each call when its answer is there, whether it was done now or found.
+    scheduler
+        The address of a Dask scheduler, whose workers do the calls instead.
+    store
+        Where what they return is kept.
 
     Raises
     ------
@@ -36,31 +53,100 @@ def called(
     SimulationError
         A call raised something else, or its process ended again and again.
     InputError
-        `workers` is below 1.
+        As `pool.check`.
     """
-    if workers is not None and workers < 1:
-        raise InputError(f"workers: found {workers}; accepted: 1 or more")
-    names = {each.run: place for place, each in enumerate(calls)}
-    if len(names) != len(calls):
+    check(workers, scheduler)
+    if len({each.run for each in calls}) != len(calls):
         raise ValueError("calls: names must differ")
-    values: dict[str, Any] = {}
-    waiting = list(reversed(calls))
-    # One call at a time and process: calls are long, and one that waits behind another could be done elsewhere.
-    pool = LocalPool(min(workers or about.cores(), max(1, len(calls))))
-    try:
-        running = 0
-        while len(values) < len(calls):
-            while waiting and running < pool.workers:
-                pool.submit(waiting.pop())
-                running += 1
-            for outcome in pool.outcomes(1.0):
-                if outcome.fatal is not None:
-                    raise outcome.fatal
-                if outcome.error is not None:
-                    raise SimulationError(f"{outcome.run}: {outcome.error}")
-                running -= 1
-                values[outcome.run] = outcome.value
-                progress(calls[names[outcome.run]])
-    finally:
-        pool.close()
-    return [values[each.run] for each in calls]
+    with ExitStack() as stack:
+        answers = None
+        if store is not None:
+            store.check_writable()
+            store.sweep_litter()
+            stack.enter_context(store.working())
+            answers = Answers(store)
+        calling = _Calling(deque(calls), answers, progress)
+        stack.callback(calling.release)
+        calling.find()
+        if calling.left:
+            # One call at a time and process: calls are long, and one that waits behind another could be done elsewhere.
+            pool = pool_of(workers, scheduler, most=calling.left)
+            stack.callback(pool.close)
+            calling.do(pool)
+    return [calling.values[each.run] for each in calls]
+
+
+@dataclass
+class _Calling:
+    """Calls while they are done."""
+
+    waiting: deque[Call]
+    answers: Answers | None
+    progress: Callable[[Call], None]
+    running: dict[str, tuple[Call, Claim | None]] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def left(self) -> int:
+        """How many are not done yet."""
+        return len(self.waiting) + len(self.running)
+
+    def find(self) -> None:
+        """Take what the store has."""
+        self.waiting = deque(call for call in self.waiting if not self._there(call))
+
+    def do(self, pool: Pool) -> None:
+        """Have all that are left done."""
+        while self.left:
+            others = self._hand_out(pool)
+            for outcome in pool.outcomes(_POLL_S):
+                self._take(outcome)
+            self.waiting.extend(call for call in others if not self._there(call))
+
+    def release(self) -> None:
+        """Let others do what was not finished."""
+        for _, claim in self.running.values():
+            if claim is not None:
+                with suppress(OSError):
+                    claim.release()
+
+    def _hand_out(self, pool: Pool) -> list[Call]:
+        """Submit what there is a worker for; gives the calls that another program is doing."""
+        others = []
+        while self.waiting and len(self.running) < pool.workers:
+            call = self.waiting.popleft()
+            claim = None
+            if self.answers is not None:
+                claim = self.answers.store.claim(call.run)
+                if claim is None:
+                    others.append(call)
+                    continue
+                if self._there(call):  # finished by another program since we looked
+                    claim.release()
+                    continue
+            self.running[call.run] = call, claim
+            pool.submit(call)
+        return others
+
+    def _there(self, call: Call) -> bool:
+        answer = None if self.answers is None else self.answers.get(call.run)
+        if answer is not None:
+            (self.values[call.run],) = answer
+            self.progress(call)
+        return answer is not None
+
+    def _take(self, outcome: Outcome) -> None:
+        if outcome.fatal is not None:
+            raise outcome.fatal
+        if outcome.run not in self.running:
+            return  # a worker that was thought lost
+        call, claim = self.running[outcome.run]
+        if outcome.error is not None:
+            raise SimulationError(f"{call.words or call.run}: {outcome.error}")
+        if self.answers is not None:
+            self.answers.put(outcome.run, outcome.value)
+        del self.running[outcome.run]
+        if claim is not None:
+            claim.release()
+        self.values[outcome.run] = outcome.value
+        self.progress(call)

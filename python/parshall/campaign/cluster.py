@@ -12,7 +12,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from parshall.campaign.work import Outcome, Task, execute
+from parshall.campaign.work import Call, Outcome, Task, call, execute
 from parshall.errors import ClusterError, InputError
 
 _AHEAD = 3
@@ -55,7 +55,7 @@ class DaskPool:
         except (OSError, ValueError, TimeoutError) as error:
             raise ClusterError(f"--scheduler: {address} cannot be reached: {error}") from None
         self._finished: SimpleQueue[Any] = SimpleQueue()
-        self._tasks: dict[str, tuple[Any, Task]] = {}
+        self._tasks: dict[str, tuple[Any, Task | Call]] = {}
         self._places = 0
         self._counted = self._last_seen = time.monotonic()
         self._wait_for_workers()
@@ -70,9 +70,10 @@ class DaskPool:
         """How many more tasks it takes now."""
         return max(0, _AHEAD * self.workers - len(self._tasks))
 
-    def submit(self, task: Task) -> None:
-        """Have a run done."""
-        future = self._client.submit(execute, task, key=f"parshall-{task.run}", pure=False)
+    def submit(self, task: Task | Call) -> None:
+        """Have a run or a call done."""
+        does: Any = call if isinstance(task, Call) else execute
+        future = self._client.submit(does, task, key=f"parshall-{task.run}", pure=False)
         self._tasks[future.key] = (future, task)
         future.add_done_callback(self._finished.put)
 

@@ -25,6 +25,7 @@ _ENDED = {
     "maximum": "the most repetitions that were allowed",
     "budget": "the budget of runs",
     "time": "the budget of time",
+    "shard": "the others are of other shards",
     "going on": "not finished",
 }
 
@@ -70,7 +71,9 @@ def _summary(sweep: Sweep) -> list[str]:
         said.append(
             f"{counted(len(record.failed), 'run')} failed and are missing below. The same command tries them again."
         )
-    if record.status in ("interrupted", "running"):
+    if record.status == "shard":
+        said.append("Shards of the sweep were done: what follows is what is there. Without --shard it is collected.")
+    elif not record.finished:
         said.append("The sweep is not finished: what follows is what is there. The same command goes on from there.")
     return said
 

@@ -21,6 +21,8 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from parshall.campaign.work import Call, Outcome, Task, call, execute
+from parshall.errors import InputError
+from parshall.records import about
 from parshall.runs.single import Monitor
 
 ATTEMPTS = 3
@@ -41,8 +43,8 @@ class Pool(Protocol):
     def workers(self) -> int:
         """Runs at a time."""
 
-    def submit(self, task: Task) -> None:
-        """Have a run done."""
+    def submit(self, task: Task | Call) -> None:
+        """Have a run or a call done."""
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
         """What was finished; waits for the first up to `timeout_s`."""
@@ -63,6 +65,33 @@ class _Process:
     tasks: deque[Task | Call] = field(default_factory=deque)
     simulated_s: float = 0.0
     packets: int = 0
+
+
+def pool_of(workers: int | None, scheduler: str | None, most: int | None = None) -> Pool:
+    """Processes of this machine, as many as it has cores unless `workers` says, or the workers of a Dask scheduler.
+
+    Raises
+    ------
+    InputError
+        `check` refuses the two, or Dask is not installed.
+    ClusterError
+        The scheduler cannot be reached, or has no workers.
+    """
+    check(workers, scheduler)
+    if scheduler is None:
+        wanted = workers or about.cores()
+        return LocalPool(wanted if most is None else min(wanted, most))
+    from parshall.campaign.cluster import DaskPool  # noqa: PLC0415 - an extra
+
+    return DaskPool(scheduler)
+
+
+def check(workers: int | None, scheduler: str | None) -> None:
+    """Refuse fewer workers than one, and a number of them for a cluster, which has its own."""
+    if workers is not None and workers < 1:
+        raise InputError(f"workers: found {workers}; accepted: 1 or more")
+    if workers is not None and scheduler is not None:
+        raise InputError("workers: found beside scheduler; a cluster has as many as it was started with")
 
 
 class LocalPool:

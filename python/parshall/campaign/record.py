@@ -75,7 +75,7 @@ class SweepRecord:
     name: str
     description: str
     status: str
-    """``complete``, ``failures`` (some runs failed), ``interrupted`` or ``running``."""
+    """``complete``, ``failures`` (some runs failed), ``shard`` (a part was done), ``interrupted`` or ``running``."""
     plan: Mapping[str, Any]
     code: str
     parameters: tuple[Parameter, ...]

@@ -62,7 +62,7 @@ class Sweep:
 
     @property
     def status(self) -> str:
-        """``complete``, ``failures`` (some runs failed), ``interrupted`` or ``running``."""
+        """``complete``, ``failures`` (some runs failed), ``shard``, ``interrupted`` or ``running``."""
         return self.record.status
 
     def without_failures(self, what: str) -> Self:

@@ -17,12 +17,13 @@ from parshall.campaign import record as records
 from parshall.campaign.locks import Claim
 from parshall.campaign.measured import series_of
 from parshall.campaign.plan import Plan, Stopping
-from parshall.campaign.pool import LocalPool, Pool
+from parshall.campaign.pool import Pool, check, pool_of
 from parshall.campaign.preparing import Prepared, prepare
 from parshall.campaign.progress import Estimate, Progress
 from parshall.campaign.record import FINISHED, PointRecord, SweepRecord
 from parshall.campaign.result import Sweep
 from parshall.campaign.segments import GATHER, gather
+from parshall.campaign.shard import Shard
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Planner, Value
 from parshall.campaign.store import Store
@@ -48,6 +49,7 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     progress: Callable[[Progress], None] | None = None,
+    shard: Shard | str | None = None,
 ) -> Sweep:
     """Do what is missing of a sweep, and give all of it.
 
@@ -64,9 +66,14 @@ def sweep(
         The address of a Dask scheduler (``tcp://host:port``), whose workers then do the runs.
     progress
         Called a few times a second.
+    shard
+        The part that is done, such as ``"3/40"``; by default all. When all parts are done, in one store or in several
+        that were merged, the same call without it collects them, and does what is missing.
 
     Raises
     ------
+    InputError
+        There is no such shard, or the sweep has a budget of runs, which is of all parts together.
     ScenarioError
         The sweep, or a scenario of it, is refused; nothing was run.
     StoreError
@@ -78,18 +85,18 @@ def sweep(
     KeyboardInterrupt
         After an interruption; what was finished is kept.
     """
-    if workers is not None and workers < 1:
-        raise InputError(f"workers: found {workers}; accepted: 1 or more")
-    if workers is not None and scheduler is not None:
-        raise InputError("workers: found beside scheduler; a cluster has as many as it was started with")
+    check(workers, scheduler)
+    part = Shard.parse(shard) if isinstance(shard, str) else shard
     read = plan if isinstance(plan, Plan) else Plan.load(plan)
+    if part is not None and read.budget.runs is not None:
+        raise InputError(f"shard {part}: found budget.runs, which is of all shards together; leave one of them out")
     prepared = prepare(read)
     place = store if isinstance(store, Store) else Store(store, create=True)
     place.check_writable()
     place.sweep_litter()
     with place.working():
-        at_a_time = about.cores() if read.instrument == "simulate" else 1
-        return _Execution(prepared, place, progress).run(workers or at_a_time, scheduler)
+        at_a_time = workers or (None if read.instrument == "simulate" else 1)
+        return _Execution(prepared, place, progress, part).run(at_a_time, scheduler)
 
 
 @dataclass
@@ -99,6 +106,7 @@ class _Execution:
     prepared: Prepared
     store: Store
     progress: Callable[[Progress], None] | None
+    shard: Shard | None
     code: str = field(init=False)
     started: str = field(default_factory=about.now)
     clock: float = field(default_factory=time.monotonic)
@@ -129,21 +137,22 @@ class _Execution:
         self.code = about.code_version()
         self.plan, self.rule = self.prepared.plan, self.prepared.rule
         self.points, self.texts = self.prepared.points, self.prepared.texts
-        self.planner = Planner(self.prepared.cells, self.rule, self.plan.budget.runs)
+        self.planner = Planner(self.prepared.cells, self.rule, self.plan.budget.runs, self.shard)
 
     # --- from start to end ---
 
-    def run(self, workers: int, scheduler: str | None) -> Sweep:
+    def run(self, workers: int | None, scheduler: str | None) -> Sweep:
         status = "interrupted"
         try:
             self._look()
             self._save("running")
             self._fill()
             if self.tasks or self.elsewhere:
-                self._work(_pool(workers, scheduler))
+                self._work(pool_of(workers, scheduler))
             self._gather(_LEFT)
             self._gathered()
-            status = "failures" if self.failed else "complete"
+            finished = "failures" if self.failed else "complete"
+            status = finished if self.shard is None else "shard"
         except OSError as error:
             raise storage_error(error) from None
         finally:
@@ -477,14 +486,6 @@ class _Gathering:
             gather(store, least=least)
         except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
             self._error = error
-
-
-def _pool(workers: int, scheduler: str | None) -> Pool:
-    if scheduler is None:
-        return LocalPool(workers)
-    from parshall.campaign.cluster import DaskPool  # noqa: PLC0415 - an extra
-
-    return DaskPool(scheduler)
 
 
 def _earlier(store: Store, name: str) -> SweepRecord | None:

@@ -292,7 +292,7 @@ def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[S
             own_part = scan_runs(name, directories, described)
             parts += [own_part] if own_part is not None else []
             pl.concat(parts, how="diagonal").sink_parquet(partial / f"{name}.parquet", maintain_order=True)
-        _seal(store, partial, sum(segment.runs for segment in merged) + len(loose), merged)
+        seal(store, partial, sum(segment.runs for segment in merged) + len(loose), merged)
     except BaseException as error:
         shutil.rmtree(partial, ignore_errors=True)
         if isinstance(error, pl.exceptions.PolarsError):
@@ -300,7 +300,7 @@ def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[S
         raise
 
 
-def _seal(store: Store, partial: Path, runs: int, merged: Sequence[Segment]) -> None:
+def seal(store: Store, partial: Path, runs: int, merged: Sequence[Segment] = ()) -> None:
     """Force a segment to the disk, describe it, and give it its name."""
     files = {path.name: digest(path) for path in sorted(partial.iterdir())}
     content = {"format": FORMAT, "runs": runs, "files": files, "replaces": sorted(each.name for each in merged)}

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from parshall.campaign.plan import Stopping
+from parshall.campaign.shard import Shard
 from parshall.stats.confidence import Interval, mean_interval, paired_difference
 from parshall.stats.estimates import Means, Series, joined
 
@@ -29,7 +30,7 @@ GROWTH = 1.3
 _LEAST = 3
 """Values without which there is no telling."""
 
-Reason = Literal["fixed", "precise", "maximum", "budget", "time", "going on"]
+Reason = Literal["fixed", "precise", "maximum", "budget", "time", "shard", "going on"]
 
 
 def looks(stopping: Stopping) -> list[int]:
@@ -87,11 +88,15 @@ class Planner:
         The number of repetitions, or the rule that ends them.
     most
         The budget of runs. With one, cells are looked at in rounds, so that the order of results changes nothing.
+    shard
+        The part that is handed out, which has no budget of runs: of a fixed number of repetitions every n-th run, of a
+        rule every n-th cell, for what ends its repetitions are all of its values.
     """
 
     cells: Sequence[Cell]
     rule: int | Stopping
     most: int | None = None
+    shard: Shard | None = None
     _states: list[_State] = field(init=False)
     _queue: deque[tuple[int, int]] = field(init=False, default_factory=deque)
     _values: dict[int, dict[int, Value]] = field(init=False, default_factory=dict)
@@ -103,7 +108,12 @@ class Planner:
         self._states = [_State(cell) for cell in self.cells]
         self._of = {point: state for state in self._states for point in state.cell.points}
         self._values = {point: {} for point in self._of}
-        self._grant(self._states)
+        mine = self._states
+        if self.shard is not None and isinstance(self.rule, Stopping):
+            mine = self.shard.of(self._states)
+            for state in self._states:
+                state.reason = "going on" if any(state is each for each in mine) else "shard"
+        self._grant(mine)
 
     def next(self) -> tuple[int, int] | None:
         """A point and a repetition to do, or None if there is none now."""
@@ -165,17 +175,20 @@ class Planner:
         wanted.sort()
         if not isinstance(self.rule, Stopping) and self.most is not None:
             wanted = wanted[: self.most]
+        if not isinstance(self.rule, Stopping) and self.shard is not None:
+            wanted = self.shard.of(wanted)
         for number, _, point in wanted:
             self._of[point].missing += 1
             self._queue.append((point, number))
         for state in states:
             if state.missing == 0 and state.reason == "going on":
-                state.reason = "budget"
+                state.reason = "budget" if self.shard is None else "shard"
 
     def _decide(self, state: _State) -> None:
         if not isinstance(self.rule, Stopping):
             full = sum(len(self._values[point]) for point in state.cell.points)
-            state.reason = "fixed" if full == self.rule * len(state.cell.points) else "budget"
+            short: Reason = "budget" if self.shard is None else "shard"
+            state.reason = "fixed" if full == self.rule * len(state.cell.points) else short
         elif self._precise(state, self.rule):
             state.reason = "precise"
         elif state.look + 1 == len(self._looks):

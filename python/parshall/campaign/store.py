@@ -12,6 +12,7 @@
 | ``claims/KEY`` | locked by the process that does the run | |
 | ``claims/working`` | locked, in common, by the processes that do sweeps | |
 | ``damaged/`` | what was found damaged, set aside | |
+| ``answers/ab/KEY`` | what a call of a study returned (`parshall.campaign.answers`) | in ``partial/``, then renamed |
 
 A rename either happened or did not, so a kill at any moment leaves complete runs and litter in ``partial/``, never
 half a run. Several processes may write: a run that two of them finish has the same content, and the first one's
@@ -47,6 +48,7 @@ STORE_FILE = "store.json"
 RUN_FILE = "run.json"
 _FOLDERS = ("runs", "segments", "failures", "sweeps", "pages", "partial", "claims")
 _DAMAGED = "damaged"
+ANSWERS = "answers"
 _COUNTER = itertools.count()
 
 _SHARD = re.compile("[0-9a-f]{2}")
@@ -246,7 +248,7 @@ class Store:
 def _make(path: Path, shown: str) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
-        ours = {*_FOLDERS, _DAMAGED, STORE_FILE}
+        ours = {*_FOLDERS, _DAMAGED, ANSWERS, STORE_FILE}
         foreign = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
         foreign = [name for name in foreign if not name.startswith(f".{STORE_FILE}.")]
         if foreign:

@@ -64,6 +64,10 @@ class Task:
     accept_invalid: bool = False
 
 
+def _code_of_calls() -> str:
+    return f"{about.code_version()}+{about.python_digest()}"
+
+
 @dataclass(frozen=True)
 class Call:
     """Something else than a run: a function of a module, which another process can import.
@@ -74,14 +78,20 @@ class Call:
         A name, one a call.
     function, arguments
         What is called; it returns what can be sent between processes.
+    words
+        What people are told that it is; the name without them.
     controls
         As of a `Task`.
+    code
+        Whose function it is: that of Parshall here.
     """
 
     run: str
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
+    words: str = ""
     controls: tuple[str, ...] = field(default_factory=external.places)
+    code: str = field(default_factory=_code_of_calls)
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,8 @@ def scenario_digest(scenario: str) -> str:
 
 def call(task: Call) -> Outcome:
     """Do a call; what goes wrong is part of the outcome."""
+    if _code_of_calls() != task.code:
+        return Outcome(task.run, fatal=_other_code(_code_of_calls(), task.code))
     try:
         declare_once(task.controls)
         return Outcome(task.run, value=task.function(*task.arguments))
@@ -142,8 +154,7 @@ def call(task: Call) -> Outcome:
 def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Outcome:
     """Do a run, and publish it; what goes wrong is part of the outcome. `watched` is given its monitor."""
     if about.code_version() != task.code:
-        text = f"a worker on {about.host_name()} runs Parshall {about.code_version()}, this is {task.code}"
-        return Outcome(task.run, fatal=ClusterError(f"{text}; install the same one there"))
+        return Outcome(task.run, fatal=_other_code(about.code_version(), task.code))
     try:
         declare_once(task.controls)
         monitor = Monitor(most_flows(task.scenario))
@@ -169,6 +180,11 @@ def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Out
     except Exception as error:  # noqa: BLE001 - whatever a run does, the rest of the sweep goes on
         return Outcome(task.run, error=f"{type(error).__name__}: {error}")
     return outcome
+
+
+def _other_code(found: str, wanted: str) -> ClusterError:
+    text = f"a worker on {about.host_name()} runs Parshall {found}, this is {wanted}"
+    return ClusterError(f"{text}; install the same one there")
 
 
 def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:

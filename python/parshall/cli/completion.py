@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 def studies(incomplete: str) -> list[str]:
     """Names of studies."""
-    from parshall.studies.catalog import STUDIES
+    from parshall.studies import catalog
 
-    return _beginning(incomplete, (study.name for study in STUDIES))
+    return _beginning(incomplete, (study.name for study in catalog.studies()))
 
 
 def controls(incomplete: str) -> list[str]:

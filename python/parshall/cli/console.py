@@ -46,6 +46,12 @@ Controls = Annotated[
 SCALES: tuple[Literal["quick", "paper"], ...] = ("quick", "paper")
 Scale = Annotated[str, typer.Option(help="quick: minutes; paper: as published.", autocompletion=lambda: [*SCALES])]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for other programs.")]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        metavar="K/N", help="Do the K-th of N parts only; the same without --shard collects.", show_default=False
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results.")]
 
 

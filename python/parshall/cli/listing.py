@@ -89,9 +89,9 @@ def _models() -> list[dict[str, Any]]:
 
 
 def _studies() -> list[dict[str, Any]]:
-    from parshall.studies.catalog import STUDIES
+    from parshall.studies.catalog import studies
 
-    return [{"name": study.name, "summary": study.summary, "reference": study.reference} for study in STUDIES]
+    return [{"name": study.name, "summary": study.summary, "reference": study.reference} for study in studies()]
 
 
 def _records() -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import typer
 
 from parshall.cli.console import FAILURE, Json, Quiet, console, duration_s, note, print_json, table, verb
 
-store = typer.Typer(no_args_is_help=True, help="Look after a store of runs: list, verify, gc, export.")
+store = typer.Typer(no_args_is_help=True, help="Look after a store of runs: list, verify, gc, merge, export.")
 
 Directory = Annotated[Path, typer.Argument(metavar="STORE", help="The store's directory.")]
 
@@ -89,6 +89,28 @@ def gc(
         )
         if done.spared:
             print(f"{directory}: {done.spared} unreferenced are younger than {older_than} and stay (--older-than)")
+
+
+@store.command()
+@verb
+def merge(
+    directory: Directory,
+    others: Annotated[list[Path], typer.Argument(metavar="OTHER...", help="Other stores.", show_default=False)],
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Take over the runs and answers of other stores, such as those of shards; these are not changed."""
+    from parshall.campaign.merging import merge as take
+    from parshall.campaign.store import Store
+
+    made = Store(directory, create=True)
+    taken = {str(other): take(made, Store(other)) for other in others}
+    if as_json:
+        print_json({other: asdict(each) for other, each in taken.items()})
+    elif not quiet:
+        for other, each in taken.items():
+            left = f", left {each.damaged} damaged runs" if each.damaged else ""
+            print(f"{directory}: took {each.runs} runs and {each.answers} answers of {other}{left}")
 
 
 @store.command()

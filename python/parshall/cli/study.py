@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import Json, Quiet, Scale, console, note, print_json, scale_named, table, verb
+from parshall.cli.console import Json, Quiet, Scale, Shard, console, note, print_json, scale_named, table, verb
 
 
 @verb
@@ -28,37 +28,41 @@ def study(
     store: Annotated[
         Path | None,
         typer.Option(
-            help="Where runs are kept, so that the study can be resumed (tail_index).",
+            help="Where what is done is kept, so that the study goes on after an interruption.",
             show_default="at paper scale, in the user's cache",
         ),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            help="Runs at a time (tail_index); parts at a time (large_deviations).", show_default="one a core", min=1
-        ),
-    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Cases at a time.", show_default="one a core", min=1)] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Have the workers of a Dask scheduler do the runs (tail_index)."),
+        typer.Option(metavar="ADDRESS", help="Have the workers of a Dask scheduler do the cases.", show_default=False),
     ] = None,
+    shard: Shard = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Regenerate a published study, and print our values beside the published ones."""
+    from parshall.campaign.shard import Shard as Part
     from parshall.errors import InputError
     from parshall.records import storage
     from parshall.studies.catalog import find
-    from parshall.studies.study import Execution, headline, write
+    from parshall.studies.page import document, headline, write
+    from parshall.studies.running import Execution, run
 
     size = scale_named(scale)
     chosen = find(name)
     if figures and output is None:
         raise InputError("--figures: found no --output; accepted: --output DIRECTORY --figures")
-    execution = Execution(store, workers, scheduler)
-    findings = chosen.run(size, (lambda _: None) if quiet or as_json else note, execution)
+    if shard is not None and (output is not None or as_json):
+        raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
+    execution = Execution(store, workers, scheduler, None if shard is None else Part.parse(shard))
+    findings = run(chosen, size, (lambda _: None) if quiet or as_json else note, execution)
+    if shard is not None:
+        if not quiet:
+            note(f"shard {shard} of {name} is done; the same command without --shard collects")
+        return
     if output is not None:
-        page = chosen.page(size, findings)
+        page = document(chosen, size, findings)
         written = storage.guarded(lambda: write(page, findings.checks, output, figures=figures))
         if not quiet:
             note(f"Page: {written[-1]}")

@@ -16,6 +16,7 @@ from parshall.cli.console import (
     Controls,
     Json,
     Quiet,
+    Shard,
     console,
     declare_controls,
     fail,
@@ -56,6 +57,7 @@ def sweep(
         str | None,
         typer.Option(metavar="ADDRESS", help="Have the workers of a Dask scheduler do the runs.", show_default=False),
     ] = None,
+    shard: Shard = None,
     page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page.")] = True,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -64,10 +66,12 @@ def sweep(
     from parshall.campaign.plan import Plan
 
     declare_controls(controls)
-    made = _done(Plan.load(plan, tuple(changes or ())), store, workers, scheduler, quiet)
-    written = _page(made) if page else None
+    made = _done(Plan.load(plan, tuple(changes or ())), store, workers, scheduler, shard, quiet)
+    written = _page(made) if page and shard is None else None
     if as_json:
         print_json(result(made, written))
+    elif not quiet and shard is not None:
+        note(f"shard {shard} of {made.name} is done in {made.record.wall_s:.1f} s; without --shard it is collected")
     elif not quiet:
         _show(made, written)
     if made.record.failed:
@@ -91,12 +95,12 @@ def result(made: Sweep, page: Path | None) -> dict[str, Any]:
     }
 
 
-def _done(plan: Any, store: Path, workers: int | None, scheduler: str | None, quiet: bool) -> Sweep:
+def _done(plan: Any, store: Path, workers: int | None, scheduler: str | None, shard: str | None, quiet: bool) -> Sweep:
     from parshall.campaign.runner import sweep as do
 
     try:
         with termination_interrupts(), _bar(plan.name, shown=not quiet) as progress:
-            return do(plan, store, workers=workers, scheduler=scheduler, progress=progress)
+            return do(plan, store, workers=workers, scheduler=scheduler, progress=progress, shard=shard)
     except KeyboardInterrupt:
         fail(f"interrupted; what was finished is in {store}, and the same command goes on from there", INTERRUPTED)
         raise

@@ -42,10 +42,10 @@ def code_version() -> str:
 
 @cache
 def python_digest() -> str:
-    """A digest of Parshall's Python files: what measures, predicts and estimates."""
+    """A digest of Parshall's Python and data files: what measures, predicts and estimates."""
     folder = Path(_core.__file__).parent
     found = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
         found.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
     return found.hexdigest()[:24]
 

@@ -1,20 +1,41 @@
-"""What a study finds, and the page that says so."""
+"""The shape of a study: what is done, what is measured of it, and what is said of that.
+
+A study is a list of parts. Each declares **cases** and makes **findings** of their answers:
+
+| | what | where it is done |
+| --- | --- | --- |
+| case | a function with its arguments; of a scenario, what is measured of its run | by a worker, once |
+| findings | checks against what was published, and sections of the page | here, each time |
+
+Nothing is done when cases are declared, and what comes of a case depends on its arguments alone. So the framework owns
+the rest: workers and clusters, the store in which answers are kept, going on after an interruption, shards, progress,
+the page, JSON. Cases of one function and equal arguments are done once, whichever parts declare them. An argument that
+is itself a case stands for its answer.
+
+>>> from parshall.studies.check import Check
+>>> def made(kilometres: float) -> float:
+...     return kilometres / 1.609344
+>>> length = Part(
+...     "length",
+...     lambda scale: {"road": Case("the road", made, (42.195,))},
+...     lambda answers, scale: Findings([Check("road", "miles", 26.2, answers["road"], None, None, 0.05)], []),
+... )
+
+A study is listed in `catalog.STUDIES`; one of another package is an entry point of the group ``parshall.studies``,
+which names a `Study`.
+"""
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
-from typing import Literal
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
-from parshall.files import write_atomically
-from parshall.report.document import Document, Section, Table, write_document
-from parshall.report.numbers import counted
-from parshall.report.writing import write_plots
-from parshall.studies.check import Check, Verdict
+if TYPE_CHECKING:
+    from parshall.report.document import Section
+    from parshall.scenario import Scenario
+    from parshall.studies.check import Check
 
 Scale = Literal["quick", "paper"]
 Progress = Callable[[str], None]
@@ -22,121 +43,111 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Execution:
-    """How a study that runs as a campaign is done.
-
-    Parameters
-    ----------
-    store
-        Where runs are kept; `None`: at ``paper`` scale in the user's cache, at ``quick`` scale nowhere.
-    workers
-        Runs at a time on this machine; by default as many as it has cores.
-    scheduler
-        The address of a Dask scheduler whose workers do the runs instead.
-    """
-
-    store: Path | None = None
-    workers: int | None = None
-    scheduler: str | None = None
-
-
-@dataclass(frozen=True)
 class Findings:
-    """What a study gives: each published value beside ours, and the sections of its page."""
+    """What a study gives, or a part of it: each published value beside ours, and sections of its page."""
 
     checks: Sequence[Check]
     sections: Sequence[Section]
 
 
-def document(title: str, summary: str, reference: str, scale: Scale, findings: Findings) -> Document:
-    """The page of a study: how many verdicts of which kind, its own sections, what does not agree, every check."""
-    checks = findings.checks
-    tables = [
-        _table(caption, chosen)
-        for caption, chosen in (
-            ("Not reproduced", _of(checks, "not_reproduced", published=True)),
-            ("Undecided", _of(checks, "undecided", published=True)),
-            ("Not as our theory says", _of(checks, "not_reproduced", published=False)),
-        )
-        if chosen
-    ]
-    said = (headline(checks), *_further(checks), *([WHERE] if tables else []), RULE)
-    verdicts = Section("Published and ours", said)
-    apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
-    every = Section("All checks", tables=[_table("", checks)])
-    byline = (f"scale {scale}", f"Parshall {metadata.version('parshall')}", reference)
-    return Document("study", title, summary, byline, (verdicts, *findings.sections, *apart, every))
+@dataclass(frozen=True)
+class Case:
+    """What a worker does.
 
-
-NOT_AGREEING = "What does not agree, or is undecided"
-WHERE = f"Those that are not reproduced or undecided are listed below the findings: “{NOT_AGREEING}”."
-ROWS = (
-    "A row is a value in one reading of what the source leaves open. So there can be more rows here than the first "
-    "sentence of this page counts: a value is not among those if another reading reproduces it."
-)
-RULE = (
-    "A value counts as reproduced where our 95 % interval, widened by the tolerance, contains the published one, and "
-    "is narrow enough to have excluded another. A published value that is a single run is compared with the interval "
-    "in which a single run of ours falls."
-)
-
-
-def headline(checks: Sequence[Check]) -> str:
-    """How many of the source's own numbers and claims are reproduced; the first sentence of a study.
-
-    A value that is tried in several readings of what the source leaves open counts once. It is reproduced if it is in
-    at least one of them; the sentence says of how many this is true only in some.
+    Parameters
+    ----------
+    words
+        What people are told that it is.
+    function
+        Of a module, so that another process can import it; what it returns is sent back.
+    arguments
+        Numbers, text, scenarios, arrays, dataclasses and tables of these, functions of modules; or other cases, which
+        are done before it and whose answers it is given.
     """
-    readings: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for check in checks:
-        if check.published is not None:
-            readings[check.artefact, check.quantity].append(check.verdict)
-    if not readings:
-        return "Nothing here was published as a number or a claim."
-    reproduced = [found for found in readings.values() if "reproduced" in found]
-    some = sum(set(found) != {"reproduced"} for found in reproduced)
-    rest = [found for found in readings.values() if "reproduced" not in found]
-    undecided = sum("undecided" in found for found in rest)
-    only = f" ({some} of them only in some readings of what the source leaves open)" if some else ""
-    total = counted(len(readings), "published number or claim", "published numbers and claims")
-    missed = len(rest) - undecided
-    return f"Of {total}, reproduced: {len(reproduced)}{only}; not reproduced: {missed}; undecided: {undecided}."
+
+    words: str = field(compare=False)
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+
+    def answer(self) -> Any:
+        """What it gives, done here."""
+        return self.function(*replaced(self.arguments, Case.answer))
 
 
-def _further(checks: Sequence[Check]) -> list[str]:
-    """What is not the source's: ours against our theory, and what goes beyond."""
-    theory = Counter(check.verdict for check in checks if check.theory is not None)
-    beyond = sum(check.verdict == "extended" for check in checks)
-    said = []
-    if theory:
-        compared = counted(theory.total(), "value")
-        agree = theory["consistent_with_theory"]
-        said.append(f"Ours against our own theory, not counted above: {agree} of {compared} agree.")
-    if beyond:
-        said.append(f"Beyond the source: {counted(beyond, 'value')}.")
-    return [" ".join(said)] if said else []
+def replaced(value: Any, answer: Callable[[Case], Any]) -> Any:
+    """Arguments with answers in place of cases."""
+    if isinstance(value, Case):
+        return answer(value)
+    if type(value) is tuple:
+        return tuple(replaced(each, answer) for each in value)
+    if isinstance(value, list):
+        return [replaced(each, answer) for each in value]
+    if isinstance(value, dict):
+        return {key: replaced(each, answer) for key, each in value.items()}
+    return value
 
 
-def _of(checks: Sequence[Check], verdict: Verdict, *, published: bool) -> list[Check]:
-    return [check for check in checks if check.verdict == verdict and (check.published is not None) == published]
+def simulated(words: str, scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Case:
+    """A case that runs a scenario, and answers ``measure(run, *more)``."""
+    return Case(words, _measured, (scenario, measure, *more))
 
 
-def write(page: Document, checks: Sequence[Check], directory: Path, *, figures: bool) -> list[Path]:
-    """Write ``study.html``, ``checks.json`` and, if asked for, the figures as PNG and SVG.
+def _measured(scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Any:
+    from parshall.runs import run  # noqa: PLC0415 - the list of studies is read without it
 
-    Raises
-    ------
-    OSError
-        Something cannot be written.
+    return measure(run(scenario, workers=1), *more)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a study.
+
+    Parameters
+    ----------
+    name
+        What it is.
+    cases
+        Its cases at a scale, each under a key of the part's own.
+    findings
+        What is made of their answers, which are under the same keys. By default the part has one case, and its answer
+        is the findings.
+    priority
+        Cases of a higher one are begun first: at the end nobody waits for a long one.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    listed = json.dumps([check.as_json() for check in checks], indent=2, ensure_ascii=False, allow_nan=False)
-    written = [write_atomically(directory / "checks.json", listed + "\n")]
-    if figures:
-        written += write_plots(page.plots, directory / "figures")
-    return [*written, write_document(page, directory / "study.html")]
+
+    name: str
+    cases: Callable[[Scale], Mapping[Any, Case]]
+    findings: Callable[[Mapping[Any, Any], Scale], Findings] = lambda answers, _: next(iter(answers.values()))
+    priority: int = 0
+
+    @classmethod
+    def of(cls, name: str, function: Callable[[], Findings]) -> Part:
+        """A part whose findings a worker makes."""
+        return cls(name, lambda _: {name: Case(name, function)})
 
 
-def _table(caption: str, checks: Sequence[Check]) -> Table:
-    header = ("Artefact", "Quantity", "Published or theory", "Ours", "95 % interval", "Tolerance", "Verdict", "Note")
-    return Table(caption, header, [check.cells() for check in checks], numbers=(2, 3, 4, 5))
+@dataclass(frozen=True)
+class Study:
+    """A study.
+
+    Parameters
+    ----------
+    name, title, summary, reference
+        What it is called, and what it regenerates.
+    parts
+        Its parts in the order of the page; or the module that has them as ``PARTS``, which is then imported when they
+        are needed.
+    """
+
+    name: str
+    title: str
+    summary: str
+    reference: str
+    parts: Sequence[Part] | str
+
+    def loaded(self) -> Sequence[Part]:
+        """Its parts."""
+        if isinstance(self.parts, str):
+            found: Sequence[Part] = importlib.import_module(self.parts).PARTS
+            return found
+        return self.parts

@@ -16,24 +16,34 @@ Figs 1 and 2 are maps. The benchmark itself is `parshall.itb`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
 from parshall.studies.itb import bulk, controls, definition, increase, one_host, rtts, sensitivity, single_pair
-from parshall.studies.itb.network import SIZES
-from parshall.studies.study import Findings, Progress, Scale
+from parshall.studies.itb.network import SIZES, Recorded, Size, recorded
+from parshall.studies.study import Case, Findings, Part, Scale, simulated
+
+
+def part(name: str, module: ModuleType, sizes: Mapping[Scale, Size] = SIZES) -> Part:
+    """A part whose module has the ``scenarios`` of a size, and what is ``found`` in their runs."""
+    found: Callable[[Mapping[Any, Recorded], Size], Findings] = module.found
+
+    def cases(scale: Scale) -> dict[Any, Case]:
+        scenarios = module.scenarios(sizes[scale])
+        return {key: simulated(name, scenario, recorded) for key, scenario in scenarios.items()}
+
+    return Part(name, cases, lambda answers, scale: found(answers, sizes[scale]))
+
 
 PARTS = (
-    controls.found,
-    increase.found,
-    definition.found,
-    single_pair.found,
-    bulk.found,
-    rtts.found,
-    one_host.found,
-    sensitivity.found,
+    part("Table 1: response functions", controls),
+    part("Table 2: increase and decrease", increase),
+    Part.of("Tables 3 to 5: the benchmark's definition", definition.found),
+    part("Table 6 and Fig. 4: one pair of hosts", single_pair),
+    part("Figs 3, 8, 9 and 10: bulk transfers", bulk),
+    part("Figs 5 to 7: RTT", rtts),
+    part("one host alone: what its interface does", one_host),
+    part("what the differences come from", sensitivity),
 )
-
-
-def run(scale: Scale, progress: Progress) -> Findings:
-    """Run it: ``quick`` (files of 0.1 to 1.6 GB, flows of 40 s), or ``paper`` (30 GB and 200 s a step; resumable)."""
-    size = SIZES[scale]
-    parts = [part(size, progress) for part in PARTS]
-    return Findings([check for checks, _ in parts for check in checks], [section for _, section in parts])
+"""``quick``: files of 0.1 to 1.6 GB, flows of 40 s; ``paper``: 30 GB and 200 s a step."""

@@ -17,19 +17,20 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.3, §5.5.2, §5.6.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, sign, single_run
-from parshall.studies.itb.network import PAYLOAD_SHARE, Size, hosts, simulated
-from parshall.studies.itb.published import FIG3, FIG10_SD
-from parshall.studies.study import Progress
+from parshall.studies.itb.network import PAPER, PAYLOAD_SHARE, Recorded, Size, hosts
+from parshall.studies.study import Findings
+
+_FIG10_SD = PAPER["fig10_sd"]
 
 RTT_MS = 19.8
 FIG3_FLOWS = 17
@@ -48,29 +49,36 @@ _COSTS = 0.05
 Statistic = Callable[[NDArray[np.float64]], float | np.floating]
 
 
-def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
+Key = tuple[str, Any, Any]
+"""Figure, and what varies in it."""
+
+
+def scenarios(size: Size) -> dict[Key, Scenario]:
+    """The runs of all four figures."""
+    levels = {("levels", name, level): files(size, name, level) for name in FIG8 for level in size.levels}
+    return {**_starts(size), **levels, **_reversed(size)}
+
+
+def found(runs: Mapping[Key, Recorded], size: Size) -> Findings:
     """All four figures."""
-    progress("Fig. 3: starts together and apart")
-    fig3, figure3 = _fig3(size)
-    progress("Figs 8 and 10: congestion level")
-    runs = _levels(size)
-    fig8, figure8 = _fig8(runs, size)
-    fig10, table10, figure10 = _fig10(runs, size)
-    progress("Fig. 9: reverse traffic")
-    fig9, table9, figure9 = _fig9(size)
+    of = {name: {key[1:]: run for key, run in runs.items() if key[0] == name} for name in ("fig3", "levels", "fig9")}
+    fig3, figure3 = _fig3({start: run for (start, _), run in of["fig3"].items()}, size)
+    fig8, figure8 = _fig8(of["levels"], size)
+    fig10, table10, figure10 = _fig10(of["levels"], size)
+    fig9, table9, figure9 = _fig9(of["fig9"], size)
     text = (
         f"Files of {size.fig3_gb:g} GB (Fig. 3) and {size.bulk_gb:g} GB, RTT {RTT_MS:g} ms. Times are over what the "
         "file takes at 1 Gbit/s, or, in seconds, scaled to the source's 30 GB."
     )
     figures = [figure3, figure8, figure9, figure10]
     section = Section("Figs 3, 8, 9, 10: bulk transfers", (text,), [table9, table10], figures)
-    return [*fig3, *fig8, *fig9, *fig10], section
+    return Findings([*fig3, *fig8, *fig9, *fig10], [section])
 
 
-def times(run: Run) -> list[np.ndarray]:
+def times(run: Recorded) -> list[np.ndarray]:
     """Completion times of the files, by repetition, s; those that did not end count to the end."""
     assert run.transfers is not None, "the probe is on"  # noqa: S101
-    end = run.scenario.duration_s
+    end = run.duration_s
     rows = run.transfers.filter(run.transfers["group"] == "forward")
     taken = rows.with_columns(taken=rows["completion_s"].fill_null(end) - rows["start_s"])
     return [part["taken"].to_numpy() for part in taken.partition_by("repetition", maintain_order=True)]
@@ -87,20 +95,22 @@ def starts(gigabytes: float) -> dict[str, dict[str, str]]:
     return {"together": {"uniform": f"{min(1.0, apart_s):g} s"}, "staggered": {"staggered": f"{apart_s:g} s"}}
 
 
-def _fig3(size: Size) -> tuple[list[Check], Drawn]:
-    ideal = alone_s(size.fig3_gb)
-    begun = starts(size.fig3_gb)
-    duration_s = 4 * ideal + FIG3_FLOWS * _APART_S * size.fig3_gb / 30.0
-    scenarios = [
-        hosts(
+def _starts(size: Size) -> dict[Key, Scenario]:
+    """The runs of Fig. 3."""
+    duration_s = 4 * alone_s(size.fig3_gb) + FIG3_FLOWS * _APART_S * size.fig3_gb / 30.0
+    return {
+        ("fig3", name, None): hosts(
             "bic", FIG3_FLOWS, RTT_MS, duration_s=duration_s, file_gb=size.fig3_gb, start=start,
             repetitions=size.repetitions, samples_s=duration_s / _SAMPLES,
         )
-        for start in begun.values()
-    ]  # fmt: skip
-    runs = dict(zip(begun, simulated(scenarios, size), strict=True))
+        for name, start in starts(size.fig3_gb).items()
+    }  # fmt: skip
+
+
+def _fig3(runs: Mapping[str, Recorded], size: Size) -> tuple[list[Check], Drawn]:
+    ideal = alone_s(size.fig3_gb)
     checks = []
-    for name, (mean, sd) in FIG3.items():
+    for name, (mean, sd) in PAPER["fig3"].items():
         checks += [
             _one_run("fig3", f"sd over mean, starts {name}", sd / mean, runs[name], lambda t: np.std(t) / np.mean(t)),
             _one_run(
@@ -118,7 +128,7 @@ def _fig3(size: Size) -> tuple[list[Check], Drawn]:
     return checks, _goodputs(runs, size)
 
 
-def _goodputs(runs: Mapping[str, Run], size: Size) -> Drawn:
+def _goodputs(runs: Mapping[str, Recorded], size: Size) -> Drawn:
     """Fig. 3: goodput of each flow over time, for both ways to start."""
     longest_s = max(float(run.flow_samples["time_s"].max()) for run in runs.values())  # type: ignore[index, arg-type]
     x = Axis("time", "s", minimum=0, maximum=longest_s)
@@ -135,7 +145,7 @@ def _goodputs(runs: Mapping[str, Run], size: Size) -> Drawn:
     return Drawn("fig3", "Fig. 3: goodput of each flow", Plot(panels, caption))
 
 
-def goodput_over_time(run: Run, flow: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def goodput_over_time(run: Recorded, flow: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Middle of each interval between samples, s, and the goodput of a flow in it, bit/s; first repetition."""
     assert run.flow_samples is not None, "the probe is on"  # noqa: S101
     rows = run.flow_samples.filter((run.flow_samples["repetition"] == 0) & (run.flow_samples["flow"] == flow))
@@ -152,20 +162,14 @@ def files(size: Size, control: str, level: float, factor: float = 1.0) -> Scenar
     """
     gigabytes = factor * size.bulk_gb
     ideal = alone_s(gigabytes)
-    repeated = factor == 1.0 and level == size.levels[-1] and control in FIG10_SD
+    repeated = factor == 1.0 and level == size.levels[-1] and control in _FIG10_SD
     return hosts(
         control, round(10 * level), RTT_MS, duration_s=6 * ideal * max(1.0, level), file_gb=gigabytes,
         start={"uniform": f"{ideal / 240:g} s"}, repetitions=size.repetitions if repeated else 1,
     )  # fmt: skip
 
 
-def _levels(size: Size) -> dict[tuple[str, float], Run]:
-    """The runs of Figs 8 and 10."""
-    points = [(name, level) for name in FIG8 for level in size.levels]
-    return dict(zip(points, simulated([files(size, *point) for point in points], size), strict=True))
-
-
-def _fig8(runs: Mapping[tuple[str, float], Run], size: Size) -> tuple[list[Check], Drawn]:
+def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Check], Drawn]:
     ideal, levels = alone_s(size.bulk_gb), np.array(size.levels)
     fits, marks = {}, []
     for number, name in enumerate(FIG8):
@@ -185,15 +189,15 @@ def _fig8(runs: Mapping[tuple[str, float], Run], size: Size) -> tuple[list[Check
     return checks, Drawn("fig8", "Fig. 8: congestion level", Plot([Panel([line, *marks], *axes)], "Means over files."))
 
 
-def _fig10(runs: Mapping[tuple[str, float], Run], size: Size) -> tuple[list[Check], Table, Drawn]:
+def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Check], Table, Drawn]:
     last, scaled = size.levels[-1], 30.0 / size.bulk_gb
-    spread = {name: runs[name, last] for name in FIG10_SD}
+    spread = {name: runs[name, last] for name in _FIG10_SD}
     checks = [
         _one_run("fig10", f"sd of completion times, {name}, s", published, spread[name], lambda t: scaled * np.std(t))
-        for name, published in FIG10_SD.items()
+        for name, published in _FIG10_SD.items()
     ]
     ratio = _paired(spread["scalable"], spread["cubic_2005"], np.std, ratio=True)
-    published = FIG10_SD["scalable"] / FIG10_SD["cubic_2005"]
+    published = _FIG10_SD["scalable"] / _FIG10_SD["cubic_2005"]
     checks += [
         _one_value("fig10", "sd of Scalable over that of CUBIC", published, ratio, 0.01 * published),
         sign(
@@ -204,7 +208,7 @@ def _fig10(runs: Mapping[tuple[str, float], Run], size: Size) -> tuple[list[Chec
     rows = []
     for name, run in spread.items():
         mean, sd = (scaled * _over(run, statistic).mean for statistic in (np.mean, np.std))
-        rows.append((f"`{name}`", f"{FIG10_SD[name]:g}", f"{sd:.0f}", f"{mean:.0f}", f"{sd / mean:.3f}"))
+        rows.append((f"`{name}`", f"{_FIG10_SD[name]:g}", f"{sd:.0f}", f"{mean:.0f}", f"{sd / mean:.3f}"))
         checks.append(Check("fig10", f"sd over mean, {name}", None, sd / mean, None, None, 0.0))
     header = ("control", "published sd (s)", "ours", "our mean", "our sd over mean")
     caption = f"Fig. 10: completion times at C_g = {last:g}, s, scaled to 30 GB"
@@ -212,7 +216,7 @@ def _fig10(runs: Mapping[tuple[str, float], Run], size: Size) -> tuple[list[Chec
     return checks, table, _histograms(spread, last, scaled)
 
 
-def _histograms(spread: Mapping[str, Run], level: float, scaled: float) -> Drawn:
+def _histograms(spread: Mapping[str, Recorded], level: float, scaled: float) -> Drawn:
     """Fig. 10: how many files take how long, CUBIC above, Scalable below."""
     every = {name: scaled * np.concatenate(times(spread[name])) for name in ("cubic_2005", "scalable")}
     together = np.concatenate(list(every.values()))
@@ -236,17 +240,20 @@ def _histograms(spread: Mapping[str, Run], level: float, scaled: float) -> Drawn
     return Drawn("fig10", "Fig. 10: distribution of completion times", Plot(panels, caption))
 
 
-def _fig9(size: Size) -> tuple[list[Check], Table, Drawn]:
-    ideal = alone_s(size.bulk_gb)
-    points = [(level, reverse) for level in FIG9_LEVELS for reverse in REVERSE]
-    scenarios = [
-        hosts(
-            "cubic_2005", round(10 * level), RTT_MS, duration_s=1.8 * ideal, file_gb=size.bulk_gb,
+def _reversed(size: Size) -> dict[Key, Scenario]:
+    """The runs of Fig. 9."""
+    return {
+        ("fig9", level, reverse): hosts(
+            "cubic_2005", round(10 * level), RTT_MS, duration_s=1.8 * alone_s(size.bulk_gb), file_gb=size.bulk_gb,
             start={"uniform": "200 ms"}, reverse=round(10 * reverse), repetitions=min(2, size.repetitions),
         )
-        for level, reverse in points
-    ]  # fmt: skip
-    runs = dict(zip(points, simulated(scenarios, size), strict=True))
+        for level in FIG9_LEVELS
+        for reverse in REVERSE
+    }  # fmt: skip
+
+
+def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[list[Check], Table, Drawn]:
+    ideal = alone_s(size.bulk_gb)
     means = {point: _over(run, np.mean).mean / ideal for point, run in runs.items()}
     checks = []
     for level in FIG9_LEVELS:
@@ -272,18 +279,18 @@ def _fig9(size: Size) -> tuple[list[Check], Table, Drawn]:
     )
 
 
-def _over(run: Run, statistic: Statistic) -> Interval:
+def _over(run: Recorded, statistic: Statistic) -> Interval:
     """A statistic of the completion times, over repetitions."""
     return mean_interval([float(statistic(each)) for each in times(run)])
 
 
-def _paired(after: Run, before: Run, statistic: Statistic, *, ratio: bool) -> Interval:
+def _paired(after: Recorded, before: Recorded, statistic: Statistic, *, ratio: bool) -> Interval:
     """A statistic of one run over that of another, or less it, repetition by repetition."""
     pairs = [(float(statistic(a)), float(statistic(b))) for a, b in zip(times(after), times(before), strict=True)]
     return mean_interval([a / b if ratio else a - b for a, b in pairs])
 
 
-def _one_run(artefact: str, quantity: str, published: float, run: Run, statistic: Statistic) -> Check:
+def _one_run(artefact: str, quantity: str, published: float, run: Recorded, statistic: Statistic) -> Check:
     """The source's one run beside ours; it prints whole seconds, of some hundred.
 
     Where nothing is drawn (staggered starts in a strictly periodic network), repetitions are copies: one run, without

@@ -16,18 +16,17 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §1, §2.1, Table 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from parshall.models.response import RESPONSES
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
-from parshall.studies.itb.network import Size, simulated
-from parshall.studies.itb.published import HOURS, PACKETS, RESPONSE, WINDOW
-from parshall.studies.study import Progress
+from parshall.studies.itb.network import PAPER, Recorded, Size
+from parshall.studies.study import Findings
 
 RTT_S = 0.1
 CYCLES = 5
@@ -39,14 +38,17 @@ LOSSES: dict[str, tuple[float, float]] = {
 }
 
 
-def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
-    """Table 1 and the introduction's example."""
-    progress("Table 1: response functions")
+def scenarios(_: Size) -> dict[tuple[str, float], Scenario]:
+    """A flow of each control at each loss rate."""
     points = [(name, p) for name, losses in LOSSES.items() for p in losses]
-    runs = simulated([lossy(name, p, CYCLES, float(RESPONSES[name].window(p))) for name, p in points], size)
-    windows = {point: _mean_window(run) for point, run in zip(points, runs, strict=True)}
+    return {(name, p): lossy(name, p, CYCLES, float(RESPONSES[name].window(p))) for name, p in points}
+
+
+def found(runs: Mapping[tuple[str, float], Recorded], _: Size) -> Findings:
+    """Table 1 and the introduction's example."""
+    windows = {point: mean_window(run) for point, run in runs.items()}
     checks, rows = [], []
-    for name, (c, d) in RESPONSE.items():
+    for name, (c, d) in PAPER["response"].items():
         few, many = LOSSES[name][1], LOSSES[name][0]
         fitted_d = math.log(windows[name, few] / windows[name, many]) / math.log(many / few)
         # c is compared at the published d: an error of 0.02 in d alone would move a fitted c by 30 % at 1e-6.
@@ -63,7 +65,8 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
         "form; their functions are in docs/models.md."
     )
     figure = Drawn("response", "Response functions", _plot(windows))
-    return [*introduction(), *checks], Section("Table 1: response functions", (text,), [table1], [figure])
+    section = Section("Table 1: response functions", (text,), [table1], [figure])
+    return Findings([*introduction(), *checks], [section])
 
 
 def introduction() -> list[Check]:
@@ -73,9 +76,13 @@ def introduction() -> list[Check]:
     hours = packets / (window / RTT_S) / 3600
     # The source has one digit of the packets, and the hours from it: half of that digit is a tenth of the value.
     return [
-        Check("introduction", "window of Reno at 10 Gbit/s and 100 ms, packets", WINDOW, window, None, None, 1.0),
-        Check("introduction", "packets from loss to loss", PACKETS, packets, None, None, 0.1 * PACKETS),
-        Check("introduction", "hours from loss to loss", HOURS, hours, None, None, 0.1 * HOURS),
+        Check(
+            "introduction", "window of Reno at 10 Gbit/s and 100 ms, packets", PAPER["window"], window, None, None, 1.0
+        ),
+        Check(
+            "introduction", "packets from loss to loss", PAPER["packets"], packets, None, None, 0.1 * PAPER["packets"]
+        ),
+        Check("introduction", "hours from loss to loss", PAPER["hours"], hours, None, None, 0.1 * PAPER["hours"]),
     ]
 
 
@@ -105,14 +112,15 @@ def lossy(control: str, p: float, cycles: int, window: float, sample_s: float | 
     )
 
 
-def _mean_window(run: Run) -> float:
+def mean_window(run: Recorded) -> float:
+    """Of the one flow, packets."""
     return float(run.flows["mean_cwnd_packets"][0])
 
 
 def _plot(windows: dict[tuple[str, float], float]) -> Plot:
     p = np.geomspace(1e-7, 1e-2, 60)
     marks: list[Line | Points] = []
-    for number, (name, (c, d)) in enumerate(RESPONSE.items()):
+    for number, (name, (c, d)) in enumerate(PAPER["response"].items()):
         marks.append(Line(p, c / p**d, name, Style(series=number)))
         losses = LOSSES[name]
         marks.append(

@@ -7,14 +7,13 @@ from parshall.itb.classes import CLASSES
 from parshall.itb.factors import STANDARD, SYMBOLS, shown
 from parshall.report.document import Section, Table
 from parshall.studies.check import Check
-from parshall.studies.itb.network import Size
-from parshall.studies.itb.published import TABLE3
-from parshall.studies.study import Progress
+from parshall.studies.itb.network import PAPER
+from parshall.studies.study import Findings
 
 
-def found(_size: Size, _progress: Progress) -> tuple[list[Check], Section]:
+def found() -> Findings:
     """Table 3 class by class; Table 5 for reading."""
-    words = TABLE3.split()
+    words = PAPER["table3"].split()
     rows = {words[i]: tuple(float(word) for word in words[i + 1 : i + 5]) for i in range(0, len(words), 5)}
     ours = {each.name: (each.aggregation, 1000 * each.rtt_s, each.congestion, each.reverse) for each in CLASSES}
     same = sum(ours.get(name) == row for name, row in rows.items())
@@ -43,4 +42,5 @@ def found(_size: Size, _progress: Progress) -> tuple[list[Check], Section]:
         "The classes and standard factors that `parshall itb` uses. K is 10 where the source has 1 or 10. Table 4 sets "
         "the benchmark beside the NAS Parallel Benchmarks."
     )
-    return [check], Section("Tables 3 to 5: the benchmark's definition", (text,), [classes, compared, factors])
+    section = Section("Tables 3 to 5: the benchmark's definition", (text,), [classes, compared, factors])
+    return Findings([check], [section])

@@ -25,19 +25,18 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §2.1, Table 2.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
-from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.itb.controls import RTT_S, lossy
-from parshall.studies.itb.network import Size, simulated
-from parshall.studies.itb.published import DECREASE
-from parshall.studies.study import Progress
+from parshall.studies.itb.network import PAPER, Recorded, Size
+from parshall.studies.study import Findings
 
 FACTOR_LOSS = 1e-4
 WINDOW = 500.0
@@ -80,7 +79,7 @@ class Series:
         return at, steps[at]
 
 
-def series(run: Run) -> Series:
+def series(run: Recorded) -> Series:
     """The samples of the first flow."""
     assert run.flow_samples is not None, "the probe is on"  # noqa: S101
     known = run.flow_samples.drop_nulls(["cwnd_packets", "ssthresh_packets"]).sort("time_s")
@@ -88,15 +87,21 @@ def series(run: Run) -> Series:
     return Series(*columns)
 
 
-def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
-    """Table 2, all six rows."""
-    progress("Table 2: increase and decrease")
+def scenarios(_: Size) -> dict[str, Scenario]:
+    """A flow of each control; BIC with small windows; H-TCP with a queue."""
     names = ("reno", "bic", "cubic_2005", "highspeed", "htcp", "scalable")
-    scenarios = [lossy(name, FACTOR_LOSS, 10, WINDOW, RTT_S / PER_RTT) for name in names]
-    scenarios += [lossy("bic", SMALL_LOSS, 200, SMALL_WINDOW, RTT_S / PER_RTT), with_queue("htcp")]
-    *runs, small, queued = (series(run) for run in simulated(scenarios, size))
-    made = dict(zip(names, runs, strict=True))
-    checks = [_beta(name, made[name]) for name in DECREASE]
+    return {
+        **{name: lossy(name, FACTOR_LOSS, 10, WINDOW, RTT_S / PER_RTT) for name in names},
+        "small": lossy("bic", SMALL_LOSS, 200, SMALL_WINDOW, RTT_S / PER_RTT),
+        "queued": with_queue("htcp"),
+    }
+
+
+def found(runs: Mapping[str, Recorded], _: Size) -> Findings:
+    """Table 2, all six rows."""
+    made = {name: series(run) for name, run in runs.items()}
+    small, queued = made["small"], made["queued"]
+    checks = [_beta(name, made[name]) for name in PAPER["decrease"]]
     checks += [
         _published("alpha of reno, packets a round trip", 1.0, np.median(made["reno"].growth()[1]), 0.05),
         # The growth of a round trip is that of whole ACKs, each of 1/8 packet there.
@@ -124,7 +129,7 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
         "Scalable TCP, and for the betas of BIC and CUBIC, and H-TCP's beta as a formula; elsewhere it names "
         "functions, and ours are held against these."
     )
-    return checks, Section("Table 2: increase and decrease", (text,), [table])
+    return Findings(checks, [Section("Table 2: increase and decrease", (text,), [table])])
 
 
 def with_queue(control: str) -> Scenario:
@@ -220,7 +225,7 @@ def _htcp_beta(made: Series) -> Check:
 
 
 def _beta(name: str, made: Series) -> Check:
-    published = DECREASE[name]
+    published = PAPER["decrease"][name]
     # A window leaves in one burst, and the last sample may miss a round trip of growth: 1 % of Scalable TCP's.
     tolerance = 0.01 * (1 - published) if name == "scalable" else 0.02 * published
     return _published(f"beta of {name}", published, np.mean(made.decreases), tolerance)

@@ -23,18 +23,17 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.1, §5.2.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from parshall.errors import RunNotFoundError
+import polars as pl
+
 from parshall.runs import Run
-from parshall.runs import run as simulate
 from parshall.scenario import Scenario
-from parshall.studies import keeping
+from parshall.studies.published import printed_in
 from parshall.studies.study import Scale
+
+PAPER = printed_in(__package__)
 
 LINUX_BIC: dict[str, Any] = {
     "congestion_control": {
@@ -101,8 +100,6 @@ class Size:
         Files that `sensitivity` tries, over `bulk_gb`.
     repetitions
         Independent runs of Figs 3 and 10; two at most of Fig. 9, one of Fig. 8.
-    kept
-        Whether finished runs are kept in the user's cache, so that an interrupted study goes on.
     """
 
     fig3_gb: float
@@ -115,7 +112,6 @@ class Size:
     pair_s: float
     file_factors: tuple[float, ...]
     repetitions: int
-    kept: bool
 
 
 SIZES: dict[Scale, Size] = {
@@ -130,7 +126,6 @@ SIZES: dict[Scale, Size] = {
         pair_s=30.0,
         file_factors=(1 / 4, 1.0, 4.0),
         repetitions=3,
-        kept=False,
     ),
     "paper": Size(
         fig3_gb=30.0,
@@ -143,7 +138,6 @@ SIZES: dict[Scale, Size] = {
         pair_s=300.0,
         file_factors=(1 / 16, 1 / 4, 1.0),
         repetitions=3,
-        kept=True,
     ),
 }
 
@@ -230,21 +224,17 @@ def window(rtt_ms: float) -> int:
     return round(ACCESS_BPS * rtt_ms / 1000 / 12_000) + INTERFACE
 
 
-def simulated(scenarios: Sequence[Scenario], size: Size) -> list[Run]:
-    """Run all of them, as many at a time as there are cores."""
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(
-            pool.map(lambda scenario: _kept(scenario) if size.kept else simulate(scenario, workers=1), scenarios)
-        )
+@dataclass(frozen=True)
+class Recorded:
+    """What is read of a run; the samples are None where their probe is off."""
+
+    duration_s: float
+    flows: pl.DataFrame
+    transfers: pl.DataFrame | None
+    flow_samples: pl.DataFrame | None
+    link_samples: pl.DataFrame | None
 
 
-def _kept(scenario: Scenario) -> Run:
-    """A run that was made before, or now; in the user's cache."""
-    directory = keeping.place("itb", scenario)
-    try:
-        found = Run.load(directory)
-        if found.status == "complete":
-            return found
-    except RunNotFoundError:
-        pass
-    return simulate(scenario, directory, workers=1, overwrite=True)
+def recorded(run: Run) -> Recorded:
+    """What is read of a run."""
+    return Recorded(run.scenario.duration_s, run.flows, run.transfers, run.flow_samples, run.link_samples)

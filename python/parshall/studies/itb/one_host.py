@@ -25,13 +25,13 @@ from parshall.studies.itb.network import (
     INTERFACE,
     SCALING_ERROR,
     VARIANTS,
+    Recorded,
     Size,
     kernel_hosts,
-    simulated,
     window,
 )
 from parshall.studies.itb.rtts import HIGH_MS
-from parshall.studies.study import Progress
+from parshall.studies.study import Findings
 
 READINGS: dict[str, dict[str, Any]] = {
     f"{INTERFACE} packets": {},
@@ -47,12 +47,15 @@ READINGS: dict[str, dict[str, Any]] = {
 SCALED = "cubic_2005, scaling error"
 
 
-def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
+def scenarios(size: Size) -> dict[tuple[str, str], Scenario]:
     """One flow of each control in each reading, at 100 ms."""
-    progress("One host alone: what its interface does")
     keys = [(reading, name) for reading in READINGS for name in (*VARIANTS, SCALED)]
-    runs = simulated([_scenario(size, *key) for key in keys], size)
-    use = {key: float(run.flows["throughput_bps"][0]) / ACCESS_BPS for key, run in zip(keys, runs, strict=True)}
+    return {key: scenario(size, *key) for key in keys}
+
+
+def found(runs: Mapping[tuple[str, str], Recorded], size: Size) -> Findings:
+    """What each uses of its line."""
+    use = {key: float(run.flows["throughput_bps"][0]) / ACCESS_BPS for key, run in runs.items()}
     words = f"use of its line by one flow at {HIGH_MS:g} ms"
     checks = [
         Check("fig7", f"{words}, {name}", None, value, None, None, 0.0, reading=f"interface queue: {reading}")
@@ -62,10 +65,11 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
         f"One flow of {size.alone_s:g} s at {HIGH_MS:g} ms, alone on its line of 1 Gbit/s. Where hosts lose nothing, "
         "controls differ by how long they take to fill the path; where they lose, by what they make of the loss.",
     )
-    return checks, Section("The hosts of Figs 5 to 7: one flow alone", text, [_table(use)])
+    return Findings(checks, [Section("The hosts of Figs 5 to 7: one flow alone", text, [_table(use)])])
 
 
-def _scenario(size: Size, reading: str, name: str) -> Scenario:
+def scenario(size: Size, reading: str, name: str) -> Scenario:
+    """One flow in a reading of the hosts."""
     control, more = ("cubic_2005", SCALING_ERROR) if name == SCALED else (name, {})
     return kernel_hosts(control, 1, HIGH_MS, duration_s=size.alone_s, more={**more, **READINGS[reading]})
 

@@ -21,27 +21,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.fairness import jain
 from parshall.studies.check import Check, sign
-from parshall.studies.itb.network import (
-    ACCESS_BPS,
-    CAPACITY_BPS,
-    PAYLOAD_SHARE,
-    VARIANTS,
-    Size,
-    kernel_hosts,
-    simulated,
-)
-from parshall.studies.study import Progress
+from parshall.studies.itb.network import ACCESS_BPS, CAPACITY_BPS, PAYLOAD_SHARE, VARIANTS, Recorded, Size, kernel_hosts
+from parshall.studies.study import Findings
 
 COUNTS = (5, 12)
 STEPS_MS = (11.0, 100.0)
@@ -71,17 +63,20 @@ Stairs = Mapping[tuple[str, float], NDArray[np.float64]]
 """Use of each step, by control and RTT in ms."""
 
 
-def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
+def scenarios(size: Size) -> dict[tuple[Any, ...], Scenario]:
+    """The runs of Figs 5 and 6, by control, flows and RTT; those of Fig. 7, by control and RTT."""
+    points = [(name, count, rtt) for name in VARIANTS for count in COUNTS for rtt in size.rtts_ms]
+    lasting: dict[tuple[Any, ...], Scenario] = {
+        (name, count, rtt): kernel_hosts(name, count, rtt, duration_s=size.flow_s, start={"uniform": "1 s"})
+        for name, count, rtt in points
+    }
+    return lasting | {(name, rtt): joining(name, rtt, size.step_s) for name in VARIANTS for rtt in STEPS_MS}
+
+
+def found(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
     """The three figures."""
-    progress("Figs 5 and 6: RTT")
-    keys = [(name, count, rtt) for name in VARIANTS for count in COUNTS for rtt in size.rtts_ms]
-    scenarios = [
-        kernel_hosts(name, count, rtt, duration_s=size.flow_s, start={"uniform": "1 s"}) for name, count, rtt in keys
-    ]
-    points = {key: _point(run) for key, run in zip(keys, simulated(scenarios, size), strict=True)}
-    progress("Fig. 7: flows that join one after the other")
-    steps = [(name, rtt) for name in VARIANTS for rtt in STEPS_MS]
-    joined = dict(zip(steps, simulated([joining(name, rtt, size.step_s) for name, rtt in steps], size), strict=True))
+    points = {(key[0], key[1], key[2]): _point(run) for key, run in runs.items() if len(key) == 3}
+    joined = {(key[0], key[1]): run for key, run in runs.items() if len(key) == 2}
     stairs = {key: use_of_steps(run, size.step_s) for key, run in joined.items()}
     text = (
         f"Flows of {size.flow_s:g} s (Figs 5 and 6); one flow more each {size.step_s:g} s (Fig. 7). Hosts send "
@@ -93,7 +88,7 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
     )
     figures = [_over_rtt(points, size, "fig5"), _over_rtt(points, size, "fig6"), _joined(joined, size)]
     section = Section("Figs 5, 6, 7: the RTT", text, [_table(points, size), _steps_table(stairs)], figures)
-    return [*_fig5(points, size), *_fig6(points, size), *_fig7(stairs)], section
+    return Findings([*_fig5(points, size), *_fig6(points, size), *_fig7(stairs)], [section])
 
 
 def joining(control: str, rtt_ms: float, step_s: float) -> Scenario:
@@ -102,7 +97,7 @@ def joining(control: str, rtt_ms: float, step_s: float) -> Scenario:
     return kernel_hosts(control, FLOWS, rtt_ms, duration_s=FLOWS * step_s, start=start, bins_s=step_s / 20)
 
 
-def use_of_steps(run: Run, step_s: float) -> NDArray[np.float64]:
+def use_of_steps(run: Recorded, step_s: float) -> NDArray[np.float64]:
     """What the bottleneck forwards in each step, over the most that its flows can send, shape (12,)."""
     time_s, bits, _ = _forwarded(run)
     step = np.minimum((time_s / step_s).astype(int), FLOWS - 1)
@@ -111,7 +106,7 @@ def use_of_steps(run: Run, step_s: float) -> NDArray[np.float64]:
     return use
 
 
-def _forwarded(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _forwarded(run: Recorded) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Middle of each bin of the bottleneck, s, what it forwards there, bits, and its width, s."""
     assert run.link_samples is not None, "the probe is on"  # noqa: S101
     rows = run.link_samples.filter(run.link_samples["link"] == "bottleneck").sort("time_s")
@@ -119,7 +114,7 @@ def _forwarded(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64], NDAr
     return rows["time_s"].to_numpy() + width / 2, 8.0 * rows["forwarded_bytes"].to_numpy(), width
 
 
-def _point(run: Run) -> Point:
+def _point(run: Recorded) -> Point:
     goodput = run.flows["goodput_bps"].to_numpy()
     return Point(float(goodput.mean()), jain(goodput) or 0.0)
 
@@ -253,7 +248,7 @@ def _curves(points: Points, size: Size, artefact: str, count: int) -> Sequence[L
     return [*marks, *(Guide(each, "", along="x") for each in (LOW_MS, HIGH_MS))]
 
 
-def _joined(runs: Mapping[tuple[str, float], Run], size: Size) -> Drawn:
+def _joined(runs: Mapping[tuple[str, float], Recorded], size: Size) -> Drawn:
     """Fig. 7: a row a variant, 11 ms on the left and 100 ms on the right."""
     x = Axis("time", "s", minimum=0, maximum=FLOWS * size.step_s)
     y = Axis("throughput", "Gbit/s", minimum=0, maximum=10.5)

@@ -13,17 +13,17 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.3, §5.5.2, §5.6.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from parshall.report.document import Section, Table
-from parshall.runs import Run
+from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.itb.bulk import RTT_MS, alone_s, files, starts, times
-from parshall.studies.itb.network import BUFFER, INTERFACE, LINUX_BIC, Size, hosts, simulated, window
-from parshall.studies.itb.published import FIG10_SD
-from parshall.studies.study import Progress
+from parshall.studies.itb.network import BUFFER, INTERFACE, LINUX_BIC, PAPER, Recorded, Size, hosts, window
+from parshall.studies.study import Findings
 
 BUFFERS = (2000, 20_000)
 WINDOWS = ((8, 0), (8, 1000), (8, 4000), (12, 1000))
@@ -49,11 +49,15 @@ _HOSTS: dict[str, dict[str, Any]] = {
 }
 
 
-def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
-    """All of them."""
-    progress("What the differences come from")
-    start_checks, start_table, all_signs = _starts(size)
-    parts = [(start_checks, start_table), _file_sizes(size), _buffers(size)]
+def scenarios(size: Size) -> dict[tuple[Any, ...], Scenario]:
+    """All of them, by figure and what varies."""
+    return {**_of_starts(size), **_of_files(size), **_of_buffers(size)}
+
+
+def found(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
+    """What each moves."""
+    start_checks, start_table, all_signs = _starts(runs, size)
+    parts = [(start_checks, start_table), _file_sizes(runs, size), _buffers(runs, size)]
     texts = (
         "Fig. 3: how unequal the flows are at first is set by what may queue, at the bottleneck and in hosts. Its "
         "three signs (a larger spread, a smaller mean and a longer maximum when files start together) are all there "
@@ -68,24 +72,29 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
         "1.5 costs as soon as the queue on the way back takes longer than what the window holds beyond the path.",
     )
     checks = [check for made, _ in parts for check in made]
-    return checks, Section("What the differences come from", texts, [table for _, table in parts], [])
+    return Findings(checks, [Section("What the differences come from", texts, [table for _, table in parts])])
 
 
 def _extended(artefact: str, quantity: str, ours: float) -> Check:
     return Check(artefact, quantity, None, ours, None, None, 0.0)
 
 
-def _starts(size: Size) -> tuple[list[Check], Table, list[str]]:
+def _of_starts(size: Size) -> dict[tuple[Any, ...], Scenario]:
+    """Fig. 3 in other networks."""
+    gigabytes = min(_STARTS_GB, size.fig3_gb)
+    return {
+        ("starts", name, start): hosts(
+            "bic", 17, RTT_MS, duration_s=4 * alone_s(gigabytes), file_gb=gigabytes, start=spread
+        ).with_values(changes)
+        for name, changes in _HOSTS.items()
+        for start, spread in starts(gigabytes).items()
+    }  # fmt: skip
+
+
+def _starts(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Check], Table, list[str]]:
     """Fig. 3 in other networks, and those in which all its signs are there."""
     gigabytes = min(_STARTS_GB, size.fig3_gb)
-    keys = [(name, start) for name in _HOSTS for start in starts(gigabytes)]
-    scenarios = [
-        hosts(
-            "bic", 17, RTT_MS, duration_s=4 * alone_s(gigabytes), file_gb=gigabytes, start=starts(gigabytes)[start]
-        ).with_values(_HOSTS[name])
-        for name, start in keys
-    ]  # fmt: skip
-    taken = {key: _first(run) for key, run in zip(keys, simulated(scenarios, size), strict=True)}
+    taken = {(key[1], key[2]): _first(run) for key, run in runs.items() if key[0] == "starts"}
     checks, rows, all_signs = [], [], []
     for name in _HOSTS:
         together, apart = (taken[name, start] for start in starts(gigabytes))
@@ -109,22 +118,23 @@ def _relative_spread(each: np.ndarray) -> float:
     return float(np.std(each) / np.mean(each))
 
 
-def _file_sizes(size: Size) -> tuple[list[Check], Table]:
-    factors = size.file_factors
-    keys = [
-        (factor, control, level)
-        for factor in factors
+def _of_files(size: Size) -> dict[tuple[Any, ...], Scenario]:
+    return {
+        ("files", factor, control, level): files(size, control, level, factor)
+        for factor in size.file_factors
         for control, levels in (("reno", _LEVELS), ("cubic_2005", _LEVELS), ("scalable", _LEVELS[-1:]))
         for level in levels
-    ]
-    runs = dict(
-        zip(keys, simulated([files(size, name, level, factor) for factor, name, level in keys], size), strict=True)
-    )
+    }
+
+
+def _file_sizes(every: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Check], Table]:
+    factors = size.file_factors
+    runs = {(key[1], key[2], key[3]): run for key, run in every.items() if key[0] == "files"}
     checks, rows = [], []
     for factor in factors:
         gigabytes = factor * size.bulk_gb
         lines = [_line(runs, factor, control, gigabytes) for control in ("reno", "cubic_2005")]
-        spreads = {control: float(np.std(_first(runs[factor, control, _LEVELS[-1]]))) for control in FIG10_SD}
+        spreads = {control: float(np.std(_first(runs[factor, control, _LEVELS[-1]]))) for control in PAPER["fig10_sd"]}
         ratio = spreads["scalable"] / spreads["cubic_2005"]
         rows.append((f"{gigabytes:g}", *(f"{line:.3f}" for line in lines), f"{ratio:.2f}"))
         checks.append(_extended("fig8", f"R^2 of a line over C_g, reno, files of {gigabytes:g} GB", lines[0]))
@@ -134,32 +144,39 @@ def _file_sizes(size: Size) -> tuple[list[Check], Table]:
     return checks, Table("Figs 8 and 10: the size of files, one repetition", header, rows, numbers=(0, 1, 2, 3))
 
 
-def _line(runs: dict[tuple[float, str, float], Run], factor: float, control: str, gigabytes: float) -> float:
+def _line(runs: dict[tuple[float, str, float], Recorded], factor: float, control: str, gigabytes: float) -> float:
     means = [float(np.mean(_first(runs[factor, control, level]))) / alone_s(gigabytes) for level in _LEVELS]
     return float(np.corrcoef(_LEVELS, means)[0, 1] ** 2)
 
 
-def _first(run: Run) -> np.ndarray:
+def _first(run: Recorded) -> np.ndarray:
     return times(run)[0]
 
 
-def _buffers(size: Size) -> tuple[list[Check], Table]:
-    gigabytes = min(0.2, size.bulk_gb / 2)
-    ideal = alone_s(gigabytes)
+def _buffered_gb(size: Size) -> float:
+    return min(0.2, size.bulk_gb / 2)
+
+
+def _of_buffers(size: Size) -> dict[tuple[Any, ...], Scenario]:
+    gigabytes = _buffered_gb(size)
     path = window(RTT_MS) - INTERFACE
-    keys = [(*windows, buffer, reverse) for windows in WINDOWS for buffer in BUFFERS for reverse in (8, 15)]
-    scenarios = [
-        hosts(
-            "cubic_2005", count, RTT_MS, duration_s=2.2 * ideal, file_gb=gigabytes, start={"uniform": "200 ms"},
-            reverse=reverse,
+    return {
+        ("buffers", count, spare, buffer, reverse): hosts(
+            "cubic_2005", count, RTT_MS, duration_s=2.2 * alone_s(gigabytes), file_gb=gigabytes,
+            start={"uniform": "200 ms"}, reverse=reverse,
         ).with_values(
             {"bottleneck.queue.limit": f"{buffer} packets", "flows.0.receive_window": f"{path + spare} packets"}
         )
-        for count, spare, buffer, reverse in keys
-    ]  # fmt: skip
-    means = {
-        key: float(np.mean(_first(run))) / ideal for key, run in zip(keys, simulated(scenarios, size), strict=True)
-    }
+        for count, spare in WINDOWS
+        for buffer in BUFFERS
+        for reverse in (8, 15)
+    }  # fmt: skip
+
+
+def _buffers(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Check], Table]:
+    gigabytes = _buffered_gb(size)
+    ideal = alone_s(gigabytes)
+    means = {key[1:]: float(np.mean(_first(run))) / ideal for key, run in runs.items() if key[0] == "buffers"}
     checks, rows = [], []
     for count, spare in WINDOWS:
         cells = []

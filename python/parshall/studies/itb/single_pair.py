@@ -20,6 +20,7 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.2, §5.4.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,19 +30,10 @@ from numpy.typing import NDArray
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES, direction, message_s
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
-from parshall.studies.itb.network import ACCESS_BPS, LINUX_BIC, LINUX_CUBIC, Size, simulated
-from parshall.studies.itb.published import (
-    BUFFER_GAIN,
-    DEFAULT_MBPS,
-    FIG4_FULL_S,
-    FIG4_S,
-    TUNED_BACK_MBPS,
-    TUNED_MBPS,
-)
-from parshall.studies.study import Progress
+from parshall.studies.itb.network import ACCESS_BPS, LINUX_BIC, LINUX_CUBIC, PAPER, Recorded, Size
+from parshall.studies.study import Findings
 
 FIG4_RTT_MS, TABLE6_RTT_MS = 11.6, 19.8
 _SEGMENT_BYTES = 1448
@@ -52,6 +44,7 @@ DEFAULTS = {"receiver's first buffer, 64 kB offered": 65_536, "receiver's buffer
 
 _TUNED_PACKETS = 4000
 
+_LOST = "share of the goodput that default buffers lose"
 _MBPS = 0.02
 """Of a goodput: what hosts of 2006 left unused of a line, besides frames and headers, is not simulated."""
 _FULL = 0.9
@@ -86,16 +79,23 @@ class PingPong:
         return float(self.ends_s[np.flatnonzero(self.goodput_bps >= _FULL * self.goodput_bps.max())[0]])
 
 
-def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
+_WINDOWS = {name: offered // _SEGMENT_BYTES for name, offered in DEFAULTS.items()} | {"tuned": _TUNED_PACKETS}
+
+
+def scenarios(size: Size) -> dict[str, Scenario]:
+    """A pair with each window, and a ping-pong with each control."""
+    pairs = {name: pair(TABLE6_RTT_MS, size.pair_s, packets, _FRAMED) for name, packets in _WINDOWS.items()}
+    return pairs | {name: ping_pong(each) for name, each in _CONTROLS.items()}
+
+
+def found(runs: Mapping[str, Recorded], _: Size) -> Findings:
     """Table 6 and Fig. 4."""
-    progress("Table 6 and Fig. 4: one pair of hosts")
-    checks, table6 = _table6(size)
-    runs = simulated([ping_pong(each) for each in _CONTROLS.values()], size)
-    made = {name: ping_pongs(run) for name, run in zip(_CONTROLS, runs, strict=True)}
+    checks, table6 = _table6(runs)
+    made = {name: ping_pongs(runs[name]) for name in _CONTROLS}
     main = made[_MAIN]
     checks += [
-        Check("fig4", "time of 200 ping-pongs, s", FIG4_S, main.total_s, None, None, 0.1 * FIG4_S),
-        Check("fig4", "when the full rate is reached, s", FIG4_FULL_S, main.full_s, None, None, 0.5),
+        Check("fig4", "time of 200 ping-pongs, s", PAPER["fig4_s"], main.total_s, None, None, 0.1 * PAPER["fig4_s"]),
+        Check("fig4", "when the full rate is reached, s", PAPER["fig4_full_s"], main.full_s, None, None, 0.5),
         *(
             Check("fig4", f"time of 200 ping-pongs, s: {name}", None, each.total_s, None, None, 0.0)
             for name, each in made.items()
@@ -117,32 +117,27 @@ def found(size: Size, progress: Progress) -> tuple[list[Check], Section]:
         "round trips only that use it. Without the second, or with a message that follows at once, it is faster than "
         "published.",
     )
-    return checks, Section(
-        "Table 6 and Fig. 4: one pair of hosts", text, tables, [Drawn("fig4", "Fig. 4", _plot(made))]
-    )
+    figure = Drawn("fig4", "Fig. 4", _plot(made))
+    return Findings(checks, [Section("Table 6 and Fig. 4: one pair of hosts", text, tables, [figure])])
 
 
-def _table6(size: Size) -> tuple[list[Check], Table]:
-    windows = {name: offered // _SEGMENT_BYTES for name, offered in DEFAULTS.items()} | {"tuned": _TUNED_PACKETS}
-    scenarios = [pair(TABLE6_RTT_MS, size.pair_s, packets, _FRAMED) for packets in windows.values()]
-    runs = simulated(scenarios, size)
-    mbps = {name: float(run.flows["goodput_bps"][0]) / 1e6 for name, run in zip(windows, runs, strict=True)}
+def _table6(runs: Mapping[str, Recorded]) -> tuple[list[Check], Table]:
+    mbps = {name: float(runs[name].flows["goodput_bps"][0]) / 1e6 for name in _WINDOWS}
     checks = []
     for name in DEFAULTS:
         gain = 1 - mbps[name] / mbps["tuned"]
         checks += [
-            _goodput("goodput with default buffers, Mbit/s", DEFAULT_MBPS, mbps[name], name),
+            _goodput("goodput with default buffers, Mbit/s", PAPER["default_mbps"], mbps[name], name),
             # Published as a whole number of per cent.
             Check(
-                "table6", "share of the goodput that default buffers lose", BUFFER_GAIN, gain, None, None, 0.005,
-                reading=name,
+                "table6", _LOST, PAPER["buffer_gain"], gain, None, None, PAPER.resolution("buffer_gain"), reading=name
             ),
-        ]  # fmt: skip
+        ]
     checks += [
-        _goodput("goodput with tuned buffers, Mbit/s", TUNED_MBPS, mbps["tuned"]),
-        _goodput("goodput with tuned buffers, the other way, Mbit/s", TUNED_BACK_MBPS, mbps["tuned"]),
+        _goodput("goodput with tuned buffers, Mbit/s", PAPER["tuned_mbps"], mbps["tuned"]),
+        _goodput("goodput with tuned buffers, the other way, Mbit/s", PAPER["tuned_back_mbps"], mbps["tuned"]),
     ]
-    rows = [(name, f"{windows[name]}", f"{value:.1f}") for name, value in mbps.items()]
+    rows = [(name, f"{_WINDOWS[name]}", f"{value:.1f}") for name, value in mbps.items()]
     header = ("window", "packets", "goodput (Mbit/s)")
     caption = f"Table 6: one pair, RTT {TABLE6_RTT_MS:g} ms; published: 44.3 before, 923 and 651 after"
     return checks, Table(caption, header, rows, numbers=(1, 2))
@@ -157,7 +152,7 @@ def ping_pong(more: dict[str, Any]) -> Scenario:
     return pair(FIG4_RTT_MS, 60.0, _TUNED_PACKETS, {**direction(MESSAGES, MESSAGE_BYTES, ACCESS_BPS), **more})
 
 
-def ping_pongs(run: Run) -> PingPong:
+def ping_pongs(run: Recorded) -> PingPong:
     """The ping-pongs that a run of one direction stands for."""
     assert run.transfers is not None, "the probe is on"  # noqa: S101
     transfers = run.transfers.join(run.flows.select("repetition", "flow", "rtt_base_s"), on=["repetition", "flow"])
@@ -197,5 +192,5 @@ def _plot(made: dict[str, PingPong]) -> Plot:
         Line(each.ends_s, each.goodput_bps / 1e6, name, Style(series=number), steps=True)
         for number, (name, each) in enumerate(made.items())
     ]
-    marks.append(Guide(FIG4_S, "the source's end", along="x"))
+    marks.append(Guide(PAPER["fig4_s"], "the source's end", along="x"))
     return Plot([Panel(marks, Axis("time", "s"), Axis("goodput", "Mbit/s"))], "Goodput of each message.")

@@ -1,8 +1,8 @@
 """Loiseau, Gonçalves, Barral, Vicat-Blanc Primet: modeling TCP throughput by large deviations (2010).
 
-| module | what |
+| file | what |
 | --- | --- |
-| `published` | what the source prints |
+| `published.toml` | what the source prints |
 | `network` | the testbed as scenarios |
 | `record` | a flow's windows at the RTT rate, its loss events and repairs |
 | `theory` | Figs 1 and 2: the chain |
@@ -15,19 +15,16 @@
 | `controls` | Figs 8 and 9: BIC, HighSpeed, CUBIC; predicted spectra |
 | `fairness` | beyond the source: two flows |
 
+`quick` simulates minutes of network time where `paper` simulates the source's hours.
+
 References: Loiseau 2010.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from parshall.campaign.calls import called
-from parshall.campaign.work import Call
-from parshall.report.document import Section
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import (
     constant,
     controls,
@@ -39,68 +36,45 @@ from parshall.studies.large_deviations import (
     simulated,
     theory,
 )
-from parshall.studies.study import Execution, Findings, Progress, Scale
+from parshall.studies.study import Case, Findings, Part
 
 
-@dataclass(frozen=True)
-class Part:
-    """A section of the page: calls that know nothing of each other, and what is made of their answers.
-
-    Parameters
-    ----------
-    words
-        What it is.
-    function, cases
-        What is called, with each of the cases before the scale.
-    joined
-        Checks and section from the answers, in the order of the cases.
-    """
-
-    words: str
-    function: Callable[..., Any]
-    cases: Sequence[tuple[Any, ...]] = ((),)
-    joined: Callable[[list[Any]], tuple[list[Check], Section]] = lambda answers: answers[0]
-
-    def calls(self, scale: Scale) -> list[Call]:
-        """Its calls."""
-        count = len(self.cases)
-        names = [self.words if count == 1 else f"{self.words} ({place} of {count})" for place in range(1, count + 1)]
-        return [Call(name, self.function, (*case, scale)) for name, case in zip(names, self.cases, strict=True)]
+def part(
+    name: str,
+    function: Callable[..., Any],
+    cases: Sequence[tuple[Any, ...]] = ((),),
+    joined: Callable[[list[Any]], Findings] = lambda answers: answers[0],
+    *,
+    priority: int = 0,
+) -> Part:
+    """A part whose function is called with each of the cases before the scale; `joined` is given the answers."""
+    names = [name if len(cases) == 1 else f"{name} ({place} of {len(cases)})" for place in range(1, len(cases) + 1)]
+    return Part(
+        name,
+        lambda scale: {place: Case(place, function, (*case, scale)) for place, case in zip(names, cases, strict=True)},
+        lambda answers, _: joined(list(answers.values())),
+        priority,
+    )
 
 
 PARTS = (
-    Part("figure 1: chain", theory.figure_1),
-    Part("figure 2: means", theory.figure_2),
-    Part("figure 1: packets", simulated.at_loss, simulated.LOSSES, simulated.independent),
-    Part("figure 3: constant cross traffic", constant.constant),
-    Part("figure 4: ON/OFF cross traffic", cross_traffic.statistics),
-    Part("figures 4 and 5: a flow in it", on_off.in_reading, on_off.PLACES, on_off.flow),
-    Part("figure 6: among 45 TCP sources", long_range.among_sources, long_range.PLACES, long_range.long_range),
-    Part("figure 7: real flows", real.real),
-    Part("figures 8 and 9: BIC, HighSpeed, CUBIC", controls.in_cross_traffic, controls.IN_IT, controls.cross_traffic),
-    Part("predicted spectra", controls.under_losses, controls.UNDER_LOSSES, controls.independent),
-    Part("two flows", fairness.fairness),
+    part("figure 1: chain", theory.figure_1),
+    part("figure 2: means", theory.figure_2),
+    part("figure 1: packets", simulated.at_loss, simulated.LOSSES, simulated.independent),
+    part("figure 3: constant cross traffic", constant.constant),
+    part("figure 4: ON/OFF cross traffic", cross_traffic.statistics),
+    part("figures 4 and 5: a flow in it", on_off.in_reading, on_off.PLACES, on_off.flow, priority=3),
+    part(
+        "figure 6: among 45 TCP sources", long_range.among_sources, long_range.PLACES, long_range.long_range, priority=5
+    ),
+    part("figure 7: real flows", real.real, priority=1),
+    part(
+        "figures 8 and 9: BIC, HighSpeed, CUBIC",
+        controls.in_cross_traffic,
+        controls.IN_IT,
+        controls.cross_traffic,
+        priority=2,
+    ),
+    part("predicted spectra", controls.under_losses, controls.UNDER_LOSSES, controls.independent, priority=4),
+    part("two flows", fairness.fairness),
 )
-LONGEST = ("figure 6", "predicted", "figures 4 and", "figures 8", "figure 7")
-"""What is begun first: at the end nobody waits for a long part."""
-
-
-def run(scale: Scale, progress: Progress, execution: Execution | None = None) -> Findings:
-    """Regenerate the figures; `quick` simulates minutes of network time where `paper` simulates the source's hours.
-
-    The parts are done by `execution.workers` processes of this machine, by default as many as it has cores; what they
-    find does not depend on how many there are.
-    """
-    calls = [each for part in PARTS for each in part.calls(scale)]
-    order = sorted(calls, key=lambda call: next((k for k, w in enumerate(LONGEST) if call.run.startswith(w)), 9))
-    workers = None if execution is None else execution.workers
-    found = dict(
-        zip((each.run for each in order), called(order, workers, lambda call: progress(call.run)), strict=True)
-    )
-    checks: list[Check] = []
-    sections: list[Section] = []
-    for part in PARTS:
-        more, section = part.joined([found[each.run] for each in part.calls(scale)])
-        checks += more
-        sections.append(section)
-    return Findings(checks, sections)

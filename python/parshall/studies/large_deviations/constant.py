@@ -19,10 +19,11 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import network, published
+from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import bounds_plot, spectra_plot
-from parshall.studies.study import Scale
+from parshall.studies.study import Findings, Scale
 
 WITHIN = 0.05
 """Windows are read off the text; a testbed's rates are known to a few per cent."""
@@ -40,27 +41,27 @@ class Reading:
     @property
     def free(self) -> float:
         """(C - X) RTT, packets."""
-        return (self.link_bps - self.cross_bps) * published.RTT_S / (8 * published.PACKET_BYTES)
+        return (self.link_bps - self.cross_bps) * PAPER.number("rtt_s") / (8 * PAPER.number("packet_bytes"))
 
     @property
     def top(self) -> float:
         """(C - X) (RTT + B/C), packets."""
-        drained = published.BUFFER_PACKETS * 8 * published.PACKET_BYTES / self.link_bps
-        return self.free * (1 + drained / published.RTT_S)
+        drained = PAPER["buffer_packets"] * 8 * PAPER["packet_bytes"] / self.link_bps
+        return float(self.free * (1 + drained / PAPER["rtt_s"]))
 
 
-_FRAMED, _PAYLOAD = network.ETHERNET_BPS, published.CONSTANT_BPS * network.OF_PAYLOAD
-AS_STATED = Reading("rates as stated", published.CAPACITY_BPS, published.CONSTANT_BPS)
+_FRAMED, _PAYLOAD = network.ETHERNET_BPS, PAPER["constant_bps"] * network.OF_PAYLOAD
+AS_STATED = Reading("rates as stated", PAPER["capacity_bps"], PAPER["constant_bps"])
 FITTING = Reading("Ethernet's framing, UDP payload", _FRAMED, _PAYLOAD)
 READINGS = (
     AS_STATED,
-    Reading("rates as stated, delayed ACKs", published.CAPACITY_BPS, published.CONSTANT_BPS, delayed_ack=True),
-    Reading("Ethernet's framing", _FRAMED, published.CONSTANT_BPS),
+    Reading("rates as stated, delayed ACKs", PAPER["capacity_bps"], PAPER["constant_bps"], delayed_ack=True),
+    Reading("Ethernet's framing", _FRAMED, PAPER["constant_bps"]),
     FITTING,
 )
 
 
-def constant(scale: Scale) -> tuple[list[Check], Section]:
+def constant(scale: Scale) -> Findings:
     """The checks and the section."""
     seconds = 3660.0 if scale == "paper" else 360.0
     checks = [_chain()]
@@ -72,7 +73,7 @@ def constant(scale: Scale) -> tuple[list[Check], Section]:
         cells = (reading.free, reading.top, low, high, mean)
         rows.append((reading.words, *(f"{each:.0f}" for each in cells)))
     checks += _shrinks(record)
-    rows.append(("the source", f"{published.CONSTANT_RANGE[1]:.0f}", "", "73", "147", f"{published.CONSTANT_MEAN:.0f}"))
+    rows.append(("the source", f"{PAPER['constant_range'][1]:.0f}", "", "73", "147", f"{PAPER['constant_mean']:.0f}"))
     header = ("reading", "(C-X) RTT", "(C-X) (RTT+B/C)", "lowest window", "highest window", "mean")
     text = (
         "The chain with certain loss from 147 packets on has the published mean, and a spectrum of one point. The "
@@ -87,14 +88,14 @@ def constant(scale: Scale) -> tuple[list[Check], Section]:
         "drawn for it. The window passes the level of a full buffer by a few packets, since a loss is found one "
         "RTT after it happened. Delayed ACKs double the time of a climb and leave its ends where they are.",
     )
-    theory = {"theory": ld.spectrum(Deterministic(published.CONSTANT_RANGE[1]))}
+    theory = {"theory": ld.spectrum(Deterministic(PAPER["constant_range"][1]))}
     figures = [
         Drawn("fig3-window", "Window over time", window_plot(record)),
         Drawn("fig3a", "Spectra", spectra_plot(record.cwnd, theory, "Constant cross traffic, packet simulation")),
         Drawn("fig3b", "Observed range", bounds_plot(record.cwnd, theory)),
     ]
     table = Table("Windows, packets", header, rows, numbers=range(1, 6))
-    return checks, Section("Figure 3: constant cross traffic", text, [table], figures)
+    return Findings(checks, [Section("Figure 3: constant cross traffic", text, [table], figures)])
 
 
 def window_plot(record: Record, seconds: float = 12.0) -> Plot:
@@ -107,15 +108,15 @@ def window_plot(record: Record, seconds: float = 12.0) -> Plot:
 
 
 def _chain() -> Check:
-    theory = ld.spectrum(Deterministic(published.CONSTANT_RANGE[1]))
-    return Check("fig3", "chain: mean, packets per RTT", published.CONSTANT_MEAN, theory.mean, None, None, 1e-6)
+    theory = ld.spectrum(Deterministic(PAPER["constant_range"][1]))
+    return Check("fig3", "chain: mean, packets per RTT", PAPER["constant_mean"], theory.mean, None, None, 1e-6)
 
 
 def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Check]:
     wanted = (
-        ("lowest window, packets", published.CONSTANT_RANGE[0], low),
-        ("highest window, packets", published.CONSTANT_RANGE[1], high),
-        ("mean window, packets", published.CONSTANT_MEAN, mean),
+        ("lowest window, packets", PAPER["constant_range"][0], low),
+        ("highest window, packets", PAPER["constant_range"][1], high),
+        ("mean window, packets", PAPER["constant_mean"], mean),
     )
     note = f"{reading.free:.0f} packets per RTT are free, {reading.top:.0f} with the buffer full"
     return [
@@ -126,8 +127,8 @@ def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Chec
 
 def _shrinks(record: Record) -> list[Check]:
     """The claim of Fig. 3 (a): the width of the spectrum falls as the scale grows."""
-    widths = [float(np.ptp(interval_means(record.cwnd, n))) for n in published.SCALES]
-    note = "widths: " + ", ".join(f"{w:.1f} at {n}" for n, w in zip(published.SCALES, widths, strict=True)) + " RTTs"
+    widths = [float(np.ptp(interval_means(record.cwnd, n))) for n in PAPER["scales"]]
+    note = "widths: " + ", ".join(f"{w:.1f} at {n}" for n, w in zip(PAPER["scales"], widths, strict=True)) + " RTTs"
     falls = float(all(np.diff(widths) < 0))
     return [Check("fig3a", "the spectrum's width falls with the scale (1: yes)", 1.0, falls, None, None, 0.0, note)]
 

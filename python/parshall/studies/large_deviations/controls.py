@@ -23,8 +23,9 @@ from parshall.models.recovery import IndependentLosses
 from parshall.report.document import Drawn, Section, Table
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import network, published
+from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import BY_MODEL, READ_OFF, chain, loss_plot
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import (
@@ -34,7 +35,7 @@ from parshall.studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
-from parshall.studies.study import Scale
+from parshall.studies.study import Findings, Scale
 from parshall.traces.flow import clopper_pearson
 
 SCALES = (200, 500, 1000)
@@ -88,7 +89,7 @@ def in_cross_traffic(control: str, recovery: str, scale: Scale) -> Found:
     return Found(checks, _row(words, record, theory, timeouts), figures)
 
 
-def cross_traffic(found: list[Found]) -> tuple[list[Check], Section]:
+def cross_traffic(found: list[Found]) -> Findings:
     """Figs 8 and 9."""
     text = (
         "Cross traffic and link as on Ethernet in Fig. 5, with the buffer of 96 packets. The theory is beyond the "
@@ -133,7 +134,7 @@ def under_losses(case: Case, scale: Scale) -> Found:
     return Found(checks, _row(words, record, theory, share), figures)
 
 
-def independent(found: list[Found]) -> tuple[list[Check], Section]:
+def independent(found: list[Found]) -> Findings:
     """Predicted spectra of the four controls against packets under independent losses."""
     text = (
         "Nothing is fitted: the chains know the control's rules, p, the round-trip time and the least timeout. "
@@ -143,9 +144,9 @@ def independent(found: list[Found]) -> tuple[list[Check], Section]:
     return _joined("Beyond the source: predicted spectra", text, found)
 
 
-def _joined(title: str, text: tuple[str, ...], found: list[Found]) -> tuple[list[Check], Section]:
+def _joined(title: str, text: tuple[str, ...], found: list[Found]) -> Findings:
     checks, rows, figures = together(found)
-    return checks, Section(title, text, [_table(rows)], figures)
+    return Findings(checks, [Section(title, text, [_table(rows)], figures)])
 
 
 def errors(series: FloatArray, theory: Spectrum, scale: int) -> tuple[float, float]:
@@ -180,7 +181,7 @@ def _losses(letter: str, words: str, record: Record) -> list[Check]:
         trials, losses = int(here.sum()), int(record.events[here].sum())
         if trials < 50:
             continue
-        said, size = float(BY_MODEL(at)), published.BUFFER_PACKETS
+        said, size = float(BY_MODEL(at)), PAPER["buffer_packets"]
         buffered = float(BY_MODEL(max(1, at - size)))
         note = f"eq. (11), which has no buffer; with {size} packets of it {buffered:.3f}; {trials} RTTs"
         interval = clopper_pearson(losses, trials)

@@ -26,10 +26,11 @@ from parshall.runs import run
 from parshall.stats.confidence import mean_interval
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import network, published
-from parshall.studies.study import Scale
+from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations.network import PAPER
+from parshall.studies.study import Findings, Scale
 
-FINE_S = published.CROSS_BIN_S / 8
+FINE_S = PAPER["cross_bin_s"] / 8
 """Bins of the simulator: eight make the buffer's 1.2 ms."""
 SMOOTH = 7
 """Bins of the density, 1.05 ms: 3.5 packets of a source that is ON."""
@@ -40,7 +41,7 @@ READINGS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def statistics(scale: Scale) -> tuple[list[Check], Section]:
+def statistics(scale: Scale) -> Findings:
     """The cross traffic alone, in bins of the buffer's drain time."""
     seconds = network.WARM_UP_S + (600 if scale == "paper" else 60)
     checks: list[Check] = []
@@ -51,15 +52,15 @@ def statistics(scale: Scale) -> tuple[list[Check], Section]:
         fine = _arriving(sources, seconds)
         rate, smooth = interval_means(fine, 8), interval_means(fine, SMOOTH)
         mean, deviation = float(rate.mean()), float(rate.std(ddof=1))
-        lags = np.arange(1, round(0.4 / published.CROSS_BIN_S))
+        lags = np.arange(1, round(0.4 / PAPER["cross_bin_s"]))
         correlation = _autocorrelation(rate, lags)
-        at_mean_on = float(np.interp(0.1, lags * published.CROSS_BIN_S, correlation))
+        at_mean_on = float(np.interp(0.1, lags * PAPER["cross_bin_s"], correlation))
         distance = _distance_to_normal(smooth)
         checks += [
             Check(
                 "fig4",
                 "mean of the cross traffic, Mbit/s",
-                published.CROSS_MEAN_BPS / 1e6,
+                PAPER["cross_mean_bps"] / 1e6,
                 mean / 1e6,
                 *_interval(rate / 1e6),
                 0.01 * 580,
@@ -69,7 +70,7 @@ def statistics(scale: Scale) -> tuple[list[Check], Section]:
             Check(
                 "fig4",
                 "sigma at 1.2 ms, Mbit/s",
-                published.CROSS_STD_BPS / 1e6,
+                PAPER["cross_std_bps"] / 1e6,
                 deviation / 1e6,
                 *_deviation_interval(rate / 1e6),
                 0.05 * 108,
@@ -92,11 +93,11 @@ def statistics(scale: Scale) -> tuple[list[Check], Section]:
         cells = f"{mean / 1e6:.0f}", f"{deviation / 1e6:.1f}", f"{distance:.3f}", f"{at_mean_on:.2f}"
         rows.append((words, *cells))
         densities += _density(smooth / 1e6, words, place)
-        correlations.append(Line(lags * published.CROSS_BIN_S, correlation, words, Style(place)))
+        correlations.append(Line(lags * PAPER["cross_bin_s"], correlation, words, Style(place)))
     decay = np.arange(1, 400) * 1e-3
-    forgets = published.ON_S * published.OFF_S / (published.ON_S + published.OFF_S)
+    forgets = PAPER["on_s"] * PAPER["off_s"] / (PAPER["on_s"] + PAPER["off_s"])
     correlations.append(Line(decay, np.exp(-decay / forgets), "exp(-t/54.5 ms)", Style(3, dash=1)))
-    peak = published.SOURCE_BPS * np.sqrt(published.SOURCES * 0.12 * 0.1) / 0.22 / 1e6
+    peak = PAPER["source_bps"] * np.sqrt(PAPER["sources"] * 0.12 * 0.1) / 0.22 / 1e6
     text = (
         "ON for 0.12 s and OFF for 0.1 s, as the text has it, makes a mean of 698 Mbit/s; exchanged, 582 Mbit/s, "
         "which is the mean that the text has. So the source's cross traffic was the exchanged one, or its sources "
@@ -122,12 +123,12 @@ def statistics(scale: Scale) -> tuple[list[Check], Section]:
         ),
     ]
     table = Table("Bins of 1.2 ms", header, rows, numbers=range(1, 5))
-    return checks, Section("Figures 4 (a), (b): the cross traffic", text, [table], figures)
+    return Findings(checks, [Section("Figures 4 (a), (b): the cross traffic", text, [table], figures)])
 
 
 def _density(rate: FloatArray, words: str, place: int) -> list[Mark]:
     """Relative frequency of each number of packets, and the normal density."""
-    step = 8e-6 * published.PACKET_BYTES / (SMOOTH * FINE_S)
+    step = 8e-6 * PAPER["packet_bytes"] / (SMOOTH * FINE_S)
     packets, counts = np.unique(np.round(rate / step), return_counts=True)
     often = counts >= 5
     at = packets * step
@@ -143,12 +144,12 @@ def _arriving(sources: dict[str, Any], seconds: float) -> FloatArray:
     table = run(network.declared(network.WIDE, [sources], seconds, probes=probes)).link_samples
     assert table is not None  # noqa: S101 - the probe is on
     settled = table.filter(table["time_s"] >= network.WARM_UP_S)["arrivals_packets"].to_numpy()
-    return np.asarray(settled * (8 * published.PACKET_BYTES / FINE_S), dtype=np.float64)
+    return np.asarray(settled * (8 * PAPER["packet_bytes"] / FINE_S), dtype=np.float64)
 
 
 def _interval(x: FloatArray) -> tuple[float, float]:
     """95 % interval of the mean, from means over a second: twenty times the memory of the cross traffic."""
-    found = mean_interval(interval_means(x, round(1 / published.CROSS_BIN_S)))
+    found = mean_interval(interval_means(x, round(1 / PAPER["cross_bin_s"])))
     half = found.half_width or 0.0
     return found.mean - half, found.mean + half
 

@@ -20,7 +20,7 @@ from parshall.stats.fairness import jain
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
-from parshall.studies.study import Scale
+from parshall.studies.study import Findings, Scale
 
 RTT_S, RATE_BPS, SLOPE, FIRST, LAST = 0.1, 12e6, 5e-4, 1, 101
 """RTT, link, drop probability a packet of queue, thresholds in packets."""
@@ -31,7 +31,7 @@ ORDER = 0.1
 SCALES = (10, 30, 100, 300, 1000)
 
 
-def fairness(scale: Scale) -> tuple[list[Check], Section]:
+def fairness(scale: Scale) -> Findings:
     """Predicted and simulated."""
     one, two, share = _simulated(36_060 if scale == "paper" else 7260)
     flows = pair(_dropped, W_MAX, by_packets=True)
@@ -63,9 +63,8 @@ def fairness(scale: Scale) -> tuple[list[Check], Section]:
     plot = Plot([Panel(marks, *axes)], "Mean index of the two flows' throughput over intervals. Bars: 95 %.")
     header = ("RTTs", "Jain's index, simulated", "predicted", "error of 1 - J")
     table = Table("Fairness against the time scale", header, rows, numbers=range(4))
-    return checks, Section(
-        "Beyond the source: two flows", text, [table], [Drawn("fairness", "Fairness against the time scale", plot)]
-    )
+    figure = Drawn("fairness", "Fairness against the time scale", plot)
+    return Findings(checks, [Section("Beyond the source: two flows", text, [table], [figure])])
 
 
 def _dropped(total: FloatArray) -> FloatArray:

@@ -20,8 +20,9 @@ from parshall.models import large_deviations as ld
 from parshall.models.loss import Bernoulli
 from parshall.report.document import Drawn, Section, Table
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import network, published
+from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import chain, loss_plot
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import (
@@ -31,7 +32,7 @@ from parshall.studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
-from parshall.studies.study import Scale
+from parshall.studies.study import Findings, Scale
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ class Reading:
 
     def sources(self) -> dict[str, object]:
         """The 45 sources."""
-        size = {"name": "pareto", "mean": f"{self.mean_bytes:.0f} B", "tail_index": published.LONG_RANGE_TAIL}
-        off = {"name": "exponential", "mean": f"{published.LONG_RANGE_S:g} s"}
+        size = {"name": "pareto", "mean": f"{self.mean_bytes:.0f} B", "tail_index": PAPER["long_range_tail"]}
+        off = {"name": "exponential", "mean": f"{PAPER['long_range_s']:g} s"}
         return {
             **network.TCP,
             "name": "sources",
-            "count": published.LONG_RANGE_SOURCES,
+            "count": PAPER["long_range_sources"],
             "access_rate": f"{self.rate_bps:.0f} bit/s",
             "workload": {"name": "on_off", "size": size, "off": off},
         }
@@ -57,15 +58,15 @@ class Reading:
 
 def sending_at(rate_bps: float) -> Reading:
     """Sources that send so fast for 0.48 s on average."""
-    return Reading(f"{rate_bps / 1e6:.0f} Mbit/s", rate_bps, rate_bps * published.LONG_RANGE_S / 8)
+    return Reading(f"{rate_bps / 1e6:.0f} Mbit/s", rate_bps, rate_bps * PAPER["long_range_s"] / 8)
 
 
 SETTLED: dict[Scale, Reading] = {"quick": sending_at(53e6), "paper": sending_at(48e6)}
 """Where the flow loses 0.6 % of its packets, as the source's."""
 OTHERS = (
-    sending_at(published.SOURCE_BPS),
+    sending_at(PAPER["source_bps"]),
     # Transfers of 1000 packets last 0.14 s, of 3000 packets 0.57 s.
-    Reading("1 Gbit/s", published.CAPACITY_BPS, 2600 * 1460),
+    Reading("1 Gbit/s", PAPER["capacity_bps"], 2600 * 1460),
 )
 PLACES = tuple((place,) for place in range(len(OTHERS) + 1))
 """The cases of `among_sources`."""
@@ -90,7 +91,7 @@ def among_sources(place: int, scale: Scale) -> Found:
     if not drawn:
         return Found([], cells, [])
     words = f"sources of {reading.words}"
-    said = published.LONG_RANGE_LOSS
+    said = PAPER["long_range_loss"]
     note = f"the source's: {said}, for which the rate of the sources was chosen, so it is no check"
     checks = [
         Check("fig6a", f"{words}: packet loss rate of the flow", None, lost, None, None, 0.0, note),
@@ -110,7 +111,7 @@ def among_sources(place: int, scale: Scale) -> Found:
     return Found(checks, cells, figures)
 
 
-def long_range(found: list[Found]) -> tuple[list[Check], Section]:
+def long_range(found: list[Found]) -> Findings:
     """The three readings, and the figure of one."""
     checks, rows, figures = together(found)
     rows.append(("the source", "0.60 %", "0.48 s", "", "", "", "", ""))
@@ -132,7 +133,7 @@ def long_range(found: list[Found]) -> tuple[list[Check], Section]:
         "independent",
     )
     table = Table("The flow, in packets per RTT", header, rows, numbers=range(1, 8))
-    return checks, Section("Figure 6: long-range dependent cross traffic", text, [table], figures)
+    return Findings(checks, [Section("Figure 6: long-range dependent cross traffic", text, [table], figures)])
 
 
 ACCURATE = 0.1

@@ -15,9 +15,10 @@ import polars as pl
 from parshall.models.inputs import FloatArray
 from parshall.runs import Run, run
 from parshall.scenario import Scenario
-from parshall.studies import keeping
-from parshall.studies.large_deviations import published
 from parshall.studies.large_deviations.record import SAMPLES_S, Record, recorded
+from parshall.studies.published import printed_in
+
+PAPER = printed_in(__package__)
 
 WARM_UP_S = 60.0
 TCP = {"name": "tcp", "rtt": "12 ms", "congestion_control": "reno", "packet_size": "1500 B"}
@@ -30,13 +31,13 @@ TIMEOUT_S = 0.2
 
 FRAMING_BYTES, UDP_HEADERS_BYTES = 38, 28
 """Ethernet's bytes a packet that are not IP (preamble, header, check sum, gap: IEEE 802.3); headers of UDP and IP."""
-ETHERNET_BPS = published.CAPACITY_BPS * published.PACKET_BYTES / (published.PACKET_BYTES + FRAMING_BYTES)
+ETHERNET_BPS = PAPER["capacity_bps"] * PAPER["packet_bytes"] / (PAPER["packet_bytes"] + FRAMING_BYTES)
 """What Ethernet of 1 Gbit/s carries of IP packets of 1500 bytes."""
-OF_PAYLOAD = published.PACKET_BYTES / (published.PACKET_BYTES - UDP_HEADERS_BYTES)
+OF_PAYLOAD = PAPER["packet_bytes"] / (PAPER["packet_bytes"] - UDP_HEADERS_BYTES)
 """IP packets over the UDP payload in them."""
 
 
-def ethernet(buffer_packets: int = published.BUFFER_PACKETS) -> dict[str, Any]:
+def ethernet(buffer_packets: int = PAPER["buffer_packets"]) -> dict[str, Any]:
     """Gigabit Ethernet with a buffer of so many packets."""
     return {
         "rate": f"{round(ETHERNET_BPS)} bit/s",
@@ -44,7 +45,7 @@ def ethernet(buffer_packets: int = published.BUFFER_PACKETS) -> dict[str, Any]:
     }
 
 
-def on_off_sources(on_s: float, off_s: float, rate_bps: float = published.SOURCE_BPS) -> dict[str, Any]:
+def on_off_sources(on_s: float, off_s: float, rate_bps: float = PAPER["source_bps"]) -> dict[str, Any]:
     """32 UDP sources with exponential ON and OFF times."""
     workload = {
         "name": "on_off_cbr",
@@ -55,11 +56,11 @@ def on_off_sources(on_s: float, off_s: float, rate_bps: float = published.SOURCE
     return {"name": "udp", "count": 32, "rtt": "12 ms", "packet_size": "1500 B", "workload": workload}
 
 
-AS_STATED = on_off_sources(published.ON_S, published.OFF_S)
+AS_STATED = on_off_sources(PAPER["on_s"], PAPER["off_s"])
 """ON and OFF times as the text has them: a mean of 698 Mbit/s."""
-AS_MEASURED = on_off_sources(published.OFF_S, published.ON_S)
+AS_MEASURED = on_off_sources(PAPER["off_s"], PAPER["on_s"])
 """ON and OFF times exchanged: 582 Mbit/s, the mean that the text has."""
-AS_PAYLOAD = on_off_sources(published.OFF_S, published.ON_S, published.SOURCE_BPS * OF_PAYLOAD)
+AS_PAYLOAD = on_off_sources(PAPER["off_s"], PAPER["on_s"], PAPER["source_bps"] * OF_PAYLOAD)
 """Exchanged, 40 Mbit/s of payload: with `ethernet`, how Fig. 3 says that the testbed counted."""
 
 
@@ -107,23 +108,19 @@ class Measured:
     on_time_s: float | None = None
 
 
-KEPT_S = 600
-"""Runs of this length and more are kept (`studies.keeping`), so that the paper scale goes on where it was."""
-
-
 def measured(
     link: dict[str, Any],
     flows: Sequence[dict[str, Any]],
     duration_s: float,
     *,
-    rtt_s: float = published.RTT_S,
+    rtt_s: float = PAPER["rtt_s"],
     transfers: bool = False,
 ) -> Measured:
     """The first flow's record after the warm-up, from a run of `duration_s`; `rtt_s` is its propagation delay."""
-    interval = SAMPLES_S * rtt_s / published.RTT_S
+    interval = SAMPLES_S * rtt_s / PAPER["rtt_s"]
     probes = {"rounds": 1, "flows": 1, "flow_samples": f"{interval:g} s", "transfers": transfers}
     scenario = declared(link, flows, duration_s, probes=probes)
-    return keeping.kept("large_deviations", scenario, _measure) if duration_s >= KEPT_S else _measure(scenario)
+    return _measure(scenario)
 
 
 def _measure(scenario: Scenario) -> Measured:

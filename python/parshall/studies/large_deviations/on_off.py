@@ -26,9 +26,10 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import network, published
+from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import Found, together
 from parshall.studies.large_deviations.constant import window_plot
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import (
     bounds_plot,
@@ -37,7 +38,7 @@ from parshall.studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
-from parshall.studies.study import Scale
+from parshall.studies.study import Findings, Scale
 from parshall.traces.flow import clopper_pearson
 
 READ_OFF = 0.05
@@ -45,10 +46,10 @@ READ_OFF = 0.05
 MEMORY = 10
 """Round trips for which a loss matters: 0.12 s, an ON time."""
 BY_MODEL = GaussianCrossTraffic(
-    published.CAPACITY_BPS, published.CROSS_MEAN_BPS, published.CROSS_STD_BPS, published.RTT_S, published.PACKET_BYTES
+    PAPER["capacity_bps"], PAPER["cross_mean_bps"], PAPER["cross_std_bps"], PAPER["rtt_s"], PAPER["packet_bytes"]
 )
 """Eq. (11) with the source's values."""
-HOUR = round(3600 / published.RTT_S)
+HOUR = round(3600 / PAPER["rtt_s"])
 """Round trips of the source's record."""
 
 
@@ -72,7 +73,7 @@ READINGS = (
     Reading("ON and OFF exchanged", network.LINK, network.AS_MEASURED, drawn=False),
     *(
         Reading(f"on Ethernet, buffer {packets}", network.ethernet(packets), network.AS_PAYLOAD)
-        for packets in (published.BUFFER_PACKETS, 55, 45)
+        for packets in (PAPER["buffer_packets"], 55, 45)
     ),
 )
 PLACES = tuple((place,) for place in range(len(READINGS)))
@@ -111,7 +112,7 @@ def in_reading(place: int, scale: Scale) -> Found:
         return Found(checks, row, [])
     theories = {"theo. 1: eq. (2), measured p(w)": raw, "theo. 2: eq. (2), eq. (11)": ld.spectrum(BY_MODEL)}
     theories |= {"with recovery, p(w, k)": ours}
-    limit = published.LIMIT_PACKETS, f"limit {published.LIMIT_PACKETS:g}"
+    limit = PAPER["limit_packets"], f"limit {PAPER['limit_packets']:g}"
     figures = [
         Drawn(f"fig4c-{reading.name}", f"Loss probability, {reading.words}", loss_plot(record.loss())),
         Drawn(f"fig5a-{reading.name}", f"Spectra, {reading.words}", spectra_plot(series, theories, words, limit=limit)),
@@ -126,17 +127,17 @@ def chain(record: Record, control: str) -> ld.Spectrum:
     """A control's chain with the measured p(w, k), recoveries and timeouts."""
     w_max = float(record.windows.max()) + 1
     losses, recovery = record.persistent(MEMORY), record.repairs()
-    return variant_spectrum(control, losses, rtt_s=published.RTT_S, w_max=w_max, recovery=recovery)
+    return variant_spectrum(control, losses, rtt_s=PAPER["rtt_s"], w_max=w_max, recovery=recovery)
 
 
-def flow(found: list[Found]) -> tuple[list[Check], Section]:
+def flow(found: list[Found]) -> Findings:
     """All readings."""
     checks, rows, figures = together(found)
     by_model = ld.spectrum(BY_MODEL)
     low, high = by_model.bounds(HOUR, 1000)
     for words, said, ours in (
-        ("lowest", published.ON_OFF_RANGE[0], low),
-        ("highest", published.ON_OFF_RANGE[1], high),
+        ("lowest", PAPER["on_off_range"][0], low),
+        ("highest", PAPER["on_off_range"][1], high),
     ):
         quantity = f"eq. (11) and (10): {words} mean over 1000 RTTs, 1 h"
         checks.append(Check("fig5", quantity, said, ours, None, None, READ_OFF * said))
@@ -170,7 +171,9 @@ def flow(found: list[Found]) -> tuple[list[Check], Section]:
         "The line at 262.5 packets is 3/4 of 350: from the source's measured p(w), which is 1 there.",
     )
     table = Table("Throughput, packets per RTT", header, rows, numbers=range(1, 10))
-    return checks, Section("Figures 4 (c) and 5: a Reno flow in ON/OFF cross traffic", text, [table], figures)
+    return Findings(
+        checks, [Section("Figures 4 (c) and 5: a Reno flow in ON/OFF cross traffic", text, [table], figures)]
+    )
 
 
 def _range_checks(words: str, record: Record, ours: ld.Spectrum, scale: Scale) -> list[Check]:
@@ -178,7 +181,7 @@ def _range_checks(words: str, record: Record, ours: ld.Spectrum, scale: Scale) -
     means = interval_means(record.throughput, 1000)
     middle, wide = (ours.extremes(HOUR, 1000, level) for level in (1e-3, 0.95))
     found = []
-    for side, (name, said) in enumerate(zip(("lowest", "highest"), published.ON_OFF_RANGE, strict=True)):
+    for side, (name, said) in enumerate(zip(("lowest", "highest"), PAPER["on_off_range"], strict=True)):
         expected, seen = sum(middle[side]) / 2, float(means.max() if side else means.min())
         low, high = wide[side]
         note = f"one hour of the chain with recovery: {low:.0f} to {high:.0f}"

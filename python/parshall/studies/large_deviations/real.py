@@ -24,7 +24,7 @@ from parshall.report.numbers import counted
 from parshall.report.plot import Plot
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
-from parshall.studies.study import Scale
+from parshall.studies.study import Findings, Scale
 from parshall.traces import TracedFlow, observe
 from parshall.traces.figures import loss_function, spectra, windows
 from parshall.traces.spectra import Variability, variability
@@ -42,7 +42,7 @@ SPIKE, SPIKE_S = 1.5, 0.06
 trip. (740 rows of the two CUBIC series, held for 3 ms in the median and 55 ms at most in 95 % of cases.)"""
 
 
-def real(scale: Scale) -> tuple[list[Check], Section]:
+def real(scale: Scale) -> Findings:
     """Each trace that is there."""
     heading = "Figure 7: real flows"
     files = _files(SHOWN[scale])
@@ -50,7 +50,7 @@ def real(scale: Scale) -> tuple[list[Check], Section]:
         words = (
             f"Left out: no series of real flows was found. {VARIABLE} names the folder that has cwnd/*_cwnd.csv.gz.",
         )
-        return [], Section(heading, words)
+        return Findings([], [Section(heading, words)])
     checks: list[Check] = []
     rows, figures = [], []
     remarks: list[str] = []
@@ -80,7 +80,7 @@ def real(scale: Scale) -> tuple[list[Check], Section]:
         *remarks,
     )
     table = Table("Packets per RTT", header, rows, numbers=(2, 6, 7))
-    return checks, Section(heading, text, [table], figures)
+    return Findings(checks, [Section(heading, text, [table], figures)])
 
 
 def _files(names: tuple[str, ...] | None) -> list[Path]:

@@ -10,14 +10,14 @@ from parshall.models import variants
 from parshall.models.loss import Bernoulli
 from parshall.models.recovery import IndependentLosses
 from parshall.report.document import Drawn, Section, Table
-from parshall.studies.check import Check
-from parshall.studies.large_deviations import network, published
+from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import TIMEOUT
 from parshall.studies.large_deviations.spectra import bounds_plot, extremes_checks, mean_check, spectra_plot
-from parshall.studies.study import Scale
+from parshall.studies.study import Findings, Scale
 
-LOSSES = ((published.P_PACKET,), (published.P_PACKET / 10,))
+LOSSES = ((PAPER["p_packet"],), (PAPER["p_packet"] / 10,))
 """The cases of `at_loss`: the source's rate, and one where timeouts are rare."""
 
 
@@ -26,7 +26,7 @@ def at_loss(loss: float, scale: Scale) -> Found:
     link = {**network.LINK, "loss": {"name": "bernoulli", "probability": loss}}
     found = network.measured(link, [network.TCP], 3660 if scale == "paper" else 960)
     record = found.record
-    recovery = IndependentLosses(loss, network.TIMEOUT_S / published.RTT_S)
+    recovery = IndependentLosses(loss, network.TIMEOUT_S / PAPER["rtt_s"])
     w_max = 12 / loss**0.5
     chain = ld.spectrum(Bernoulli(loss))
     theory = variants.spectrum("reno", loss, w_max=w_max, recovery=recovery)
@@ -57,7 +57,7 @@ def at_loss(loss: float, scale: Scale) -> Found:
     return Found(checks, row, figures)
 
 
-def independent(found: list[Found]) -> tuple[list[Check], Section]:
+def independent(found: list[Found]) -> Findings:
     """Both rates."""
     checks, rows, figures = together(found)
     text = (
@@ -79,4 +79,4 @@ def independent(found: list[Found]) -> tuple[list[Check], Section]:
         "time in them",
     )
     table = Table("Packets per RTT", header, rows, numbers=range(1, 9))
-    return checks, Section("Figure 1, packet by packet", text, [table], figures)
+    return Findings(checks, [Section("Figure 1, packet by packet", text, [table], figures)])

@@ -13,7 +13,7 @@ from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, S
 from parshall.stats.confidence import mean_interval
 from parshall.stats.spectrum import empirical_spectra, interval_means, superimpose
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import published
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 
 Theories = Mapping[str, Spectrum]
@@ -29,7 +29,7 @@ def spectra_plot(
     *,
     finite: bool = False,
     limit: tuple[float, str] | None = None,
-    scales: Sequence[int] = published.SCALES,
+    scales: Sequence[int] = PAPER["scales"],
 ) -> Plot:
     """Panel (a): empirical spectra with their bands over the theories.
 

@@ -13,7 +13,7 @@ from parshall.report.document import Drawn, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, sign
-from parshall.studies.large_deviations import published
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.spectra import (
     bounds_plot,
     covered,
@@ -21,28 +21,28 @@ from parshall.studies.large_deviations.spectra import (
     sampled_extremes,
     spectra_plot,
 )
-from parshall.studies.study import Scale
+from parshall.studies.study import Findings, Scale
 
 
-def figure_1(scale: Scale = "paper", seed: int = 1) -> tuple[list[Check], Section]:
+def figure_1(scale: Scale = "paper", seed: int = 1) -> Findings:
     """Spectra and bounds of a realisation of 2^18 RTTs at 2 % loss, at either scale."""
     del scale
-    window = chain(Bernoulli(published.P_PACKET), published.W_MAX)
+    window = chain(Bernoulli(PAPER["p_packet"]), PAPER["w_max"])
     theory = ld.spectrum(window)
-    series = window.sample(published.LENGTH, np.random.default_rng(seed))
+    series = window.sample(PAPER["length"], np.random.default_rng(seed))
     checks = [
-        Check("fig1a", "apex, packets per RTT", published.APEX, theory.mean, None, None, 0.05),
+        Check("fig1a", "apex, packets per RTT", PAPER["apex"], theory.mean, None, None, 0.05),
         Check(
             "fig1a",
             "f(11), 1/RTT",
-            published.F_AT_11,
+            PAPER["f_at_11"],
             float(theory.f(11)),
             None,
             None,
             0.005,
             "printed as e^(-0.01 x 100) = 0.37: one digit, to which ours is cut and not rounded",
         ),
-        *(_coverage(window, theory, n) for n in published.SCALES),
+        *(_coverage(window, theory, n) for n in PAPER["scales"]),
         *_bias(window, theory),
         *extremes_checks("fig1b", "chain", series, theory, (200, 500, 1000, 2000)),
     ]
@@ -60,7 +60,7 @@ def figure_1(scale: Scale = "paper", seed: int = 1) -> tuple[list[Check], Sectio
         Drawn("fig1a", "Spectra", spectra_plot(series, {"theory": theory}, "Chain, 2 % loss", finite=True)),
         Drawn("fig1b", "Observed range", bounds_plot(series, {"eq. (10)": theory})),
     ]
-    return checks, Section("Figure 1: independent losses", text, figures=figures)
+    return Findings(checks, [Section("Figure 1: independent losses", text, figures=figures)])
 
 
 RECORDS = 8
@@ -90,7 +90,7 @@ BIASED, ASYMPTOTIC = 100, 1000
 
 def _bias(window: WindowChain, theory: ld.Spectrum) -> list[Check]:
     """The claims of Fig. 1 (b): eq. (10) for the largest mean is biased at small scales, less so at larger ones."""
-    length = published.LENGTH // 8
+    length = PAPER["length"] // 8
     drawn = sampled_extremes(window, length, (BIASED, ASYMPTOTIC))
     excess: dict[int, FloatArray] = {
         scale: theory.bounds(length, scale)[1] / highest - 1 for scale, (_, highest) in drawn.items()
@@ -117,15 +117,15 @@ LINE_WIDTH = 0.1
 """Curves on a logarithmic axis of some decades superimpose if they differ by less: a twentieth of a decade."""
 
 
-def figure_2(scale: Scale) -> tuple[list[Check], Section]:
+def figure_2(scale: Scale) -> Findings:
     """The chain's mean and sqrt(3/(2p)), both as in the source and as a ratio."""
     losses = np.geomspace(1e-6 if scale == "paper" else 1e-5, 0.1, 25 if scale == "paper" else 13)
     means = np.array([ld.spectrum(p, int(8 / np.sqrt(p)) + 8).mean for p in losses])
     formula = square_root_window(losses)
     ratio = means / formula
     limit = independent_losses_constant() / np.sqrt(1.5)
-    rare = losses <= published.P_PACKET * 1.001
-    note = f"p from {losses[0]:g} to {published.P_PACKET:g}; {losses.size} values; the formula is for small p"
+    rare = losses <= PAPER["p_packet"] * 1.001
+    note = f"p from {losses[0]:g} to {PAPER['p_packet']:g}; {losses.size} values; the formula is for small p"
     furthest = float(np.abs(ratio[rare] - 1).max())
     check = Check(
         "fig2", "largest distance of mean and sqrt(3/(2p)), relative", 0.0, furthest, None, None, LINE_WIDTH, note
@@ -147,4 +147,6 @@ def figure_2(scale: Scale) -> tuple[list[Check], Section]:
         ],
         "The two are said to superimpose; as a ratio the difference shows: the formula is for losses evenly spaced.",
     )
-    return [check], Section("Figure 2: the mean", figures=[Drawn("fig2", "Mean window and square-root formula", plot)])
+    return Findings(
+        [check], [Section("Figure 2: the mean", figures=[Drawn("fig2", "Mean window and square-root formula", plot)])]
+    )

@@ -19,10 +19,13 @@
 | the network, equal loads, the claims as comparisons | `network`, `background`, `contrasts` |
 
 Fig. 4(a) is in the study `tail_index`. What a table known beforehand or a chosen T_L needs to know comes from the other
-runs: these parts are simulated in a second step.
+runs: their cases are given the answers of others.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from parshall.report.document import Section, Table
 from parshall.studies.multiple_time_scale import (
@@ -42,34 +45,59 @@ from parshall.studies.multiple_time_scale import (
     thresholds,
     today,
 )
-from parshall.studies.multiple_time_scale.grid import Results
-from parshall.studies.study import Findings, Progress, Scale
+from parshall.studies.multiple_time_scale.grid import SIZES, Results, Size
+from parshall.studies.study import Findings, Part
 
-_PARTS = (prediction, thresholds, rtt, tails, metacontrol, fairness, datagrams, harm, sensitivity, today)
+_MODULES = (prediction, thresholds, rtt, tails, metacontrol, fairness, datagrams, harm, sensitivity, today)
 _LATER = (short, interval)
 
 
-def run(scale: Scale, progress: Progress) -> Findings:
-    """Run it: ``quick`` (600 s, 12 seeds, the ends of each axis), or ``paper`` (10,000 s, 20 seeds; resumable)."""
-    size = grid.SIZES[scale]
-    found = grid.simulated((point for part in (*_PARTS, *_LATER) for point in part.points(size)), size, progress)
-    later = (
-        reconstruction.Reconstruction(size, progress),
-        oracle.Oracles(size, progress),
-        short.ShortConnections(found, size, progress),
-        interval.ChosenInterval(found, size, progress),
-    )
+def main(size: Size) -> grid.Cases:
+    """Every point that is declared beforehand, on the same backgrounds."""
+    return grid.cases((point for module in (*_MODULES, *_LATER) for point in module.points(size)), size)
+
+
+def _in_one(answers: Mapping[Any, Any], size: Size) -> Findings:
+    found = grid.results(answers)
     return Findings(
-        checks=[
-            *(check for part in _PARTS for check in part.checks(found, size)),
-            *(check for part in later for check in part.checks()),
-        ],
-        sections=[
-            *(part.section(found, size) for part in _PARTS),
-            *(part.section() for part in later),
-            _loads(found),
-        ],
+        [check for module in _MODULES for check in module.checks(found, size)],
+        [module.section(found, size) for module in _MODULES],
     )
+
+
+def _of(
+    found: reconstruction.Reconstruction | oracle.Oracles | short.ShortConnections | interval.ChosenInterval,
+) -> Findings:
+    return Findings(list(found.checks()), [found.section()])
+
+
+def _part(
+    name: str, cases: Callable[[Size], grid.Cases], findings: Callable[[Mapping[Any, Any], Size], Findings]
+) -> Part:
+    return Part(name, lambda scale: cases(SIZES[scale]), lambda answers, scale: findings(answers, SIZES[scale]))
+
+
+PARTS = (
+    _part("figures and tables", main, _in_one),
+    _part(
+        "reconstruction",
+        reconstruction.cases,
+        lambda answers, size: _of(reconstruction.Reconstruction(grid.results(answers), size)),
+    ),
+    _part("oracles", oracle.cases, lambda answers, size: _of(oracle.Oracles(answers, size))),
+    _part(
+        "short connections",
+        lambda size: (made := main(size)) | short.cases(size, made),
+        lambda answers, size: _of(short.ShortConnections(answers, size)),
+    ),
+    _part(
+        "T_L from the correlation",
+        lambda size: (made := main(size)) | interval.cases(size, made),
+        lambda answers, size: _of(interval.ChosenInterval(answers, size)),
+    ),
+    _part("normalised backgrounds", main, lambda answers, _: Findings([], [_loads(grid.results(answers))])),
+)
+"""``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 10,000 s, 20 seeds."""
 
 
 def _loads(found: Results) -> Section:

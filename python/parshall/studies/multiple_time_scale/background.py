@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parshall.stats.tails import normalised
-from parshall.studies import keeping
 from parshall.studies.multiple_time_scale.measure import Measured, measured
 from parshall.studies.multiple_time_scale.network import Background, Network, scenario
 
-NAME = "multiple_time_scale"
 _TOLERANCE = 0.02
 _START_PACKETS = 45.0
 """With idle times of 2 s about 5 Mbit/s."""
@@ -33,27 +31,24 @@ class Normalised:
         return self.alone.background_mbps / self.target_mbps - 1
 
 
-def found(
+def found(  # noqa: PLR0917 - as `grid.cases` lists them
     tail_index: float,
     target_mbps: float,
     seed: int,
     duration_s: float,
     network: Network,
-    *,
-    keep: bool,
-    start_packets: float | None = None,
+    start: Normalised | None = None,
 ) -> Normalised:
-    """The background of a seed that carries `target_mbps`; the mean size with which to begin may be given."""
+    """The background of a seed that carries `target_mbps`; the search may begin with what another network took."""
     runs: dict[float, tuple[Background, Measured]] = {}
 
     def load(mean_packets: float) -> float:
         background = Background(tail_index, mean_packets, seed, network)
-        alone = scenario(background, None, duration_s)
-        made = keeping.kept(NAME, alone, measured) if keep else measured(alone)
+        made = measured(scenario(background, None, duration_s))
         runs[mean_packets] = background, made
         return made.background_mbps
 
-    start = start_packets or _START_PACKETS * target_mbps / 5
-    answer = normalised(load, target_mbps, start, tolerance=_TOLERANCE, steps=10)
+    begin = _START_PACKETS * target_mbps / 5 if start is None else start.background.mean_packets
+    answer = normalised(load, target_mbps, begin, tolerance=_TOLERANCE, steps=10)
     background, alone = runs[answer.mean]
     return Normalised(background, alone, target_mbps)

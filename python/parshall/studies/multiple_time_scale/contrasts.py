@@ -16,16 +16,14 @@ from numpy.typing import NDArray
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
-from parshall.studies.multiple_time_scale.published import (
-    ADJUSTMENTS,
-    BEST_AGGRESSIVENESS,
-    TAIL_INDICES,
-    TAIL_RATIO,
-    THRESHOLD_PEAK,
-    TOTAL_PEAK,
-)
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE, LEVELS, Parameters, Reading
+
+_THRESHOLD_PEAK = PAPER["threshold_peak"]
+_TAIL_INDICES = PAPER["tail_indices"]
+_BEST_AGGRESSIVENESS = PAPER["best_aggressiveness"]
+_ADJUSTMENTS = PAPER["adjustments"]
+_TOTAL_PEAK = PAPER["total_peak"]
 
 FloatArray = NDArray[np.float64]
 Of = Literal["throughput", "gain", "tracking", "oscillation"]
@@ -120,7 +118,7 @@ def _less(of: Of, more: Point, *less: Point) -> Terms:
 
 def _thresholds() -> Iterator[Contrast]:
     """Figs 6 and 7, by pairs of thresholds: the first one, the peak and the last one."""
-    peak, last = THRESHOLD_PEAK, LEVELS
+    peak, last = _THRESHOLD_PEAK, LEVELS
     pairs = {
         5.0: ("(a): unimodal, peak at 4", ((peak, 1, 1), (peak, last, 1))),
         2.5: ("(b): increasing", ((last, 1, 1), (last, peak, 1))),
@@ -152,20 +150,20 @@ def _higher_and_more_curved() -> Iterator[Contrast]:
         return reading.point(control, reading.threshold(theta))
 
     def higher(reading: Reading, size: Size) -> Terms:  # noqa: ARG001 - as others
-        return _less("throughput", at(reading, "tcp_rate", THRESHOLD_PEAK), at(reading, "reno", THRESHOLD_PEAK))
+        return _less("throughput", at(reading, "tcp_rate", _THRESHOLD_PEAK), at(reading, "reno", _THRESHOLD_PEAK))
 
     def curved(reading: Reading, size: Size) -> Terms:  # noqa: ARG001 - as others
-        weights = {1: -0.5, THRESHOLD_PEAK: 1.0, LEVELS: -0.5}
+        weights = {1: -0.5, _THRESHOLD_PEAK: 1.0, LEVELS: -0.5}
         return tuple(
             Term(sign * weight, "gain", at(reading, control, theta))
             for control, sign in (("tcp_rate", 1.0), ("reno", -1.0))
             for theta, weight in weights.items()
         )
 
-    name = f"throughput of TCP Rate at θ = {THRESHOLD_PEAK} less Reno's, 5 Mbit/s"
+    name = f"throughput of TCP Rate at θ = {_THRESHOLD_PEAK} less Reno's, 5 Mbit/s"
     yield Contrast("fig7", figure, name, 1, higher, depends)
     name = (
-        f"curvature, gain at θ = {THRESHOLD_PEAK} less the mean of those at 1 and 8: TCP Rate's less Reno's, 5 Mbit/s"
+        f"curvature, gain at θ = {_THRESHOLD_PEAK} less the mean of those at 1 and 8: TCP Rate's less Reno's, 5 Mbit/s"
     )
     yield Contrast("fig7", figure, name, 1, curved, depends)
 
@@ -234,12 +232,12 @@ def _gains() -> Iterator[Contrast]:
 
 def _tails() -> Iterator[Contrast]:
     """Fig. 10, and what §5.4 says of the plain control."""
-    heavy, light = TAIL_INDICES[0], TAIL_INDICES[-1]
+    heavy, light = _TAIL_INDICES[0], _TAIL_INDICES[-1]
     for control in CONTROLS:
 
         def twice(reading: Reading, size: Size, control: str = control) -> Terms:  # noqa: ARG001 - as others
             first, second = (reading.point(control, STEERED, tail_index=alpha) for alpha in (heavy, light))
-            return Term(1.0, "gain", first), Term(-TAIL_RATIO, "gain", second)
+            return Term(1.0, "gain", first), Term(-PAPER["tail_ratio"], "gain", second)
 
         name = f"gain of {NAMES[control]} at α = {heavy:g} less twice that at {light:g}"
         figure = "Fig. 10: twice the gain under heavier tails"
@@ -255,7 +253,7 @@ def _tails() -> Iterator[Contrast]:
 
 def _best_aggressiveness() -> Iterator[Contrast]:
     """Fig. 12: the curve of TCP Rate rises to A = 6, and falls."""
-    best = int(BEST_AGGRESSIVENESS)
+    best = int(_BEST_AGGRESSIVENESS)
     for other in (1, 10):
 
         def terms(reading: Reading, size: Size, other: int = other) -> Terms:  # noqa: ARG001 - as others
@@ -268,14 +266,14 @@ def _best_aggressiveness() -> Iterator[Contrast]:
 def _metacontrol() -> Iterator[Contrast]:
     """Fig. 11: A oscillates more the larger nu is; Fig. 12: the metacontrol gains over the plain control."""
     depends = (*MODULE, "TCP Rate's decrease", "metacontrol's block")
-    for small, large in pairwise(ADJUSTMENTS):
+    for small, large in pairwise(_ADJUSTMENTS):
 
         def oscillation(reading: Reading, size: Size, small: float = small, large: float = large) -> Terms:
             return _less("oscillation", followed(reading, size, large), followed(reading, size, small))
 
         name = f"oscillation of A for ν = {large:g} less that for {small:g}"
         yield Contrast("fig11", "Fig. 11: A oscillates more the larger ν", name, 1, oscillation, depends)
-    for adjustment in ADJUSTMENTS:
+    for adjustment in _ADJUSTMENTS:
 
         def more(reading: Reading, size: Size, adjustment: float = adjustment) -> Terms:  # noqa: ARG001 - as others
             return _less("throughput", moving(reading, adjustment), fixed(reading, 1))
@@ -308,8 +306,8 @@ def several(reading: Reading, count: int) -> Point:
 def _totals() -> Iterator[Contrast]:
     """Table III."""
     for more, less, published, figure in (
-        (TOTAL_PEAK, 2, 1, "Table III: the total grows to 6 connections"),
-        (18, TOTAL_PEAK, -1, "Table III: the total falls from 6 on"),
+        (_TOTAL_PEAK, 2, 1, "Table III: the total grows to 6 connections"),
+        (18, _TOTAL_PEAK, -1, "Table III: the total falls from 6 on"),
     ):
 
         def terms(reading: Reading, size: Size, more: int = more, less: int = less) -> Terms:  # noqa: ARG001

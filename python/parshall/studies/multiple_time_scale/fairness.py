@@ -20,9 +20,11 @@ from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale.claims import claim
 from parshall.studies.multiple_time_scale.contrasts import contrasts, several
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, HEADER_BYTES, PACKET_BYTES
-from parshall.studies.multiple_time_scale.published import TABLE3_LARGEST, TABLE3_SMALLEST, TABLE3_TOTAL, TOTAL_PEAK
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, HEADER_BYTES, PACKET_BYTES, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE
+
+_TOTAL_PEAK = PAPER["total_peak"]
+_LARGEST, _SMALLEST, _TOTAL = (PAPER.by(f"table3_{which}") for which in ("largest", "smallest", "total"))
 
 KB_PER_S = 1e6 / 8 / (PACKET_BYTES - HEADER_BYTES)
 """Segments of 1 kB a second that carry a payload of 1 Mbit/s."""
@@ -54,21 +56,21 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     """Table III and Fig. 13."""
     yield from (each.check(found, size) for each in contrasts("table3"))
     many = size.counts[-1]
-    plain = [found.goodput(steered(count).plain) for count in (TOTAL_PEAK, many)]
-    name = f"total of {many} plain connections less that of {TOTAL_PEAK}"
+    plain = [found.goodput(steered(count).plain) for count in (_TOTAL_PEAK, many)]
+    name = f"total of {many} plain connections less that of {_TOTAL_PEAK}"
     yield claim("fig13", name, -1, (plain[1] - plain[0]) / plain[0], "%")
     for count in size.counts:
         each = _each(found, steered(count))
         for name, published, ours in (
-            ("total", TABLE3_TOTAL[count], each.sum(axis=1)),
-            ("largest", TABLE3_LARGEST[count], each.max(axis=1)),
-            ("smallest", TABLE3_SMALLEST[count], each.min(axis=1)),
+            ("total", _TOTAL[count], each.sum(axis=1)),
+            ("largest", _LARGEST[count], each.max(axis=1)),
+            ("smallest", _SMALLEST[count], each.min(axis=1)),
         ):
             yield single_run("table3", f"{name} of {count} connections, kB/s", published, ours, tolerance=0.05)
-        mean = TABLE3_TOTAL[count] / count
+        mean = _TOTAL[count] / count
         for name, published, ours in (
-            ("largest", TABLE3_LARGEST[count] / mean, each.max(axis=1)),
-            ("smallest", TABLE3_SMALLEST[count] / mean, each.min(axis=1)),
+            ("largest", _LARGEST[count] / mean, each.max(axis=1)),
+            ("smallest", _SMALLEST[count] / mean, each.min(axis=1)),
         ):
             quantity = f"{name} share of {count} connections over the mean"
             yield single_run("table3", quantity, published, ours / each.mean(axis=1), tolerance=0.005)
@@ -102,7 +104,12 @@ def section(found: Results, size: Size) -> Section:
                     f"{_jain(found, point).mean():.4f}",
                 )
             )
-        published = (TABLE3_TOTAL[count], TABLE3_TOTAL[count] / count, TABLE3_LARGEST[count], TABLE3_SMALLEST[count])
+        published = (
+            _TOTAL[count],
+            _TOTAL[count] / count,
+            _LARGEST[count],
+            _SMALLEST[count],
+        )
         rows.append((f"{count}", "published, steered", *(f"{value:.1f}" for value in published), ""))
     header = ("connections", "control", "total (kB/s)", "mean", "largest", "smallest", "Jain's index")
     return Section(

@@ -6,27 +6,27 @@ connection and the one it wraps are compared seed by seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.records import about
-from parshall.studies import keeping
 from parshall.studies.multiple_time_scale import background
-from parshall.studies.multiple_time_scale.background import NAME, Normalised
-from parshall.studies.multiple_time_scale.measure import Measured, measured, with_series
+from parshall.studies.multiple_time_scale.background import Normalised
+from parshall.studies.multiple_time_scale.measure import Measured, measured
 from parshall.studies.multiple_time_scale.network import FIRST_SEED, SOURCE, Connections, Network, scenario, steered
-from parshall.studies.study import Progress, Scale
+from parshall.studies.study import Case, Scale
 
 FloatArray = NDArray[np.float64]
 
 
 Key = tuple[float, float, Network]
 """Tail index, load and network."""
+
+Cases = dict[tuple[Any, Any], Case]
+"""By point or background, and the number of the seed."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,6 @@ class Size:
     thresholds: tuple[int, ...]
     aggressiveness: tuple[int, ...]
     counts: tuple[int, ...]
-    keep: bool
     fast_duration_s: float
     """Of runs at 1 Gbit/s."""
     fast_seeds: int
@@ -80,7 +79,6 @@ SIZES: dict[Scale, Size] = {
         (1, 4, 8),
         (2, 4, 6, 8, 10),
         (2, 6, 18),
-        keep=False,
         fast_duration_s=24.0,
         fast_seeds=4,
         reading_seeds=8,
@@ -95,7 +93,6 @@ SIZES: dict[Scale, Size] = {
         tuple(range(1, 9)),
         tuple(range(2, 11)),
         tuple(range(2, 19, 2)),
-        keep=True,
         fast_duration_s=200.0,
         fast_seeds=20,
         course_s=10_000.0,
@@ -197,58 +194,43 @@ class Results:
         return np.array([each.tracking for each in self.found[point] if each.tracking is not None])
 
 
-def simulated(
-    points: Iterable[Point],
-    size: Size,
-    progress: Progress,
-    known: dict[Key, tuple[Normalised, ...]] | None = None,
-    first_seed: int = FIRST_SEED,
-) -> Results:
-    """Every point on every seed of its background, which may be `known`; finished ones are kept at ``paper`` scale."""
+def cases(points: Iterable[Point], size: Size, first_seed: int = FIRST_SEED) -> Cases:
+    """Every point on every seed of its background, and the backgrounds.
+
+    Backgrounds are normalised anew for each network; where the load was in another one is where the search begins.
+    """
     wanted = list(dict.fromkeys(points))
-    keys = list(dict.fromkeys(each.key for each in wanted if each.key not in (known or {})))
-    with ThreadPoolExecutor(about.cores()) as pool:
-        backgrounds = {**(known or {}), **_backgrounds(pool, keys, size, progress, first_seed)}
-
-        def one(point: Point, normalised: Normalised) -> Measured:
-            duration_s = point.duration_s or size.duration(point.key)
-            made = scenario(normalised.background, point.connections, duration_s)
-            measure, name = (with_series, f"{NAME}-series") if point.series else (measured, NAME)
-            return keeping.kept(name, made, measure) if size.keep else measure(made)
-
-        futures = {point: [pool.submit(one, point, each) for each in backgrounds[point.key]] for point in wanted}
-        found: dict[Point, tuple[Measured, ...]] = {}
-        for number, (point, row) in enumerate(futures.items()):
-            progress(f"point {number + 1} of {len(wanted)}")
-            found[point] = tuple(each.result() for each in row)
-    return Results(found, backgrounds)
-
-
-def _backgrounds(
-    pool: ThreadPoolExecutor, keys: Sequence[Key], size: Size, progress: Progress, first_seed: int
-) -> dict[Key, tuple[Normalised, ...]]:
-    """Normalised anew for each network; where the load was in another one is where the search begins."""
-    made: dict[Key, tuple[Normalised, ...]] = {}
+    keys = list(dict.fromkeys(each.key for each in wanted))
     first = {key[:2]: key for key in reversed(keys)}
-    for wave in (list(first.values()), [key for key in keys if first[key[:2]] != key]):
-        futures = {
-            key: [
-                pool.submit(
-                    background.found,
-                    *key[:2],
-                    seed,
-                    size.duration(key),
-                    key[2],
-                    keep=size.keep,
-                    start_packets=made[first[key[:2]]][number].background.mean_packets
-                    if first[key[:2]] in made
-                    else None,
-                )
-                for number, seed in enumerate(range(first_seed, first_seed + size.number(key)))
-            ]
-            for key in wave
-        }
-        for key, row in futures.items():
-            progress(f"background of {key[1]:g} Mbit/s, tail index {key[0]:g}")
-            made[key] = tuple(each.result() for each in row)
+    made: Cases = {}
+    for key in (*first.values(), *(key for key in keys if first[key[:2]] != key)):
+        alpha, load_mbps, network = key
+        words = f"background of {load_mbps:g} Mbit/s, tail index {alpha:g}"
+        for number in range(size.number(key)):
+            start = None if first[key[:2]] == key else made.get((first[key[:2]], number))
+            sought = (alpha, load_mbps, first_seed + number, size.duration(key), network, start)
+            made[key, number] = Case(words, background.found, sought)
+    for point in wanted:
+        words = f"{point.control}, {point.load_mbps:g} Mbit/s, tail index {point.tail_index:g}, RTT {point.rtt_ms} ms"
+        for number in range(size.number(point.key)):
+            arguments = (point, made[point.key, number], size.duration(point.key))
+            made[point, number] = Case(words, on_background, arguments)
     return made
+
+
+def on_background(point: Point, normalised: Normalised, duration_s: float) -> Measured:
+    """A point on a background, for its own duration or the one that is given."""
+    made = scenario(normalised.background, point.connections, point.duration_s or duration_s)
+    return measured(made, series=point.series)
+
+
+def results(answers: Mapping[tuple[Any, Any], Any]) -> Results:
+    """The answers of `cases`, and maybe others."""
+    found: dict[Point, tuple[Measured, ...]] = {}
+    backgrounds: dict[Key, tuple[Normalised, ...]] = {}
+    for (what, _), answer in answers.items():
+        if isinstance(what, Point):
+            found[what] = (*found.get(what, ()), answer)
+        elif isinstance(answer, Normalised):
+            backgrounds[what] = (*backgrounds.get(what, ()), answer)
+    return Results(found, backgrounds)

@@ -6,8 +6,9 @@ shortest interval that predicts as well as any, at least ten RTTs of the clients
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,12 @@ from parshall.stats.confidence import mean_interval
 from parshall.stats.time_scale import TimeScale, time_scale
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import grid
+from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, signed
-from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, INTERVAL_S, SOURCE
-from parshall.studies.study import Progress
+from parshall.studies.multiple_time_scale.grid import Point, Size
+from parshall.studies.multiple_time_scale.measure import Measured
+from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, INTERVAL_S
+from parshall.studies.study import Case
 
 LONGEST_S = 20.0
 """Of the intervals considered."""
@@ -38,33 +41,53 @@ def points(size: Size) -> Iterator[Point]:
         yield from (usual(size, alpha), usual(size, alpha).plain)
 
 
-def of_background(found: Results, tail_index: float) -> TimeScale:
+def of_backgrounds(backgrounds: Sequence[Normalised]) -> TimeScale:
     """T_L from what the clients of all seeds carry alone."""
-    series = [np.array(each.alone.levels) for each in found.backgrounds[tail_index, 5.0, SOURCE]]
+    series = [np.array(each.alone.levels) for each in backgrounds]
     return time_scale(series, ALONE_BIN_S, rtt_s=BASE_RTT_MS / 1000, longest_s=LONGEST_S)
+
+
+def cases(size: Size, backgrounds: grid.Cases) -> grid.Cases:
+    """T_L at each end of the tail indices, and steering with it; `backgrounds` has those of the points."""
+    made: grid.Cases = {}
+    for alpha in (size.tail_indices[0], size.tail_indices[-1]):
+        point = usual(size, alpha)
+        seeds = range(size.number(point.key))
+        clients = [backgrounds[point.key, number] for number in seeds]
+        scale = made["scale", alpha] = Case("T_L from the correlation", of_backgrounds, (tuple(clients),))
+        for number in seeds:
+            arguments = (point, scale, clients[number], size.duration(point.key))
+            made[("chosen", alpha), number] = Case("with that T_L", _with_chosen, arguments)
+    return made
+
+
+def _with_chosen(point: Point, scale: TimeScale, normalised: Normalised, duration_s: float) -> Measured | None:
+    """None where there is nothing to predict."""
+    if scale.interval_s is None:
+        return None
+    interval_s = max(scale.interval_s, point.rtt_ms / 1000)  # the module refuses less than the RTT
+    chosen = replace(point, parameters=(*STEERED, ("interval", f"{interval_s:g} s")))
+    return grid.on_background(chosen, normalised, duration_s)
 
 
 class ChosenInterval:
     """What was found."""
 
-    def __init__(self, found: Results, size: Size, progress: Progress) -> None:
-        self._found = found
-        self._alphas = (size.tail_indices[0], size.tail_indices[-1])
-        self._scales = {alpha: of_background(found, alpha) for alpha in self._alphas}
-        self._usual = {alpha: usual(size, alpha) for alpha in self._alphas}
-        self._chosen: dict[float, Point] = {}
-        for alpha, scale in self._scales.items():
-            if scale.interval_s is not None:
-                interval_s = max(scale.interval_s, size.rtts_ms[-1] / 1000)  # the module refuses less than the RTT
-                parameters = (*STEERED, ("interval", f"{interval_s:g} s"))
-                self._chosen[alpha] = replace(self._usual[alpha], parameters=parameters)
-        progress("T_L from the correlation")
-        self._made = grid.simulated(self._chosen.values(), size, progress, found.backgrounds)
+    def __init__(self, answers: Mapping[tuple[Any, Any], Any], size: Size) -> None:
+        self._found = grid.results(answers)
+        alphas = (size.tail_indices[0], size.tail_indices[-1])
+        self._scales: dict[float, TimeScale] = {alpha: answers["scale", alpha] for alpha in alphas}
+        self._usual = {alpha: usual(size, alpha) for alpha in alphas}
+        self._chosen = {
+            alpha: np.array([answers[("chosen", alpha), number].goodput_mbps for number in range(size.seeds)])
+            for alpha in alphas
+            if self._scales[alpha].interval_s is not None
+        }
 
     def _gain(self, alpha: float) -> NDArray[np.float64]:
         """Over the plain control."""
         without = self._found.goodput(self._usual[alpha].plain)
-        return np.asarray((self._made.goodput(self._chosen[alpha]) - without) / without)
+        return np.asarray((self._chosen[alpha] - without) / without)
 
     def checks(self) -> Iterator[Check]:
         """What is chosen, and what it gains."""

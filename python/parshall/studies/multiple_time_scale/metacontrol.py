@@ -18,10 +18,12 @@ from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale.claims import curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts, fixed, followed, moving
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, INTERVAL_S
-from parshall.studies.multiple_time_scale.published import ADJUSTMENTS, BEST_AGGRESSIVENESS
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, INTERVAL_S, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE
 from parshall.studies.multiple_time_scale.thresholds import peak
+
+_BEST_AGGRESSIVENESS = PAPER["best_aggressiveness"]
+_ADJUSTMENTS = PAPER["adjustments"]
 
 
 def points(size: Size) -> Iterator[Point]:
@@ -29,25 +31,25 @@ def points(size: Size) -> Iterator[Point]:
     yield from (fixed(BASE, each) for each in (1, *size.aggressiveness))
     for each in contrasts("fig11", "fig12"):
         yield from each.points(BASE, size)
-    for adjustment in ADJUSTMENTS:
+    for adjustment in _ADJUSTMENTS:
         yield from (moving(BASE, adjustment), followed(BASE, size, adjustment))
 
 
 def _course_checks(found: Results, size: Size) -> Iterator[Check]:
     """Fig. 11."""
-    late = {each: found.late_slopes(followed(BASE, size, each)) for each in ADJUSTMENTS}
+    late = {each: found.late_slopes(followed(BASE, size, each)) for each in _ADJUSTMENTS}
     means = {each: np.array([row.mean() for row in rows]) for each, rows in late.items()}
-    for adjustment in ADJUSTMENTS:
+    for adjustment in _ADJUSTMENTS:
         yield single_run(
             "fig11",
             f"equilibrium of A, ν = {adjustment:g}",
-            BEST_AGGRESSIVENESS,
+            _BEST_AGGRESSIVENESS,
             means[adjustment],
             tolerance=1.0,  # "about 6", read off the plot
             note=f"mean of A in the second half of {size.course_s:g} s; between seeds its standard deviation is "
             f"{means[adjustment].std(ddof=1):.3g}",
         )
-    for small, large in pairwise(ADJUSTMENTS):
+    for small, large in pairwise(_ADJUSTMENTS):
         apart = mean_interval(means[large] - means[small])
         yield Check(
             "fig11",
@@ -71,7 +73,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     yield Check(
         "fig12",
         "best static A of TCP Rate",
-        BEST_AGGRESSIVENESS,
+        _BEST_AGGRESSIVENESS,
         float(largest),
         low,
         high,
@@ -79,7 +81,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
         f"of {', '.join(str(each) for each in steps)}; interval over seeds drawn again",
     )
     best = rows[steps.index(largest)]
-    for adjustment in ADJUSTMENTS:
+    for adjustment in _ADJUSTMENTS:
         ratio = mean_interval(found.goodput(moving(BASE, adjustment)) / best)
         yield Check(
             "fig12",
@@ -100,7 +102,7 @@ def section(found: Results, size: Size) -> Section:
     marks: list[Mark] = [
         *curve([float(each) for each in steps], [found.goodput(fixed(BASE, each)) for each in steps], "A fixed", 0)
     ]
-    for adjustment in ADJUSTMENTS:
+    for adjustment in _ADJUSTMENTS:
         mean = float(found.goodput(moving(BASE, adjustment)).mean())
         marks.append(Guide(mean, f"metacontrol, ν = {adjustment:g}"))
     marks.append(Guide(float(found.goodput(fixed(BASE, 1)).mean()), "TCP Rate, plain"))
@@ -122,7 +124,7 @@ def section(found: Results, size: Size) -> Section:
 
 def _course(found: Results, size: Size) -> Plot:
     panels = []
-    for adjustment in ADJUSTMENTS:
+    for adjustment in _ADJUSTMENTS:
         row = found.found[followed(BASE, size, adjustment)]
         length = min(len(each.slopes) for each in row)
         courses = np.array([each.slopes[:length] for each in row])
@@ -130,7 +132,7 @@ def _course(found: Results, size: Size) -> Plot:
         marks: list[Mark] = [
             Line(at, courses[0].tolist(), "the first seed", Style(0, thin=True)),
             Line(at, courses.mean(axis=0).tolist(), f"mean of {len(row)} seeds", Style(1)),
-            Guide(BEST_AGGRESSIVENESS, "published equilibrium"),
+            Guide(_BEST_AGGRESSIVENESS, "published equilibrium"),
         ]
         panels.append(Panel(marks, Axis("time", "s"), Axis(f"A, ν = {adjustment:g}"), height=0.5))
     return Plot(panels, f"TCP Rate at an RTT of {BASE_RTT_MS} ms; A begins at 1.")

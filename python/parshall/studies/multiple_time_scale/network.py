@@ -25,7 +25,10 @@ from typing import Any, Literal
 
 from parshall.scenario import Scenario
 from parshall.studies import ns2
+from parshall.studies.published import printed_in
 from parshall.studies.tail_index.network import pareto
+
+PAPER = printed_in(__package__)
 
 CLIENTS, MEASURED, COMPETING = "clients", "measured", "competing_"
 """Names of the groups; the last one is followed by the control's."""

@@ -21,29 +21,28 @@ Levels are ranks among the background's intervals beside a plain connection, fro
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.records import about
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval
-from parshall.studies import keeping
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import grid
-from parshall.studies.multiple_time_scale.background import NAME, Normalised
+from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import beyond, signed
 from parshall.studies.multiple_time_scale.grid import Size, over_mean
 from parshall.studies.multiple_time_scale.measure import Measured, with_series
-from parshall.studies.multiple_time_scale.network import INTERVAL_S, SOURCE, Connections, scenario, steered
+from parshall.studies.multiple_time_scale.network import INTERVAL_S, PAPER, SOURCE, Connections, scenario, steered
 from parshall.studies.multiple_time_scale.prediction import MIDDLE_MBPS, SLOPES, best, constant
-from parshall.studies.multiple_time_scale.published import THRESHOLD_PEAK
 from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
-from parshall.studies.study import Progress
+from parshall.studies.study import Case
+
+_THRESHOLD_PEAK = PAPER["threshold_peak"]
 
 AHEAD = 10
 NEXT, LAST = "the next interval's background", "the last interval's background"
@@ -140,30 +139,30 @@ def _beside_plain(made: Scenario) -> Scale:
 
 
 ORACLES = {NEXT: knowing_next, LAST: knowing_last}
-OWN = BASE.threshold(THRESHOLD_PEAK)
+OWN = BASE.threshold(_THRESHOLD_PEAK)
+_BACKGROUND = (1.05, MIDDLE_MBPS, SOURCE)
+
+
+def cases(size: Size) -> grid.Cases:
+    """Slopes without an oracle, and what each oracle tells."""
+    shorter = replace(size, duration_s=size.oracle_s, seeds=size.oracle_seeds)
+    points = [BASE.point("reno", OWN), *(constant(MIDDLE_MBPS, slope) for slope in SLOPES)]
+    made = grid.cases(points, shorter)
+    return made | {
+        (name, number): Case(f"an oracle of {name}", _simulated, (name, made[_BACKGROUND, number], size.oracle_s))
+        for name in ORACLES
+        for number in range(size.oracle_seeds)
+    }
 
 
 class Oracles:
     """What was found."""
 
-    def __init__(self, size: Size, progress: Progress) -> None:
-        progress("slopes without an oracle")
-        shorter = replace(size, duration_s=size.oracle_s, seeds=size.oracle_seeds)
-        points = [BASE.point("reno", OWN), *(constant(MIDDLE_MBPS, slope) for slope in SLOPES)]
+    def __init__(self, answers: Mapping[tuple[Any, Any], Any], size: Size) -> None:
         self._size = size
-        self._found = grid.simulated(points, shorter, progress)
-        with ThreadPoolExecutor(about.cores()) as pool:
-            futures = {
-                name: [
-                    pool.submit(_simulated, name, each, size)
-                    for each in self._found.backgrounds[1.05, MIDDLE_MBPS, SOURCE]
-                ]
-                for name in ORACLES
-            }
-            self._told: dict[str, FloatArray] = {}
-            for name, row in futures.items():
-                progress(f"an oracle of {name}")
-                self._told[name] = np.array([each.result().goodput_mbps for each in row])
+        self._found = grid.results(answers)
+        seeds = range(size.oracle_seeds)
+        self._told = {name: np.array([answers[name, number].goodput_mbps for number in seeds]) for name in ORACLES}
 
     def _throughput(self) -> dict[str, FloatArray]:
         """Mbit/s by seed, by who predicts."""
@@ -212,7 +211,7 @@ class Oracles:
         return Section(
             "What could a predictor gain?",
             (
-                f"Reno with the threshold schedule, θ = {THRESHOLD_PEAK}, beside clients of {MIDDLE_MBPS:g} Mbit/s at "
+                f"Reno with the threshold schedule, θ = {_THRESHOLD_PEAK}, beside clients of {MIDDLE_MBPS:g} Mbit/s at "
                 f"30 ms ({size.oracle_seeds} seeds of {size.oracle_s:g} s). An oracle knows the contention of the link "
                 "itself: what no predictor exceeds that uses this schedule. What it gains over a connection that "
                 "predicts from its own throughput is what better predictions could add.",
@@ -221,10 +220,8 @@ class Oracles:
         )
 
 
-def _simulated(name: str, normalised: Normalised, size: Size) -> Measured:
-    intervals = math.ceil(size.oracle_s / INTERVAL_S)
+def _simulated(name: str, normalised: Normalised, duration_s: float) -> Measured:
+    intervals = math.ceil(duration_s / INTERVAL_S)
     parameters = (*(OWN or ()), ("oracle", [float(LEVELS)] * intervals))
     connections = Connections(steered("reno", **dict(parameters)))
-    made = scenario(normalised.background, connections, size.oracle_s)
-    measure = ORACLES[name]
-    return keeping.kept(f"{NAME}-oracle", made, measure) if size.keep else measure(made)
+    return ORACLES[name](scenario(normalised.background, connections, duration_s))

@@ -20,14 +20,19 @@ from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, curve, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
-from parshall.studies.multiple_time_scale.published import LOADS_MBPS, THRESHOLD_PEAK
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE, MEAN_SLOPE, always
+
+_THRESHOLD_PEAK = PAPER["threshold_peak"]
+_LOADS_MBPS = PAPER["loads_mbps"]
 
 SLOPES = (1.0, 2.0, MEAN_SLOPE, 5.0, 6.0)
 """1: the plain control; 6: always aggressive."""
 MIDDLE_MBPS = 5.0
-SCHEDULES = {f"threshold, θ = {THRESHOLD_PEAK}": BASE.threshold(THRESHOLD_PEAK), "inverse linear": STEERED}
+SCHEDULES = {
+    f"threshold, θ = {_THRESHOLD_PEAK}": BASE.threshold(_THRESHOLD_PEAK),
+    "inverse linear": STEERED,
+}
 THRESHOLD = next(iter(SCHEDULES))
 
 
@@ -43,7 +48,7 @@ def scheduled(load_mbps: float, schedule: str) -> Point:
 
 def points(size: Size) -> Iterator[Point]:  # noqa: ARG001 - as the other parts
     """Everything that is shown."""
-    for load in LOADS_MBPS:
+    for load in _LOADS_MBPS:
         yield from (constant(load, slope) for slope in SLOPES)
         yield from (scheduled(load, schedule) for schedule in SCHEDULES)
 
@@ -61,9 +66,9 @@ def over(found: Results, load_mbps: float, schedule: str, slope: float) -> NDArr
 def checks(found: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
     """At the middle load neither abstaining nor always being aggressive (Fig. 6) is best; slopes between."""
     gain = over(found, MIDDLE_MBPS, THRESHOLD, 1.0)
-    name = f"throughput of Reno at θ = {THRESHOLD_PEAK} less the plain control's, {MIDDLE_MBPS:g} Mbit/s"
+    name = f"throughput of Reno at θ = {_THRESHOLD_PEAK} less the plain control's, {MIDDLE_MBPS:g} Mbit/s"
     yield claim("§5.2.2", name, 1, gain, "%")
-    for load in LOADS_MBPS:
+    for load in _LOADS_MBPS:
         for schedule in SCHEDULES:
             for words, slope in (("the best", best(found, load)), ("the mean", MEAN_SLOPE)):
                 name = f"gain of Reno ({schedule}) over {words} constant slope, {slope:g}, {load:g} Mbit/s"
@@ -73,7 +78,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as 
 def section(found: Results, size: Size) -> Section:  # noqa: ARG001 - as the other parts
     """The answer, the table and a picture."""
     rows: list[tuple[str, ...]] = []
-    for load in LOADS_MBPS:
+    for load in _LOADS_MBPS:
         for slope in SLOPES[1:]:
             gain = found.over(constant(load, slope), constant(load, 1.0))
             rows.append((f"{load:g}", f"always {slope:g}", signed(mean_interval(gain), "%"), "", ""))
@@ -111,7 +116,7 @@ def answer(found: Results) -> str:
         -1: "so that prediction loses",
     }
     return (
-        f"At the middle load, {MIDDLE_MBPS:g} Mbit/s, the source's threshold schedule with θ = {THRESHOLD_PEAK} has "
+        f"At the middle load, {MIDDLE_MBPS:g} Mbit/s, the source's threshold schedule with θ = {_THRESHOLD_PEAK} has "
         f"{signed(threshold, '%')} over the best of the slopes that never change ({slope:g}), "
         f"{verdict[sign_of(threshold)]}. The inverse linear schedule has {signed(linear, '%')} over it."
     )

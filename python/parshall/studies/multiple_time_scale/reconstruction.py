@@ -23,7 +23,6 @@ from parshall.studies.multiple_time_scale.contrasts import CONTRASTS, HIGH_MS, L
 from parshall.studies.multiple_time_scale.grid import Results, Size
 from parshall.studies.multiple_time_scale.network import FIRST_SEED, SOURCE
 from parshall.studies.multiple_time_scale.readings import BASE, READINGS, Reading
-from parshall.studies.study import Progress
 
 SIGNS: dict[Verdict, str] = {"reproduced": "+", "undecided": "·", "not_reproduced": "−"}
 """In the table of all claims and readings."""
@@ -74,29 +73,48 @@ def both_halves(differences: NDArray[np.float64]) -> Interval:
     return Interval(float(differences.mean()), min(lows), max(highs), differences.size)
 
 
+def sized(size: Size) -> Size:
+    """How much is simulated of a reading."""
+    return replace(
+        size,
+        duration_s=size.reading_s,
+        seeds=size.reading_seeds,
+        course_s=size.reading_s,
+        rtts_ms=(LOW_MS, HIGH_MS),
+    )
+
+
+def claimed(size: Size) -> list[Contrast]:
+    """The claims that are tried."""
+    return [each for each in CONTRASTS if size.claimed is None or each.artefact in size.claimed]
+
+
+def first_seed(size: Size) -> int:
+    """The second half begins where the other parts begin."""
+    return FIRST_SEED - size.reading_seeds // 2
+
+
+def cases(size: Size) -> grid.Cases:
+    """Every claim's points in every reading."""
+    points = [
+        point
+        for reading in (*tried(size), *crossed(size))
+        for claim in claimed(size)
+        if applies(claim, reading)
+        for point in claim.points(reading, sized(size))
+    ]
+    return grid.cases(points, sized(size), first_seed(size))
+
+
 class Reconstruction:
     """What was found."""
 
-    def __init__(self, size: Size, progress: Progress) -> None:
-        self._size = replace(
-            size,
-            duration_s=size.reading_s,
-            seeds=size.reading_seeds,
-            course_s=size.reading_s,
-            rtts_ms=(LOW_MS, HIGH_MS),
-        )
+    def __init__(self, found: Results, size: Size) -> None:
+        self._found = found
+        self._size = sized(size)
         self._readings = (*tried(size), *crossed(size))
-        claims = [each for each in CONTRASTS if size.claimed is None or each.artefact in size.claimed]
-        self._claims = claims
-        points = [
-            point
-            for reading in self._readings
-            for claim in claims
-            if applies(claim, reading)
-            for point in claim.points(reading, self._size)
-        ]
-        self._first = FIRST_SEED - size.reading_seeds // 2  # the second half begins where the other parts begin
-        self._found: Results = grid.simulated(points, self._size, progress, first_seed=self._first)
+        self._claims = claimed(size)
+        self._first = first_seed(size)
 
     def check(self, claim: Contrast, reading: Reading) -> Check:
         """A claim in a reading, by both halves of the seeds."""

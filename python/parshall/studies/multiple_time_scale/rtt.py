@@ -14,7 +14,7 @@ from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, beyond, curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.published import LARGEST_GAIN
+from parshall.studies.multiple_time_scale.network import PAPER
 from parshall.studies.multiple_time_scale.readings import BASE, BLIND, MEAN_SLOPE
 
 
@@ -45,7 +45,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     yield single_run(
         "fig9",
         f"gain of TCP Rate at {far} ms",
-        LARGEST_GAIN,
+        PAPER["largest_gain"],
         found.gain(steered("tcp_rate", far)),
         tolerance=0.02,  # read off the plot, for the text says "up to 45 %"
         note=signed(mean_interval(found.gain(steered("tcp_rate", far))), "%"),

@@ -19,9 +19,9 @@ the destination's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,18 +30,20 @@ from parshall.report.document import Section, Table
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale import grid
+from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, signed
-from parshall.studies.multiple_time_scale.grid import Point, Results, Size
+from parshall.studies.multiple_time_scale.grid import Point, Size
+from parshall.studies.multiple_time_scale.measure import Measured
 from parshall.studies.multiple_time_scale.network import (
     BASE_RTT_MS,
     FIRST_SEED,
     HEADER_BYTES,
     INTERVAL_S,
     PACKET_BYTES,
+    PAPER,
 )
-from parshall.studies.multiple_time_scale.published import LEARNING_S, SHORT_GAINS
 from parshall.studies.multiple_time_scale.readings import BASE, BLIND, LEVELS
-from parshall.studies.study import Progress
+from parshall.studies.study import Case
 
 START_S = 30.0
 """When the connections start: the clients are in full swing."""
@@ -96,13 +98,13 @@ def prior(series: list[NDArray[np.float64]]) -> Prior:
 def case(size: Size, name: str, known: Prior) -> Point:
     """The steered connection of a case."""
     fixed = (("quantiser", "fixed_range"), ("peak", known.peak))
-    own = (("prior", known.counts),) if name == "I" else (("learning", f"{LEARNING_S[name]} s"),)
+    own = (("prior", known.counts),) if name == "I" else (("learning", f"{PAPER['learning_s'][name]} s"),)
     return replace(plain(size), parameters=(*STEERED, *fixed, *own))
 
 
 def plain(size: Size) -> Point:
     """The connection without steering: long enough for all cases."""
-    duration_s = START_S + max(LEARNING_S.values()) + max(size.short_s) + 2 * INTERVAL_S
+    duration_s = START_S + max(PAPER["learning_s"].values()) + max(size.short_s) + 2 * INTERVAL_S
     start = (("start", f"{START_S:g} s"),)
     return BASE.point("reno", series=True, duration_s=duration_s, tcp=start)
 
@@ -128,49 +130,61 @@ def points(size: Size) -> Iterator[Point]:
             yield from (one_after_another(rtt_ms, shared=each), few(size, rtt_ms, shared=each))
 
 
-def simulated(found: Results, size: Size, progress: Progress) -> tuple[Results, Prior]:
-    """The cases, whose table comes first."""
-    progress("table of Case I")
-    seeds = partial(replace, size, seeds=5)
-    trained = grid.simulated([training(size)], seeds(), progress, first_seed=FIRST_SEED + size.seeds)
+def cases(size: Size, backgrounds: grid.Cases) -> grid.Cases:
+    """The cases, whose table comes first; `backgrounds` has those of the points."""
+    trained = grid.cases([training(size)], replace(size, seeds=5), FIRST_SEED + size.seeds)
+    table = Case("table of Case I", known, (tuple(trained[training(size), number] for number in range(5)),))
+    made: grid.Cases = {("table", None): table}
+    for name in PAPER["learning_s"]:
+        for number in range(size.seeds):
+            arguments = (size, name, table, backgrounds[plain(size).key, number])
+            made[name, number] = Case(f"Case {name}", _in_case, arguments)
+    return made
+
+
+def known(trained: Sequence[Measured]) -> Prior:
+    """The table that connections make after their first tenth."""
     payload = PACKET_BYTES - HEADER_BYTES
-    series = [np.diff(each.delivered) / payload for each in trained.found[training(size)]]
-    known = prior([row[row.size // 10 :] for row in series])
-    made = grid.simulated((case(size, name, known) for name in LEARNING_S), size, progress, found.backgrounds)
-    return made, known
+    series = [np.diff(each.delivered) / payload for each in trained]
+    return prior([row[row.size // 10 :] for row in series])
 
 
-def _delivered(results: Results, point: Point, learning_s: float, duration_s: float) -> NDArray[np.float64]:
+def _in_case(size: Size, name: str, table: Prior, normalised: Normalised) -> Measured:
+    return grid.on_background(case(size, name, table), normalised, size.duration_s)
+
+
+def _delivered(runs: Sequence[Measured], learning_s: float, duration_s: float) -> NDArray[np.float64]:
     """Payload delivered in the time that counts, by seed."""
     first = round((START_S + learning_s) / INTERVAL_S)
     last = first + round(duration_s / INTERVAL_S)
-    return np.array([each.delivered[last] - each.delivered[first] for each in results.found[point]])
+    return np.array([each.delivered[last] - each.delivered[first] for each in runs])
 
 
 class ShortConnections:
     """What was found."""
 
-    def __init__(self, found: Results, size: Size, progress: Progress) -> None:
-        self._found = found
+    def __init__(self, answers: Mapping[tuple[Any, Any], Any], size: Size) -> None:
+        self._found = grid.results(answers)
         self._size = size
-        self._cases, self._known = simulated(found, size, progress)
+        self._known: Prior = answers["table", None]
+        self._cases = {name: [answers[name, number] for number in range(size.seeds)] for name in PAPER["learning_s"]}
 
     def gain(self, name: str, duration_s: float) -> NDArray[np.float64]:
         """Of a case at a duration, by seed."""
-        learning_s = LEARNING_S[name]
-        without = _delivered(self._found, plain(self._size), learning_s, duration_s)
-        with_it = _delivered(self._cases, case(self._size, name, self._known), learning_s, duration_s)
+        learning_s = PAPER["learning_s"][name]
+        without = _delivered(self._found.found[plain(self._size)], learning_s, duration_s)
+        with_it = _delivered(self._cases[name], learning_s, duration_s)
         return np.asarray((with_it - without) / without, dtype=np.float64)
 
     def checks(self) -> Iterator[Check]:
         """Table II and its order; sharing."""
         size = self._size
-        gains = {(name, each): self.gain(name, each) for name in LEARNING_S for each in size.short_s}
+        gains = {(name, each): self.gain(name, each) for name in PAPER["learning_s"] for each in size.short_s}
         for (name, duration_s), values in gains.items():
             yield single_run(
                 "table2",
                 f"gain of Case {name}, {duration_s} s",
-                SHORT_GAINS[name][grid.SIZES["paper"].short_s.index(duration_s)],
+                PAPER["short_gains"][name][grid.SIZES["paper"].short_s.index(duration_s)],
                 values,
                 tolerance=0.0005,  # half a unit of the last digit
                 note=signed(mean_interval(values), "%"),
@@ -252,11 +266,14 @@ class ShortConnections:
                 f"Case {name}",
                 *(signed(mean_interval(self.gain(name, each)), "%") for each in self._size.short_s),
             )
-            for name in LEARNING_S
+            for name in PAPER["learning_s"]
         ]
         published = [
-            (f"Case {name}, published", *(f"{value:+.1%}" for value in SHORT_GAINS[name][: len(self._size.short_s)]))
-            for name in LEARNING_S
+            (
+                f"Case {name}, published",
+                *(f"{value:+.1%}" for value in PAPER["short_gains"][name][: len(self._size.short_s)]),
+            )
+            for name in PAPER["learning_s"]
         ]
         header = ("", *(f"{each} s" for each in self._size.short_s))
         return Section(

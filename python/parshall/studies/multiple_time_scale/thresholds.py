@@ -24,9 +24,11 @@ from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import NAMES, curve
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import BASE_RTT_MS
-from parshall.studies.multiple_time_scale.published import LOADS_MBPS, THRESHOLD_PEAK
+from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE
+
+_THRESHOLD_PEAK = PAPER["threshold_peak"]
+_LOADS_MBPS = PAPER["loads_mbps"]
 
 FIGURES = (("fig6", "reno", ("congestion_avoidance",)), ("fig7", "tcp_rate", ("congestion_avoidance", "both")))
 """Artefact, control, and which couplings are drawn against the threshold."""
@@ -54,7 +56,7 @@ def slow_start(control: str, load: float) -> Point:
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     for _, control, couplings in FIGURES:
-        for load in LOADS_MBPS:
+        for load in _LOADS_MBPS:
             yield steered(control, load, 0)
             for coupling in couplings:
                 yield from (steered(control, load, each, coupling) for each in size.thresholds)
@@ -120,7 +122,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     yield Check(
         "fig6",
         "best threshold of Reno at 5 Mbit/s",
-        float(THRESHOLD_PEAK),
+        float(_THRESHOLD_PEAK),
         float(best),
         low,
         high,

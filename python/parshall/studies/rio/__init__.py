@@ -1,8 +1,8 @@
 """The study of RIO routers (Malouch & Liu, INRIA RR-4469, 2002).
 
-| module | what |
+| file | what |
 | --- | --- |
-| `published` | what the source prints |
+| `published.toml` | what the source prints |
 | `analytic` | Tables 1 to 3 and section 5 by the model |
 | `network`, `simulated` | the source's network in the simulator |
 | `configurations` | what the simulator's settings move, and Fig. 6 simulated |
@@ -13,35 +13,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from typing import Any
 
 from parshall.design.simulated import Setting
 from parshall.studies.rio import analytic, beyond, comparison, configurations, errors, queue, simulated
-from parshall.studies.study import Findings
+from parshall.studies.study import Case, Findings, Part, Scale
+from parshall.studies.study import simulated as case_of
 
-COMPARED = {
+COMPARED: Mapping[Scale, tuple[int, Setting]] = {
     "quick": (24, Setting(150, 30, 2, recovery="sack")),
     "paper": (200, Setting(330, 30, 4, recovery="sack")),
 }
 """Random networks, and how long each is simulated."""
-SETTINGS = {
+SETTINGS: Mapping[Scale, Setting] = {
     "quick": Setting(90, 30, 2, recovery="sack"),
     "paper": Setting(330, 30, 10, recovery="sack"),
 }
 
 
-def run(scale: str, progress: Callable[[str], None]) -> Findings:
-    """Regenerate the source's tables and figures, and go beyond them."""
-    measured = simulated.measure(scale, progress)
-    progress("solving the source's tables and figures")
-    parts = [analytic.tables(dict(measured.tables)), configurations.section(measured), queue.section(queue.record())]
-    parts += [analytic.throughput(), analytic.delay(), analytic.losses()]
-    cases, setting = COMPARED[scale]
-    parts.append(errors.section(comparison.compare(cases, setting, progress), setting))
-    progress("many sessions, several routers, UDP, over-booking")
-    more, sections = beyond.all_of(SETTINGS[scale])
-    checks = [*measured.checks, *(check for found, _ in parts for check in found), *more]
-    return Findings(checks, [*(section for _, section in parts), *sections])
+def _section_4(answers: Mapping[Any, Any], _: Scale) -> Findings:
+    found = simulated.together(answers)
+    parts = (analytic.tables(found.tables), configurations.section(found))
+    return Findings(
+        [*simulated.checks(found), *(check for part in parts for check in part.checks)],
+        [section for part in parts for section in part.sections],
+    )
 
 
-__all__ = ["run"]
+def _networks(scale: Scale) -> Mapping[int, Case]:
+    count, setting = COMPARED[scale]
+    return {
+        number: Case(f"random network {number + 1}", comparison.compared, (sessions, router, setting))
+        for number, (sessions, router) in enumerate(comparison.networks(count))
+    }
+
+
+def _bookings(scale: Scale) -> Mapping[float, Case]:
+    words = "{:g} of the capacity booked"
+    return {booked: Case(words.format(booked), beyond.booking, (booked, SETTINGS[scale])) for booked in beyond.BOOKED}
+
+
+PARTS = (
+    Part("section 4", simulated.cases, _section_4, priority=1),
+    Part(
+        "figure 5",
+        lambda _: {"queue": case_of("figure 5", queue.scenario(), queue.record)},
+        lambda answers, _: queue.section(answers["queue"]),
+    ),
+    Part.of("figures 6 and 7", analytic.throughput),
+    Part.of("figures 8 and 9", analytic.delay),
+    Part.of("figures 10 to 13", analytic.losses),
+    Part(
+        "random networks",
+        _networks,
+        lambda answers, scale: errors.section(list(answers.values()), COMPARED[scale][1]),
+        priority=2,
+    ),
+    Part.of("many sessions", beyond.many),
+    Part.of("several routers", beyond.several),
+    Part.of("UDP", beyond.udp),
+    Part("over-booking", _bookings, lambda answers, _: beyond.overbooked(answers)),
+)

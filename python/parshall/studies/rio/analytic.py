@@ -7,7 +7,7 @@ says of it holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +18,17 @@ from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
 from parshall.studies.check import Check
-from parshall.studies.rio.network import PROPAGATION_S, Curves
-from parshall.studies.rio.published import (
-    ANALYTIC,
-    LEAST_OUT_PROBABILITY,
-    REACHING,
-    READ_OFF_PER_S,
-    TABLE_ACCESS_DELAY_S,
-)
+from parshall.studies.rio.network import PAPER, PROPAGATION_S, Curves
 from parshall.studies.rio.simulated import LONG_RTTS_S, RESERVED_PER_S, ROUTERS, SLA_P_IN, Measured
+from parshall.studies.study import Findings
 
 CAPACITY_PER_S = 6000.0
 _TOLERANCES = {"T": 0.001, "T_in": 0.01, "p_in": 0.01, "p_out": 0.01, "q": 0.01}
-_HALF_DIGIT = {"T": 0.005, "T_in": 0.005, "p_in": 0.5e-6, "p_out": 0.5e-6, "q": 0.005}
 _FULL = (20.0, 100.0, 20.0, 100.0)
 
+TABLE_ACCESS_DELAY_S = PAPER.number("table_access_delay")
+LEAST_OUT_PROBABILITY = PAPER.number("least_out_probability")
+READ_OFF_PER_S = PAPER.resolution("reservation")
 _SLACK_PER_S = (READ_OFF_PER_S, 0.0, -READ_OFF_PER_S)
 READ_OFF = (
     f"a rate within {READ_OFF_PER_S:g} of 40 looks like 40 on the figure: the interval says how many may be counted"
@@ -82,16 +78,16 @@ def quantities(found: FixedPoint) -> dict[str, float]:
     return {name: float(field[..., 0]) for name, field in fields.items()}
 
 
-def tables(simulated: dict[str, Measured]) -> tuple[list[Check], Section]:
+def tables(simulated: Mapping[str, Measured]) -> Findings:
     """Tables 1 to 3, all columns."""
     checks, shown = [], []
     with_delay = sessions(access_delay_s=TABLE_ACCESS_DELAY_S)
-    for table, printed in ANALYTIC.items():
+    for table, printed in PAPER.group("analytic").items():
         ours = quantities(fixed_point(with_delay, router(ROUTERS[table])))
         literal = quantities(fixed_point(with_delay, router(ROUTERS[table]), formulas=PRINTED))
         rows = []
         for name, value in printed.items():
-            tolerance = _TOLERANCES[name] * value + _HALF_DIGIT[name]
+            tolerance = _TOLERANCES[name] * value + PAPER.resolution(f"analytic.{table}")[name]
             note = f"{ours[name] / value - 1:+.2%}; with 16 ms of access delay"
             checks.append(Check(table, f"{name} of the model", value, ours[name], None, None, tolerance, note))
             seen = simulated[table].intervals[name]
@@ -114,10 +110,10 @@ def tables(simulated: dict[str, Measured]) -> tuple[list[Check], Section]:
         "T_in. With both, all values come within 0.2 % of the printed ones; with the formulas taken literally "
         "T_in is 0.5 % off.",
     )
-    return checks, Section("Section 4: validation", prose, tables=shown)
+    return Findings(checks, [Section("Section 4: validation", prose, tables=shown)])
 
 
-def throughput() -> tuple[list[Check], Section]:
+def throughput() -> Findings:
     """Figs 6 and 7."""
     five = sessions(LONG_RTTS_S)
     probabilities = np.geomspace(0.02, 1.0, 40)
@@ -125,7 +121,7 @@ def throughput() -> tuple[list[Check], Section]:
     checks: list[Check] = []
     marks: list[Line] = []
     rtts_ms = 1000 * np.asarray(five.rtt_s)
-    for number, (probability, published) in enumerate(REACHING.items()):
+    for number, (probability, published) in enumerate(PAPER.by("reaching").items()):
         for formulas, words in READINGS:
             found = fixed_point(five, overlapped(0.01, probability), formulas=formulas)
             long_per_s = found.session_per_s[-5:]
@@ -159,10 +155,10 @@ def throughput() -> tuple[list[Check], Section]:
         "four reach it as far as a figure can show: the fourth has 39.97 packets/s of 40 (39.996 with the formulas as "
         "printed). No access delay is added here.",
     )
-    return checks, Section("Section 5.1: throughput", prose, figures=figures)
+    return Findings(checks, [Section("Section 5.1: throughput", prose, figures=figures)])
 
 
-def delay() -> tuple[list[Check], Section]:
+def delay() -> Findings:
     """Figs 8 and 9."""
     inside, outside = np.linspace(0.0, 1.0, 21), np.linspace(0.01, 1.0, 25)
     queue = fixed_point(sessions(), overlapped(inside[:, None], outside)).queue_packets[..., 0]
@@ -206,17 +202,20 @@ def delay() -> tuple[list[Check], Section]:
         "the better the link is used, which is against the long sessions of section 5.1. Tail drop for in-packets "
         "(p_in^max = 0, or min_in = max_in) costs nothing.",
     )
-    return checks, Section("Section 5.2: delay", prose, figures=figures)
+    return Findings(checks, [Section("Section 5.2: delay", prose, figures=figures)])
 
 
-def losses() -> tuple[list[Check], Section]:
+def losses() -> Findings:
     """Figs 10 to 13."""
     checks = []
     for formulas, words in READINGS:
         least = least_out(SLA_P_IN, formulas)
         note = f"{least / LEAST_OUT_PROBABILITY - 1:+.1%}; the printed value has two decimals of a per cent"
         quantity = "least p_out^max for p_in <= 0.006 at p_in^max = 0"
-        checks.append(Check("fig10", quantity, LEAST_OUT_PROBABILITY, least, None, None, 0.0005, note, reading=words))
+        tolerance = PAPER.resolution("least_out_probability")
+        checks.append(
+            Check("fig10", quantity, LEAST_OUT_PROBABILITY, least, None, None, tolerance, note, reading=words)
+        )
     inside, outside = np.linspace(0.0, 1.0, 21), np.linspace(0.0025, 1.0, 41)
     loss = fixed_point(sessions(), overlapped(inside[:, None], outside)).loss_in[..., 0]
     low, high = float(loss[0, -1]), float(loss[-1, 0])
@@ -264,7 +263,7 @@ def losses() -> tuple[list[Check], Section]:
         "bounds of Fig. 12 whatever the probabilities; between them, the regions' edges (Fig. 11) start at "
         "p_in^max = 0, where the link is used best.",
     )
-    return checks, Section("Section 5.3: drop probability", prose, figures=figures)
+    return Findings(checks, [Section("Section 5.3: drop probability", prose, figures=figures)])
 
 
 def least_out(bound: float, formulas: Formulas = TABLES) -> float:

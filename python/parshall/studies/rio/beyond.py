@@ -5,7 +5,7 @@ The source announces these as extensions, and has no values; the checks are of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from parshall.design.simulated import Setting, simulate
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
-from parshall.stats.confidence import mean_interval
+from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check
 from parshall.studies.rio.analytic import CAPACITY_PER_S, overlapped, sessions
+from parshall.studies.study import Findings
 
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000)
 BOOKED = (0.6, 0.8, 1.0, 1.2, 1.4)
@@ -25,7 +26,7 @@ TRANSFERS_SHARE = 0.1
 TRANSFER_PACKETS = 20
 
 
-def many() -> tuple[list[Check], Section]:
+def many() -> Findings:
     """N = 10 to 10,000 sessions, 60 packets/s of capacity each."""
     rows, checks = [], []
     for count in COUNTS:
@@ -49,10 +50,12 @@ def many() -> tuple[list[Check], Section]:
         "thresholds as in section 4.1. The queue's share of the round trip vanishes with the number of sessions, and "
         "the losses tend to a limit.",
     )
-    return checks, Section("More sessions", prose, tables=[Table("", header, rows, numbers=(0, 1, 2, 3, 4, 5))])
+    return Findings(
+        checks, [Section("More sessions", prose, tables=[Table("", header, rows, numbers=(0, 1, 2, 3, 4, 5))])]
+    )
 
 
-def several() -> tuple[list[Check], Section]:
+def several() -> Findings:
     """One session across 1 to 5 routers, each with forty sessions of its own."""
     checks, lengths, rates, worst = [], range(1, 6), [], []
     router = Router(2400.0, 20, 100, 0.01, 20, 100, 0.06)
@@ -77,12 +80,11 @@ def several() -> tuple[list[Check], Section]:
         "falls below what its token bucket reserves: marking protects in-packets, not the rate of a session whose "
         "out-packets are lost.",
     )
-    return checks, Section(
-        "Several routers", prose, figures=[Drawn("routers", "Across several routers", Plot([panel], "By the model."))]
-    )
+    figure = Drawn("routers", "Across several routers", Plot([panel], "By the model."))
+    return Findings(checks, [Section("Several routers", prose, figures=[figure])])
 
 
-def udp() -> tuple[list[Check], Section]:
+def udp() -> Findings:
     """Section 4.1's sessions beside UDP without a reservation."""
     shares = np.linspace(0.0, 1.0, 21)
     load = Datagrams(0.0, CAPACITY_PER_S * shares[:, None])
@@ -99,32 +101,37 @@ def udp() -> tuple[list[Check], Section]:
     prose = (
         "UDP sends out-packets at a constant rate whatever is lost. The sessions reserve two thirds of the capacity.",
     )
-    return checks, Section(
-        "UDP beside TCP", prose, figures=[Drawn("udp", "Reservations beside UDP", Plot([panel], "By the model."))]
-    )
+    figure = Drawn("udp", "Reservations beside UDP", Plot([panel], "By the model."))
+    return Findings(checks, [Section("UDP beside TCP", prose, figures=[figure])])
 
 
-def overbooked(setting: Setting) -> tuple[list[Check], Section]:
-    """Reservations above the capacity, with short transfers beside them: simulated."""
+def booking(booked: float, setting: Setting) -> tuple[float, Interval]:
+    """The share of sessions at their reservation where so much of the capacity is booked: model, and simulation."""
     capacity, count = 3000.0, 50
     router = Router(capacity, 40, 80, 0.01, 10, 60, 0.3)
-    model, seen, checks = [], [], []
-    for booked in BOOKED:
-        reserved = booked * capacity / count
-        given = Sessions(
-            np.linspace(0.05, 0.2, count),
-            reserved,
-            20,
-            access_per_s=3 * capacity / count,
-            access_delay_s=count / (3 * capacity),
-        )
-        beside = Datagrams(0.0, TRANSFERS_SHARE * capacity)
-        model.append(np.mean(fixed_point(given, router, datagrams=beside).session_per_s >= reserved))
-        measured = simulate(given, router, setting, others=[_transfers(capacity)])
-        seen.append(mean_interval(np.mean(measured.session_per_s >= reserved, axis=1)))
+    reserved = booked * capacity / count
+    given = Sessions(
+        np.linspace(0.05, 0.2, count),
+        reserved,
+        20,
+        access_per_s=3 * capacity / count,
+        access_delay_s=count / (3 * capacity),
+    )
+    beside = Datagrams(0.0, TRANSFERS_SHARE * capacity)
+    model = float(np.mean(fixed_point(given, router, datagrams=beside).session_per_s >= reserved))
+    measured = simulate(given, router, setting, others=[_transfers(capacity)])
+    return model, mean_interval(np.mean(measured.session_per_s >= reserved, axis=1))
+
+
+def overbooked(answers: Mapping[float, tuple[float, Interval]]) -> Findings:
+    """Reservations above the capacity, with short transfers beside them: the answers of `booking`."""
+    model = [each for each, _ in answers.values()]
+    seen = [each for _, each in answers.values()]
+    checks = []
+    for booked, (by_model, found) in answers.items():
         quantity = f"sessions at their reservation with {booked:g} of the capacity booked, simulated"
-        low, high = seen[-1].low, seen[-1].high
-        checks.append(Check("overbooking", quantity, None, seen[-1].mean, low, high, 0, f"model: {model[-1]:.2f}"))
+        note = f"model: {by_model:.2f}"
+        checks.append(Check("overbooking", quantity, None, found.mean, found.low, found.high, 0, note))
     marks: list[Line | Points | Guide] = [
         Line(BOOKED, 100 * np.array(model), "model"),
         Points(BOOKED, [100 * each.mean for each in seen], "simulated", Style(1, 1)),
@@ -143,7 +150,7 @@ def overbooked(setting: Setting) -> tuple[list[Check], Section]:
         "datagrams of the same load.",
     )
     figure = Drawn("overbooking", "Over-booking beside short transfers", Plot([panel], "Model and simulation."))
-    return checks, Section("Short transfers and over-booking", prose, figures=[figure])
+    return Findings(checks, [Section("Short transfers and over-booking", prose, figures=[figure])])
 
 
 def _transfers(capacity_per_s: float) -> dict[str, object]:
@@ -156,9 +163,3 @@ def _transfers(capacity_per_s: float) -> dict[str, object]:
         "congestion_control": "reno",
         "workload": {"name": "open_loop", "arrivals_per_s": arrivals, "size": size},
     }
-
-
-def all_of(setting: Setting) -> tuple[list[Check], Sequence[Section]]:
-    """Everything of this file."""
-    parts = [many(), several(), udp(), overbooked(setting)]
-    return [check for checks, _ in parts for check in checks], [section for _, section in parts]

@@ -34,7 +34,7 @@ switched gateways, Internetworking: Research and Experience 3(3), 1992.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,17 +124,8 @@ def networks(count: int, seed: int = 20020501) -> list[tuple[Sessions, Router]]:
     return made
 
 
-def compare(count: int, setting: Setting, progress: Callable[[str], None]) -> list[Case]:
-    """Solve and simulate random networks; it takes two repetitions and more to tell noise from errors."""
-    cases = []
-    for number, (sessions, router) in enumerate(networks(count)):
-        if number % 20 == 0:
-            progress(f"model and simulator on random networks, {number} of {count}")
-        cases.append(_case(sessions, router, setting))
-    return cases
-
-
-def _case(sessions: Sessions, router: Router, setting: Setting) -> Case:
+def compared(sessions: Sessions, router: Router, setting: Setting) -> Case:
+    """Solve and simulate a network; it takes two repetitions and more to tell noise from errors."""
     seen = simulate(sessions, router, setting)
     rates, repetitions = seen.session_per_s.mean(axis=0), seen.session_per_s.shape[0]
     noise = seen.session_per_s.std(axis=0, ddof=1) / np.sqrt(repetitions) / rates

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from parshall.report.document import Section, Table
 from parshall.studies.check import Check
 from parshall.studies.rio.simulated import PUBLISHED, TOLERANCES, Measured, Simulated
+from parshall.studies.study import Findings
 
 _SHOWN = (
     ("table1", "p_in"),
@@ -20,7 +21,7 @@ _SHOWN = (
 DEFAULT = "ns-2 before May 2001"
 
 
-def section(measured: Simulated) -> tuple[list[Check], Section]:
+def section(measured: Simulated) -> Findings:
     """Differences from the printed simulation columns by configuration, and the long sessions of Fig. 6."""
     rows = [_row(DEFAULT, measured.tables)]
     rows += [_row(name, tables) for name, tables in measured.variants.items()]
@@ -55,7 +56,7 @@ def section(measured: Simulated) -> tuple[list[Check], Section]:
         "1 s; with NewReno one, with SACK two. Most do better than at 0.06, as the source says, and all of the "
         "hundred others reach their reservation at both.",
     )
-    return checks, Section("Section 4: the simulator's configuration", prose, tables=tables)
+    return Findings(checks, [Section("Section 4: the simulator's configuration", prose, tables=tables)])
 
 
 def within(tables: Mapping[str, Measured]) -> int:

@@ -11,6 +11,7 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Guide, Panel, Plot, Points, Style
 from parshall.studies.check import Check
 from parshall.studies.rio.comparison import Case, quantiles
+from parshall.studies.study import Findings
 
 WORDS = {
     "load": "the total load",
@@ -26,7 +27,7 @@ _SMALL_BUFFER = 0.03
 _SWINGING = 1.2
 
 
-def section(cases: Sequence[Case], setting: Setting) -> tuple[list[Check], Section]:
+def section(cases: Sequence[Case], setting: Setting) -> Findings:
     """Checks, all beyond the source, and the section."""
     checks: list[Check] = []
     rows: list[tuple[str, ...]] = []
@@ -48,7 +49,9 @@ def section(cases: Sequence[Case], setting: Setting) -> tuple[list[Check], Secti
     if outside := [case for case in cases if case.out_of_range]:
         tables.append(_outside(outside))
     figures = [_by_buffer(within), _by_window(within)]
-    return checks, Section("Model against simulator", _prose(cases, within, setting), tables=tables, figures=figures)
+    return Findings(
+        checks, [Section("Model against simulator", _prose(cases, within, setting), tables=tables, figures=figures)]
+    )
 
 
 def _goal(name: str, label: str) -> str:

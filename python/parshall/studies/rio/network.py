@@ -30,7 +30,9 @@ from typing import Any
 
 from parshall.scenario import Scenario
 from parshall.studies import ns2
+from parshall.studies.published import printed_in
 
+PAPER = printed_in(__package__)
 PACKET_BYTES = 1000
 ACK_BYTES = 40
 CAPACITY_BPS = 48_000_000
@@ -65,7 +67,7 @@ class Parameters:
     rtts_s: tuple[float, ...] = PROPAGATION_S
     capacity_bps: int = CAPACITY_BPS
     access_bps: int = ACCESS_BPS
-    reserved_per_s: float = 40
+    reserved_per_s: float = PAPER["reservation"]
     burst_packets: int = 20
     window_limit_packets: int | None = ns2.WINDOW
 

@@ -18,12 +18,13 @@ from parshall.models.diffserv import fixed_point, router_state
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
-from parshall.runs import run
+from parshall.runs import Run
+from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.rio import network
-from parshall.studies.rio.analytic import router, sessions
-from parshall.studies.rio.published import TABLE_ACCESS_DELAY_S
+from parshall.studies.rio.analytic import TABLE_ACCESS_DELAY_S, router, sessions
 from parshall.studies.rio.simulated import ROUTERS
+from parshall.studies.study import Findings
 
 SHOWN_S = 20.0
 _DURATION_S = 300.0
@@ -41,11 +42,15 @@ class Recorded:
     utilisation: float
 
 
-def record() -> Recorded:
+def scenario() -> Scenario:
     """Five minutes of the fully overlapped network."""
     parameters = network.Parameters(network.FULLY_OVERLAPPED)
-    scenario = network.scenario(parameters, duration_s=_DURATION_S, warm_up_s=_WARM_UP_S, repetitions=1)
-    made = run(scenario.with_values({"probes.link_samples": _BIN}))
+    made = network.scenario(parameters, duration_s=_DURATION_S, warm_up_s=_WARM_UP_S, repetitions=1)
+    return made.with_values({"probes.link_samples": _BIN})
+
+
+def record(made: Run) -> Recorded:
+    """Its queue."""
     if made.link_samples is None:
         raise RuntimeError("the run recorded no link samples although it was asked to")
     samples = made.link_samples.sort("time_s").filter(pl.col("time_s") >= _WARM_UP_S)
@@ -60,7 +65,7 @@ def record() -> Recorded:
     )
 
 
-def section(recorded: Recorded) -> tuple[list[Check], Section]:
+def section(recorded: Recorded) -> Findings:
     """The checks, and the section."""
     found = fixed_point(sessions(access_delay_s=TABLE_ACCESS_DELAY_S), router(ROUTERS["table1"]))
     state = router_state(router(ROUTERS["table1"]), found.load_in_per_s[0], found.load_out_per_s[0])
@@ -96,4 +101,4 @@ def section(recorded: Recorded) -> tuple[list[Check], Section]:
         f"{100 * recorded.utilisation:.1f} %). The model's distribution has {100 * pi[:low].sum():.0f} % there. The "
         "oscillation is of a few round trips: sessions that lose packets together.",
     )
-    return checks, Section("Section 4.1: queue length", prose, figures=figures)
+    return Findings(checks, [Section("Section 4.1: queue length", prose, figures=figures)])

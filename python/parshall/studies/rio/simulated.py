@@ -1,6 +1,6 @@
 """The source's simulation columns, and what simulations say of its section 5.
 
-`measure` simulates the three routers of section 4 and compares with the columns "Simulation" of Tables 1 to 3, then
+The three routers of section 4 are simulated and compared with the columns "Simulation" of Tables 1 to 3, then
 two points of section 5, where the source has its model alone. Every value is a mean over repetitions with its 95 %
 confidence interval. T and T_in are the loads offered to the router; q is the number in the system.
 
@@ -15,26 +15,22 @@ low. The page shows all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from parshall.runs import Run
-from parshall.runs import run as execute
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import ns2
 from parshall.studies.check import Check
 from parshall.studies.rio import network
-from parshall.studies.rio.network import PACKET_BYTES, PROPAGATION_S, Curves, Parameters
-from parshall.studies.rio.published import REACHING
+from parshall.studies.rio.network import PACKET_BYTES, PAPER, PROPAGATION_S, Curves, Parameters
+from parshall.studies.study import Case, Scale
+from parshall.studies.study import simulated as case_of
 
-PUBLISHED: Mapping[str, Mapping[str, float]] = {
-    "table1": {"T": 5810.57, "T_in": 3707.57, "p_in": 0.003260, "p_out": 0.015937, "q": 31.18},
-    "table2": {"T": 5648.91, "T_in": 3617.91, "p_in": 0.000001, "p_out": 0.023314, "q": 17.63},
-    "table3": {"T": 5798.03, "T_in": 3711.03, "p_in": 0.002477, "p_out": 0.017428, "q": 32.69},
-}
+PUBLISHED: Mapping[str, Mapping[str, float]] = PAPER.group("simulated")
 """Tables 1 to 3 of Malouch & Liu, columns "Simulation"."""
 
 ROUTERS: Mapping[str, Curves] = {
@@ -43,8 +39,6 @@ ROUTERS: Mapping[str, Curves] = {
     "table3": network.PARTIALLY_OVERLAPPED,
 }
 TOLERANCES = {"T": 0.02, "T_in": 0.04, "p_in": 0.15, "p_out": 0.10, "q": 0.06}
-LAST_DIGIT = {"p_in": 0.5e-6, "p_out": 0.5e-6, "T": 0.005, "T_in": 0.005, "q": 0.005}
-"""Half a unit of the last printed digit."""
 
 NAMES = {
     "T": "T simulated, packets/s",
@@ -55,24 +49,20 @@ NAMES = {
 }
 
 LONG_RTTS_S = (0.4, 0.5, 0.6, 0.7, 0.8)
-RESERVED_PER_S = 40.0
-SLA_P_IN = 0.006
-SLA_OUT_PROBABILITY = 0.0249
-"""Section 5.3: the least p_out^max that keeps p_in below 0.006 with p_in^max = 0."""
-
-Progress = Callable[[str], None]
+RESERVED_PER_S = PAPER.number("reservation")
+SLA_P_IN = PAPER.number("sla_in_loss")
 
 
 @dataclass(frozen=True)
-class Scale:
+class Size:
     """How much is simulated."""
 
     duration_s: float
     repetitions: int
 
 
-SCALES: Mapping[str, Scale] = {"quick": Scale(120, 3), "paper": Scale(1800, 10)}
-VARIANT_SCALES: Mapping[str, Scale] = {"quick": Scale(60, 2), "paper": Scale(300, 4)}
+SIZES: Mapping[Scale, Size] = {"quick": Size(120, 3), "paper": Size(1800, 10)}
+VARIANT_SIZES: Mapping[Scale, Size] = {"quick": Size(60, 2), "paper": Size(300, 4)}
 
 
 @dataclass(frozen=True)
@@ -105,7 +95,6 @@ class LongSessions:
 class Simulated:
     """All that was simulated."""
 
-    checks: Sequence[Check]
     tables: Mapping[str, Measured]
     long_sessions: Sequence[LongSessions]
     sla: Measured
@@ -125,51 +114,53 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def rows(scale: str, progress: Progress) -> list[Check]:
-    """The checks of `measure`."""
-    return list(measure(scale, progress).checks)
-
-
-def measure(scale: str, progress: Progress) -> Simulated:
-    """Simulate the networks of sections 4 and 5.
-
-    Parameters
-    ----------
-    scale
-        ``quick``, or ``paper``: 30 minutes, 10 times, as published.
-    progress
-        Told what is being simulated.
-    """
-    size = SCALES[scale]
-    tables = {}
-    for table, curves in ROUTERS.items():
-        progress(f"simulating {table}'s router")
-        tables[table] = router(Parameters(curves), size)
-    checks = [check for table, measured in tables.items() for check in compared(table, measured)]
-    found = []
-    for out_probability, by_model in REACHING.items():
-        progress(f"simulating sessions with long RTTs at p_out^max = {out_probability:g}")
-        found.append(long_sessions(out_probability, size))
-        checks.append(_reaching(found[-1], by_model))
-    progress("simulating the least p_out^max for p_in below 0.006")
-    tail_drop = replace(network.FULLY_OVERLAPPED, in_probability=0.0, out_probability=SLA_OUT_PROBABILITY)
-    sla = router(Parameters(tail_drop), size)
-    checks.append(_sla(sla))
-    progress("simulating other configurations")
-    return Simulated(checks, tables, found, sla, variants(VARIANT_SCALES[scale]))
-
-
-def variants(size: Scale) -> Mapping[str, Mapping[str, Measured]]:
-    """The three routers with each configuration of `VARIANTS`."""
-    return {
-        name: {table: router(Parameters(curves), size, **tcp) for table, curves in ROUTERS.items()}
-        for name, tcp in VARIANTS.items()
+def cases(scale: Scale) -> dict[tuple[Any, ...], Case]:
+    """The networks of sections 4 and 5; ``paper``: 30 minutes, 10 times, as published."""
+    size = SIZES[scale]
+    found: dict[tuple[Any, ...], Case] = {
+        ("tables", table): router(Parameters(curves), size, words=f"{table}'s router")
+        for table, curves in ROUTERS.items()
     }
+    for out_probability in PAPER.by("reaching"):
+        found["long", out_probability] = long_sessions(out_probability, size)
+    tail_drop = replace(
+        network.FULLY_OVERLAPPED, in_probability=0.0, out_probability=PAPER.number("least_out_probability")
+    )
+    found["sla",] = router(Parameters(tail_drop), size, words="the least p_out^max for p_in below 0.006")
+    for name, tcp in VARIANTS.items():
+        for table, curves in ROUTERS.items():
+            words = f"{table}'s router, {name}"
+            found["variants", name, table] = router(Parameters(curves), VARIANT_SIZES[scale], words=words, **tcp)
+    return found
 
 
-def router(parameters: Parameters, size: Scale, **tcp: Any) -> Measured:
-    """Simulate one network of the source; `tcp` as in `network.scenario`."""
-    run = _run(parameters, size, **tcp)
+def together(answers: Mapping[tuple[Any, ...], Any]) -> Simulated:
+    """The answers of `cases`."""
+    return Simulated(
+        {table: answers["tables", table] for table in ROUTERS},
+        [answers["long", out_probability] for out_probability in PAPER.by("reaching")],
+        answers["sla",],
+        {name: {table: answers["variants", name, table] for table in ROUTERS} for name in VARIANTS},
+    )
+
+
+def checks(found: Simulated) -> Iterator[Check]:
+    """What was simulated beside what is printed, and beside the model."""
+    for table, measured in found.tables.items():
+        yield from compared(table, measured)
+    for each, by_model in zip(found.long_sessions, PAPER["reaching"], strict=True):
+        yield _reaching(each, by_model)
+    yield _sla(found.sla)
+
+
+def router(parameters: Parameters, size: Size, *, words: str = "a router", **tcp: Any) -> Case:
+    """One network of the source; `tcp` as in `network.scenario`."""
+    made = network.scenario(parameters, duration_s=size.duration_s, repetitions=size.repetitions, **tcp)
+    return case_of(words, made, measured, parameters.curves, size)
+
+
+def measured(run: Run, curves: Curves, size: Size) -> Measured:
+    """What its runs gave."""
     links, span_s = run.links, size.duration_s
     arrivals_in, arrivals_out = links["arrivals_in_packets"], links["arrivals_out_packets"]
     values = {
@@ -179,25 +170,33 @@ def router(parameters: Parameters, size: Scale, **tcp: Any) -> Measured:
         "p_out": links["dropped_out_packets"] / arrivals_out,
         "q": links["mean_queue_packets"] + links["utilisation"],  # waiting, and in service
     }
-    rates = [each.mean for each in _session_rates(run)]
+    rates = [each.mean for each in session_rates(run)]
     cpu_s = run.summary["cpu_s"] / size.repetitions
     intervals = {name: mean_interval(given.to_numpy()) for name, given in values.items()}
-    return Measured(parameters.curves, intervals, rates, cpu_s)
+    return Measured(curves, intervals, rates, cpu_s)
 
 
-def long_sessions(out_probability: float, size: Scale) -> LongSessions:
-    """Simulate section 5.1: five sessions of 0.4 to 0.8 s beside the hundred."""
+def long_sessions(out_probability: float, size: Size) -> Case:
+    """Section 5.1: five sessions of 0.4 to 0.8 s beside the hundred."""
     curves = replace(network.FULLY_OVERLAPPED, out_probability=out_probability)
-    run = _run(Parameters(curves, rtts_s=(*PROPAGATION_S, *LONG_RTTS_S), window_limit_packets=None), size)
-    return LongSessions(out_probability, LONG_RTTS_S, _session_rates(run)[-len(LONG_RTTS_S) :])
+    parameters = Parameters(curves, rtts_s=(*PROPAGATION_S, *LONG_RTTS_S), window_limit_packets=None)
+    made = network.scenario(parameters, duration_s=size.duration_s, repetitions=size.repetitions)
+    words = f"sessions with long RTTs at p_out^max = {out_probability:g}"
+    return case_of(words, made, long_rates, out_probability)
+
+
+def long_rates(run: Run, out_probability: float) -> LongSessions:
+    """What the five got."""
+    return LongSessions(out_probability, LONG_RTTS_S, session_rates(run)[-len(LONG_RTTS_S) :])
 
 
 def compared(table: str, measured: Measured) -> list[Check]:
     """One check for each row of a table."""
     checks = []
+    last_digit = PAPER.resolution(f"simulated.{table}")
     for quantity, published in PUBLISHED[table].items():
         found = measured.intervals[quantity]
-        tolerance = TOLERANCES[quantity] * published + LAST_DIGIT[quantity]
+        tolerance = TOLERANCES[quantity] * published + last_digit[quantity]
         inside = found.low is not None and found.high is not None and found.low <= published <= found.high
         note = (
             "" if inside else f"{found.mean / published - 1:+.1%} of the printed value, which is outside our interval"
@@ -208,11 +207,7 @@ def compared(table: str, measured: Measured) -> list[Check]:
     return checks
 
 
-def _run(parameters: Parameters, size: Scale, **tcp: Any) -> Run:
-    return execute(network.scenario(parameters, duration_s=size.duration_s, repetitions=size.repetitions, **tcp))
-
-
-def _session_rates(run: Run) -> list[Interval]:
+def session_rates(run: Run) -> list[Interval]:
     """Packets/s of each session, in their order."""
     per_s = run.flows.select("flow", per_s=pl.col("throughput_bps") / (8 * PACKET_BYTES))
     grouped = per_s.group_by("flow", maintain_order=True).agg("per_s").sort("flow")

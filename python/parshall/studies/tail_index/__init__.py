@@ -9,12 +9,16 @@
 | Fig. 4(a) of Park & Tuan | `hurst_own`; `hurst_panel`, `hurst_page` |
 | beyond the sources | `distributions`, `beyond`, `sensitivity` |
 
-`running` does the runs: in memory, or as a campaign with a store.
+``quick`` is half a minute of each point and five tail indices, ``paper`` an hour and nine.
 """
 
 from __future__ import annotations
 
-from parshall.studies.study import Execution, Findings, Progress, Scale
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parshall.studies.study import Case, Findings, Part, Scale
 from parshall.studies.tail_index import (
     beyond,
     claims,
@@ -27,40 +31,69 @@ from parshall.studies.tail_index import (
     sensitivity,
     signs,
 )
-from parshall.studies.tail_index.running import Runner, cost
 from parshall.studies.tail_index.settings import FIG1
 from parshall.studies.tail_index.trends import checks
 
-SCREENED: dict[Scale, tuple[int, int]] = {"quick": (6, 2), "paper": (20, 3)}
-"""Trajectories of Morris' analysis, and repetitions of each of its points."""
 _ASKED, _EQUAL = "mean as asked", "equal loads"
 
 
-def run(scale: Scale, progress: Progress, execution: Execution | None = None) -> Findings:
-    """Run it: ``quick`` (half a minute of each point, five tail indices), or ``paper`` (an hour, nine; a campaign)."""
-    return found(scale, grid.SIZES[scale], Runner.for_scale(scale, execution or Execution(), progress))
+@dataclass(frozen=True)
+class Size:
+    """How much is simulated.
+
+    Parameters
+    ----------
+    grid, hurst
+        Of Figs 1 and 2, and of the panel of H.
+    trajectories, repetitions
+        Of Morris' analysis.
+    """
+
+    grid: grid.Size
+    hurst: hurst_panel.Size
+    trajectories: int
+    repetitions: int
 
 
-def found(scale: Scale, size: grid.Size, runner: Runner, hurst: hurst_panel.Size | None = None) -> Findings:
-    """The study with points of a size, and a panel of H of one; by default that of the scale."""
-    hurst = hurst or hurst_panel.SIZES[scale]
-    short = matched.shorter(size)
-    if runner.execution.store is not None:
-        runner.progress(cost(list(grid.scenarios(size).values()), runner))
-    asked = grid.simulated(size, runner)
-    rows = grid.by_point(size, asked)
-    equal = matched.simulated(short, runner, asked if short == size else {})
-    own = hurst_own.simulated(hurst, runner)
-    panel = hurst_panel.simulated(hurst, runner)
-    variants = beyond.compared(short, runner)
-    effects = sensitivity.influences(short, runner, *SCREENED[scale])
-    trends = page.trends(size.tail_indices, rows)
+SIZES: Mapping[Scale, Size] = {
+    "quick": Size(grid.SIZES["quick"], hurst_panel.SIZES["quick"], 6, 2),
+    "paper": Size(grid.SIZES["paper"], hurst_panel.SIZES["paper"], 20, 3),
+}
+
+
+def cases(size: Size) -> dict[tuple[str, Any], Case]:
+    """All of them, by group and key."""
+    short = matched.shorter(size.grid)
+    asked = grid.cases(size.grid)
+    groups: dict[str, Mapping[Any, Case]] = {
+        "own": hurst_own.cases(size.hurst),
+        "panel": hurst_panel.cases(size.hurst),
+        "asked": asked,
+        "equal": matched.cases(short, asked if short == size.grid else {}),
+        "variants": beyond.cases(short),
+        "effects": sensitivity.cases(short, size.trajectories, size.repetitions),
+    }
+    return {(name, key): case for name, group in groups.items() for key, case in group.items()}
+
+
+def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
+    """What is made of the answers of `cases`."""
+    groups: dict[str, dict[Any, Any]] = {}
+    for (name, key), answer in answers.items():
+        groups.setdefault(name, {})[key] = answer
+    short, tail_indices = matched.shorter(size.grid), size.grid.tail_indices
+    rows = grid.by_point(size.grid, groups["asked"])
+    equal = groups["equal"]
+    own = hurst_own.together(size.hurst, groups["own"])
+    panel = hurst_panel.together(groups["panel"])
+    effects = sensitivity.influences(groups["effects"], size.trajectories)
+    trends = page.trends(tail_indices, rows)
     level = matched.trends(short, equal)
     return Findings(
         checks=[
             *checks(trends, _ASKED),
             *checks(level, _EQUAL),
-            *claims.checks(size.tail_indices, rows, trends, _ASKED),
+            *claims.checks(tail_indices, rows, trends, _ASKED),
             *hurst_own.checks(own, panel.tcp),
             *hurst_page.checks(panel),
         ],
@@ -68,17 +101,20 @@ def found(scale: Scale, size: grid.Size, runner: Runner, hurst: hurst_panel.Size
             signs.answer_section(level),
             sensitivity.answer_section(effects),
             signs.section(trends, level),
-            *page.figures(size.tail_indices, rows),
-            claims.section(size.tail_indices, rows),
-            page.load_section(size.tail_indices, rows),
+            *page.figures(tail_indices, rows),
+            claims.section(tail_indices, rows),
+            page.load_section(tail_indices, rows),
             matched.section(
                 short,
                 equal,
                 page.fig1(matched.at(FIG1[0], short), matched.by_point(short, equal), _EQUAL),
             ),
-            hurst_own.section(own, hurst.duration_s),
-            hurst_page.section(panel, hurst.duration_s),
-            beyond.section(variants),
+            hurst_own.section(own, size.hurst.duration_s),
+            hurst_page.section(panel, size.hurst.duration_s),
+            beyond.section(groups["variants"]),
             sensitivity.section(effects),
         ],
     )
+
+
+PARTS = (Part("tail index", lambda scale: cases(SIZES[scale]), lambda answers, scale: findings(answers, SIZES[scale])),)

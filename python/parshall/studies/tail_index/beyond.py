@@ -14,11 +14,12 @@ from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
+from parshall.studies.study import Case
 from parshall.studies.tail_index import distributions
 from parshall.studies.tail_index.grid import Size
 from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured
 from parshall.studies.tail_index.network import butterfly, pareto
-from parshall.studies.tail_index.running import Runner
+from parshall.studies.tail_index.running import case, tables
 from parshall.studies.tail_index.settings import STACKS
 
 SOURCES, BUFFER = 45, 896
@@ -85,17 +86,17 @@ def scenario(size: Size, /, **arguments: Any) -> Scenario:
     )
 
 
-def compared(size: Size, runner: Runner) -> dict[str, Measured]:
+def cases(size: Size) -> dict[str, Case]:
     """The variants, and an open loop with as many transfers a second as the base has."""
-    chosen = variants()
-    points = runner.measured("beyond the source", [scenario(size, **each) for each in chosen.values()], measured)
-    found = dict(zip(chosen, points, strict=True))
-    arrivals = found[BASE].transfers / (size.duration_s * size.repetitions)
+    found = {name: case(f"beyond: {name}", scenario(size, **each), measured) for name, each in variants().items()}
+    opened = "open loop, as many transfers a second"
+    return {**found, opened: Case(f"beyond: {opened}", _open_loop, (size, found[BASE]))}
+
+
+def _open_loop(size: Size, base: Measured) -> Measured:
+    arrivals = base.transfers / (size.duration_s * size.repetitions)
     workload = {"name": "open_loop", "size": pareto(1.5), "arrivals_per_s": arrivals}
-    flow = {"workload": workload, "count": 1}
-    opened = scenario(size, size=pareto(1.5), flow=flow)
-    found["open loop, as many transfers a second"] = runner.measured("open loop", [opened], measured)[0]
-    return found
+    return measured(tables(scenario(size, size=pareto(1.5), flow={"workload": workload, "count": 1})))
 
 
 def section(found: Mapping[str, Measured]) -> Section:

@@ -23,9 +23,10 @@ from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, sign
 from parshall.studies.tail_index.grid import Rows
 from parshall.studies.tail_index.measure import MEDIUM, Measured
-from parshall.studies.tail_index.published import SETTLED_PACKETS
-from parshall.studies.tail_index.settings import FIG1, FIG2, Setting
+from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting
 from parshall.studies.tail_index.trends import HEAVIEST, VISIBLE, Trends, change, sensitive
+
+_SETTLED_PACKETS = PAPER["settled_packets"]
 
 _FLAT = 10**0.1 - 1
 """On a logarithmic axis, as the source has it, a tenth of a decade is almost nothing."""
@@ -56,7 +57,7 @@ def _settled(setting: Setting, row: Sequence[Measured]) -> Check:
     return Check(
         "section2",
         f"packets at which the cached ssthresh settles, N = {setting.sources}, B = {setting.buffer}",
-        SETTLED_PACKETS,
+        _SETTLED_PACKETS,
         found.mean,
         found.low,
         found.high,
@@ -114,7 +115,7 @@ def section(tail_indices: Sequence[float], rows: Rows) -> Section:
     return Section(
         "Where ssthresh settles, and who is aggressive",
         (
-            f"The source's cached ssthresh settles at about {SETTLED_PACKETS:.0f} packets. Linux keeps half of the "
+            f"The source's cached ssthresh settles at about {_SETTLED_PACKETS:.0f} packets. Linux keeps half of the "
             "window of a connection that ends in congestion avoidance, if that is more than its ssthresh: a transfer "
             "of S packets without loss that begins at s ends with a window of √(s² + S) with delayed ACKs, and so "
             "s tends to √(S/3), which is 18 for 1000 packets, and 9 for 250.",

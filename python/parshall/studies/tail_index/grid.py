@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parshall.scenario import Scenario
-from parshall.studies.study import Scale
+from parshall.studies.study import Case, Scale
 from parshall.studies.tail_index.measure import Measured, joined, measured
 from parshall.studies.tail_index.network import MEAN_PACKETS, butterfly, pareto
-from parshall.studies.tail_index.published import TAIL_INDICES
-from parshall.studies.tail_index.running import Runner
-from parshall.studies.tail_index.settings import FIG1, FIG2, Setting
+from parshall.studies.tail_index.running import case
+from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting
 
 SETTINGS = (*FIG1, *FIG2)
 WARM_UP = 1 / 6
@@ -56,7 +55,7 @@ class Size:
 
 SIZES: dict[Scale, Size] = {
     "quick": Size((1.1, 1.3, 1.5, 2.0, 4.0), 24.0, 3, 40.0, 50.0, level=(1.1, 1.5, 4.0)),
-    "paper": Size(TAIL_INDICES, 3600.0, 3, 600.0, 3600.0),
+    "paper": Size(PAPER["tail_indices"], 3600.0, 3, 600.0, 3600.0),
 }
 Key = tuple[Setting, float, int]
 """A run: setting, tail index, repetition."""
@@ -90,10 +89,9 @@ def scenarios(size: Size) -> dict[Key, Scenario]:
     }
 
 
-def simulated(size: Size, runner: Runner) -> dict[Key, Measured]:
-    """What is measured in every run."""
-    runs = scenarios(size)
-    return dict(zip(runs, runner.measured("Figs 1 and 2", list(runs.values()), measured), strict=True))
+def cases(size: Size) -> dict[Key, Case]:
+    """Every run, and what is measured of it."""
+    return {key: case("Figs 1 and 2", each, measured) for key, each in scenarios(size).items()}
 
 
 def by_point(size: Size, found: dict[Key, Measured]) -> Rows:

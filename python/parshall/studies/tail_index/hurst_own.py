@@ -15,7 +15,7 @@ What the source says of the figure (§5.1): H is close to 1 where the tail index
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,9 +27,10 @@ from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.stats.hurst.series import aggregated
 from parshall.studies.check import Check
+from parshall.studies.study import Case
 from parshall.studies.tail_index.hurst_panel import FAST, SLOW, AtTail, Size
 from parshall.studies.tail_index.network import WARM_UP, two_servers
-from parshall.studies.tail_index.running import Runner, Tables
+from parshall.studies.tail_index.running import Tables, case
 
 BIN_S = 0.01
 """The source's trace."""
@@ -58,15 +59,24 @@ class OwnAtTail:
         return mean_interval([each[coarser, method] for each in self.records])
 
 
-def simulated(size: Size, runner: Runner) -> tuple[OwnAtTail, ...]:
+def cases(size: Size) -> dict[tuple[float, int], Case]:
     """The traffic of the source's clients at each tail index, and its H. A record is a scenario: each fills 120 MB."""
-    keys = [(alpha, seed) for alpha in size.tail_indices for seed in range(1, size.own + 1)]
-    scenarios = [two_servers(FAST, alpha, size.duration_s, BIN_S, 1, seed=seed) for alpha, seed in keys]
-    found = runner.measured("H of the source's own clients", scenarios, lambda tables: _estimated(tables, size))
-    by_tail: dict[float, list[Estimates]] = {alpha: [] for alpha in size.tail_indices}
-    for (alpha, _), each in zip(keys, found, strict=True):
-        by_tail[alpha].append(each)
-    return tuple(OwnAtTail(alpha, tuple(records)) for alpha, records in by_tail.items())
+    return {
+        (alpha, seed): case(
+            f"H of the source's own clients, tail index {alpha:g}",
+            two_servers(FAST, alpha, size.duration_s, BIN_S, 1, seed=seed),
+            _estimated,
+            size,
+        )
+        for alpha in size.tail_indices
+        for seed in range(1, size.own + 1)
+    }
+
+
+def together(size: Size, answers: Mapping[tuple[float, int], Estimates]) -> tuple[OwnAtTail, ...]:
+    """The answers of `cases` by tail index."""
+    seeds = range(1, size.own + 1)
+    return tuple(OwnAtTail(alpha, tuple(answers[alpha, seed] for seed in seeds)) for alpha in size.tail_indices)
 
 
 def _estimated(tables: Tables, size: Size) -> Estimates:

@@ -31,7 +31,7 @@ Probability 12(1), 2002.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,10 +42,10 @@ from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.stats.hurst.series import aggregated
 from parshall.stats.synthesis import on_off
-from parshall.studies.study import Scale
+from parshall.studies.study import Case, Scale
 from parshall.studies.tail_index.network import LINK_BPS, WARM_UP, Clients, two_servers
-from parshall.studies.tail_index.published import H_TAIL_INDICES
-from parshall.studies.tail_index.running import Runner, Tables
+from parshall.studies.tail_index.running import Tables, case
+from parshall.studies.tail_index.settings import PAPER
 
 SLOW = Clients(count=400, access_bps=40e3, mean_bytes=2400, idle_s=1.44)
 """A transfer of the mean size takes 0.48 s; some 100 of them at a time load the link by 0.4."""
@@ -65,6 +65,8 @@ _LARGEST = 20
 
 FloatArray = NDArray[np.float64]
 Estimates = dict[str, float]
+_Setting = tuple[str, Clients, float, int]
+"""Its words, the clients, the tail index, and how many records."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,8 @@ class Size:
 
 
 SIZES: dict[Scale, Size] = {
-    "quick": Size(H_TAIL_INDICES[::3], 10_000.0, 4, 1, 3),
-    "paper": Size(H_TAIL_INDICES, 10_000.0, 20, 10, 10),
+    "quick": Size(PAPER["h_tail_indices"][::3], 10_000.0, 4, 1, 3),
+    "paper": Size(PAPER["h_tail_indices"], 10_000.0, 20, 10, 10),
 }
 
 
@@ -139,21 +141,39 @@ class Found:
     broken: tuple[AtTail, ...]
 
 
-def simulated(size: Size, runner: Runner) -> Found:
-    """The traffic of each tail index, and its H."""
-    tcp = [("TCP, many slow clients", SLOW, alpha, size.repetitions) for alpha in size.tail_indices]
+def settings(size: Size) -> dict[str, list[_Setting]]:
+    """What is found by TCP, by ideal sources, and where the relation breaks."""
     loaded = [Clients(SLOW.count, SLOW.access_bps, SLOW.mean_bytes, idle_s) for idle_s in BUSY]
-    broken = [
-        ("TCP, few fast clients", FAST, _BROKEN_AT, size.repetitions),
-        *(
-            (f"TCP, many slow clients, {_offered(each):.1f} of the link offered", each, _BROKEN_AT, size.fewer)
-            for each in loaded
-        ),
-    ]
-    made = _by_tcp(size, [*tcp, *broken], runner)
-    ideal = tuple(_ideal("ideal sources", SLOW, alpha, size, runner) for alpha in size.tail_indices)
-    few = _ideal("ideal sources, few and fast", FAST, _BROKEN_AT, size, runner)
-    return Found(tuple(made[: len(tcp)]), ideal, (made[len(tcp)], few, *made[len(tcp) + 1 :]))
+    return {
+        "tcp": [("TCP, many slow clients", SLOW, alpha, size.repetitions) for alpha in size.tail_indices],
+        "ideal": [("ideal sources", SLOW, alpha, size.repetitions) for alpha in size.tail_indices],
+        "broken": [
+            ("TCP, few fast clients", FAST, _BROKEN_AT, size.repetitions),
+            ("ideal sources, few and fast", FAST, _BROKEN_AT, size.repetitions),
+            *(
+                (f"TCP, many slow clients, {_offered(each):.1f} of the link offered", each, _BROKEN_AT, size.fewer)
+                for each in loaded
+            ),
+        ],
+    }
+
+
+def cases(size: Size) -> dict[tuple[str, int], Case]:
+    """The traffic of each tail index, and its H."""
+    return {
+        (name, number): _case(setting, size)
+        for name, group in settings(size).items()
+        for number, setting in enumerate(group)
+    }
+
+
+def together(answers: Mapping[tuple[str, int], AtTail]) -> Found:
+    """The answers of `cases`."""
+    groups = {
+        name: tuple(answer for (group, _), answer in answers.items() if group == name)
+        for name in ("tcp", "ideal", "broken")
+    }
+    return Found(**groups)
 
 
 def in_progress(clients: Clients) -> float:
@@ -212,16 +232,18 @@ def _offered(clients: Clients) -> float:
     return in_progress(clients) * clients.access_bps / LINK_BPS
 
 
-def _by_tcp(size: Size, settings: Sequence[tuple[str, Clients, float, int]], runner: Runner) -> list[AtTail]:
-    scenarios = [
-        two_servers(clients, alpha, size.duration_s, size.duration_s / BINS, repetitions)
-        for _, clients, alpha, repetitions in settings
-    ]
-    found = runner.measured("H against the tail index", scenarios, lambda tables: _measured(tables, size))
-    return [
-        AtTail(what, alpha, *loads, *_expected(clients, alpha, size), estimates)
-        for (what, clients, alpha, _), (loads, estimates) in zip(settings, found, strict=True)
-    ]
+def _case(setting: _Setting, size: Size) -> Case:
+    what, clients, alpha, repetitions = setting
+    words = f"H of {what}, tail index {alpha:g}"
+    if what.startswith("ideal"):
+        return Case(words, _ideal, (what, clients, alpha, size))
+    scenario = two_servers(clients, alpha, size.duration_s, size.duration_s / BINS, repetitions)
+    return case(words, scenario, _by_tcp, what, clients, alpha, size)
+
+
+def _by_tcp(tables: Tables, what: str, clients: Clients, tail_index: float, size: Size) -> AtTail:
+    loads, estimates = _measured(tables, size)
+    return AtTail(what, tail_index, *loads, *_expected(clients, tail_index, size), estimates)
 
 
 def _measured(tables: Tables, size: Size) -> tuple[tuple[float, float], tuple[Estimates, ...]]:
@@ -232,9 +254,8 @@ def _measured(tables: Tables, size: Size) -> tuple[tuple[float, float], tuple[Es
     return (float(share.mean()), float((share > 0.95).mean())), estimates
 
 
-def _ideal(what: str, clients: Clients, tail_index: float, size: Size, runner: Runner) -> AtTail:
+def _ideal(what: str, clients: Clients, tail_index: float, size: Size) -> AtTail:
     """ON/OFF sources that send at a constant rate for as long as a transfer would take, and share nothing."""
-    runner.progress(f"H of {what}, tail index {tail_index:g}")
     bin_s = size.duration_s / BINS
     records = [
         on_off(

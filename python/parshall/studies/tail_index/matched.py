@@ -11,19 +11,19 @@ Fig. 1's network is also run with ns-2's TCP, which is not the source's: that sh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from parshall.report.document import Drawn, Section, Table
 from parshall.stats.tails import Normalised, normalised
+from parshall.studies.study import Case
 from parshall.studies.tail_index.grid import Key, Rows, Size, scenario
 from parshall.studies.tail_index.measure import METRICS, Measured, joined, measured
 from parshall.studies.tail_index.network import MEAN_PACKETS
-from parshall.studies.tail_index.published import published_sign
-from parshall.studies.tail_index.running import Runner
-from parshall.studies.tail_index.settings import FIG1, FIG2, OTHER_STACK, Setting
+from parshall.studies.tail_index.running import tables
+from parshall.studies.tail_index.settings import FIG1, FIG2, OTHER_STACK, Setting, published_sign
 from parshall.studies.tail_index.trends import HEAVIEST, Trends, change
 
 SETTINGS: tuple[Setting, ...] = (
@@ -44,14 +44,6 @@ class Equal:
     point: Measured
 
 
-class _NotYetError(Exception):
-    """A mean was not measured yet."""
-
-    def __init__(self, mean: float) -> None:
-        super().__init__()
-        self.mean = mean
-
-
 def shorter(size: Size) -> Size:
     """The same with runs of at most 5 minutes and 3 repetitions."""
     return replace(
@@ -62,13 +54,13 @@ def shorter(size: Size) -> Size:
     )
 
 
-def simulated(size: Size, runner: Runner, asked: dict[Key, Measured]) -> dict[Key, Equal]:
-    """Every run, its load adjusted. All runs take a step together, so that they can be done side by side.
+def cases(size: Size, asked: Mapping[Key, Case]) -> dict[Key, Case]:
+    """Every run, its load adjusted.
 
     Parameters
     ----------
     asked
-        Runs of the mean that is wanted, of this size, that were done before.
+        Runs of the mean that is wanted, of this size.
     """
     keys = [
         (setting, alpha, repetition)
@@ -76,23 +68,20 @@ def simulated(size: Size, runner: Runner, asked: dict[Key, Measured]) -> dict[Ke
         for alpha in at(setting, size)
         for repetition in range(size.repetitions)
     ]
-    known = {key: {MEAN_PACKETS: asked[key]} if key in asked else {} for key in keys}
-    for step in range(1, _STEPS + 1):
-        wanted = {key: mean for key in keys if (mean := _following(known[key])) is not None}
-        if not wanted:
-            break
-        scenarios = [
-            scenario(setting, alpha, size, mean=mean, seed=1 + repetition)
-            for (setting, alpha, repetition), mean in wanted.items()
-        ]
-        found = runner.measured(f"equal loads, step {step}", scenarios, measured)
-        for (key, mean), point in zip(wanted.items(), found, strict=True):
-            known[key][mean] = point
-    answers = {}
-    for key, points in known.items():
-        load = _adjusted(points, len(points))
-        answers[key] = Equal(load, points[load.mean])
-    return answers
+    return {key: Case("equal loads", adjusted, (*key, size, asked.get(key))) for key in keys}
+
+
+def adjusted(setting: Setting, tail_index: float, repetition: int, size: Size, asked: Measured | None) -> Equal:
+    """A run whose mean is adjusted; `asked` is the run of the mean that is wanted, if it was done."""
+    points = {} if asked is None else {MEAN_PACKETS: asked}
+
+    def sampled(mean: float) -> float:
+        if mean not in points:
+            points[mean] = measured(tables(scenario(setting, tail_index, size, mean=mean, seed=1 + repetition)))
+        return points[mean].mean_packets
+
+    load = normalised(sampled, MEAN_PACKETS, MEAN_PACKETS, tolerance=_TOLERANCE, steps=_STEPS)
+    return Equal(load, points[load.mean])
 
 
 def at(setting: Setting, size: Size) -> tuple[float, ...]:
@@ -100,24 +89,6 @@ def at(setting: Setting, size: Size) -> tuple[float, ...]:
     if setting.figure == "fig1":
         return size.level or size.tail_indices
     return tuple(alpha for alpha in size.tail_indices if alpha >= HEAVIEST)
-
-
-def _adjusted(points: dict[float, Measured], steps: int) -> Normalised:
-    def sampled(mean: float) -> float:
-        if mean not in points:
-            raise _NotYetError(mean)
-        return points[mean].mean_packets
-
-    return normalised(sampled, MEAN_PACKETS, MEAN_PACKETS, tolerance=_TOLERANCE, steps=steps)
-
-
-def _following(points: dict[float, Measured]) -> float | None:
-    """The mean to be measured next; None where the load is reached."""
-    try:
-        _adjusted(points, _STEPS)
-    except _NotYetError as missing:
-        return missing.mean
-    return None
 
 
 def trends(size: Size, found: dict[Key, Equal]) -> Trends:

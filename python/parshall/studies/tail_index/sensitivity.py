@@ -10,24 +10,27 @@ Iwanaga, W. Usher, J. Herman, Toward SALib 2.0, Socio-Environmental Systems Mode
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from SALib.analyze import morris as morris_analysis
 from SALib.sample import morris as morris_sample
 
 from parshall.report.document import Section, Table
+from parshall.studies.study import Case
 from parshall.studies.tail_index.beyond import scenario
 from parshall.studies.tail_index.distributions import bounded_pareto
 from parshall.studies.tail_index.grid import Size
-from parshall.studies.tail_index.measure import METRICS, WORDS, measured
-from parshall.studies.tail_index.running import Runner
+from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured
+from parshall.studies.tail_index.running import case
 
 FACTORS = ("mean size", "tail index", "largest size")
 _BOUNDS = ((500.0, 2000.0), (1.1, 3.0), (1.0, 3.0))
 """Packets; -; log10 of the largest value over the mean."""
 _LEVELS = 4
+_PROBLEM = {"num_vars": len(FACTORS), "names": list(FACTORS), "bounds": [list(each) for each in _BOUNDS]}
 
 
 @dataclass(frozen=True)
@@ -47,20 +50,28 @@ class Influence:
         return f"{FACTORS[first]} (with the {FACTORS[second]} not told apart from it)" if near else FACTORS[first]
 
 
-def influences(size: Size, runner: Runner, trajectories: int, repetitions: int) -> list[Influence]:
-    """Morris' analysis of the distribution's properties."""
+def cases(size: Size, trajectories: int, repetitions: int) -> dict[int, Case]:
+    """The points of Morris' analysis of the distribution's properties, each once."""
     size = replace(size, repetitions=repetitions)
-    problem = {"num_vars": len(FACTORS), "names": list(FACTORS), "bounds": [list(each) for each in _BOUNDS]}
-    points = morris_sample.sample(problem, trajectories, num_levels=_LEVELS, seed=1)
-    different, at = np.unique(points, axis=0, return_inverse=True)
-    scenarios = [
-        scenario(size, size=bounded_pareto(mean, tail_index, mean * 10**ratio)) for mean, tail_index, ratio in different
-    ]
-    rows = runner.measured("sensitivity", scenarios, measured)
+    different = np.unique(_points(trajectories), axis=0)
+    return {
+        number: case("sensitivity", scenario(size, size=bounded_pareto(mean, tail_index, mean * 10**ratio)), measured)
+        for number, (mean, tail_index, ratio) in enumerate(different)
+    }
+
+
+def _points(trajectories: int) -> NDArray[np.float64]:
+    return np.asarray(morris_sample.sample(_PROBLEM, trajectories, num_levels=_LEVELS, seed=1))
+
+
+def influences(answers: Mapping[int, Measured], trajectories: int) -> list[Influence]:
+    """The analysis, of the answers of `cases`."""
+    points = _points(trajectories)
+    at = np.unique(points, axis=0, return_inverse=True)[1]
     found = []
     for metric in METRICS:
-        values = np.array([row.values(metric).mean() for row in rows])[at.ravel()]
-        effects = morris_analysis.analyze(problem, points, values, num_levels=_LEVELS, seed=1)
+        values = np.array([row.values(metric).mean() for row in answers.values()])[at.ravel()]
+        effects = morris_analysis.analyze(_PROBLEM, points, values, num_levels=_LEVELS, seed=1)
         strength = tuple(float(each) for each in effects["mu_star"])
         found.append(Influence(metric, strength, tuple(float(each) for each in effects["mu_star_conf"])))
     return found

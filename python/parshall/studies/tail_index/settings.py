@@ -23,6 +23,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from parshall.studies.published import printed_in
+
+PAPER = printed_in(__package__)
+
 Stack = Literal["linux", "ns2", "ns2_1s"]
 Ssthresh = Literal["unlimited", "lowest", "linux", "ten", "last"]
 
@@ -117,6 +121,15 @@ class Setting(NamedTuple):
         return ", ".join(part for part in (self.name, self.reading, stack) if part)
 
 
+def published_sign(setting: Setting, metric: str) -> int | None:
+    """What is said of a metric (`measure.METRICS`) in a setting, whatever its reading and stack.
+
+    It is the sign of the change with a heavier tail; None: nothing is said.
+    """
+    sign: int | None = PAPER[f"trends.{setting.name}"].get(metric)
+    return sign
+
+
 def reading_words(reading: Stack | Ssthresh) -> str:
     """A reading in words."""
     return _READINGS[reading]
@@ -132,3 +145,12 @@ OTHER_STACK = tuple(
     Setting(SOURCES_OF_FIG1, buffer, ssthresh, "ns2") for ssthresh in ("last", "unlimited") for buffer in (96, 896)
 )
 """Fig. 1's network with ns-2's TCP: not the source's, but what shows how much the stack decides."""
+NS2 = (*OTHER_STACK, *(each for each in FIG2 if each.stack == "ns2"))
+"""Those that ns-2 itself was run for, with buffers of 100 and 1000 packets."""
+
+
+def ns2_values(setting: Setting, metric: str) -> dict[float, tuple[float, float]]:
+    """What ns-2 finds of a metric in a setting of `NS2`: mean and standard error by tail index."""
+    name = f"ns2.{setting.sources}, {setting.buffer}, {setting.ssthresh}"
+    means, errors = PAPER.by(f"{name}.mean", metric), PAPER.by(f"{name}.error", metric)
+    return {tail_index: (mean, errors[tail_index]) for tail_index, mean in means.items()}

@@ -10,8 +10,17 @@ from scipy.stats import norm
 from parshall.report.document import Section, Table
 from parshall.report.numbers import NO_BREAK
 from parshall.studies.tail_index.measure import METRICS, WORDS
-from parshall.studies.tail_index.published import NS2, NS2_TAIL_INDICES, published_sign
-from parshall.studies.tail_index.settings import FIG1, OTHER_STACK, READINGS, Setting, Ssthresh, reading_words
+from parshall.studies.tail_index.settings import (
+    FIG1,
+    NS2,
+    OTHER_STACK,
+    READINGS,
+    Setting,
+    Ssthresh,
+    ns2_values,
+    published_sign,
+    reading_words,
+)
 from parshall.studies.tail_index.trends import SIGNIFICANCE, VISIBLE, Change, Trends, verdict
 
 SIGNS = {1: "+", -1: "−", 0: "0", None: "not said"}
@@ -35,7 +44,7 @@ def ns2_change(setting: Setting, metric: str) -> Change | None:
     """The change that ns-2 finds from a tail index of 2.5 to 1.5, with its normal 95 % interval; None: not run."""
     if setting not in NS2:
         return None
-    (light, light_error), (heavy, heavy_error) = NS2[setting][metric]
+    (light, light_error), (heavy, heavy_error) = ns2_values(setting, metric).values()
     relative = heavy / light - 1
     error = heavy / light * float(np.hypot(light_error / light, heavy_error / heavy))
     half = float(norm.ppf(0.975)) * error
@@ -64,7 +73,7 @@ def answer_section(equal: Trends) -> Section:
 
 def section(asked: Trends, equal: Trends) -> Section:
     """The table."""
-    first, last = NS2_TAIL_INDICES
+    first, last = ns2_values(NS2[0], "loss")
     settings = list(dict.fromkeys(setting for setting, _ in (*asked, *equal)))
     return Section(
         "Trends with heavier tails",

@@ -24,8 +24,7 @@ from scipy.stats import t
 from parshall.stats.confidence import Interval
 from parshall.studies.check import Check, Verdict, sign
 from parshall.studies.tail_index.measure import METRICS, WORDS
-from parshall.studies.tail_index.published import published_sign
-from parshall.studies.tail_index.settings import Setting
+from parshall.studies.tail_index.settings import Setting, published_sign
 
 HEAVIEST = 1.3
 VISIBLE = 0.03

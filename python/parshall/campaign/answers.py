@@ -1,0 +1,143 @@
+"""What calls returned, kept in a store under all that decides it.
+
+| what decides an answer | how it is named |
+| --- | --- |
+| the simulator | `about.code_version` |
+| Parshall's Python and data files, quantities of users | their digests |
+| functions, and the packages they are from | their names, and digests of the packages' files |
+| its arguments | `canonical`: their values, scenarios as they are resolved |
+
+So an interrupted study goes on where it was, and other code or another scenario starts anew. An answer is a pickle
+below ``answers/`` of the store, behind its digest: one that was cut or damaged counts as not there. Whoever can write
+to a store can thereby run code as you.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import pickle
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parshall.campaign.store import ANSWERS, Store
+from parshall.campaign.work import Call
+from parshall.errors import InputError
+from parshall.files import digest, write_atomically
+from parshall.quantities.digest import of_users
+from parshall.records import about
+from parshall.records.storage import storage_error
+from parshall.scenario import Scenario
+
+_DIGEST = 32
+"""Bytes of SHA-256."""
+
+
+class Answers:
+    """The answers of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def get(self, key: str) -> tuple[Any] | None:
+        """What a call returned; None if it is not there."""
+        try:
+            content = self._path(key).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise storage_error(error) from None
+        if hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
+            return None
+        return (pickle.loads(content[_DIGEST:]),)  # noqa: S301 - see above
+
+    def put(self, key: str, answer: Any) -> None:
+        """Keep what a call returned.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written.
+        """
+        content = pickle.dumps(answer)
+        path = self._path(key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, hashlib.sha256(content).digest() + content, self.store.partial("answer"))
+        except OSError as error:
+            raise storage_error(error) from None
+
+    def _path(self, key: str) -> Path:
+        return self.store.directory / ANSWERS / key[:2] / key
+
+
+def call_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Call:
+    """A call under the key of its answer.
+
+    Raises
+    ------
+    InputError
+        An argument has no value that another process could tell.
+    """
+    named = [
+        about.code_version(),
+        about.python_digest(),
+        of_users(),
+        canonical(function),
+        canonical(arguments),
+    ]
+    text = json.dumps(named, sort_keys=True)
+    return Call(hashlib.sha256(text.encode()).hexdigest()[:32], function, tuple(arguments))
+
+
+def canonical(value: Any) -> Any:
+    """A value as JSON has it, the same in every process.
+
+    >>> canonical({"rates": (1, 2.5)})
+    [['rates', [1, 2.5]]]
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, np.generic):
+        return canonical(value.item())
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()]
+    if isinstance(value, Scenario):
+        return ["scenario", value.repetitions, value.resolve()]
+    if is_dataclass(value) and not isinstance(value, type):
+        known = [[each.name, canonical(getattr(value, each.name))] for each in fields(value) if each.compare]
+        return [_name(type(value)), known]
+    if isinstance(value, Mapping):
+        return sorted(([canonical(key), canonical(each)] for key, each in value.items()), key=json.dumps)
+    if isinstance(value, Sequence):
+        return [canonical(each) for each in value]
+    if callable(value) and "<" not in _name(value) and value.__module__ != "__main__":
+        return [_name(value), _package(value.__module__.partition(".")[0])]
+    raise InputError(
+        f"a call's function and arguments: found {value!r}, which another process cannot be told of; accepted are "
+        "functions of modules, numbers, text, scenarios, arrays, dataclasses, and lists and tables of these"
+    )
+
+
+def _name(value: Any) -> str:
+    return f"{value.__module__}.{value.__qualname__}"
+
+
+@cache
+def _package(name: str) -> str:
+    """A digest of the Python and data files of a package that is not ours; ours has its own."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if name == "parshall" or file is None:
+        return ""
+    path = Path(file)
+    found = [path] if path.name != "__init__.py" else [*path.parent.rglob("*.py"), *path.parent.rglob("*.toml")]
+    return hashlib.sha256("".join(digest(each) for each in sorted(found)).encode()).hexdigest()

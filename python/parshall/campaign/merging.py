@@ -1,0 +1,100 @@
+"""Taking over what other stores have: the runs and answers of shards that were done apart."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Set
+from dataclasses import dataclass
+
+import polars as pl
+
+from parshall.campaign.segments import OUTDATED, Segment, first_line, intact, keys_of, seal
+from parshall.campaign.snapshot import Snapshot
+from parshall.campaign.store import ANSWERS, Store
+from parshall.errors import InputError, StoreError
+from parshall.files import write_atomically
+from parshall.records.storage import storage_error
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What was taken over."""
+
+    runs: int
+    answers: int
+    damaged: int
+    """Runs that were left where they are."""
+
+
+def merge(store: Store, other: Store) -> Merged:
+    """Take over what a store has and this one has not; the other is not changed, and its sweeps stay there.
+
+    Raises
+    ------
+    InputError
+        Both are one store.
+    StoreError
+        Sweeps are being done with this one, or a segment is damaged.
+    StorageError
+        Something cannot be written; what was taken over until then stays, and the same call goes on.
+    """
+    if store.identity == other.identity:
+        raise InputError(f"{other.directory}: found the store itself; accepted: another one")
+    store.check_writable()
+    with store.alone() as held:
+        if not held:
+            raise StoreError(f"{store.directory}: a sweep is being done; stores are merged when it has ended")
+        try:
+            return _merged(store, other)
+        except OSError as error:
+            raise storage_error(error) from None
+
+
+def _merged(store: Store, other: Store) -> Merged:
+    found = Snapshot.take(other)
+    here = Snapshot.take(store)
+    known = {*here.gathered, *here.directories}
+    runs = damaged = answers = 0
+    for segment in found.segments:
+        new = keys_of([segment]) - known
+        if new:
+            _take(store, segment, new)
+            known |= new
+            runs += len(new)
+    for run, directory in found.directories.items():
+        if run in known:
+            continue
+        if intact(directory) is None:
+            damaged += 1
+            continue
+        partial = store.partial(run)
+        shutil.copytree(directory, partial)
+        store.publish(run, partial)
+        runs += 1
+    for path in (other.directory / ANSWERS).glob("??/*"):
+        target = store.directory / ANSWERS / path.parent.name / path.name
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(target, path.read_bytes(), store.partial("answer"))
+            answers += 1
+    return Merged(runs, answers, damaged)
+
+
+def _take(store: Store, segment: Segment, runs: Set[str]) -> None:
+    """Write these runs of a segment as one of this store."""
+    partial = store.partial("segment")
+    partial.mkdir()
+    try:
+        for name in segment.files:
+            if name.removesuffix(".parquet") in OUTDATED:
+                continue
+            table = pl.scan_parquet(segment.directory / name)
+            if name != "scenarios.parquet":
+                table = table.filter(pl.col("run").is_in(sorted(runs)))
+            table.sink_parquet(partial / name, maintain_order=True)
+        seal(store, partial, len(runs))
+    except BaseException as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        if isinstance(error, pl.exceptions.PolarsError):
+            raise StoreError(f"{segment.directory} cannot be read: {first_line(error)}") from None
+        raise

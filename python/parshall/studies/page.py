@@ -1,0 +1,110 @@
+"""The page of a study, and its checks as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from parshall.files import write_atomically
+from parshall.report.document import Document, Section, Table, write_document
+from parshall.report.numbers import counted
+from parshall.report.writing import write_plots
+from parshall.studies.check import Check, Verdict
+from parshall.studies.study import Findings, Scale, Study
+
+
+def document(study: Study, scale: Scale, findings: Findings) -> Document:
+    """The page of a study: how many verdicts of which kind, its own sections, what does not agree, every check."""
+    checks = findings.checks
+    tables = [
+        _table(caption, chosen)
+        for caption, chosen in (
+            ("Not reproduced", _of(checks, "not_reproduced", published=True)),
+            ("Undecided", _of(checks, "undecided", published=True)),
+            ("Not as our theory says", _of(checks, "not_reproduced", published=False)),
+        )
+        if chosen
+    ]
+    said = (headline(checks), *_further(checks), *([WHERE] if tables else []), RULE)
+    verdicts = Section("Published and ours", said)
+    apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
+    every = Section("All checks", tables=[_table("", checks)])
+    byline = (f"scale {scale}", f"Parshall {metadata.version('parshall')}", study.reference)
+    return Document("study", study.title, study.summary, byline, (verdicts, *findings.sections, *apart, every))
+
+
+NOT_AGREEING = "What does not agree, or is undecided"
+WHERE = f"Those that are not reproduced or undecided are listed below the findings: “{NOT_AGREEING}”."
+ROWS = (
+    "A row is a value in one reading of what the source leaves open. So there can be more rows here than the first "
+    "sentence of this page counts: a value is not among those if another reading reproduces it."
+)
+RULE = (
+    "A value counts as reproduced where our 95 % interval, widened by the tolerance, contains the published one, and "
+    "is narrow enough to have excluded another. A published value that is a single run is compared with the interval "
+    "in which a single run of ours falls."
+)
+
+
+def headline(checks: Sequence[Check]) -> str:
+    """How many of the source's own numbers and claims are reproduced; the first sentence of a study.
+
+    A value that is tried in several readings of what the source leaves open counts once. It is reproduced if it is in
+    at least one of them; the sentence says of how many this is true only in some.
+    """
+    readings: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for check in checks:
+        if check.published is not None:
+            readings[check.artefact, check.quantity].append(check.verdict)
+    if not readings:
+        return "Nothing here was published as a number or a claim."
+    reproduced = [found for found in readings.values() if "reproduced" in found]
+    some = sum(set(found) != {"reproduced"} for found in reproduced)
+    rest = [found for found in readings.values() if "reproduced" not in found]
+    undecided = sum("undecided" in found for found in rest)
+    only = f" ({some} of them only in some readings of what the source leaves open)" if some else ""
+    total = counted(len(readings), "published number or claim", "published numbers and claims")
+    missed = len(rest) - undecided
+    return f"Of {total}, reproduced: {len(reproduced)}{only}; not reproduced: {missed}; undecided: {undecided}."
+
+
+def _further(checks: Sequence[Check]) -> list[str]:
+    """What is not the source's: ours against our theory, and what goes beyond."""
+    theory = Counter(check.verdict for check in checks if check.theory is not None)
+    beyond = sum(check.verdict == "extended" for check in checks)
+    said = []
+    if theory:
+        compared = counted(theory.total(), "value")
+        agree = theory["consistent_with_theory"]
+        said.append(f"Ours against our own theory, not counted above: {agree} of {compared} agree.")
+    if beyond:
+        said.append(f"Beyond the source: {counted(beyond, 'value')}.")
+    return [" ".join(said)] if said else []
+
+
+def _of(checks: Sequence[Check], verdict: Verdict, *, published: bool) -> list[Check]:
+    return [check for check in checks if check.verdict == verdict and (check.published is not None) == published]
+
+
+def write(page: Document, checks: Sequence[Check], directory: Path, *, figures: bool) -> list[Path]:
+    """Write ``study.html``, ``checks.json`` and, if asked for, the figures as PNG and SVG.
+
+    Raises
+    ------
+    OSError
+        Something cannot be written.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    listed = json.dumps([check.as_json() for check in checks], indent=2, ensure_ascii=False, allow_nan=False)
+    written = [write_atomically(directory / "checks.json", listed + "\n")]
+    if figures:
+        written += write_plots(page.plots, directory / "figures")
+    return [*written, write_document(page, directory / "study.html")]
+
+
+def _table(caption: str, checks: Sequence[Check]) -> Table:
+    header = ("Artefact", "Quantity", "Published or theory", "Ours", "95 % interval", "Tolerance", "Verdict", "Note")
+    return Table(caption, header, [check.cells() for check in checks], numbers=(2, 3, 4, 5))

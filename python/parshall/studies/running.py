@@ -1,0 +1,162 @@
+"""Doing a study: its cases by workers, each once, and then its findings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from parshall.campaign.answers import call_of
+from parshall.campaign.calls import called
+from parshall.campaign.shard import Shard
+from parshall.campaign.store import Store
+from parshall.campaign.work import Call
+from parshall.errors import InputError
+from parshall.studies.study import Case, Findings, Progress, Scale, Study, replaced
+
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a study is done.
+
+    Parameters
+    ----------
+    store
+        Where answers are kept; `None`: at ``paper`` scale in the user's cache, at ``quick`` scale nowhere.
+    workers
+        Cases at a time on this machine; by default as many as it has cores.
+    scheduler
+        The address of a Dask scheduler whose workers do the cases instead.
+    shard
+        The part of the cases that is done, and kept in the store; by default all.
+    """
+
+    store: Path | None = None
+    workers: int | None = None
+    scheduler: str | None = None
+    shard: Shard | None = None
+
+    def at(self, study: str, scale: Scale) -> Execution:
+        """With the store that a study has at a scale."""
+        if self.store is None and scale == "paper":
+            return replace(self, store=folder(study) / "store")
+        if self.store is None and self.shard is not None:
+            raise InputError(
+                f"--shard {self.shard}: found no --store; accepted: --shard {self.shard} --store DIRECTORY"
+            )
+        return self
+
+
+def folder(study: str) -> Path:
+    """A study's folder in the user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "parshall" / "studies" / study
+
+
+def run(study: Study, scale: Scale, progress: Progress, execution: Execution | None = None) -> Findings:
+    """Do a study, or a shard of it: then the findings are empty, and a later run without a shard has them.
+
+    Raises
+    ------
+    SimulationError
+        A case failed; the answers of those that were done are kept.
+    ParshallError
+        As `parshall.campaign.calls.called`.
+    """
+    chosen = (execution or Execution()).at(study.name, scale)
+    parts = study.loaded()
+    declared = [{key: _Piece(case) for key, case in part.cases(scale).items()} for part in parts]
+    order = sorted(range(len(parts)), key=lambda number: -parts[number].priority)
+    pieces = list({piece.key: piece for number in order for piece in declared[number].values()}.values())
+    answers = _answered(pieces if chosen.shard is None else chosen.shard.of(pieces), progress, chosen)
+    if chosen.shard is not None:
+        return Findings([], [])
+    found = [
+        part.findings({key: answers[piece.key] for key, piece in own.items()}, scale)
+        for part, own in zip(parts, declared, strict=True)
+    ]
+    return Findings(
+        [check for each in found for check in each.checks], [section for each in found for section in each.sections]
+    )
+
+
+def answered(cases: Mapping[Key, Case], execution: Execution | None = None) -> dict[Key, Any]:
+    """The answers of cases, under their keys.
+
+    Raises
+    ------
+    ParshallError
+        As `run`.
+    """
+    pieces = {key: _Piece(case) for key, case in cases.items()}
+    different = list({piece.key: piece for piece in pieces.values()}.values())
+    answers = _answered(different, lambda _: None, execution or Execution())
+    return {key: answers[piece.key] for key, piece in pieces.items()}
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A case with its key, and those that come before it."""
+
+    case: Case
+
+    @cached_property
+    def key(self) -> str:
+        """Of its answer."""
+        return call_of(self.case.function, self.case.arguments).run
+
+    @cached_property
+    def before(self) -> list[_Piece]:
+        """The cases whose answers it is given."""
+        return [_Piece(case) for case in _cases(self.case.arguments)]
+
+    @cached_property
+    def depth(self) -> int:
+        """How many come before it, one after another."""
+        return 1 + max((piece.depth for piece in self.before), default=-1)
+
+    def call(self, answers: Mapping[str, Any]) -> Call:
+        """It as workers take it."""
+        arguments = replaced(self.case.arguments, lambda case: answers[_Piece(case).key])
+        return Call(self.key, self.case.function, arguments, self.case.words)
+
+
+def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution) -> dict[str, Any]:
+    """The answers of pieces and of all that come before them."""
+    everything: dict[str, _Piece] = {}
+    waiting = list(pieces)
+    while waiting:
+        everything |= {piece.key: piece for piece in waiting}
+        waiting = [before for piece in waiting for before in piece.before if before.key not in everything]
+    store = None if execution.store is None else Store(execution.store, create=True)
+    answers: dict[str, Any] = {}
+    for depth in range(max((piece.depth for piece in everything.values()), default=-1) + 1):
+        calls = [piece.call(answers) for piece in everything.values() if piece.depth == depth]
+        told = _Counted(progress, len(calls))
+        values = called(calls, execution.workers, told, scheduler=execution.scheduler, store=store)
+        answers |= {call.run: value for call, value in zip(calls, values, strict=True)}
+    return answers
+
+
+@dataclass
+class _Counted:
+    """Tells what was done, and how many that are of all."""
+
+    progress: Progress
+    count: int
+    done: int = 0
+
+    def __call__(self, call: Call) -> None:
+        self.done += 1
+        self.progress(f"{call.words} ({self.done} of {self.count})")
+
+
+def _cases(value: Any) -> list[Case]:
+    """The cases among arguments."""
+    found: list[Case] = []
+    replaced(value, found.append)
+    return found
