@@ -65,7 +65,7 @@ fn run(
     monitor: &Monitor,
     journal: bool,
 ) -> Result<(Emulated, Tables, Option<Journal>), EmulationError> {
-    let began_ns = monotonic_ns();
+    let asked_ns = monotonic_ns();
     let simulation = Simulation::begin(scenario, repetition, tables)?;
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
@@ -90,18 +90,20 @@ fn run(
     hosts.start(begin_ns);
     let flows = numbers.flows();
     // Rows wait until the end: to encode them while packets are due would make these late.
-    let Ran { mut simulation, measured, journal, .. } = emulator.run(monitor, |simulation, now| {
-        if !scenario.ends_with.is_empty() && hosts.done() == flows {
-            finish_all(simulation, flows, now);
-        }
-        ControlFlow::Continue(())
-    })?;
+    let Ran { mut simulation, measured, journal, devices, .. } =
+        emulator.run(monitor, |simulation, now| {
+            if !scenario.ends_with.is_empty() && hosts.done() == flows {
+                finish_all(simulation, flows, now);
+            }
+            ControlFlow::Continue(())
+        })?;
     hosts.stop();
     let outcome = hosts.finish()?;
+    drop(devices); // not before the hosts have ended
     write_rows(&mut simulation, &rows, &numbers).map_err(SimError::Records)?;
     report(&mut simulation, &outcome);
     let (summary, tables) = simulation.finish(monitor)?;
-    let emulation = Validity::new(measured, &outcome, (ready_ns - began_ns) as f64 / 1e9);
+    let emulation = Validity::new(measured, &outcome, (ready_ns - asked_ns) as f64 / 1e9);
     Ok((Emulated { summary, emulation }, tables, journal))
 }
 
