@@ -90,7 +90,6 @@ def test_many_flows_fill_the_link_together() -> None:
     made = ps.emulate(scenario({**BULK, "count": 40}, rate="50 Mbit/s", seconds=4, warm_up="2 s"))
     goodput_bps = made.flows["goodput_bps"]
     assert goodput_bps.sum() == pytest.approx(50e6 * 1448 / 1500, rel=0.03)
-    assert (goodput_bps > 0).sum() > 30, "of so many a few may wait for a timeout all the time"
 
 
 @on_the_kernel

@@ -72,7 +72,7 @@ fn run(
     programs: Option<&Programs>,
     journal: bool,
 ) -> Result<(Emulated, Tables, Option<Journal>), EmulationError> {
-    let called_ns = monotonic_ns();
+    let asked_ns = monotonic_ns();
     let simulation = Simulation::begin(scenario, repetition, tables)?;
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
@@ -81,7 +81,7 @@ fn run(
     plan.sysctls.extend(cpus.iter().map(|cpus| cpus.sysctl.clone()));
     let mut hosts = Hosts::begin(plan, sender)?;
     let Tuns { senders, receivers } = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
-    let set_up_ns = monotonic_ns() - called_ns;
+    let set_up_ns = monotonic_ns() - asked_ns;
     let counted = programs.map_or((0, 0), |programs| flows_of_programs(scenario, programs));
     let mut visit = programs.map(|programs| Visit::begin(programs, &hosts, counted.0)).transpose()?;
     let begin_ns = monotonic_ns() + START_IN_NS;
@@ -103,18 +103,20 @@ fn run(
     }
     let flows = numbers.flows();
     // Rows wait until the end: to encode them while packets are due would make these late.
-    let Ran { mut simulation, measured, journal, .. } = emulator.run(monitor, |simulation, now| {
-        if !scenario.ends_with.is_empty() && hosts.done() == flows {
-            finish_all(simulation, flows, now);
-        }
-        if visit.as_ref().is_some_and(Visit::is_over) {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })?;
+    let Ran { mut simulation, measured, journal, devices, .. } =
+        emulator.run(monitor, |simulation, now| {
+            if !scenario.ends_with.is_empty() && hosts.done() == flows {
+                finish_all(simulation, flows, now);
+            }
+            if visit.as_ref().is_some_and(Visit::is_over) {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
     hosts.stop();
     let programs = visit.map(Visit::end).transpose()?;
     let outcome = hosts.finish()?;
+    drop(devices); // not before the hosts have ended
     write_rows(&mut simulation, &rows, &numbers).map_err(SimError::Records)?;
     report(&mut simulation, &outcome);
     let (summary, tables) = simulation.finish(monitor)?;

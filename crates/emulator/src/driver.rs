@@ -83,6 +83,8 @@ pub struct Ran {
     pub stopped: Stopped,
     /// What came from the hosts, if [`Settings::journal`] asks for it.
     pub journal: Option<Journal>,
+    /// The devices of both hosts: they exist as long as these are open, and hosts that have not ended fail without them.
+    pub devices: [Side; 2],
 }
 
 const TICKS: (Duration, Duration) = (Duration::from_ps(1_000_000), Duration::from_millis(10));
@@ -179,7 +181,8 @@ impl Emulator {
         for (flow, bytes) in self.payload.totals() {
             self.simulation.report(flow, HostTotals { payload_bytes: Some(bytes), ..HostTotals::default() });
         }
-        Ok(Ran { simulation: self.simulation, measured: meter.end(now), stopped, journal: self.journal })
+        let Self { simulation, senders, receivers, journal, .. } = self;
+        Ok(Ran { simulation, measured: meter.end(now), stopped, journal, devices: [senders, receivers] })
     }
 
     /// Waits after a look that began then, until something is due, something has come, or who watches is to be called; but a tick at
