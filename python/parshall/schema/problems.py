@@ -123,7 +123,7 @@ def _unknown_name(found: object, context: dict[str, Any]) -> str:
         meant = f'. Did you mean {{name = "bernoulli", probability = {name}}}?'
         return f"found {name}, which is not the name of {context['what']}; accepted: {quoted(names)}{meant}"
     meant = did_you_mean(name, names)
-    in_catalog = name in {entry.name for entry in family("congestion_controls")}
+    in_catalog = any(name == entry.name for entry in family("congestion_controls"))
     if context["what"].startswith("a congestion control") and not meant and not in_catalog:
         meant = f"; or say what makes your own: --control {name}=FILE.py:CLASS, controls={{...}} in Python"
     return f"found {shown(name)}, which is not the name of {context['what']}; accepted: {quoted(names)}{meant}"
