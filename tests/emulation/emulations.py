@@ -24,7 +24,14 @@ def reason_to_skip() -> str | None:
 
 
 WHY_NOT = reason_to_skip()
-on_the_kernel = pytest.mark.skipif(WHY_NOT is not None and not REQUIRED, reason=f"no emulation here: {WHY_NOT}")
+needs_the_kernel = pytest.mark.skipif(WHY_NOT is not None and not REQUIRED, reason=f"no emulation here: {WHY_NOT}")
+# An emulation runs in real time: a machine that is busy for a moment can make a test fail. A fault of ours fails twice.
+tried_twice = pytest.mark.flaky(reruns=1)
+
+
+def on_the_kernel(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that emulates: it is skipped where that cannot be, and slow, as emulations take turns."""
+    return pytest.mark.slow(needs_the_kernel(tried_twice(test)))
 
 
 def scenario(*flows: dict[str, Any], rate: str = "10 Mbit/s", seconds: float = 3, **more: Any) -> ps.Scenario:

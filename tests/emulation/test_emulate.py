@@ -19,10 +19,11 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
-from emulations import BULK, REQUIRED, WHY_NOT, eventually, on_the_kernel, scenario
+from emulations import BULK, REQUIRED, WHY_NOT, eventually, needs_the_kernel, on_the_kernel, scenario, tried_twice
 from typer.testing import CliRunner
 
 import parshall as ps
@@ -34,7 +35,8 @@ from parshall.emulation.process import repetition, turn
 from parshall.runs.single import Interrupted, Monitor
 
 
-@on_the_kernel
+@needs_the_kernel
+@tried_twice
 def test_a_kernel_fills_the_link_as_a_simulated_sender_does(tmp_path: Path) -> None:
     given = scenario(BULK, warm_up="1 s")
     made = ps.emulate(given, tmp_path / "run")
@@ -117,7 +119,13 @@ def test_an_ordinary_user_may_emulate() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         place.chmod(0o777)
-        order = {"scenario": resolved, "repetition": 0, "directory": str(place / "out"), "parent": os.getpid()}
+        order = {
+            "scenario": resolved,
+            "repetition": 0,
+            "directory": str(place / "out"),
+            "parent": os.getpid(),
+            "extras": "{}",
+        }
         said = subprocess.run(
             [sys.executable, "-c", code],
             input=json.dumps(order),
@@ -146,12 +154,16 @@ def children() -> list[int]:
     return found
 
 
+def a_minute_of_emulation(folder: Path) -> list[str]:
+    path = folder / "long.toml"
+    path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")
+    return [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(folder / "run"), "--quiet"]
+
+
 @on_the_kernel
 def test_nothing_is_left_of_a_run_that_is_killed(tmp_path: Path) -> None:
-    path = tmp_path / "long.toml"
-    path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")
     before = set(children())
-    command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(tmp_path / "run"), "--quiet"]
+    command = a_minute_of_emulation(tmp_path)
     with subprocess.Popen(command) as run:
         assert eventually(lambda: set(children()) - before), "it began"
         time.sleep(1.0)
@@ -162,10 +174,8 @@ def test_nothing_is_left_of_a_run_that_is_killed(tmp_path: Path) -> None:
 
 @on_the_kernel
 def test_an_interruption_stops_it_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "long.toml"
-    path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")
     before = set(children())
-    command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(tmp_path / "run"), "--quiet"]
+    command = a_minute_of_emulation(tmp_path)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
         assert eventually(lambda: set(children()) - before)
         run.send_signal(signal.SIGINT)
@@ -179,37 +189,48 @@ def test_an_interruption_stops_it_at_once(tmp_path: Path) -> None:
 @on_the_kernel
 def test_emulations_take_turns() -> None:
     given = json.dumps(emulated(scenario(BULK, seconds=1)))
-    waiting = Monitor()
+    waiting, said = Monitor(), Mock()
     with turn(Monitor()), ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory() as place:
-        second = pool.submit(repetition, given, 0, Path(place), waiting, None)
-        time.sleep(1.5)
+        second = pool.submit(repetition, given, 0, Path(place), waiting, None, waits=said)
+        time.sleep(0.5)
+        assert not said.called, "so short a wait is not worth a word"
+        time.sleep(1.0)
         assert not second.done(), "it waits"
+        assert said.call_count == 1
         waiting.cancel()
         with pytest.raises(Interrupted):
             second.result(timeout=10)
 
 
 @on_the_kernel
+@pytest.mark.parametrize(("arguments", "lines"), [([], 1), (["--quiet"], 0), (["--json"], 0)])
+def test_a_command_that_waits_for_its_turn_says_so(tmp_path: Path, arguments: list[str], lines: int) -> None:
+    path = tmp_path / "short.toml"
+    path.write_text(scenario(BULK, seconds=1).toml(), encoding="utf-8")
+    command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(tmp_path / "run"), "--accept-invalid"]
+    with turn(Monitor()):
+        child = subprocess.Popen([*command, "--no-page", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(4)
+        assert child.poll() is None, "it waits"
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 0
+    assert said.decode().count("another emulation is under way") == lines
+
+
+@on_the_kernel
 def test_what_the_kernel_lacks_is_named_with_what_it_has() -> None:
     with pytest.raises(ps.ScenarioError) as refused:
-        ps.emulate(scenario({**BULK, "congestion_control": "scalable"}))
+        ps.emulate(scenario({**BULK, "congestion_control": "copa"}))
     (problem,) = refused.value.problems
-    assert problem.startswith('flows.0.congestion_control: found "scalable"; this kernel has ')
+    assert problem.startswith('flows.0.congestion_control: found "copa"; this kernel has ')
     assert "reno" in problem
     assert 'endpoint = "simulated"' in problem
 
 
 @on_the_kernel
-@pytest.mark.parametrize("probe", ["pcap", "qlog"])
-def test_probes_that_real_hosts_do_not_have_are_refused(probe: str) -> None:
-    with pytest.raises(ps.ScenarioError, match=f"probes.{probe}: "):
-        ps.emulate(scenario(BULK, probes={probe: True}))
-
-
-@on_the_kernel
-def test_settings_of_the_host_are_the_same_for_all_its_flows() -> None:
-    with pytest.raises(ps.ScenarioError, match="tcp_ecn: write the same in all groups"):
-        ps.emulate(scenario({**BULK, "ecn": True}, BULK))
+def test_logs_that_real_hosts_do_not_write_are_refused() -> None:
+    with pytest.raises(ps.ScenarioError, match=r"probes\.qlog: "):
+        ps.emulate(scenario(BULK, probes={"qlog": True}))
 
 
 def test_a_scenario_without_real_hosts_is_no_emulation() -> None:
@@ -228,11 +249,23 @@ def test_a_run_is_as_good_as_its_worst_repetition() -> None:
     def finding(level: str, reason: str) -> dict[str, str]:
         return {"level": level, "reason": reason, "remedy": "wait"}
 
+    def bias(rtt_bias_s: float | None) -> dict[str, float | None]:
+        return {"rtt_bias_s": rtt_bias_s}
+
     totals = [
-        {"emulation": {"level": "valid", "findings": [finding("valid", "no priority")]}},
-        {"emulation": {"level": "invalid", "findings": [finding("invalid", "late"), finding("valid", "no priority")]}},
+        {"emulation": {"level": "valid", "findings": [finding("valid", "no priority")], "emulator": bias(100e-6)}},
+        {
+            "emulation": {
+                "level": "invalid",
+                "findings": [finding("invalid", "late"), finding("valid", "no priority")],
+                "emulator": bias(300e-6),
+            }
+        },
+        {"emulation": {"level": "valid", "findings": [], "emulator": bias(None)}},
     ]
-    assert described(totals) == {"emulation": {"level": "invalid", "reasons": ["late; wait", "no priority; wait"]}}
+    (judged,) = described(totals).values()
+    assert judged.pop("rtt_bias_s") == pytest.approx(200e-6)
+    assert judged == {"level": "invalid", "reasons": ["late; wait", "no priority; wait"]}
 
 
 @on_the_kernel
@@ -248,6 +281,9 @@ def test_the_command_line_says_how_far_to_believe_it(tmp_path: Path) -> None:
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert f"the emulation is {said['emulation']['level']}" in page
     assert "Predicted and emulated" in page
+    bias_s = said["emulation"]["rtt_bias_s"]
+    assert 10e-6 < bias_s < 10e-3
+    assert "longer than those of the network, which is not corrected" in page
     compared = CliRunner().invoke(
         application(["run", "compare"]), ["compare", str(tmp_path / "run"), str(tmp_path / "run")]
     )

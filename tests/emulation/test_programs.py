@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import parshall as ps
 from parshall.campaign import Plan, sweep
 from parshall.campaign.work import Task, execute
 from parshall.emulation import process, run_programs, validity
-from parshall.errors import InputError
+from parshall.errors import ClusterError, InputError
 from parshall.records import about
 
 # A server that counts what it gets, and a client that measures how long a connection and an answer take.
@@ -77,6 +78,19 @@ def test_a_client_and_a_server_meet_over_the_links(tmp_path: Path, capfd: pytest
     assert validity(ps.load(tmp_path / "run")) is not None
     assert made.predicted == []
     assert "programs" in made.metadata["prediction_problem"]
+
+
+@on_the_kernel
+@pytest.mark.skipif(shutil.which("ping") is None, reason="ping is not installed")
+def test_pings_take_as_long_as_the_scenario_says_and_the_stated_bias(capfd: pytest.CaptureFixture[str]) -> None:
+    given = scenario({**BULK, "rtt": "20 ms"}, rate="1 Gbit/s", seconds=20)
+    made = run_programs(given, ["ping", "-q", "-c", "200", "-i", "0.01", "{server}"])
+    mean_ms = float(capfd.readouterr().out.rpartition("= ")[2].split("/")[1])
+    judged = validity(made)
+    assert judged is not None
+    assert judged.rtt_bias_s is not None
+    assert mean_ms > 20, "the network is never faster than the scenario's"
+    assert mean_ms - 20 == pytest.approx(1e3 * judged.rtt_bias_s, rel=0.3, abs=0.1)
 
 
 @on_the_kernel
@@ -192,6 +206,14 @@ def test_a_sweep_of_emulations_goes_on_where_it_was(tmp_path: Path) -> None:
     again = time.monotonic()
     assert sweep(plan, tmp_path / "store").points.equals(made.points)
     assert time.monotonic() - again < 1.2, "nothing is done again"
+
+
+@on_the_kernel
+def test_a_cluster_may_emulate(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    plan = Plan(scenario=scenario(BULK, seconds=1.2), instrument="emulate")
+    with pytest.raises(ClusterError):  # nobody listens there: it was asked
+        sweep(plan, tmp_path / "store", scheduler="tcp://127.0.0.1:1")
 
 
 @on_the_kernel

@@ -350,6 +350,10 @@ impl CongestionControl for Bbr {
     fn pacing_rate(&self) -> Option<f64> {
         Some(self.pacing_rate)
     }
+
+    fn set_window(&mut self, window: f64) {
+        self.window = window;
+    }
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@
 use crate::{
     AckEvent, Bbr, Bbr2, Bbr2Config, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig,
     CongestionControl, CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005, Cubic2005Config, CubicConfig,
-    Dctcp, DctcpConfig, ExternalConfig, ExternalControl, Fast, FastConfig, Gcc, GccConfig, HighSpeed,
-    HighSpeedConfig, Htcp, HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge,
-    Ledbat, LedbatConfig, Lp, LpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig,
-    Prague, PragueConfig, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream,
-    ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, Vegas, VegasConfig, Veno, VenoConfig,
-    Westwood, WestwoodConfig, Windows, Yeah, YeahConfig,
+    CubicLinux, CubicLinuxConfig, Dctcp, DctcpConfig, ExternalConfig, ExternalControl, Fast, FastConfig, Gcc,
+    GccConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois,
+    IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig, MultipleTimeScale,
+    MultipleTimeScaleConfig, Needs, Nv, NvConfig, Prague, PragueConfig, RateBased, RateBasedConfig, Reno,
+    RenoConfig, Scalable, ScalableConfig, Scream, ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc,
+    TfrcConfig, Vegas, VegasConfig, Veno, VenoConfig, Westwood, WestwoodConfig, Windows, Yeah, YeahConfig,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration, Instant};
@@ -115,7 +115,7 @@ macro_rules! controls {
             }
             #[inline]
             fn on_ack(&mut self, ack: &AckEvent) {
-                each_kind!(self, c => c.on_ack(ack); $($control)*)
+                each_kind!(self, c => c.on_ack_apart(ack); $($control)*)
             }
             fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
                 each_kind!(self, c => c.on_arrival(sent, arrived); $($control)*)
@@ -145,6 +145,9 @@ macro_rules! controls {
             fn set_ssthresh(&mut self, ssthresh: f64) {
                 each_kind!(self, c => c.set_ssthresh(ssthresh); $($control)*)
             }
+            fn set_window(&mut self, window: f64) {
+                each_kind!(self, c => c.set_window(window); $($control)*)
+            }
             fn end_slow_start(&mut self) -> bool {
                 each_kind!(self, c => c.end_slow_start(); $($control)*)
             }
@@ -171,6 +174,7 @@ controls! {
     "reno" as "Reno" => Reno(RenoConfig) inline,
     "cubic" as "CUBIC" => Cubic(CubicConfig),
     "cubic_2005" => Cubic2005(Cubic2005Config),
+    "cubic_linux" => CubicLinux(CubicLinuxConfig),
     "bic" as "BIC" => Bic(BicConfig),
     "highspeed" as "HighSpeed" => HighSpeed(HighSpeedConfig),
     "scalable" as "Scalable" => Scalable(ScalableConfig),
@@ -200,9 +204,15 @@ controls! {
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
-/// [`Control::on_ack_then_read`] of one control.
-trait OnAckThenRead: CongestionControl + Sized {
-    // One function a control, each of which is jumped to: were they parts of one, all would save the registers that the largest needs.
+/// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of them would save
+/// the registers that the largest needs.
+trait OnAckApart: CongestionControl + Sized {
+    #[inline(never)]
+    fn on_ack_apart(&mut self, ack: &AckEvent) {
+        self.on_ack(ack);
+    }
+
+    /// [`Control::on_ack_then_read`] of one control.
     #[inline(never)]
     fn on_ack_then_read(&mut self, ack: &AckEvent, windows: &mut Windows) {
         self.on_ack(ack);
@@ -210,7 +220,7 @@ trait OnAckThenRead: CongestionControl + Sized {
     }
 }
 
-impl<C: CongestionControl> OnAckThenRead for C {}
+impl<C: CongestionControl> OnAckApart for C {}
 
 impl ControlConfig {
     /// Refuses a configuration with values outside the declared ranges, or that contradicts itself or the path: `rtt` is the

@@ -24,6 +24,7 @@ pub mod conformance;
 mod copa;
 mod cubic;
 mod cubic_2005;
+mod cubic_linux;
 mod dctcp;
 mod epoch;
 mod event;
@@ -70,6 +71,7 @@ pub use compound::{Compound, CompoundConfig};
 pub use copa::{Copa, CopaConfig};
 pub use cubic::{Cubic, CubicConfig};
 pub use cubic_2005::{Cubic2005, Cubic2005Config};
+pub use cubic_linux::{CubicLinux, CubicLinuxConfig};
 pub use dctcp::{Dctcp, DctcpConfig};
 pub use event::{AckEvent, CongestionEvent, Phase, RateSample, Signal, Start};
 pub use external::{ExternalConfig, ExternalControl};
@@ -153,6 +155,10 @@ pub trait CongestionControl {
 
     /// Slow start ends at this window from now on.
     fn set_ssthresh(&mut self, _ssthresh: f64) {}
+
+    /// The endpoint has set the window itself, as Linux does in loss recovery and when it undoes a reduction. Nothing happens in controls
+    /// whose window is no state of their own.
+    fn set_window(&mut self, _window: f64) {}
 
     /// Tells the values of its inner variables: those of them that the catalog lists which have a value now.
     fn read_variables(&self, _reader: &mut Reader<'_>) {}

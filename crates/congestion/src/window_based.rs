@@ -227,4 +227,8 @@ impl<R: WindowRule> CongestionControl for WindowBased<R> {
     fn set_ssthresh(&mut self, ssthresh: f64) {
         self.windows.ssthresh = ssthresh;
     }
+
+    fn set_window(&mut self, window: f64) {
+        self.windows.window = window;
+    }
 }

@@ -5,7 +5,7 @@
 
 #[cfg(target_os = "linux")]
 fn main() {
-    use parshall_emulation::emulate;
+    use parshall_emulation::{emulate, Extras};
     use parshall_records::Tables;
     use parshall_sim::{Monitor, Scenario};
 
@@ -13,7 +13,7 @@ fn main() {
     let text = std::fs::read_to_string(path).expect("a readable file");
     let scenario: Scenario = serde_json::from_str(&text).expect("a resolved scenario");
     let (emulated, _) =
-        emulate(&scenario, 0, Tables::none(), &Monitor::default(), None).expect("an emulation");
+        emulate(&scenario, 0, Tables::none(), &Monitor::default(), &Extras::default()).expect("an emulation");
     println!("{}", serde_json::to_string_pretty(&emulated).expect("JSON"));
 }
 

@@ -7,9 +7,9 @@
 //!
 //! A few flows are left as they are: to hand each packet over to another CPU takes longer than to receive it at once.
 
+use parshall_hosts::has_sysctl;
 use rustix::thread::{sched_getaffinity, CpuSet};
 use std::fmt::Write;
-use std::path::Path;
 
 /// Up to so many flows nothing is steered.
 const FEW_FLOWS: usize = 16;
@@ -27,8 +27,7 @@ pub(crate) struct Cpus {
 impl Cpus {
     /// For so many flows of real hosts; `None`: there are few, or this machine has one CPU, or its kernel steers nothing.
     pub(crate) fn for_flows(flows: usize) -> Option<Self> {
-        let steers = Path::new("/proc/sys").join(STEERING.replace('.', "/")).exists();
-        let allowed = sched_getaffinity(None).ok().filter(|_| flows > FEW_FLOWS && steers)?;
+        let allowed = sched_getaffinity(None).ok().filter(|_| flows > FEW_FLOWS && has_sysctl(STEERING))?;
         let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect();
         Self::among(&cpus)
     }

@@ -6,6 +6,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | [`controls`] | congestion controls that the kernel has for the time of a run, and recordings |
 //! | [`cpus`] | which CPU does what, where there are many flows |
 //! | [`planning`] | what the hosts are to do, from the scenario's groups |
 //! | [`programs`] | any client and server in the place of a group's workload |
@@ -18,6 +19,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod controls;
 mod cpus;
 mod planning;
 mod programs;
@@ -25,10 +27,12 @@ mod reporting;
 mod running;
 mod validity;
 
+pub use controls::Controls;
 pub use programs::{Programs, ProgramsEnded};
-pub use running::{emulate, emulate_and_replay, Emulated};
+pub use running::{emulate, emulate_and_replay, Emulated, Extras};
 pub use validity::Validity;
 
+use parshall_bpf::BpfError;
 use parshall_emulator::EmulatorError;
 use parshall_hosts::HostsError;
 use parshall_sim::SimError;
@@ -43,6 +47,9 @@ pub enum EmulationError {
     /// The hosts.
     #[error(transparent)]
     Hosts(#[from] HostsError),
+    /// The kernel's congestion controls by BPF.
+    #[error(transparent)]
+    Bpf(#[from] BpfError),
     /// The devices between them.
     #[error("the emulator: {0}")]
     Emulator(EmulatorError),

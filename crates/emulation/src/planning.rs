@@ -7,18 +7,25 @@
 //! | `receive_window` | SO_RCVBUF of twice as many packets (tcp(7): half of it is for overhead) |
 //! | `persistent`, `workload`, `start`, `rtt` | as in the scenario |
 //! | `packet_size` | the MTU of the devices: the largest of all groups; others by the segment size of their sockets |
-//! | `ecn`, `timestamps`, `recovery` (without SACK or with) | sysctls of the hosts, so they must be the same in all groups |
+//! | `dscp` | IP_TOS of the senders' sockets; answers of TCP reflect it |
+//! | `ecn`, `timestamps`, `recovery` (without SACK or with) | sysctls of the hosts |
+//! | `kernel.sysctls` | the same, instead of what follows from other keys |
+//! | `kernel.pacing`, `send_buffer`, `receive_buffer` | SO_MAX_PACING_RATE, SO_SNDBUF, SO_RCVBUF |
+//! | `kernel.streams` | connections side by side |
+//!
+//! Groups whose sysctls are the same share a pair of hosts.
 //!
 //! All else is the kernel's own: RACK-TLP, PRR, delayed ACKs, its smallest timeout.
 
 use crate::programs::Programs;
 use crate::EmulationError;
 use parshall_congestion::ControlConfig;
-use parshall_hosts::{FlowPlan, Plan, Sampling, TcpOptions, Transport};
+use parshall_hosts::{has_sysctl, FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
 use parshall_sim::scenario::FlowGroup;
 use parshall_sim::{Scenario, SimError, Simulation};
 use parshall_tcp::{Recovery, TcpConfig};
-use parshall_units::Instant;
+use parshall_units::{Instant, Packets, Rate};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The kernel's initial window, packets (RFC 6928).
@@ -32,16 +39,20 @@ pub(crate) fn plan(
 ) -> Result<Plan, EmulationError> {
     let groups = || scenario.flows.iter().enumerate().filter(|(_, group)| group.external);
     let mut flows = Vec::new();
+    let mut pairs = Pairs::default();
     for (number, group) in groups() {
         let source = group
             .source()
             .map_err(|(key, problem)| SimError::Invalid { key: format!("flows.{number}.{key}"), problem })?;
         let of_programs = programs.is_some_and(|programs| programs.group as usize == number);
         let transport = if of_programs { transport_of_programs(group) } else { transport(group) };
+        let pair = pairs.of(sysctls(group));
         for _ in 0..group.count {
             let info = simulation.external_flow(flows.len() as u32);
             flows.push(FlowPlan {
                 group: Arc::from(info.group),
+                pair,
+                dscp: group.dscp,
                 start: info.start,
                 rtt_base: info.rtt,
                 packet_bytes: info.packet_bytes,
@@ -53,12 +64,14 @@ pub(crate) fn plan(
             });
         }
     }
-    let tcp: Vec<_> = groups().filter_map(|(number, group)| Some((number, group.tcp.as_ref()?))).collect();
+    if groups().any(|(_, group)| group.tcp.is_some() && group.dscp > 0) && has_sysctl(REFLECTED) {
+        pairs.tell_all(&(REFLECTED.into(), "1".into()));
+    }
     Ok(Plan {
         mtu: groups().map(|(_, group)| group.packet_bytes).max().unwrap_or(0),
         warm_up: Instant::from_ps(scenario.warm_up_ps),
         end: Instant::from_ps(scenario.duration_ps),
-        sysctls: sysctls(&tcp)?,
+        pairs: pairs.0,
         flows,
     })
 }
@@ -70,15 +83,18 @@ fn control(group: &FlowGroup) -> &str {
 fn transport(group: &FlowGroup) -> Transport {
     let Some(tcp) = &group.tcp else { return Transport::Datagrams };
     let window = tcp.initial_window.0;
+    let kernel = group.kernel.as_ref();
+    let of_window = |window: Packets| {
+        let bytes = 2 * window.0.saturating_mul(u64::from(group.packet_bytes));
+        u32::try_from(bytes).unwrap_or(u32::MAX / 4)
+    };
     Transport::Tcp(TcpOptions {
         congestion_control: control(group).into(),
         persistent: tcp.persistent,
-        pacing: None,
-        send_buffer: None,
-        receive_buffer: tcp.receive_window.map(|window| {
-            let bytes = 2 * window.0.saturating_mul(u64::from(group.packet_bytes));
-            u32::try_from(bytes).unwrap_or(u32::MAX / 4)
-        }),
+        streams: kernel.map_or(1, |kernel| kernel.streams),
+        pacing: kernel.and_then(|kernel| Rate::from_bps(kernel.pacing_bps?)),
+        send_buffer: kernel.and_then(|kernel| kernel.send_buffer),
+        receive_buffer: kernel.and_then(|kernel| kernel.receive_buffer).or(tcp.receive_window.map(of_window)),
         initial_window: (window != KERNELS_INITIAL_WINDOW).then_some(window.min(u64::from(u32::MAX)) as u32),
     })
 }
@@ -91,35 +107,73 @@ fn transport_of_programs(group: &FlowGroup) -> Transport {
     Transport::Programs { initial_window: of_tcp.0, congestion_control: of_tcp.1 }
 }
 
-/// A setting that a host has for all of its sockets.
+/// A key that is a setting of a host for all of its sockets.
 struct Shared {
-    /// The scenario's key.
-    key: &'static str,
     sysctl: &'static str,
     is_on: fn(&TcpConfig) -> bool,
 }
 
 const SHARED: [Shared; 3] = [
-    Shared { key: "ecn", sysctl: "net.ipv4.tcp_ecn", is_on: |tcp| tcp.ecn },
-    Shared { key: "timestamps", sysctl: "net.ipv4.tcp_timestamps", is_on: |tcp| tcp.timestamps },
+    Shared { sysctl: "net.ipv4.tcp_ecn", is_on: |tcp| tcp.ecn },
+    Shared { sysctl: "net.ipv4.tcp_timestamps", is_on: |tcp| tcp.timestamps },
     Shared {
-        key: "recovery",
         sysctl: "net.ipv4.tcp_sack",
         is_on: |tcp| matches!(tcp.recovery, Recovery::Sack | Recovery::Rack),
     },
 ];
 
-/// The settings of both hosts for these groups, by their numbers.
-fn sysctls(groups: &[(usize, &TcpConfig)]) -> Result<Vec<(String, String)>, SimError> {
-    let mut set = Vec::new();
-    for Shared { key, sysctl: name, is_on } in SHARED {
-        let Some(first) = groups.first().map(|(_, tcp)| is_on(tcp)) else { continue };
-        if let Some((number, _)) = groups.iter().find(|(_, tcp)| is_on(tcp) != first) {
-            let key = format!("flows.{number}.{key}");
-            let problem = format!("all flows of real hosts share {name}: write the same in all groups");
-            return Err(SimError::Invalid { key, problem });
-        }
-        set.push((name.to_string(), u8::from(first).to_string()));
+/// Has a listener's answers, and its connections, use the DSCP with which a SYN came (Documentation/networking/ip-sysctl.rst; Linux 5.10).
+const REFLECTED: &str = "net.ipv4.tcp_reflect_tos";
+
+/// What the hosts of a group are told; `None`: any will do.
+fn sysctls(group: &FlowGroup) -> Option<Sysctls> {
+    let mut all = BTreeMap::new();
+    if let Some(tcp) = &group.tcp {
+        all.extend(
+            SHARED.map(|Shared { sysctl, is_on }| (sysctl.to_owned(), u8::from(is_on(tcp)).to_string())),
+        );
     }
-    Ok(set)
+    if let Some(kernel) = &group.kernel {
+        all.extend(kernel.sysctls.clone());
+    }
+    (!all.is_empty()).then(|| all.into_iter().collect())
+}
+
+/// Whether the scenario itself limits the send buffer, for each flow by its place.
+pub(crate) fn with_own_send_buffers(plan: &Plan) -> Vec<bool> {
+    let limited: Vec<bool> =
+        plan.pairs.iter().map(|told| told.iter().any(|(name, _)| name == "net.ipv4.tcp_wmem")).collect();
+    let is_limited = |flow: &FlowPlan| {
+        let own = matches!(&flow.transport, Transport::Tcp(options) if options.send_buffer.is_some());
+        own || limited[flow.pair as usize]
+    };
+    plan.flows.iter().map(is_limited).collect()
+}
+
+/// Pairs of hosts, as far as groups have asked for them.
+#[derive(Default)]
+pub(crate) struct Pairs(Vec<Sysctls>);
+
+impl Pairs {
+    /// The pair that is told this.
+    fn of(&mut self, sysctls: Option<Sysctls>) -> u32 {
+        let place = match sysctls {
+            None if self.0.is_empty() => self.add(Sysctls::new()),
+            None => 0,
+            Some(wanted) => match self.0.iter().position(|told| *told == wanted) {
+                Some(place) => place,
+                None => self.add(wanted),
+            },
+        };
+        place as u32
+    }
+
+    fn add(&mut self, sysctls: Sysctls) -> usize {
+        self.0.push(sysctls);
+        self.0.len() - 1
+    }
+
+    fn tell_all(&mut self, sysctl: &(String, String)) {
+        self.0.iter_mut().for_each(|told| told.push(sysctl.clone()));
+    }
 }

@@ -27,18 +27,23 @@ pub struct ProgramsEnded {
     pub server: Option<u8>,
 }
 
-/// The environment variables that name the addresses of both ends.
-const SERVER: &str = "PARSHALL_SERVER";
-const CLIENT: &str = "PARSHALL_CLIENT";
-
-/// In arguments these stand for the addresses: a shell would replace variables before we begin.
-const PLACES: [(&str, &str); 2] = [("{server}", SERVER), ("{client}", CLIENT)];
+/// An end of the path as programs are told of it.
+struct End {
+    /// The environment variable of its address.
+    variable: &'static str,
+    /// What stands for the address in arguments: a shell would replace variables before we begin.
+    placeholder: &'static str,
+    side: Side,
+    address: String,
+}
 
 /// Programs at work.
 pub(crate) struct Visit<'a> {
     programs: &'a Programs,
-    /// Those of the first flow of the group.
-    environment: Vec<(String, String)>,
+    /// The flow whose hosts they are at.
+    flow: u32,
+    at_client: End,
+    at_server: End,
     server: Option<Running>,
     client: Option<Running>,
 }
@@ -46,22 +51,28 @@ pub(crate) struct Visit<'a> {
 impl<'a> Visit<'a> {
     /// Starts the server, and waits until it listens. `flow`: the first one of the group, by its place in the hosts' plan.
     pub(crate) fn begin(programs: &'a Programs, hosts: &Hosts, flow: u32) -> Result<Self, HostsError> {
-        let [senders, receivers] = [SENDERS, RECEIVERS].map(|network| address(network, flow).to_string());
-        let (client, server) = if programs.download { (receivers, senders) } else { (senders, receivers) };
-        let environment = vec![(SERVER.to_string(), server), (CLIENT.to_string(), client)];
-        let mut visit = Self { programs, environment, server: None, client: None };
+        let ends = [(Side::Senders, SENDERS), (Side::Receivers, RECEIVERS)];
+        let (at_client, at_server) = if programs.download { (ends[1], ends[0]) } else { (ends[0], ends[1]) };
+        let end = |variable, placeholder, (side, network)| End {
+            variable,
+            placeholder,
+            side,
+            address: address(network, flow).to_string(),
+        };
+        let at_client = end("PARSHALL_CLIENT", "{client}", at_client);
+        let at_server = end("PARSHALL_SERVER", "{server}", at_server);
+        let mut visit = Self { programs, flow, at_client, at_server, server: None, client: None };
         if let Some(command) = &programs.server {
-            let side = if programs.download { Side::Senders } else { Side::Receivers };
-            visit.server = Some(hosts.begin_program(side, visit.program(command, Begins::Listening))?);
+            let server = visit.program(command, Begins::Listening);
+            visit.server = Some(hosts.begin_program(flow, visit.at_server.side, server)?);
         }
         Ok(visit)
     }
 
     /// Starts the client at that time of CLOCK_MONOTONIC.
     pub(crate) fn begin_client(&mut self, hosts: &Hosts, at_ns: u64) -> Result<(), HostsError> {
-        let side = if self.programs.download { Side::Receivers } else { Side::Senders };
         let client = self.program(&self.programs.client, Begins::At(at_ns));
-        self.client = Some(hosts.begin_program(side, client)?);
+        self.client = Some(hosts.begin_program(self.flow, self.at_client.side, client)?);
         Ok(())
     }
 
@@ -78,14 +89,11 @@ impl<'a> Visit<'a> {
     }
 
     fn program(&self, command: &[String], begins: Begins) -> Program {
-        let command = command.iter().map(|word| filled_in(word, &self.environment)).collect();
-        Program { command, environment: self.environment.clone(), begins }
+        let ends = [&self.at_client, &self.at_server];
+        let filled_in = |word: &String| {
+            ends.iter().fold(word.clone(), |word, end| word.replace(end.placeholder, &end.address))
+        };
+        let environment = ends.map(|end| (end.variable.to_string(), end.address.clone())).to_vec();
+        Program { command: command.iter().map(filled_in).collect(), environment, begins }
     }
-}
-
-fn filled_in(word: &str, environment: &[(String, String)]) -> String {
-    PLACES.iter().fold(word.to_string(), |word, (place, name)| {
-        let address = environment.iter().find(|(each, _)| each == name).map_or("", |(_, address)| address);
-        word.replace(place, address)
-    })
 }

@@ -1,18 +1,19 @@
 //! Hosts and emulator, from the start to the end.
 
+use crate::controls::{Controls, Loaded};
 use crate::cpus::Cpus;
-use crate::planning::plan;
+use crate::planning::{plan, with_own_send_buffers};
 use crate::programs::{Programs, ProgramsEnded, Visit};
 use crate::reporting::{report, Numbers};
 use crate::validity::Validity;
 use crate::EmulationError;
-use parshall_emulator::{monotonic_ns, Emulator, Journal, Prefix, Ran, Replayed, Settings, Side};
+use parshall_emulator::{monotonic_ns, Emulator, Journal, Pair, Prefix, Ran, Replayed, Settings, Side};
 use parshall_hosts::plan::{PREFIX_BITS, RECEIVERS, SENDERS};
 use parshall_hosts::{Hosts, HostsError, Row, Tuns};
 use parshall_records::{RecordsError, Tables};
+use parshall_replay::End;
 use parshall_sim::{Monitor, Scenario, SimError, Simulation, Summary};
-use parshall_units::Instant;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::mpsc;
 
@@ -30,9 +31,23 @@ pub struct Emulated {
     /// How the programs ended, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramsEnded>,
+    /// How the recording of the kernel's controls ended, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<End>,
 }
 
-/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be completed. With `programs` it ends
+/// What a run has beside its scenario.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extras {
+    /// Programs in the place of a group's workload.
+    pub programs: Option<Programs>,
+    /// Congestion controls that the kernel has for the time of the run, and whether calls are recorded.
+    #[serde(default)]
+    pub controls: Controls,
+}
+
+/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be completed. With programs it ends
 /// when their client does, if that is before the scenario's end.
 ///
 /// # Errors
@@ -42,9 +57,9 @@ pub fn emulate(
     repetition: u32,
     tables: Tables,
     monitor: &Monitor,
-    programs: Option<&Programs>,
+    extras: &Extras,
 ) -> Result<(Emulated, Tables), EmulationError> {
-    let (emulated, tables, _) = run(scenario, repetition, tables, monitor, programs, false)?;
+    let (emulated, tables, _) = run(scenario, repetition, tables, monitor, extras, false)?;
     Ok((emulated, tables))
 }
 
@@ -58,7 +73,8 @@ pub fn emulate_and_replay(
     repetition: u32,
     monitor: &Monitor,
 ) -> Result<(Emulated, Replayed), EmulationError> {
-    let (emulated, _, journal) = run(scenario, repetition, Tables::none(), monitor, None, true)?;
+    let (emulated, _, journal) =
+        run(scenario, repetition, Tables::none(), monitor, &Extras::default(), true)?;
     let again = Simulation::begin(scenario, repetition, Tables::none())?;
     let replayed = journal.unwrap_or_default().replay(again, monitor)?;
     Ok((emulated, replayed))
@@ -69,26 +85,33 @@ fn run(
     repetition: u32,
     tables: Tables,
     monitor: &Monitor,
-    programs: Option<&Programs>,
+    extras: &Extras,
     journal: bool,
 ) -> Result<(Emulated, Tables, Option<Journal>), EmulationError> {
     let asked_ns = monotonic_ns();
-    let simulation = Simulation::begin(scenario, repetition, tables)?;
+    let mut simulation = Simulation::begin(scenario, repetition, tables)?;
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
+    let programs = extras.programs.as_ref();
     let mut plan = plan(scenario, &simulation, programs)?;
-    let cpus = Cpus::for_flows(plan.flows.len());
-    plan.sysctls.extend(cpus.iter().map(|cpus| cpus.sysctl.clone()));
+    let cpus = Cpus::for_flows(plan.connections());
+    if let Some(cpus) = &cpus {
+        plan.pairs.iter_mut().for_each(|told| told.push(cpus.sysctl.clone()));
+    }
+    let pair_of = plan.flows.iter().map(|flow| flow.pair).collect();
+    let own_buffers = with_own_send_buffers(&plan);
+    let mut controls = Loaded::load(&extras.controls, &mut plan)?;
     let mut hosts = Hosts::begin(plan, sender)?;
-    let Tuns { senders, receivers } = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
+    simulation.capture_in_background()?; // not before: a user namespace is for a process with a single thread
+    let tuns = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;
     let set_up_ns = monotonic_ns() - asked_ns;
     let counted = programs.map_or((0, 0), |programs| flows_of_programs(scenario, programs));
     let mut visit = programs.map(|programs| Visit::begin(programs, &hosts, counted.0)).transpose()?;
     let begin_ns = monotonic_ns() + START_IN_NS;
     let emulator = Emulator::new(
         simulation,
-        Side::new(senders, Prefix::new(SENDERS, u32::from(PREFIX_BITS))),
-        Side::new(receivers, Prefix::new(RECEIVERS, u32::from(PREFIX_BITS))),
+        tuns.into_iter().map(pair).collect(),
+        pair_of,
         Settings {
             begin_ns: Some(begin_ns),
             cpu: cpus.map(|cpus| cpus.emulator),
@@ -97,16 +120,20 @@ fn run(
             ..Settings::default()
         },
     )?;
+    let recorder = controls.record(begin_ns)?;
     hosts.start(begin_ns);
     if let Some(visit) = &mut visit {
         visit.begin_client(&hosts, begin_ns)?;
     }
-    let flows = numbers.flows();
+    let mut done = 0;
     // Rows wait until the end: to encode them while packets are due would make these late.
     let Ran { mut simulation, measured, journal, devices, .. } =
         emulator.run(monitor, |simulation, now| {
-            if !scenario.ends_with.is_empty() && hosts.done() == flows {
-                finish_all(simulation, flows, now);
+            if !scenario.ends_with.is_empty() && hosts.done() > done {
+                done = hosts.done();
+                (0..numbers.flows())
+                    .filter(|&flow| hosts.is_done(flow))
+                    .for_each(|flow| simulation.finished(flow, now));
             }
             if visit.as_ref().is_some_and(Visit::is_over) {
                 return ControlFlow::Break(());
@@ -117,11 +144,13 @@ fn run(
     let programs = visit.map(Visit::end).transpose()?;
     let outcome = hosts.finish()?;
     drop(devices); // not before the hosts have ended
+    let recording = recorder.map(|recorder| controls.finish(recorder)).transpose()?;
     write_rows(&mut simulation, &rows, &numbers).map_err(SimError::Records)?;
     report(&mut simulation, &outcome);
+    let left_out = simulation.packets_left_out();
     let (summary, tables) = simulation.finish(monitor)?;
-    let emulation = Validity::new(measured, &outcome, set_up_ns as f64 / 1e9);
-    Ok((Emulated { summary, emulation, programs }, tables, journal))
+    let emulation = Validity::new(measured, (&outcome, &own_buffers), left_out, set_up_ns as f64 / 1e9);
+    Ok((Emulated { summary, emulation, programs, recording }, tables, journal))
 }
 
 /// The flows of the programs' group among the external ones: the first, and the one after the last.
@@ -131,9 +160,10 @@ fn flows_of_programs(scenario: &Scenario, programs: &Programs) -> (u32, u32) {
     (first, first + from.first().map_or(0, |group| group.count))
 }
 
-/// All flows have done what they had to do.
-fn finish_all(simulation: &mut Simulation, flows: u32, now: Instant) {
-    (0..flows).for_each(|flow| simulation.finished(flow, now));
+/// The devices of a pair of hosts, and the addresses behind them.
+fn pair(Tuns { senders, receivers }: Tuns) -> Pair {
+    let side = |device, network| Side::new(device, Prefix::new(network, u32::from(PREFIX_BITS)));
+    Pair { senders: side(senders, SENDERS), receivers: side(receivers, RECEIVERS) }
 }
 
 /// Writes what the hosts have recorded.

@@ -7,11 +7,12 @@
 //! | time limited by the send buffer | 2 % | 20 % | the scenario has none; the kernel's own grows with the window, a round trip late |
 //! | datagrams refused by the sender, or without room at the receiver | none | 1 in 1000 | losses that the scenario does not have |
 //! | packets that the hosts' devices dropped | none | 1 in 10^5 | losses that the scenario does not have: nobody read them in time, or the CPU that was to receive them had too many |
+//! | datagrams that a sender had no time for, share of those that were due | 1 % | 10 % | it sends less than its workload says |
 //! | a flow that ended with an error | none | one | it is missing |
 //! | CPU time of a host, share of a CPU | 90 % | 98 % | it cannot send or answer faster |
 
 use parshall_emulator::{Finding, Level, Measured, Verdict};
-use parshall_hosts::Outcome;
+use parshall_hosts::{FlowOutcome, Outcome};
 use serde::Serialize;
 
 /// How far an emulation can be believed, and what of.
@@ -24,6 +25,8 @@ pub struct Validity {
     pub emulator: Measured,
     /// What was measured of the hosts.
     pub hosts: HostsMeasured,
+    /// Packets that captures of links lack, because they could not be written in time.
+    pub captures_left_out: u64,
     /// Time until the hosts were ready and could be started, s.
     pub set_up_s: f64,
 }
@@ -31,11 +34,12 @@ pub struct Validity {
 /// What was measured of the hosts.
 #[derive(Clone, Debug, Serialize)]
 pub struct HostsMeasured {
-    /// CPU time of the senders' host, s.
+    /// CPU time of the senders' hosts, s.
     pub senders_cpu_s: f64,
-    /// CPU time of the receivers' host, s.
+    /// CPU time of the receivers' hosts, s.
     pub receivers_cpu_s: f64,
-    /// Largest share of the time with data to send in which a flow was limited by its send buffer; `None`: the kernel does not say.
+    /// Largest share of the time with data to send in which a flow was limited by its send buffer, where the
+    /// scenario gives none; `None`: the kernel does not say.
     pub send_buffer_share: Option<f64>,
     /// The same, by the receiver's window.
     pub receive_window_share: Option<f64>,
@@ -43,14 +47,20 @@ pub struct HostsMeasured {
     pub datagrams_lost: u64,
     /// Packets that the hosts' devices dropped; `None`: the kernel does not say.
     pub devices_dropped: Option<u64>,
+    /// Largest share of a flow's datagrams that were due and not sent, because the host had no time for them; `None`: no flow has datagrams.
+    pub unsent_share: Option<f64>,
+    /// CPU time of the host that was busiest, s: of those of senders, and of receivers.
+    #[serde(skip)]
+    busiest_cpu_s: [f64; 2],
     /// Why flows ended before the run did.
     pub failures: Vec<String>,
 }
 
 impl HostsMeasured {
-    fn new(outcome: &Outcome) -> Self {
-        let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>| {
-            let shares = outcome.flows.iter().filter_map(|flow| {
+    fn new(outcome: &Outcome, own_buffers: &[bool]) -> Self {
+        let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>, left_out: &[bool]| {
+            let flows = outcome.flows.iter().filter(|flow| left_out.get(flow.plan as usize) != Some(&true));
+            let shares = flows.filter_map(|flow| {
                 let busy_s = flow.limited.busy_s.filter(|&busy_s| busy_s > 0.0)?;
                 Some((part(&flow.limited)? / busy_s).min(1.0)) // readings may find more than the kernel's count of busy time
             });
@@ -58,12 +68,15 @@ impl HostsMeasured {
         };
         let refused: u64 = outcome.flows.iter().map(|flow| flow.refused).sum();
         Self {
-            senders_cpu_s: outcome.senders_cpu_s,
-            receivers_cpu_s: outcome.receivers_cpu_s,
-            send_buffer_share: share(|limited| limited.send_buffer_s),
-            receive_window_share: share(|limited| limited.receive_window_s),
+            senders_cpu_s: outcome.senders_cpu_s.iter().sum(),
+            receivers_cpu_s: outcome.receivers_cpu_s.iter().sum(),
+            busiest_cpu_s: [&outcome.senders_cpu_s, &outcome.receivers_cpu_s]
+                .map(|hosts| hosts.iter().copied().fold(0.0, f64::max)),
+            send_buffer_share: share(|limited| limited.send_buffer_s, own_buffers),
+            receive_window_share: share(|limited| limited.receive_window_s, &[]),
             datagrams_lost: refused + outcome.receivers_dropped.unwrap_or(0),
             devices_dropped: outcome.devices_dropped,
+            unsent_share: outcome.flows.iter().filter_map(unsent_share).reduce(f64::max),
             failures: outcome.flows.iter().filter_map(|flow| flow.failure.clone()).collect(),
         }
     }
@@ -84,7 +97,11 @@ impl HostsMeasured {
         let reason = format!("the hosts' devices dropped {dropped} packets; none is accepted");
         let remedy = "let nothing else run, or raise the sysctl net.core.netdev_max_backlog";
         check(dropped as f64 / packets.max(1) as f64, (0.0, 1e-5), reason, remedy);
-        for (host, cpu_s) in [("senders'", self.senders_cpu_s), ("receivers'", self.receivers_cpu_s)] {
+        let unsent = self.unsent_share.unwrap_or(0.0);
+        let reason =
+            format!("a sender had no time for {:.1} % of its datagrams; 1 % is accepted", 100.0 * unsent);
+        check(unsent, (0.01, 0.1), reason, "let nothing else run, or take lower rates");
+        for (host, cpu_s) in ["senders'", "receivers'"].into_iter().zip(self.busiest_cpu_s) {
             let busy = if wall_s > 0.0 { cpu_s / wall_s } else { 0.0 };
             let reason =
                 format!("the {host} host was busy {:.0} % of the time; 90 % are accepted", 100.0 * busy);
@@ -101,11 +118,30 @@ impl HostsMeasured {
     }
 }
 
+/// The share of a flow's datagrams that were due and not sent; `None`: it has none.
+fn unsent_share(flow: &FlowOutcome) -> Option<f64> {
+    let due = flow.row.packets_sent? + flow.unsent;
+    (flow.acked_bytes.is_none() && due > 0).then(|| flow.unsent as f64 / due as f64)
+}
+
 impl Validity {
-    pub(crate) fn new(emulator: Measured, outcome: &Outcome, set_up_s: f64) -> Self {
-        let hosts = HostsMeasured::new(outcome);
+    /// `own_buffers`: of which flows the scenario itself limits the send buffer, by their places.
+    pub(crate) fn new(
+        emulator: Measured,
+        (outcome, own_buffers): (&Outcome, &[bool]),
+        captures_left_out: u64,
+        set_up_s: f64,
+    ) -> Self {
+        let hosts = HostsMeasured::new(outcome, own_buffers);
         let Verdict { mut findings, .. } = emulator.verdict();
         findings.extend(hosts.findings(emulator.wall_s, emulator.packets_in));
-        Self { verdict: Verdict::of(findings), emulator, hosts, set_up_s }
+        if captures_left_out > 0 {
+            findings.push(Finding {
+                level: Level::Valid,
+                reason: format!("captures lack {captures_left_out} packets; the tables have them all"),
+                remedy: "write the results to a faster disk, or capture fewer links",
+            });
+        }
+        Self { verdict: Verdict::of(findings), emulator, hosts, captures_left_out, set_up_s }
     }
 }

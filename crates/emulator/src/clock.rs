@@ -1,8 +1,7 @@
 //! The clock of the real world: `CLOCK_MONOTONIC`.
 
 use parshall_units::Instant;
-use rustix::event::{poll, PollFd, PollFlags};
-use rustix::fd::BorrowedFd;
+use rustix::event::{poll, PollFd};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{clock_gettime, ClockId, Timespec};
 
@@ -42,11 +41,10 @@ impl Clock {
     }
 
     /// Sleeps until the network's time is this, or one of these can be read; whether that is so.
-    pub(crate) fn sleep_until_readable(self, at: Instant, devices: [BorrowedFd<'_>; 2]) -> bool {
-        let mut devices = devices.map(|device| PollFd::from_borrowed_fd(device, PollFlags::IN));
+    pub(crate) fn sleep_until_readable(self, at: Instant, devices: &mut [PollFd<'_>]) -> bool {
         let now = self.now();
         let left = at.max(now).since(now);
-        poll(&mut devices, Some(&timespec(left.as_ps().div_ceil(1000)))).is_ok_and(|readable| readable > 0)
+        poll(devices, Some(&timespec(left.as_ps().div_ceil(1000)))).is_ok_and(|readable| readable > 0)
     }
 
     /// Sleeps until the network's time is this, or somewhat later.
@@ -66,6 +64,7 @@ impl Clock {
 mod tests {
     use super::*;
     use parshall_units::Duration;
+    use rustix::event::PollFlags;
     use std::os::fd::AsFd;
     use std::os::unix::net::UnixDatagram;
 
@@ -83,10 +82,12 @@ mod tests {
         let clock = Clock::beginning_at(monotonic_ns());
         let ((quiet, _kept), (busy, other)) = (UnixDatagram::pair().unwrap(), UnixDatagram::pair().unwrap());
         let until = clock.now() + Duration::from_millis(3);
-        assert!(!clock.sleep_until_readable(until, [quiet.as_fd(), busy.as_fd()]));
+        let mut devices =
+            [&quiet, &busy].map(|device| PollFd::from_borrowed_fd(device.as_fd(), PollFlags::IN));
+        assert!(!clock.sleep_until_readable(until, &mut devices));
         assert!(clock.now() >= until);
         other.send(b"here").unwrap();
-        assert!(clock.sleep_until_readable(until + Duration::from_secs(60), [quiet.as_fd(), busy.as_fd()]));
+        assert!(clock.sleep_until_readable(until + Duration::from_secs(60), &mut devices));
         assert!(clock.now() < until + Duration::from_secs(30));
     }
 }

@@ -1,19 +1,19 @@
-//! The loop: one thread between two hosts.
+//! The loop: one thread between the hosts.
 
-use crate::checksum::mark;
+use crate::checksum::{completed, mark};
 use crate::clock::{monotonic_ns, Clock};
 use crate::cut::{cut, Malformed};
-use crate::headers::{type_of_service, Headers};
+use crate::headers::{set_word, type_of_service, Headers};
 use crate::journal::Journal;
-use crate::measured::{Measured, Meter};
+use crate::measured::{Measured, Meter, Waited};
 use crate::merge::Batches;
 use crate::payload::PayloadMeter;
-use crate::pool::Pool;
+use crate::pool::{Pool, Stored};
 use crate::realtime::Scheduling;
-use crate::side::{Addresses, Side, Written};
+use crate::side::{Addresses, Pair, Written};
 use crate::virtio::VirtioHeader;
 use crate::EmulatorError;
-use parshall_sim::{Arrival, Direction, HostTotals, Monitor, SimError, Simulation};
+use parshall_sim::{Arrival, Direction, HostTotals, Monitor, SimError, Simulation, MOST_HEADERS};
 use parshall_units::{Duration, Instant};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -58,11 +58,12 @@ pub enum Stopped {
     Cancelled,
 }
 
-/// A network between two hosts.
+/// A network between hosts.
 pub struct Emulator {
     simulation: Simulation,
-    senders: Side,
-    receivers: Side,
+    pairs: Vec<Pair>,
+    /// The pair of each flow.
+    pair_of: Vec<u32>,
     settings: Settings,
     addresses: Addresses,
     /// Bytes of a full packet of each flow.
@@ -71,6 +72,8 @@ pub struct Emulator {
     batches: Batches,
     payload: PayloadMeter,
     journal: Option<Journal>,
+    /// Whether links are captured.
+    captured: bool,
 }
 
 /// What is left of an emulation.
@@ -83,8 +86,8 @@ pub struct Ran {
     pub stopped: Stopped,
     /// What came from the hosts, if [`Settings::journal`] asks for it.
     pub journal: Option<Journal>,
-    /// The devices of both hosts: they exist as long as these are open, and hosts that have not ended fail without them.
-    pub devices: [Side; 2],
+    /// The devices of the hosts: they exist as long as these are open, and hosts that have not ended fail without them.
+    pub devices: Vec<Pair>,
 }
 
 const TICKS: (Duration, Duration) = (Duration::from_ps(1_000_000), Duration::from_millis(10));
@@ -109,33 +112,45 @@ const MOST_READS: u64 = 16;
 const WATCHED_EVERY: Duration = Duration::from_millis(1);
 
 impl Emulator {
-    /// The network of a simulation, between the device of the senders' host and that of the receivers'.
+    /// The network of a simulation, between the devices of some pairs of hosts. `pair_of` says for each external flow at which pair it is, by
+    /// its place.
     ///
     /// # Errors
-    /// [`EmulatorError`]: a device cannot be read without waiting, or the tick is out of range.
+    /// [`EmulatorError`]: a device cannot be read without waiting, the tick is out of range, or a flow has no pair.
     pub fn new(
         simulation: Simulation,
-        senders: Side,
-        receivers: Side,
+        pairs: Vec<Pair>,
+        pair_of: Vec<u32>,
         settings: Settings,
     ) -> Result<Self, EmulatorError> {
         if !(TICKS.0..=TICKS.1).contains(&settings.tick) {
             let problem = format!("found {}; write {} to {}", settings.tick, TICKS.0, TICKS.1);
             return Err(EmulatorError::Settings { key: "tick", problem });
         }
-        senders.prepare(SENDERS)?;
-        receivers.prepare(RECEIVERS)?;
         let flows = simulation.external_flows();
+        let has_pair = |pair: &u32| (*pair as usize) < pairs.len();
+        let Some(first) =
+            pairs.first().filter(|_| pair_of.len() == flows as usize && pair_of.iter().all(has_pair))
+        else {
+            let problem =
+                format!("found {} for {flows} flows; write one of {} for each", pair_of.len(), pairs.len());
+            return Err(EmulatorError::Settings { key: "pairs", problem });
+        };
+        for Pair { senders, receivers } in &pairs {
+            senders.prepare(SENDERS)?;
+            receivers.prepare(RECEIVERS)?;
+        }
         Ok(Self {
-            addresses: Addresses::of(&senders, &receivers, flows),
+            addresses: Addresses::of(first, flows),
             packet_bytes: (0..flows).map(|flow| simulation.external_flow(flow).packet_bytes).collect(),
             batches: Batches::for_flows(flows),
             pool: Pool::default(),
             payload: PayloadMeter::new(settings.counted.0..settings.counted.1),
             journal: settings.journal.then(Journal::default),
+            captured: simulation.is_captured(),
             simulation,
-            senders,
-            receivers,
+            pairs,
+            pair_of,
             settings,
         })
     }
@@ -154,14 +169,14 @@ impl Emulator {
         let clock = Clock::beginning_at(self.settings.begin_ns.unwrap_or_else(monotonic_ns));
         clock.sleep_until(Instant::ZERO);
         let mut meter = Meter::begin(self.settings.tick, scheduling.priority);
-        let (mut planned, mut watched) = (Instant::ZERO, Instant::ZERO);
+        let (mut planned, mut waited, mut watched) = (Instant::ZERO, Waited::Not, Instant::ZERO);
         let stopped = loop {
             let now = clock.now();
             meter.tick(planned, now);
             if monitor.cancel.load(Ordering::Relaxed) {
                 break Stopped::Cancelled;
             }
-            match self.step(clock, now, monitor, &mut meter) {
+            match self.step(clock, (now, waited), monitor, &mut meter) {
                 Err(EmulatorError::Simulation(SimError::Interrupted { .. })) => break Stopped::Cancelled,
                 done => done?,
             }
@@ -174,45 +189,62 @@ impl Emulator {
                     break Stopped::Told;
                 }
             }
-            planned = self.wait(clock, now, watched);
+            (planned, waited) = self.wait(clock, now, watched, &mut meter);
         };
         let now = clock.now();
         self.simulation.stop_at(now);
         for (flow, bytes) in self.payload.totals() {
             self.simulation.report(flow, HostTotals { payload_bytes: Some(bytes), ..HostTotals::default() });
         }
-        let Self { simulation, senders, receivers, journal, .. } = self;
-        Ok(Ran { simulation, measured: meter.end(now), stopped, journal, devices: [senders, receivers] })
+        let Self { simulation, pairs, mut journal, .. } = self;
+        if let Some(journal) = &mut journal {
+            journal.end(now);
+        }
+        Ok(Ran { simulation, measured: meter.end(now), stopped, journal, devices: pairs })
     }
 
     /// Waits after a look that began then, until something is due, something has come, or who watches is to be called; but a tick at
-    /// least. Returns the time for which the next look is planned.
-    fn wait(&self, clock: Clock, began: Instant, watched: Instant) -> Instant {
-        let Self { simulation, senders, receivers, settings, .. } = self;
+    /// least. Returns the time for which the next look is planned, and since when the packets that it finds may have waited.
+    fn wait(&self, clock: Clock, began: Instant, watched: Instant, meter: &mut Meter) -> (Instant, Waited) {
+        let Self { simulation, pairs, settings, .. } = self;
         let now = clock.now();
         let for_hosts = if settings.cpu.is_some() { Duration::ZERO } else { settings.tick.over(LEAST_REST) };
         let rest = for_hosts.max(now.since(began).over(REST_OF_LOOK));
         let earliest = (began + settings.tick).max(now + rest);
         let next = [simulation.next_due(), simulation.next_deadline(), Some(simulation.end()), Some(watched)];
         let next = next.into_iter().flatten().min().unwrap_or(watched);
-        let devices = [senders.device(), receivers.device()];
         let awake = Instant::from_ps(next.as_ps().saturating_sub(AWAKE_BEFORE.as_ps()));
-        let has_come = next > earliest
-            && (clock.sleep_until_readable(awake, devices) || clock.sleep_until_readable(next, devices));
-        let planned = if has_come { earliest.max(clock.now()) } else { earliest.max(next) };
+        let mut has_come = false;
+        if next > earliest {
+            let devices = pairs.iter().flat_map(|pair| [pair.senders.readable(), pair.receivers.readable()]);
+            let mut devices: Vec<_> = devices.collect(); // only here, where nothing is due
+            has_come = clock.sleep_until_readable(awake, &mut devices);
+            if !has_come {
+                if awake > now {
+                    meter.woken(awake, clock.now());
+                }
+                has_come = clock.sleep_until_readable(next, &mut devices);
+            }
+        }
+        let woken = clock.now();
+        let (planned, waited) = if has_come {
+            (earliest.max(woken), Waited::SinceWoken(woken))
+        } else {
+            (earliest.max(next), Waited::Within(now))
+        };
         clock.sleep_until(planned);
-        planned
+        (planned, waited)
     }
 
-    /// What is done at a look, which began `now`.
+    /// What is done at a look, which began `now`. What it finds has waited.
     fn step(
         &mut self,
         clock: Clock,
-        now: Instant,
+        (now, waited): (Instant, Waited),
         monitor: &Monitor,
         meter: &mut Meter,
     ) -> Result<(), EmulatorError> {
-        self.receive(now, meter)?;
+        self.receive((now, waited), meter)?;
         self.simulation.advance(now, monitor)?;
         while let Some(slot) = self.simulation.take_lost() {
             if let Some(journal) = &mut self.journal {
@@ -221,28 +253,33 @@ impl Emulator {
             self.pool.give_back(slot);
         }
         if self.deliver(clock, now, meter) {
-            self.receive(clock.now(), meter)?;
+            self.receive((clock.now(), Waited::Not), meter)?;
         }
         Ok(())
     }
 
     /// What the hosts have sent comes in, at this time.
-    fn receive(&mut self, now: Instant, meter: &mut Meter) -> Result<(), EmulatorError> {
-        self.receive_from(Direction::Forward, now, meter)?;
-        self.receive_from(Direction::Reverse, now, meter)
+    fn receive(&mut self, (now, waited): (Instant, Waited), meter: &mut Meter) -> Result<(), EmulatorError> {
+        for pair in 0..self.pairs.len() {
+            for direction in [Direction::Forward, Direction::Reverse] {
+                let before = meter.counts.packets_in;
+                self.receive_from(pair, direction, now, meter)?;
+                meter.read(direction, meter.counts.packets_in - before, waited, now);
+            }
+        }
+        Ok(())
     }
 
     fn receive_from(
         &mut self,
+        pair: usize,
         direction: Direction,
         now: Instant,
         meter: &mut Meter,
     ) -> Result<(), EmulatorError> {
-        let Self { simulation, senders, receivers, pool, addresses, packet_bytes, journal, .. } = self;
-        let (device, side) = match direction {
-            Direction::Forward => (senders, SENDERS),
-            Direction::Reverse => (receivers, RECEIVERS),
-        };
+        let Self { simulation, pairs, pair_of, pool, addresses, packet_bytes, journal, captured, .. } = self;
+        let (device, _) = pairs[pair].ends(direction);
+        let side = if direction == Direction::Forward { SENDERS } else { RECEIVERS };
         let enough = meter.counts.packets_in + MOST_READS;
         for _ in 0..MOST_READS {
             if meter.counts.packets_in >= enough {
@@ -262,7 +299,8 @@ impl Emulator {
                 meter.counts.malformed += 1;
                 continue;
             };
-            let Some(flow) = addresses.flow(packet, direction) else {
+            let is_here = |flow: &u32| pair_of[*flow as usize] as usize == pair;
+            let Some(flow) = addresses.flow(packet, direction).filter(is_here) else {
                 meter.counts.foreign += 1;
                 continue;
             };
@@ -276,6 +314,9 @@ impl Emulator {
                 if let Some(journal) = journal {
                     journal.came(now, &arrival);
                 }
+                if *captured {
+                    show(simulation, slot, stored, headers.bytes());
+                }
                 simulation.hand_in(now, &arrival);
             });
             meter.counts.malformed += u64::from(done == Err(Malformed));
@@ -285,7 +326,7 @@ impl Emulator {
 
     /// Writes what is due by `now`; whether anything was.
     fn deliver(&mut self, clock: Clock, now: Instant, meter: &mut Meter) -> bool {
-        let Self { simulation, senders, receivers, pool, batches, payload, journal, .. } = self;
+        let Self { simulation, pairs, pair_of, pool, batches, payload, journal, .. } = self;
         while let Some(delivery) = simulation.take_due(now) {
             if let Some(journal) = journal {
                 journal.due(&delivery);
@@ -297,10 +338,7 @@ impl Emulator {
             batches.add(pool, &delivery);
         }
         for batch in batches.all() {
-            let device = match batch.direction {
-                Direction::Forward => &*receivers,
-                Direction::Reverse => &*senders,
-            };
+            let (_, device) = pairs[pair_of[batch.flow as usize] as usize].ends(batch.direction);
             let packets = batch.packets.len() as u64;
             match device.write(pool, batch) {
                 Written::Whole => {
@@ -317,6 +355,17 @@ impl Emulator {
         batches.clear();
         any
     }
+}
+
+/// Shows the network the headers of a packet, with the checksum that its receiver would compute.
+fn show(simulation: &mut Simulation, slot: u32, packet: &Stored, length: usize) {
+    let mut beginning = [0; MOST_HEADERS];
+    let length = length.min(MOST_HEADERS);
+    beginning[..length].copy_from_slice(&packet.bytes[..length]);
+    if let Some((at, checksum)) = completed(packet).filter(|(at, _)| at + 2 <= length) {
+        set_word(&mut beginning, at, checksum);
+    }
+    simulation.show(slot, &beginning[..length], packet.bytes.len() as u32);
 }
 
 const SENDERS: &str = "senders'";

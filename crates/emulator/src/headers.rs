@@ -75,17 +75,27 @@ pub(crate) fn set_word(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
+/// Two words in network byte order.
+fn long_word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
 /// The sequence number of a TCP segment.
 pub(crate) fn sequence(bytes: &[u8], ip: usize) -> u32 {
-    u32::from_be_bytes([bytes[ip + 4], bytes[ip + 5], bytes[ip + 6], bytes[ip + 7]])
+    long_word(bytes, ip + 4)
+}
+
+/// The acknowledgement number of a TCP segment.
+pub(crate) fn acknowledgement(bytes: &[u8], ip: usize) -> u32 {
+    long_word(bytes, ip + 8)
 }
 
 pub(crate) fn source(bytes: &[u8]) -> u32 {
-    u32::from(word(bytes, 12)) << 16 | u32::from(word(bytes, 14))
+    long_word(bytes, 12)
 }
 
 pub(crate) fn destination(bytes: &[u8]) -> u32 {
-    u32::from(word(bytes, 16)) << 16 | u32::from(word(bytes, 18))
+    long_word(bytes, 16)
 }
 
 /// The DSCP (RFC 2474 §3) and the ECN codepoint (RFC 3168 §5).

@@ -34,6 +34,8 @@ pub struct Journal {
     entries: Vec<Entry>,
     /// The packet that has a slot, by its place in the journal.
     of_slot: Vec<usize>,
+    /// When the emulation ended: up to a look later than the scenario's end, and it decides until then.
+    ended: Instant,
 }
 
 /// How the decisions of a replay compare to those of the emulation.
@@ -69,6 +71,10 @@ impl Journal {
         self.note(slot, Fate::Lost);
     }
 
+    pub(crate) fn end(&mut self, at: Instant) {
+        self.ended = at;
+    }
+
     fn note(&mut self, slot: u32, fate: Fate) {
         self.entries[self.of_slot[slot as usize]].fate = fate;
     }
@@ -94,8 +100,7 @@ impl Journal {
             collect(&mut simulation, entry.at)?;
             simulation.hand_in(entry.at, &entry.arrival);
         }
-        let end = simulation.end();
-        collect(&mut simulation, end)?;
+        collect(&mut simulation, self.ended)?;
         let mut counts = Replayed::default();
         for (Entry { fate, .. }, replayed) in self.entries.iter().zip(fates) {
             match fate {

@@ -1,7 +1,7 @@
 //! The network of a scenario in real time: packets of real hosts cross its links, queues and delays.
 //!
 //! Two hosts, each behind a TUN device (`IFF_NO_PI | IFF_VNET_HDR`, with checksum and segmentation offload): the senders' and the
-//! receivers'. Somebody else opens the devices and says which addresses are whose ([`Side`]). One thread ([`Emulator::run`]) sleeps
+//! receivers'. Flows whose hosts are to differ have another such pair. Somebody else opens the devices and says which addresses are whose ([`Side`]). One thread ([`Emulator::run`]) sleeps
 //! until something is due or has come, but a tick at least since it looked last, and then does this:
 //!
 //! 1. read all packets that are there; cut super-packets to the segments that a network card would send ([`cut`]);
@@ -16,8 +16,9 @@
 //! where packets follow each other closely, by half a tick on average, because they wait for the next look. A packet that comes is handed in when the
 //! thread sees it: as late, but hardly at all if it answers what was just written (4). So an RTT is too long by two deliveries
 //! and an arrival. In a virtual machine of two CPUs, shared with compilers, pings over an RTT of 10 ms took 0.25 ms more in the median, 0.37 ms in
-//! 1 %, of which the lateness of the two deliveries was 0.17 ms. This is a bias, and is not compensated: lateness of
-//! deliveries is in [`Measured`], so whoever wants to may subtract it.
+//! 1 %, of which the lateness of the two deliveries was 0.17 ms. This is a bias; it is measured ([`Measured::rtt_bias_s`]), and not compensated. To deliver
+//! earlier by the mean would be right for an idle machine only, where threads wake late from deep sleep; under load packets would be early, and an emulated
+//! network that is faster than the scenario's is a worse fault than one that is slower.
 //!
 //! *Times of arrival* at the links are those of looks: what comes within a tick comes together. Of many packets that come at once some wait
 //! for the next look, so that those that are due do not.
@@ -63,7 +64,7 @@ pub use driver::{Emulator, Ran, Settings, Stopped};
 pub use journal::{Journal, Replayed};
 pub use measured::{Measured, Unwritten};
 pub use realtime::Priority;
-pub use side::{Prefix, Side};
+pub use side::{Pair, Prefix, Side};
 pub use verdict::{Finding, Level, Verdict};
 
 use parshall_sim::SimError;

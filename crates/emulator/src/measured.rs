@@ -3,6 +3,7 @@
 use crate::clock::thread_cpu_s;
 use crate::realtime::Priority;
 use parshall_records::DelayHistogram;
+use parshall_sim::Direction;
 use parshall_units::{Duration, Instant};
 use serde::Serialize;
 
@@ -37,6 +38,9 @@ pub struct Measured {
     pub mean_lateness_s: Option<f64>,
     /// Longest lateness, s.
     pub max_lateness_s: Option<f64>,
+    /// By how much round-trip times are longer than the network's: twice the mean lateness, and the mean times that packets of both directions
+    /// waited until they were read.
+    pub rtt_bias_s: Option<f64>,
     /// Packets that were due and were not written: losses that the scenario does not have.
     pub unwritten: Unwritten,
     /// Packets that belong to no flow: of other protocols, or addresses. They were dropped.
@@ -58,10 +62,47 @@ pub struct Unwritten {
     pub refused: u64,
 }
 
+/// Since when packets that are read may have waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// They answer what was written just now.
+    Not,
+    /// The first of them woke the thread at this time.
+    SinceWoken(Instant),
+    /// They came at any time since this one.
+    Within(Instant),
+}
+
+/// How long packets waited until they were read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    packets: u64,
+    sum_s: f64,
+    /// Of these, packets that woke the thread: that takes time, too.
+    woke: u64,
+}
+
+/// A mean of times.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    count: u64,
+    sum_s: f64,
+}
+
+impl Mean {
+    fn s(self) -> f64 {
+        self.sum_s / self.count.max(1) as f64
+    }
+}
+
 /// Measures.
 pub(crate) struct Meter {
     pub(crate) counts: Measured,
     lateness: DelayHistogram,
+    /// Of the packets that go forward, and back.
+    waits: [Waits; 2],
+    /// How late a timer woke the thread when it had slept until something would be due.
+    woken_late: Mean,
     tick: Duration,
     cpu_s: f64,
     machine: Option<Machine>,
@@ -75,7 +116,15 @@ impl Meter {
             ..Measured::default()
         };
         let lateness = DelayHistogram::new();
-        Self { counts, lateness, tick, cpu_s: thread_cpu_s(), machine: Machine::now() }
+        Self {
+            counts,
+            lateness,
+            waits: [Waits::default(); 2],
+            woken_late: Mean::default(),
+            tick,
+            cpu_s: thread_cpu_s(),
+            machine: Machine::now(),
+        }
     }
 
     /// A look at the devices, which was planned for this time, and began `now`.
@@ -90,6 +139,35 @@ impl Meter {
         self.lateness.record(now.max(at).since(at));
     }
 
+    /// A timer was to wake the thread at a time, and did so `now`.
+    pub(crate) fn woken(&mut self, at: Instant, now: Instant) {
+        self.woken_late.count += 1;
+        self.woken_late.sum_s += now.max(at).since(at).as_secs_f64();
+    }
+
+    /// So many packets of a direction have been read `now`.
+    pub(crate) fn read(&mut self, direction: Direction, packets: u64, waited: Waited, now: Instant) {
+        let waits = &mut self.waits[usize::from(direction == Direction::Reverse)];
+        let since = |at: Instant| now.max(at).since(at).as_secs_f64();
+        waits.packets += packets;
+        waits.sum_s += packets as f64
+            * match waited {
+                Waited::Not => 0.0,
+                Waited::SinceWoken(at) => since(at),
+                Waited::Within(from) => since(from) / 2.0,
+            };
+        waits.woke += if matches!(waited, Waited::SinceWoken(_)) { packets } else { 0 };
+    }
+
+    /// Whoever waits for an answer waits for two packets that are read and two that are written.
+    fn rtt_bias_s(&self) -> Option<f64> {
+        let [forward, back] = self.waits.map(|waits| {
+            let waking_s = waits.woke as f64 * self.woken_late.s(); // as long as a timer takes
+            Mean { count: waits.packets, sum_s: waits.sum_s + waking_s }.s()
+        });
+        Some(2.0 * self.lateness.mean_s()? + forward + back)
+    }
+
     pub(crate) fn end(self, now: Instant) -> Measured {
         let percentile = |q| self.lateness.percentile(q).map(Duration::as_secs_f64);
         Measured {
@@ -99,6 +177,7 @@ impl Meter {
             lateness_p99_s: percentile(0.99),
             mean_lateness_s: self.lateness.mean_s(),
             max_lateness_s: percentile(1.0),
+            rtt_bias_s: self.rtt_bias_s(),
             steal: self.machine.and_then(Machine::steal_since),
             ..self.counts
         }
@@ -143,6 +222,24 @@ mod tests {
         assert_eq!(Machine::read(text), Some(Machine { steal: 80, total: 360 }));
         assert_eq!(Machine::read("cpu  10 20 30"), None);
         assert_eq!(Machine::read("intr 1"), None);
+    }
+
+    #[test]
+    fn an_answer_takes_longer_by_two_deliveries_and_two_readings() {
+        let us = |time: u64| Instant::from_ps(1_000_000 * time);
+        let mut meter = Meter::begin(Duration::from_ps(50), Priority::Usual);
+        assert_eq!(meter.rtt_bias_s(), None, "nothing was delivered");
+        meter.written(us(0), us(20));
+        meter.written(us(100), us(140));
+        meter.woken(us(500), us(510));
+        meter.woken(us(600), us(630));
+        meter.read(Direction::Forward, 3, Waited::SinceWoken(us(700)), us(740));
+        meter.read(Direction::Forward, 1, Waited::Within(us(800)), us(880));
+        meter.read(Direction::Reverse, 1, Waited::Not, us(900));
+        // Forward: three of 40 us and the 20 us of a timer, and one of half of 80 us.
+        let expected_s = 1e-6 * (2.0 * 30.0 + (3.0 * 60.0 + 40.0) / 4.0);
+        let bias_s = meter.end(us(1000)).rtt_bias_s.unwrap();
+        assert!((bias_s - expected_s).abs() < 0.05 * expected_s, "{bias_s} for {expected_s}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Of TCP it is what the receiver has acknowledged (RFC 9293 §3.4), each byte once; of UDP what was delivered.
 
-use crate::headers::{word, Headers, ACK, SYN, TCP, UDP};
+use crate::headers::{acknowledgement, word, Headers, ACK, SYN, TCP, UDP};
 use parshall_sim::Direction;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -44,7 +44,7 @@ impl PayloadMeter {
         if flags & ACK == 0 {
             return 0;
         }
-        let number = u32::from(word(packet, at + 8)) << 16 | u32::from(word(packet, at + 10));
+        let number = acknowledgement(packet, at);
         let last = self.acknowledged.entry(connection).or_insert(number);
         let advance = number.wrapping_sub(*last);
         if advance >= 1 << 31 {

@@ -6,7 +6,8 @@ use crate::pool::Pool;
 use crate::virtio;
 use crate::EmulatorError;
 use parshall_sim::Direction;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::event::{PollFd, PollFlags};
+use rustix::fd::OwnedFd;
 use rustix::io::{ioctl_fionbio, read, writev, Errno};
 use std::net::Ipv4Addr;
 
@@ -40,6 +41,25 @@ pub struct Side {
     buffer: Box<[u8]>,
 }
 
+/// A pair of hosts: those that send and those that receive of some flows. All pairs have the same addresses.
+#[derive(Debug)]
+pub struct Pair {
+    /// Whose packets go forward.
+    pub senders: Side,
+    /// Whose packets go back.
+    pub receivers: Side,
+}
+
+impl Pair {
+    /// The host from which packets of this direction come, and the one to which they go.
+    pub(crate) fn ends(&mut self, direction: Direction) -> (&mut Side, &Side) {
+        match direction {
+            Direction::Forward => (&mut self.senders, &self.receivers),
+            Direction::Reverse => (&mut self.receivers, &self.senders),
+        }
+    }
+}
+
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
@@ -61,8 +81,9 @@ impl Side {
         ioctl_fionbio(&self.device, true).map_err(refused)
     }
 
-    pub(crate) fn device(&self) -> BorrowedFd<'_> {
-        self.device.as_fd()
+    /// To wait until something can be read of it.
+    pub(crate) fn readable(&self) -> PollFd<'_> {
+        PollFd::new(&self.device, PollFlags::IN)
     }
 
     /// The next packet, with its header; `None`: there is none now.
@@ -90,7 +111,7 @@ impl Side {
     }
 }
 
-/// The addresses of both hosts.
+/// The addresses of all hosts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addresses {
     senders: Prefix,
@@ -99,8 +120,8 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    pub(crate) fn of(senders: &Side, receivers: &Side, flows: u32) -> Self {
-        Self { senders: senders.prefix, receivers: receivers.prefix, flows }
+    pub(crate) fn of(pair: &Pair, flows: u32) -> Self {
+        Self { senders: pair.senders.prefix, receivers: pair.receivers.prefix, flows }
     }
 
     /// The flow of a packet that goes in this direction, from its sender's address; `None`: it belongs to none.
@@ -126,7 +147,7 @@ mod tests {
     fn the_address_says_the_flow() {
         let side = |network| Side::new(UnixDatagram::unbound().unwrap().into(), Prefix::new(network, 16));
         let (senders, receivers) = (side([10, 1, 0, 0].into()), side([10, 2, 9, 9].into()));
-        let addresses = Addresses::of(&senders, &receivers, 1000);
+        let addresses = Addresses::of(&Pair { senders, receivers }, 1000);
         let flow = |from, to, direction| {
             let packet = super_packet(&SuperPacket { ends: (from, to), ..SuperPacket::default() });
             addresses.flow(&packet[virtio::BYTES..], direction)

@@ -78,11 +78,8 @@ pub(crate) fn read(bytes: &[u8]) -> (VirtioHeader, Headers, &[u8]) {
 /// A packet whose checksum is completed, as the receiving kernel does it.
 pub(crate) fn completed(stored: &Stored) -> Vec<u8> {
     let mut bytes = stored.bytes.clone();
-    if let Some(Partial { start, offset }) = stored.partial {
-        let checksum = !crate::checksum::sum(&bytes[usize::from(start)..]);
-        let is_udp = bytes[9] == UDP;
-        let shown = if is_udp && checksum == 0 { 0xffff } else { checksum }; // RFC 768
-        set_word(&mut bytes, usize::from(start + offset), shown);
+    if let Some((at, checksum)) = crate::checksum::completed(stored) {
+        set_word(&mut bytes, at, checksum);
     }
     bytes
 }

@@ -11,6 +11,7 @@ use parshall_records::{FlowSampleRow, RoundRow, TransferRow};
 use rustix::event::{eventfd, EventfdFlags};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 use rustix::time::{clock_gettime, ClockId};
+use std::iter;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{mpsc, Arc};
@@ -37,32 +38,34 @@ pub struct Tuns {
     pub receivers: OwnedFd,
 }
 
-/// What both hosts know in the end.
+/// What the hosts know in the end.
 #[derive(Debug)]
 pub struct Outcome {
     /// The flows in the order of their numbers.
     pub flows: Vec<FlowOutcome>,
-    /// CPU time of the senders' host, in seconds; what the kernel does in its system calls is part of it.
-    pub senders_cpu_s: f64,
-    /// CPU time of the receivers' host, in seconds.
-    pub receivers_cpu_s: f64,
-    /// How late the senders' host did what was due since the warm-up (transfers, datagrams, readings), at most, in seconds.
+    /// CPU time of the senders' host of each pair, in seconds; what the kernel does in its system calls is part of it.
+    pub senders_cpu_s: Vec<f64>,
+    /// CPU time of the receivers' hosts, in seconds.
+    pub receivers_cpu_s: Vec<f64>,
+    /// How late a senders' host did what was due since the warm-up (transfers, datagrams, readings), at most, in seconds.
     pub senders_latest_s: f64,
-    /// Payload that the receivers' host took from its TCP sockets since the warm-up, in bytes.
+    /// Payload that the receivers' hosts took from their TCP sockets since the warm-up, in bytes.
     pub received_bytes: u64,
-    /// Datagrams that the receivers' host had no room for; `None`: the kernel does not say.
+    /// Datagrams that the receivers' hosts had no room for; `None`: the kernel does not say.
     pub receivers_dropped: Option<u64>,
-    /// Packets that both TUN devices dropped, as when nobody reads them fast enough; `None`: the kernel does not say.
+    /// Packets that the TUN devices dropped, as when nobody reads them fast enough; `None`: the kernel does not say.
     pub devices_dropped: Option<u64>,
 }
 
-/// What both threads and their owner look at.
+/// What all hosts and their owner look at.
 #[derive(Debug)]
 pub(crate) struct Shared {
     stop: AtomicBool,
-    /// Flows whose source has nothing more to send.
+    /// Connections side by side whose source has more to send, of each flow of the plan.
+    left: Vec<AtomicU32>,
+    /// Flows that have none.
     done: AtomicU32,
-    /// Wakes both hosts; never read, so that it wakes both.
+    /// Wakes all hosts; never read, so that it wakes all.
     pub(crate) wake: OwnedFd,
 }
 
@@ -71,8 +74,11 @@ impl Shared {
         self.stop.load(Ordering::Acquire)
     }
 
-    pub(crate) fn one_is_done(&self) {
-        self.done.fetch_add(1, Ordering::AcqRel);
+    /// A source of that flow has nothing more to send.
+    pub(crate) fn one_is_done(&self, flow: u32) {
+        if self.left[flow as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.done.fetch_add(1, Ordering::AcqRel);
+        }
     }
 
     fn stop(&self) {
@@ -81,15 +87,21 @@ impl Shared {
     }
 }
 
-/// Two hosts that wait for their start, or run.
+/// Hosts that wait for their start, or run.
 #[derive(Debug)]
 pub struct Hosts {
     shared: Arc<Shared>,
-    tuns: Option<Tuns>,
+    plan: Arc<Plan>,
+    tuns: Option<Vec<Tuns>>,
+    pairs: Vec<Pair>,
+}
+
+#[derive(Debug)]
+struct Pair {
     /// Network namespaces of senders and receivers.
     namespaces: [OwnedFd; 2],
-    senders: Option<Host<Sent>>,
-    receivers: Option<Host<Received>>,
+    senders: Host<Sent>,
+    receivers: Host<Received>,
 }
 
 #[derive(Debug)]
@@ -99,7 +111,7 @@ struct Host<T> {
 }
 
 impl Hosts {
-    /// Makes both hosts. Rows go to `rows` from [`start`](Self::start) on.
+    /// Makes all hosts. Rows go to `rows` from [`start`](Self::start) on.
     ///
     /// Without the capabilities of root the process is moved to a user namespace, for ever, and must have a single thread.
     ///
@@ -107,50 +119,70 @@ impl Hosts {
     /// The plan asks for what cannot be done here, or the kernel refuses.
     pub fn begin(plan: Plan, rows: mpsc::Sender<Row>) -> Result<Self, HostsError> {
         plan.check(&available_controls()?)?;
-        allow_files(2 * plan.flows.len() as u64 + SPARE_FILES)?;
+        allow_files(2 * plan.connections() as u64 + SPARE_FILES * plan.pairs.len() as u64)?;
         enter_user_namespace()?;
         let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).tried("make an eventfd")?;
-        let shared = Arc::new(Shared { stop: AtomicBool::new(false), done: AtomicU32::new(0), wake });
-        let plan = Arc::new(plan);
-        let (receivers, theirs) = spawn(Side::Receivers, &plan, {
-            let (plan, shared) = (plan.clone(), shared.clone());
-            move |device| Receivers::new(&plan, shared, device)
-        })?;
-        let (senders, ours) = spawn(Side::Senders, &plan, {
-            let (plan, shared) = (plan.clone(), shared.clone());
-            move |device| Senders::new(&plan, shared, rows, device)
-        })?;
-        let tuns = Some(Tuns { senders: ours.tun, receivers: theirs.tun });
-        let namespaces = [ours.namespace, theirs.namespace];
-        Ok(Self { shared, tuns, namespaces, senders: Some(senders), receivers: Some(receivers) })
+        let left = plan.flows.iter().map(|flow| AtomicU32::new(flow.transport.streams())).collect();
+        let shared = Arc::new(Shared { stop: AtomicBool::new(false), left, done: AtomicU32::new(0), wake });
+        let mut hosts = Self { shared, plan: Arc::new(plan), tuns: None, pairs: Vec::new() };
+        let mut tuns = Vec::new();
+        let pairs = hosts.plan.pairs.len();
+        for (pair, rows) in (0..).zip(iter::repeat_n(rows, pairs)) {
+            tuns.push(hosts.add_pair(pair, rows)?);
+        }
+        hosts.tuns = Some(tuns);
+        Ok(hosts)
     }
 
-    /// The devices, once; `None`: they were taken.
-    pub fn take_tuns(&mut self) -> Option<Tuns> {
+    fn add_pair(&mut self, pair: u32, rows: mpsc::Sender<Row>) -> Result<Tuns, HostsError> {
+        let (receivers, theirs) = spawn((Side::Receivers, pair), &self.plan, {
+            let (plan, shared) = (self.plan.clone(), self.shared.clone());
+            move |device| Receivers::new(&plan, pair, shared, device)
+        })?;
+        let (senders, ours) = spawn((Side::Senders, pair), &self.plan, {
+            let (plan, shared) = (self.plan.clone(), self.shared.clone());
+            move |device| Senders::new(&plan, pair, shared, rows, device)
+        })?;
+        self.pairs.push(Pair { namespaces: [ours.namespace, theirs.namespace], senders, receivers });
+        Ok(Tuns { senders: ours.tun, receivers: theirs.tun })
+    }
+
+    /// The devices of each pair, once; `None`: they were taken.
+    pub fn take_tuns(&mut self) -> Option<Vec<Tuns>> {
         self.tuns.take()
     }
 
-    /// Starts a program at one of the hosts; it is killed when it is dropped, and so is all that it has started.
+    /// Starts a program at one of the hosts of a flow; it is killed when it is dropped, and so is all that it has started.
     ///
     /// # Errors
     /// There is no such program, or the kernel refuses.
-    pub fn begin_program(&self, side: Side, program: Program) -> Result<Running, HostsError> {
-        let [senders, receivers] = &self.namespaces;
+    pub fn begin_program(&self, flow: u32, side: Side, program: Program) -> Result<Running, HostsError> {
+        let pair = self.plan.flows[flow as usize].pair;
+        let [senders, receivers] = &self.pairs[pair as usize].namespaces;
         let namespace = if side == Side::Senders { senders } else { receivers };
         Running::begin(namespace, program)
     }
 
-    /// Lets both hosts go. Time 0 of the plan is `epoch_ns`, nanoseconds of CLOCK_MONOTONIC.
+    /// Lets all hosts go. Time 0 of the plan is `epoch_ns`, nanoseconds of CLOCK_MONOTONIC.
     pub fn start(&self, epoch_ns: u64) {
         let clock = Clock::new(epoch_ns);
         // A host that has ended does not listen; `finish` says why.
-        let _ = self.receivers.as_ref().map(|host| host.start.send(clock));
-        let _ = self.senders.as_ref().map(|host| host.start.send(clock));
+        for Pair { receivers, .. } in &self.pairs {
+            let _ = receivers.start.send(clock);
+        }
+        for Pair { senders, .. } in &self.pairs {
+            let _ = senders.start.send(clock);
+        }
     }
 
     /// How many flows have sent all that they had to send.
     pub fn done(&self) -> u32 {
         self.shared.done.load(Ordering::Acquire)
+    }
+
+    /// Whether a flow, by its place in the plan, has sent all that it had to send.
+    pub fn is_done(&self, flow: u32) -> bool {
+        self.shared.left[flow as usize].load(Ordering::Acquire) == 0
     }
 
     /// Ends the run now, whatever the plan says.
@@ -163,34 +195,59 @@ impl Hosts {
     /// # Errors
     /// A host could not go on.
     pub fn finish(mut self) -> Result<Outcome, HostsError> {
-        let sent = join(self.senders.take(), Side::Senders);
-        if sent.is_err() {
-            self.stop();
+        let (sent, received) = self.join();
+        let mut received = received.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let mut sent = sent.into_iter().collect::<Result<Vec<_>, _>>()?;
+        for (sent, received) in sent.iter_mut().zip(&mut received) {
+            received.connections.clear(); // not before the senders' hosts have ended
+            for flow in &mut sent.flows {
+                flow.add_received(&received.datagrams);
+            }
         }
-        let received = join(self.receivers.take(), Side::Receivers)?;
-        let Sent { mut flows, cpu_s, device_dropped, latest } = sent?;
-        drop(received.connections); // not before the senders' host has ended
-        for flow in &mut flows {
-            flow.add_received(&received.datagrams);
-        }
+        let devices = sent.iter().map(|host| host.device_dropped);
         Ok(Outcome {
-            flows,
-            senders_cpu_s: cpu_s,
-            senders_latest_s: seconds(latest),
-            receivers_cpu_s: received.cpu_s,
-            received_bytes: received.tcp_bytes,
-            receivers_dropped: received.dropped,
-            devices_dropped: device_dropped.zip(received.device_dropped).map(|(ours, theirs)| ours + theirs),
+            senders_cpu_s: sent.iter().map(|host| host.cpu_s).collect(),
+            senders_latest_s: seconds(sent.iter().map(|host| host.latest).max().unwrap_or(0)),
+            receivers_cpu_s: received.iter().map(|host| host.cpu_s).collect(),
+            received_bytes: received.iter().map(|host| host.tcp_bytes).sum(),
+            receivers_dropped: received.iter().map(|host| host.dropped).sum(),
+            devices_dropped: devices.chain(received.iter().map(|host| host.device_dropped)).sum(),
+            flows: in_order(sent.into_iter().flat_map(|host| host.flows)),
         })
     }
+
+    /// Waits for all hosts.
+    fn join(&mut self) -> (Ended<Sent>, Ended<Received>) {
+        let pairs = std::mem::take(&mut self.pairs);
+        let (senders, receivers): (Vec<_>, Vec<_>) =
+            pairs.into_iter().map(|pair| (pair.senders, pair.receivers)).unzip();
+        let mut sent = Vec::new();
+        for host in senders {
+            let ended = join(host, Side::Senders);
+            if ended.is_err() {
+                self.stop();
+            }
+            sent.push(ended);
+        }
+        (sent, receivers.into_iter().map(|host| join(host, Side::Receivers)).collect())
+    }
 }
+
+/// How each of some hosts ended.
+type Ended<T> = Vec<Result<T, HostsError>>;
 
 impl Drop for Hosts {
     fn drop(&mut self) {
         self.stop();
-        let _ = join(self.senders.take(), Side::Senders);
-        let _ = join(self.receivers.take(), Side::Receivers);
+        self.join();
     }
+}
+
+/// Flows in the order of the plan.
+fn in_order(flows: impl Iterator<Item = FlowOutcome>) -> Vec<FlowOutcome> {
+    let mut flows: Vec<_> = flows.collect();
+    flows.sort_by_key(|flow| flow.plan);
+    flows
 }
 
 /// A host at work: it runs until the plan's end, or until it is stopped.
@@ -207,7 +264,7 @@ struct Made {
 }
 
 fn spawn<W: Work>(
-    side: Side,
+    (side, pair): (Side, u32),
     plan: &Arc<Plan>,
     prepare: impl FnOnce(Device) -> Result<W, HostsError> + Send + 'static,
 ) -> Result<(Host<W::Result>, Made), HostsError> {
@@ -215,7 +272,7 @@ fn spawn<W: Work>(
     let (start, started) = mpsc::channel::<Clock>();
     let plan = plan.clone();
     let body = move || {
-        let prepared = become_host(side, plan.mtu, &plan.sysctls)
+        let prepared = become_host(side, plan.mtu, &plan.pairs[pair as usize])
             .and_then(|(tun, device)| Ok((Made { tun, namespace: own_namespace()? }, prepare(device)?)));
         let work = match prepared {
             Ok((made, work)) => {
@@ -233,14 +290,15 @@ fn spawn<W: Work>(
             Err(_) => Err(HostsError::Died(side.name())), // it was never started
         }
     };
-    let name = format!("hosts-{}", side.name().trim_end_matches('\''));
+    let who = side.name().trim_end_matches('\'');
+    let name = if pair == 0 { format!("hosts-{who}") } else { format!("{who}-{pair}") }; // the kernel keeps 15 bytes
     let thread = thread::Builder::new().name(name).spawn(body).tried("start a thread")?;
     let made = is_ready.recv().map_err(|_| HostsError::Died(side.name()))??;
     Ok((Host { thread, start }, made))
 }
 
-fn join<T>(host: Option<Host<T>>, side: Side) -> Result<T, HostsError> {
-    let Host { thread, start } = host.ok_or(HostsError::Died(side.name()))?;
+fn join<T>(host: Host<T>, side: Side) -> Result<T, HostsError> {
+    let Host { thread, start } = host;
     drop(start); // a host that was never started ends
     thread.join().unwrap_or(Err(HostsError::Died(side.name())))
 }
@@ -261,7 +319,7 @@ pub(crate) fn cpu_s() -> f64 {
 /// Files that are no flow's: devices, event queues, what the caller has open, connections that are being closed.
 const SPARE_FILES: u64 = 256;
 
-/// Each flow has a socket at both ends.
+/// Each connection has a socket at both ends.
 fn allow_files(needed: u64) -> Result<(), HostsError> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < needed) {

@@ -1,6 +1,6 @@
 //! The hosts of an emulation: real Linux TCP at both ends of every flow.
 //!
-//! Two threads are two hosts. Each has a network namespace of its own, in it a TUN device, and sockets; the senders' host
+//! Two threads are two hosts, and where hosts differ (sysctls) there are more such pairs. Each has a network namespace of its own, in it a TUN device, and sockets; the senders' host
 //! has those that send, the receivers' host those that receive. What the hosts send comes out of one TUN device as IP
 //! packets, and whoever holds both devices (the emulator, or a plain forwarder in the tests) carries them to the other.
 //! Nothing outside the two namespaces is touched, and they are gone when the process is, however it ends.
@@ -52,7 +52,7 @@ mod tcp_info;
 pub use abilities::Abilities;
 pub use error::HostsError;
 pub use hosts::{die_with_parent, Hosts, Outcome, Row, Tuns};
-pub use namespace::Side;
-pub use plan::{FlowPlan, Plan, Sampling, TcpOptions, Transport};
+pub use namespace::{has_sysctl, Side};
+pub use plan::{FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
 pub use programs::{Begins, Ended, Program, Running};
 pub use sender::{FlowOutcome, Limited};

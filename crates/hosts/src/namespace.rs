@@ -75,9 +75,9 @@ pub(crate) struct Device {
 
 impl Device {
     /// Routes of their own for the flows that need them.
-    pub(crate) fn reach_flows(&mut self, plan: &Plan, side: Side) -> Result<(), HostsError> {
+    pub(crate) fn reach_flows(&mut self, plan: &Plan, pair: u32, side: Side) -> Result<(), HostsError> {
         let (own, other) = side.networks();
-        for (flow, FlowPlan { transport, .. }) in (0..).zip(&plan.flows) {
+        for (flow, FlowPlan { transport, .. }) in plan.of_pair(pair) {
             let options = match transport {
                 Transport::Tcp(TcpOptions { initial_window: Some(packets), .. }) if side == Side::Senders => {
                     RouteOptions { initial_window: Some(*packets), ..RouteOptions::default() }
@@ -147,7 +147,12 @@ pub(crate) fn become_host(
         set_sysctl(name, value)?;
     }
     for (name, value) in sysctls {
-        set_sysctl(name, value)?;
+        fs::write(sysctl_path(name), value).map_err(|error| {
+            let accepted = format!(
+                "a value that the kernel takes ({error}) of a sysctl that each network namespace has"
+            );
+            HostsError::plan(format!("sysctls.{name}"), value, accepted)
+        })?;
     }
     let tun = open_tun()?;
     let (loopback, link) = link_indices()?;
@@ -208,6 +213,11 @@ fn set_sysctl(name: &str, value: &str) -> Result<(), HostsError> {
 /// Reads a sysctl of the calling thread's network namespace.
 pub(crate) fn read_sysctl(name: &str) -> io::Result<String> {
     fs::read_to_string(sysctl_path(name)).map(|text| text.trim().to_string())
+}
+
+/// Whether this kernel has a sysctl of that name, with dots.
+pub fn has_sysctl(name: &str) -> bool {
+    sysctl_path(name).exists()
 }
 
 fn sysctl_path(name: &str) -> PathBuf {

@@ -4,6 +4,9 @@
 //! receiver. So the emulated network knows the flow of a packet by its addresses, and each flow can have its own path,
 //! delay and queue class. All connections of a flow, or of an open loop, have its addresses.
 //!
+//! All senders that are told the same are one host, and so are their receivers: a *pair* of hosts. Flows whose hosts are told otherwise (sysctls) have
+//! another pair. Each host has all addresses of its side, but the flows of a pair are only there.
+//!
 //! In the records a flow's number is its place in the plan, from 0. All connections of an open loop have that of the loop.
 
 use crate::error::HostsError;
@@ -56,16 +59,21 @@ pub struct Plan {
     pub warm_up: Instant,
     /// When everything ends.
     pub end: Instant,
-    /// Names below `/proc/sys` with dots, as `net.ipv4.tcp_sack`, and values; set in both namespaces, later ones last.
-    /// `net.ipv4.tcp_no_metrics_save` is 1 unless it is given, so that no connection starts from what an earlier one learned.
-    pub sysctls: Vec<(String, String)>,
+    /// What each pair of hosts is told; at least one pair.
+    pub pairs: Vec<Sysctls>,
 }
+
+/// Names below `/proc/sys` with dots, as `net.ipv4.tcp_sack`, and values; set in both namespaces of a pair, later ones last.
+/// `net.ipv4.tcp_no_metrics_save` is 1 unless it is given, so that no connection starts from what an earlier one learned.
+pub type Sysctls = Vec<(String, String)>;
 
 /// A flow, or an open loop that opens connections.
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// The name of its group, for the records.
     pub group: Arc<str>,
+    /// The pair of hosts, by its place in the plan.
+    pub pair: u32,
     /// When it starts.
     pub start: Instant,
     /// Two-way propagation delay of its path, for the records.
@@ -76,6 +84,8 @@ pub struct FlowPlan {
     pub source: Source,
     /// Where the random numbers of its source start.
     pub seed: u64,
+    /// The differentiated services code point of its packets: 0 to 63. (Answers of TCP have it if the sysctl net.ipv4.tcp_reflect_tos is 1.)
+    pub dscp: u8,
     /// TCP or UDP, and the options of its sockets.
     pub transport: Transport,
     /// When it has rows in `flow_samples`; `None`: it has none.
@@ -111,6 +121,14 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// Connections of a flow side by side.
+    pub(crate) fn streams(&self) -> u32 {
+        match self {
+            Self::Tcp(options) => options.streams,
+            Self::Datagrams | Self::Programs { .. } => 1,
+        }
+    }
+
     pub(crate) fn initial_window(&self) -> Option<u32> {
         match self {
             Self::Tcp(options) => options.initial_window,
@@ -127,6 +145,8 @@ pub struct TcpOptions {
     pub congestion_control: Arc<str>,
     /// Whether all transfers of the flow are sent on one connection, or each on its own.
     pub persistent: bool,
+    /// Connections side by side, each of which does all that the source says; of an open loop 1.
+    pub streams: u32,
     /// At most this rate (SO_MAX_PACING_RATE).
     pub pacing: Option<Rate>,
     /// SO_SNDBUF, bytes of the kernel's memory.
@@ -138,6 +158,16 @@ pub struct TcpOptions {
 }
 
 impl Plan {
+    /// Connections, and flows of datagrams, side by side.
+    pub fn connections(&self) -> usize {
+        self.flows.iter().map(|flow| flow.transport.streams() as usize).sum()
+    }
+
+    /// The flows of a pair of hosts, with their places in the plan.
+    pub(crate) fn of_pair(&self, pair: u32) -> impl Iterator<Item = (u32, &FlowPlan)> {
+        (0..).zip(&self.flows).filter(move |(_, flow)| flow.pair == pair)
+    }
+
     /// Refuses what no host can do.
     pub(crate) fn check(&self, available: &[String]) -> Result<(), HostsError> {
         if self.flows.len() > MAX_FLOWS {
@@ -152,8 +182,12 @@ impl Plan {
             let accepted = "the warm-up ends before the run does";
             return Err(HostsError::plan("warm_up", format!("{} s", self.warm_up.as_secs_f64()), accepted));
         }
-        if let Some((name, _)) = self.sysctls.iter().find(|(name, _)| !name.starts_with("net.")) {
+        if let Some((name, _)) = self.pairs.iter().flatten().find(|(name, _)| !name.starts_with("net.")) {
             return Err(HostsError::plan("sysctls", name, "sysctls of a network namespace begin with net."));
+        }
+        if let Some(flow) = self.flows.iter().find(|flow| flow.pair as usize >= self.pairs.len()) {
+            let accepted = format!("there are {} pairs of hosts", self.pairs.len());
+            return Err(HostsError::plan("pair", flow.pair.to_string(), accepted));
         }
         for (index, flow) in self.flows.iter().enumerate() {
             flow.check(self.mtu, available).map_err(|(key, found, accepted)| {
@@ -181,6 +215,10 @@ impl FlowPlan {
             return Err(("initial_window", "0".into(), "a window of at least 1 packet".into()));
         }
         match (&self.transport, &self.source) {
+            (Transport::Tcp(TcpOptions { streams, .. }), Source::Arrivals(_)) if *streams != 1 => {
+                let accepted = "an open loop opens a connection for each transfer by itself: 1";
+                Err(("streams", streams.to_string(), accepted.into()))
+            }
             (Transport::Programs { congestion_control: None, .. }, _) => Ok(()),
             (_, Source::Controlled) => {
                 let accepted = "no kernel sends datagrams at the rate of a congestion control";

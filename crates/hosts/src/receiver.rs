@@ -52,9 +52,10 @@ fn buffers(plan: &Plan) -> Vec<Option<u32>> {
 }
 
 /// Time between two looks at the sockets, at least. The delays of datagrams are measured here, so these are taken at once.
-fn rest(plan: &Plan) -> Nanos {
-    let has_datagrams = plan.flows.iter().any(|flow| matches!(flow.transport, Transport::Datagrams));
-    let shortest = plan.flows.iter().map(|flow| span(flow.rtt_base)).min().filter(|_| !has_datagrams);
+fn rest(plan: &Plan, pair: u32) -> Nanos {
+    let flows = || plan.of_pair(pair).map(|(_, flow)| flow);
+    let has_datagrams = flows().any(|flow| matches!(flow.transport, Transport::Datagrams));
+    let shortest = flows().map(|flow| span(flow.rtt_base)).min().filter(|_| !has_datagrams);
     shortest.map_or(0, |rtt| (rtt / LOOKS_IN_RTT).min(LONGEST_REST))
 }
 
@@ -160,8 +161,13 @@ const DATAGRAMS: u64 = u64::MAX - 1;
 const LISTENERS: u64 = 1 << 62;
 
 impl Receivers {
-    pub(crate) fn new(plan: &Plan, shared: Arc<Shared>, mut device: Device) -> Result<Self, HostsError> {
-        device.reach_flows(plan, Side::Receivers)?;
+    pub(crate) fn new(
+        plan: &Plan,
+        pair: u32,
+        shared: Arc<Shared>,
+        mut device: Device,
+    ) -> Result<Self, HostsError> {
+        device.reach_flows(plan, pair, Side::Receivers)?;
         let events = Events::new()?;
         events.watch(&shared.wake, WAKE, EventFlags::IN)?;
         let mut listeners = Vec::new();
@@ -188,7 +194,7 @@ impl Receivers {
             free: Vec::new(),
             arrived: vec![Arrived::default(); plan.flows.len()],
             tcp_bytes: 0,
-            rest: rest(plan),
+            rest: rest(plan, pair),
             warm_up: nanos(plan.warm_up),
             end: nanos(plan.end),
         })

@@ -110,7 +110,7 @@ struct ArrivalProcess {
 /// What the host knows in the end.
 #[derive(Debug)]
 pub(crate) struct Sent {
-    /// In the order of the plan; the connections of an open loop in the order in which they opened.
+    /// The connections of a flow in the order in which they opened.
     pub(crate) flows: Vec<FlowOutcome>,
     pub(crate) cpu_s: f64,
     pub(crate) device_dropped: Option<u64>,
@@ -134,6 +134,7 @@ const WAKE: u64 = u64::MAX;
 impl Senders {
     pub(crate) fn new(
         plan: &Arc<Plan>,
+        pair: u32,
         shared: Arc<Shared>,
         rows: mpsc::Sender<Row>,
         device: Device,
@@ -149,17 +150,17 @@ impl Senders {
             due: BinaryHeap::new(),
             warm_up: nanos(plan.warm_up),
             end: nanos(plan.end),
-            least_interval: (plan.flows.len() as f64 / READINGS_PER_S * 1e9) as Nanos,
+            least_interval: (plan.connections() as f64 / READINGS_PER_S * 1e9) as Nanos,
             plan: plan.clone(),
         };
         let (flows, datagrams, arrivals) = (Vec::new(), Vec::new(), Vec::new());
         let mut host = Self { context, device, flows, datagrams, arrivals, latest: 0 };
-        for (index, flow) in plan.flows.iter().enumerate() {
+        for (index, flow) in plan.of_pair(pair) {
             if !matches!(flow.transport, Transport::Programs { .. }) {
-                host.add(index as u32, flow)?;
+                host.add(index, flow)?;
             }
         }
-        host.device.reach_flows(plan, Side::Senders)?;
+        host.device.reach_flows(plan, pair, Side::Senders)?;
         Ok(host)
     }
 
@@ -168,8 +169,12 @@ impl Senders {
         let start = nanos(flow.start);
         match &flow.source {
             Source::Transfers(source) => {
-                self.context.at(start, Due::Start(self.flows.len() as u32));
-                self.flows.push(TcpFlow::new(&self.context, plan, Some((source.clone(), random))));
+                for stream in 0..flow.transport.streams() {
+                    self.context.at(start, Due::Start(self.flows.len() as u32));
+                    let random = Stream::seed_from_u64(flow.seed.wrapping_add(stream.into()));
+                    let source = Some((source.clone(), random));
+                    self.flows.push(TcpFlow::new(&self.context, plan, stream, source));
+                }
             }
             Source::Datagrams(source) => {
                 let index = self.datagrams.len() as u32;
@@ -232,7 +237,7 @@ impl Senders {
         process.next_at += span(next.gap); // by the process's own times: lateness does not add up
         self.context.at(process.next_at, Due::Arrival(index));
         let flow = process.idle.pop_front().unwrap_or_else(|| {
-            let mut flow = TcpFlow::new(&self.context, process.plan, None);
+            let mut flow = TcpFlow::new(&self.context, process.plan, 0, None);
             flow.process = Some(index);
             self.flows.push(flow);
             self.flows.len() as u32 - 1
@@ -257,8 +262,7 @@ impl Senders {
         for flow in &mut self.flows {
             outcomes.push(flow.end(&self.context, now)?);
         }
-        outcomes.extend(self.datagrams.iter().map(|flow| flow.end(&self.context, now)));
-        outcomes.sort_by_key(|outcome| outcome.plan);
+        outcomes.extend(self.datagrams.iter_mut().map(|flow| flow.end(&self.context, now)));
         Ok(Sent {
             flows: outcomes,
             cpu_s: cpu_s(),

@@ -4,13 +4,21 @@ use crate::error::{HostsError, Tried};
 use crate::sys;
 use rustix::io::Result;
 use rustix::net::sockopt::{
-    set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_reuseaddr,
+    set_ip_tos, set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_reuseaddr,
     set_socket_send_buffer_size, set_socket_send_buffer_size_force, socket_recv_buffer_size,
     socket_send_buffer_size,
 };
 use rustix::net::{bind, socket_with, AddressFamily, SocketAddrV4, SocketFlags, SocketType};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
+
+/// Packets of this socket have this differentiated services code point (RFC 2474); the ECN field is the kernel's.
+pub(crate) fn set_dscp(socket: &OwnedFd, dscp: u8) -> std::result::Result<(), HostsError> {
+    if dscp == 0 {
+        return Ok(());
+    }
+    set_ip_tos(socket, dscp << 2).tried("set IP_TOS")
+}
 
 /// A nonblocking socket at an address; port 0: whichever is free.
 pub(crate) fn open(

@@ -13,7 +13,8 @@ pyo3::create_exception!(
 );
 
 /// Emulates one repetition of a resolved scenario in real time, writes its tables to `directory` (`None`: nowhere) and returns its
-/// totals and how far they can be believed, as JSON. `programs`: what runs in the place of a group's workload, as JSON.
+/// totals and how far they can be believed, as JSON. `extras`: what runs in the place of a group's workload, congestion controls that the
+/// kernel has for the time of the run, and where calls are recorded, as JSON.
 ///
 /// Unless it is the machine's administrator, the process must have a single thread: it enters a user namespace and never leaves it, so
 /// that it is to be a process of its own.
@@ -24,7 +25,7 @@ pub fn emulate(
     repetition: u32,
     directory: Option<PathBuf>,
     monitor: &PyMonitor,
-    programs: Option<&str>,
+    extras: &str,
 ) -> PyResult<String> {
     let scenario = read(scenario)?;
     let monitor = monitor.shared();
@@ -34,7 +35,7 @@ pub fn emulate(
                 .map_err(crate::simulation::not_written)?,
             None => Tables::none(),
         };
-        linux::run(&scenario, repetition, tables, &monitor, programs)
+        linux::run(&scenario, repetition, tables, &monitor, extras)
     })
 }
 
@@ -68,7 +69,7 @@ pub fn die_with_parent(parent: u32) -> PyResult<()> {
 mod linux {
     use super::{refused, EmulationFailed, PyResult, Tables};
     use crate::simulation::not_written;
-    use parshall_emulation::{EmulationError, Programs};
+    use parshall_emulation::{EmulationError, Extras};
     use parshall_hosts::{Abilities, HostsError};
     use parshall_sim::{Monitor, Scenario};
     use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -79,13 +80,11 @@ mod linux {
         repetition: u32,
         tables: Tables,
         monitor: &Monitor,
-        programs: Option<&str>,
+        extras: &str,
     ) -> PyResult<String> {
-        let programs: Option<Programs> = programs
-            .map(serde_json::from_str)
-            .transpose()
-            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        let emulated = parshall_emulation::emulate(scenario, repetition, tables, monitor, programs.as_ref());
+        let extras: Extras =
+            serde_json::from_str(extras).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let emulated = parshall_emulation::emulate(scenario, repetition, tables, monitor, &extras);
         let (emulated, tables) = emulated.map_err(failed)?;
         tables.finish().map_err(not_written)?;
         json(&emulated)
@@ -119,6 +118,7 @@ mod linux {
             "tun_problem": abilities.tun_problem,
             "congestion_controls": abilities.congestion_controls,
             "real_time_priority": abilities.real_time_priority,
+            "bpf_controls": if abilities.bpf { parshall_bpf::built().collect() } else { Vec::new() },
             "open_files": abilities.open_files,
             "may_begin": abilities.may_begin(),
         }))
@@ -143,7 +143,7 @@ mod linux {
         EmulationFailed::new_err("emulation needs Linux: its network namespaces and TUN devices")
     }
 
-    pub(super) fn run(_: &Scenario, _: u32, _: Tables, _: &Monitor, _: Option<&str>) -> PyResult<String> {
+    pub(super) fn run(_: &Scenario, _: u32, _: Tables, _: &Monitor, _: &str) -> PyResult<String> {
         Err(only_linux())
     }
 

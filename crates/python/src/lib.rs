@@ -7,6 +7,7 @@ mod controls;
 mod emulation;
 mod inputs;
 mod quantities;
+mod replay;
 mod simulation;
 mod traces;
 
@@ -30,6 +31,8 @@ mod core {
     };
     #[pymodule_export]
     use super::quantities::{format_quantity, parse_quantity};
+    #[pymodule_export]
+    use super::replay::replay;
     #[pymodule_export]
     use super::simulation::{
         check_scenario, records_schema, simulate, ControlFailed, Interrupted, PyMonitor,

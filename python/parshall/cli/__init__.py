@@ -11,11 +11,16 @@ def main() -> None:
     import os
     import sys
 
+    from parshall.errors import InputError
+
     try:
         from parshall.cli.app import VERBS, application, needed
 
         completes = any(name.endswith("_COMPLETE") for name in os.environ)
         application(VERBS if completes else needed(sys.argv[1:]))()
+    except InputError as error:  # of a package that adds verbs
+        print(f"parshall: {error}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:  # while modules are loaded, or results shown
         print("parshall: interrupted", file=sys.stderr)
         sys.exit(130)

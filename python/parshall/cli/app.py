@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from parshall import plugins
+from parshall.cli.console import verb
+from parshall.errors import InputError
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "run"),
     "emulate": ("emulate", "emulate"),
     "shell": ("shell", "shell"),
+    "replay": ("replay", "replay"),
     "observe": ("observe", "observe"),
     "list": ("listing", "list_"),
     "schema": ("schema", "schema"),
@@ -47,7 +52,7 @@ def needed(arguments: Collection[str]) -> Collection[str]:
 
 
 def application(verbs: Collection[str]) -> typer.Typer:
-    """The command line with some of the verbs."""
+    """The command line with some of the verbs; with all, those of installed packages are among them."""
     made = typer.Typer(
         name="parshall",
         help="Predict, simulate, emulate and observe how transport protocols share a bottleneck.",
@@ -58,12 +63,30 @@ def application(verbs: Collection[str]) -> typer.Typer:
     made.callback()(root)
     for name in verbs:
         module, attribute = VERBS[name]
-        verb = getattr(import_module(f"parshall.cli.{module}"), attribute)
-        if isinstance(verb, typer.Typer):
-            made.add_typer(verb, name=name)
-        else:
-            made.command(name)(verb)
+        _add(made, name, getattr(import_module(f"parshall.cli.{module}"), attribute))
+    if set(verbs) == set(VERBS):
+        for name, added in _of_packages():
+            _add(made, name, added)
     return made
+
+
+def _add(made: typer.Typer, name: str, does: Any) -> None:
+    if isinstance(does, typer.Typer):
+        made.add_typer(does, name=name)
+    else:
+        made.command(name)(does)
+
+
+def _of_packages() -> Iterator[tuple[str, Any]]:
+    """The verbs that installed packages add, by their names."""
+    taken = set(VERBS)
+    for where, name, added in plugins.loaded("verbs", "verb"):
+        if name in taken:
+            raise InputError(f'{where}: there is a verb "{name}" already; choose another name')
+        if not callable(added):
+            raise InputError(f"{where}: found {added!r}; accepted: a function, or a typer.Typer")
+        taken.add(name)
+        yield name, added if isinstance(added, typer.Typer) else verb(added)
 
 
 def root(

@@ -12,7 +12,9 @@ from parshall.cli.console import (
     FAILURE,
     Controls,
     Json,
+    PageOutput,
     Quiet,
+    Workers,
     console,
     declare_controls,
     note,
@@ -51,13 +53,8 @@ def check_control(
         bool,
         typer.Option("--measure/--no-measure", help="Whether to simulate it, or to run the conformance kit alone."),
     ] = True,
-    workers: Annotated[
-        int | None, typer.Option(help="Simulations at a time.", show_default="one a core", min=1)
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False),
-    ] = None,
+    workers: Workers = None,
+    output: PageOutput = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import AtLeast, Json, console, note, print_json, share, table, verb
+from parshall.cli.console import STORE, AtLeast, Json, console, note, print_json, share, table, verb
 from parshall.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ def compare(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write a page, e.g. page.html.", show_default=False),
     ] = None,
-    store: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The store of runs in which A and B are sweeps.")
-    ] = None,
+    store: Annotated[Path | None, typer.Option(metavar="DIR", help=STORE, show_default="A and B are results")] = None,
     other_store: Annotated[Path | None, typer.Option(metavar="DIR", help="That of B, if it is another one.")] = None,
     metric: Annotated[
         list[str] | None,

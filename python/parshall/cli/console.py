@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec
 
@@ -39,9 +41,30 @@ Controls = Annotated[
     typer.Option(
         "--control",
         metavar="NAME=FILE.py:CLASS",
-        help="A congestion control of your own that scenarios may name; or NAME=LIBRARY.so; repeatable.",
+        help="A control of your own that scenarios may name; or NAME=LIBRARY.so, or, to emulate, NAME=FILE.bpf.o.",
         show_default=False,
     ),
+]
+OUTPUT = "A new directory for the results."
+STORE = "The store: a directory that keeps what was done, so that it is not done again."
+
+
+def output_option(default: str | bool) -> Any:
+    """Say where a new directory of results goes; its verb has `Force` too."""
+    return typer.Option("--output", "-o", help=OUTPUT, show_default=default)
+
+
+Output = Annotated[Path | None, output_option("runs/NAME-N")]
+PageOutput = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the result that is in the output directory.")]
+WithPage = Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page.")]
+Store = Annotated[Path, typer.Option("--store", metavar="DIR", help=STORE)]
+Workers = Annotated[int | None, typer.Option(help="How many runs at a time.", show_default="one a core", min=1)]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Have the workers of a Dask scheduler do the runs.", show_default=False),
 ]
 SCALES: tuple[Literal["quick", "paper"], ...] = ("quick", "paper")
 Scale = Annotated[str, typer.Option(help="quick: minutes; paper: as published.", autocompletion=lambda: [*SCALES])]
@@ -114,6 +137,12 @@ def note(message: str) -> None:
     from parshall.schema.printing import printable
 
     print(printable(message), file=sys.stderr)
+
+
+def hush(asked: bool) -> None:
+    """No more words on the standard error but of errors, if that is asked for."""
+    if asked:
+        logging.getLogger("parshall").setLevel(logging.ERROR)
 
 
 def print_json(value: Any) -> None:

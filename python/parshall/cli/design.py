@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Json, Quiet, console, note, print_json, table, verb
+from parshall.cli.console import Json, PageOutput, Quiet, console, note, print_json, table, verb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,9 +60,7 @@ def rio(
     repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=1)] = 4,
     duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
     seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False)
-    ] = None,
+    output: PageOutput = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -7,11 +7,13 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import typer
 
 from parshall.cli.console import FAILURE, Json, console, print_json, table, verb
+from parshall.extras import EXTRAS
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,19 @@ def _emulation() -> Finding:
         return Finding("emulation", False, able.problem, needed, remedy)
     who = "as root" if able.administrator else "in a user namespace"
     priority = "real-time priority" if able.real_time_priority > 0 else "no real-time priority"
-    return Finding("emulation", True, f"{who}, {priority}; {', '.join(able.congestion_controls)}", needed)
+    loaded = [name for name in able.bpf_controls if name not in able.congestion_controls]
+    by_bpf = f"; by BPF {', '.join(loaded)}" if loaded else ""
+    return Finding("emulation", True, f"{who}, {priority}; {', '.join(able.congestion_controls)}{by_bpf}", needed)
+
+
+def _extra(name: str) -> Callable[[], Finding]:
+    def look() -> Finding:
+        packages, needed_for = EXTRAS[name]
+        missing = [package for package in packages if find_spec(package) is None]
+        found = f"{', '.join(missing)} not installed" if missing else ", ".join(packages)
+        return Finding(f"[{name}]", not missing, found, needed_for, f'pip install "parshall[{name}]"')
+
+    return look
 
 
 def _cargo() -> Finding:
@@ -142,5 +156,6 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _browser,
     _program("ns", "make bench: the comparison with ns-2", "ns2"),
     _ns3,
+    *map(_extra, EXTRAS),
 )
 """Everything that is looked for."""

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from parshall.cli.console import (
+    Controls,
+    Force,
     Json,
+    Output,
     Overrides,
     Quiet,
+    WithPage,
+    declare_controls,
     fail,
+    hush,
+    note,
     verb,
 )
 
@@ -22,13 +30,18 @@ INVALID = 3
 @verb
 def emulate(
     scenario: Annotated[Path, typer.Argument(help="A scenario in TOML.", show_default=False)],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A new directory for the results.", show_default="runs/NAME-N"),
-    ] = None,
+    output: Output = None,
     overrides: Overrides = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the run that is in the output directory.")] = False,
-    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page, report.html.")] = True,
+    controls: Controls = None,
+    record_controls: Annotated[
+        bool,
+        typer.Option(
+            "--record-controls",
+            help="Record each call that the kernel's congestion controls get, for `parshall replay`.",
+        ),
+    ] = False,
+    force: Force = False,
+    page: WithPage = True,
     accept_invalid: Annotated[
         bool, typer.Option("--accept-invalid", help="End with 0 even if the emulation cannot be believed.")
     ] = False,
@@ -41,9 +54,15 @@ def emulate(
     from parshall.emulation import validity
     from parshall.scenario import Scenario
 
+    hush(quiet or as_json)
+    declare_controls(controls)
     read = Scenario.load(scenario, overrides or ())
-    made = made_by(run_on_the_kernel, read, output, force, quiet)
+    made = made_by(partial(run_on_the_kernel, record_controls=record_controls), read, output, force, quiet)
     present(made, page=page, as_json=as_json, quiet=quiet)
+    recorded = made.metadata.get("recording")
+    if recorded and not quiet and not as_json:
+        lost = f"{recorded['dropped']} calls were lost" if recorded["dropped"] else "none was lost"
+        note(f"recorded: {recorded['calls']} calls of the kernel's controls; {lost}")
     judged = validity(made)
     if judged is not None and judged.level == "invalid" and not accept_invalid:
         fail(f"{judged}; its results are in {made.directory}", INVALID)

@@ -15,8 +15,11 @@ from parshall.cli.console import (
     AtLeast,
     Controls,
     Json,
+    PageOutput,
     Quiet,
     Scale,
+    Store,
+    Workers,
     console,
     declare_controls,
     note,
@@ -54,14 +57,9 @@ def itb(
     scale: Scale = "quick",
     factors: Factors = None,
     controls: Controls = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False),
-    ] = None,
-    store: Annotated[
-        Path, typer.Option(help="Where runs are kept, apart from sweeps; what is there is not done again.")
-    ] = Path("itb-store"),
-    workers: Annotated[int | None, typer.Option(help="Runs at a time.", show_default="one a core", min=1)] = None,
+    output: PageOutput = None,
+    store: Store = Path("itb-store"),
+    workers: Workers = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it takes.")] = False,
     scenarios: Annotated[
         Path | None,

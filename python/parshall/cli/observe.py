@@ -9,7 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import FAILURE, Json, Quiet, console, duration_s, fail, note, one_of, print_json, table, verb
+from parshall.cli.console import (
+    FAILURE,
+    Force,
+    Json,
+    Quiet,
+    WithPage,
+    console,
+    duration_s,
+    fail,
+    note,
+    one_of,
+    output_option,
+    print_json,
+    table,
+    verb,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +44,7 @@ def observe(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="A new directory for the tables and the page.", show_default="observe.html alone"
-        ),
-    ] = None,
+    output: Annotated[Path | None, output_option("observe.html alone")] = None,
     flow: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,10 +77,8 @@ def observe(
         typer.Option("--arrivals/--no-arrivals", help="Whether to judge how arrivals depend on each other (seconds)."),
     ] = True,
     join: Annotated[bool, typer.Option("--join", help="The files are consecutive parts of one capture.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the observation that is in the output directory.")
-    ] = False,
-    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page, observe.html.")] = True,
+    force: Force = False,
+    page: WithPage = True,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

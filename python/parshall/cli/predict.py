@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Json, Overrides, console, note, print_json, table, verb
+from parshall.cli.console import Force, Json, Overrides, console, note, output_option, print_json, table, verb
 
 if TYPE_CHECKING:
     from parshall.report.predicted import Section
@@ -43,20 +43,15 @@ def predict(
     scales: Annotated[
         list[int] | None,
         typer.Option(
-            "--scale",
+            "--over",
             help="Of throughput: RTTs over which it is averaged; repeatable.",
             show_default="100 ... 2000",
         ),
     ] = None,
     low: Annotated[float | None, typer.Option(help="Least acceptable throughput, packets per RTT.")] = None,
     high: Annotated[float | None, typer.Option(help="Largest acceptable throughput, packets per RTT.")] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="A new directory for the prediction, to compare it with others.", show_default=False
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the result that is in the output directory.")] = False,
+    output: Annotated[Path | None, output_option(False)] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Predict a scenario by the analytic models: throughput of each group, completion times, queues.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Json, console, note, print_json, table, verb
+from parshall.cli.console import Json, Store, console, note, print_json, table, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ _MOST_SHOWN = 200
 @verb
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One statement.", show_default=False)],
-    store: Annotated[Path, typer.Option(help="Where the runs are.")] = Path("store"),
+    store: Store = Path("store"),
     sweeps: Annotated[
         list[str] | None,
         typer.Option("--sweep", help="Whose runs; repeatable.", show_default="the store's only sweep"),

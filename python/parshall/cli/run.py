@@ -14,12 +14,17 @@ import typer
 from parshall.cli.console import (
     INTERRUPTED,
     Controls,
+    Force,
     Json,
+    Output,
     Overrides,
     Quiet,
+    WithPage,
+    Workers,
     console,
     declare_controls,
     fail,
+    hush,
     note,
     print_json,
     table,
@@ -35,17 +40,12 @@ if TYPE_CHECKING:
 @verb
 def run(
     scenario: Annotated[Path, typer.Argument(help="A scenario in TOML.", show_default=False)],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A new directory for the results.", show_default="runs/NAME-N"),
-    ] = None,
+    output: Output = None,
     overrides: Overrides = None,
     controls: Controls = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the run that is in the output directory.")] = False,
-    workers: Annotated[
-        int | None, typer.Option(help="Repetitions at a time.", show_default="one a core", min=1)
-    ] = None,
-    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page, report.html.")] = True,
+    force: Force = False,
+    workers: Workers = None,
+    page: WithPage = True,
     also: Annotated[
         Literal["emulate"] | None,
         typer.Option(help="Emulate it too, to OUTPUT-emulated, and compare both.", show_default=False),
@@ -74,6 +74,7 @@ def _emulate_too(made: Run, scenario: Scenario, force: bool, *, page: bool, as_j
     from parshall.report import compare
     from parshall.report.comparison_page import write_page as write_comparison
 
+    hush(quiet or as_json)
     place = Path(made.place)
     emulated = made_by(emulate, scenario, place.with_name(f"{place.name}-emulated"), force, quiet)
     compared = compare(made, emulated, names=("simulated", "emulated"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Overrides, fail, note, verb
+from parshall.cli.console import Force, Output, Overrides, WithPage, fail, note, verb
 from parshall.cli.emulate import INVALID
 
 if TYPE_CHECKING:
@@ -43,13 +43,10 @@ def shell(
     download: Annotated[
         bool, typer.Option("--download", help="The client is at the receiving end: downloads cross the links.")
     ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A new directory for the results.", show_default="runs/NAME-N"),
-    ] = None,
+    output: Output = None,
     overrides: Overrides = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the run that is in the output directory.")] = False,
-    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page, report.html.")] = True,
+    force: Force = False,
+    page: WithPage = True,
     accept_invalid: Annotated[
         bool, typer.Option("--accept-invalid", help="End as the client did even if the emulation cannot be believed.")
     ] = False,

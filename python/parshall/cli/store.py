@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import FAILURE, Json, Quiet, console, duration_s, note, print_json, table, verb
+from parshall.cli.console import (
+    FAILURE,
+    Force,
+    Json,
+    Quiet,
+    console,
+    duration_s,
+    note,
+    output_option,
+    print_json,
+    table,
+    verb,
+)
 
 store = typer.Typer(no_args_is_help=True, help="Look after a store of runs: list, verify, gc, merge, export.")
 
@@ -46,12 +58,12 @@ def verify(directory: Directory = Path("store"), as_json: Json = False, quiet: Q
     elif not quiet:
         print(
             f"{directory}: {found.runs} intact runs, {found.segments} segments, {found.sweeps} sweeps, "
-            f"{found.failures} failures, {found.missing} runs missing"
+            f"{found.failures} failures, {found.missing} runs missing, {found.answers} answers of studies"
         )
     for each in found.damage:
         note(f"parshall: {each.path}: damaged: {each.what}")
     if found.damage:
-        note("parshall: `parshall store gc` sets aside what is damaged, and `parshall sweep` does those runs again")
+        note("parshall: `parshall store gc` sets aside what is damaged, and `parshall sweep` or `study` does it again")
     for path in found.strays:
         note(f"parshall: {path}: ignored: it is not the store's")
     if found.missing:
@@ -118,7 +130,8 @@ def merge(
 def export(
     directory: Directory,
     sweep: Annotated[str, typer.Argument(metavar="SWEEP", help="The name of a sweep.", show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="A new directory.", show_default=False)],
+    output: Annotated[Path, output_option(False)],
+    force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -126,7 +139,7 @@ def export(
     from parshall.campaign.maintenance import export as write
     from parshall.campaign.store import Store
 
-    written = write(Store(directory), sweep, output)
+    written = write(Store(directory), sweep, output, overwrite=force)
     if as_json:
         print_json([str(path) for path in written])
     elif not quiet:

@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import Json, Quiet, Scale, Shard, console, note, print_json, scale_named, table, verb
+from parshall.cli.console import (
+    STORE,
+    Json,
+    PageOutput,
+    Quiet,
+    Scale,
+    Scheduler,
+    Shard,
+    Workers,
+    console,
+    note,
+    print_json,
+    scale_named,
+    table,
+    verb,
+)
 
 
 @verb
@@ -20,23 +35,14 @@ def study(
         ),
     ],
     scale: Scale = "quick",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the page and the checks to this directory.", show_default=False),
-    ] = None,
+    output: PageOutput = None,
     figures: Annotated[bool, typer.Option("--figures", help="Also write each figure as PNG and SVG there.")] = False,
     store: Annotated[
         Path | None,
-        typer.Option(
-            help="Where what is done is kept, so that the study goes on after an interruption.",
-            show_default="at paper scale, in the user's cache",
-        ),
+        typer.Option(metavar="DIR", help=STORE, show_default="at paper scale, in the user's cache"),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Cases at a time.", show_default="one a core", min=1)] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Have the workers of a Dask scheduler do the cases.", show_default=False),
-    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     shard: Shard = None,
     as_json: Json = False,
     quiet: Quiet = False,

@@ -16,7 +16,11 @@ from parshall.cli.console import (
     Controls,
     Json,
     Quiet,
+    Scheduler,
     Shard,
+    Store,
+    WithPage,
+    Workers,
     console,
     declare_controls,
     fail,
@@ -47,18 +51,13 @@ _SHOWN_POINTS = 40
 @verb
 def sweep(
     plan: Annotated[Path, typer.Argument(metavar="SWEEP", help="A sweep in TOML.", show_default=False)],
-    store: Annotated[
-        Path, typer.Option(help="Where runs are kept; several sweeps, and processes, may share it.")
-    ] = Path("store"),
+    store: Store = Path("store"),
     changes: Changes = None,
     controls: Controls = None,
-    workers: Annotated[int | None, typer.Option(help="Runs at a time.", show_default="one a core", min=1)] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Have the workers of a Dask scheduler do the runs.", show_default=False),
-    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     shard: Shard = None,
-    page: Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page.")] = True,
+    page: WithPage = True,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -20,8 +20,8 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
     """What became of the repetition: ``totals``, or ``refused`` (key and problem), or ``failed``, or ``unwritten``."""
     try:
         _core.die_with_parent(order["parent"])
-        directory, programs = Path(order["directory"]), order.get("programs")
-        totals = _core.emulate(order["scenario"], order["repetition"], directory, _core.Monitor(), programs)
+        directory = Path(order["directory"])
+        totals = _core.emulate(order["scenario"], order["repetition"], directory, _core.Monitor(), order["extras"])
     except ValueError as error:
         return {"refused": list(error.args)}
     except OSError as error:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import Any, Literal
 
-from parshall.emulation.kernel import emulated, left_to_the_kernel
+from parshall.controls import declare
+from parshall.emulation.kernel import emulated, left_to_the_kernel, unknown_to_models
 from parshall.emulation.process import repetition
 from parshall.runs import Progress, Run
 from parshall.runs.execute import Instrument, execute, read_scenario
@@ -21,6 +25,8 @@ def emulate(
     *,
     overwrite: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    controls: Mapping[str, Any] | Iterable[str] = (),
+    record_controls: bool = False,
 ) -> Run:
     """Run a scenario with the kernel's own TCP at both ends of its flows, over its network in real time.
 
@@ -33,6 +39,12 @@ def emulate(
         What is emulated: a scenario, the path of one in TOML, or its tables.
     directory, overwrite, progress
         As of `parshall.run`.
+    controls
+        Congestion controls of your own for the kernel: BPF objects by name, as ``{"mine": "mine.bpf.o"}``. The kernel
+        has them as long as the run lasts.
+    record_controls
+        Whether each call that the kernel's congestion controls get is recorded, with the state of its socket:
+        ``repetitions/0000/calls.csv.zst`` and so on, which `parshall.replay` reads.
 
     Returns
     -------
@@ -44,22 +56,29 @@ def emulate(
     ScenarioError
         The scenario is refused, or asks for what the kernel cannot do.
     EmulationError
-        This machine permits no emulation, or it failed.
+        This machine permits no emulation, or no BPF where `controls` or `record_controls` need it, or it failed.
     OutputExistsError
         Something is in `directory`.
     StorageError
         Results cannot be written.
     """
+    declare(controls)
     read = read_scenario(scenario)
     kernel = Instrument(
         "emulate",
         json.dumps(emulated(read)),
-        repetition,
+        partial(repetition, waits=say_that_it_waits, record_controls=record_controls),
         most_at_a_time=1,
         notes=left_to_the_kernel(read),
         describe=described,
+        unpredictable=unknown_to_models(read),
     )
     return execute(read, directory, kernel, overwrite=overwrite, progress=progress)
+
+
+def say_that_it_waits() -> None:
+    """Say why nothing happens yet, by the logger of this module: on the standard error, unless it is told otherwise."""
+    logging.getLogger(__name__).warning("another emulation is under way; this one waits for its turn")
 
 
 Level = Literal["valid", "doubtful", "invalid"]
@@ -74,6 +93,8 @@ class Validity:
     """The worst of its repetitions."""
     reasons: list[str]
     """What was not as in the scenario, and what to do about it, the worst first."""
+    rtt_bias_s: float | None = None
+    """By how much round-trip times are longer than the network's, s; the mean of the repetitions. None: not known."""
 
     def __str__(self) -> str:
         return f"the emulation is {self.level}" + (f": {self.reasons[0]}" if self.reasons else "")
@@ -92,9 +113,12 @@ def judged(totals: Sequence[Mapping[str, Any]]) -> Validity:
     findings = [finding for one in each for finding in one["findings"]]
     findings.sort(key=lambda finding: -LEVELS.index(finding["level"]))
     reasons = dict.fromkeys(f"{finding['reason']}; {finding['remedy']}" for finding in findings)
-    return Validity(level, list(reasons))
+    biases_s = [bias for one in each if (bias := one.get("emulator", {}).get("rtt_bias_s")) is not None]
+    return Validity(level, list(reasons), mean(biases_s) if biases_s else None)
 
 
 def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What `validity` reads, of the totals of the repetitions."""
-    return {"emulation": asdict(judged(totals))}
+    """What `validity` reads, and how many calls were recorded, of the totals of the repetitions."""
+    recordings = [one["recording"] for one in totals if "recording" in one]
+    recorded = {key: sum(each[key] for each in recordings) for key in ("calls", "dropped")} if recordings else None
+    return {"emulation": asdict(judged(totals)), **({"recording": recorded} if recorded else {})}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from parshall import _core
 from parshall.errors import EmulationError, ScenarioError
 from parshall.scenario import Scenario
+from parshall.schema import external
 from parshall.schema.flows import TCP_KEYS
+from parshall.schema.kernel import KernelOptions
 
 TAKEN_OVER = frozenset(
     {"initial_window", "receive_window", "persistent", "ecn", "timestamps", "recovery", "congestion_control"}
@@ -30,6 +33,8 @@ class Abilities:
     """Why ``/dev/net/tun`` cannot be opened; None: it can."""
     congestion_controls: list[str]
     """The kernel's names of those that sockets can have."""
+    bpf_controls: list[str]
+    """Names of those that Parshall can load into the kernel, or record; none without the right to."""
     real_time_priority: int
     """Highest real-time priority of a thread; 0: none."""
     open_files: int | None
@@ -74,18 +79,20 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
     resolved: dict[str, Any] = scenario.resolve()
     ours = [(number, group) for number, group in enumerate(resolved["flows"]) if _is_kernels(scenario, number)]
     problems = [
-        f"flows.{number}.{problem}" for number, group in ours for problem in _problems(group, able.congestion_controls)
+        f"flows.{number}.{problem}"
+        for number, group in ours
+        for problem in (*_problems(group, able), *_problems_of_options(scenario.flows[number].kernel, group))
     ]
     if not ours:
         problems.append('flows: each of them has endpoint = "simulated"; write "kernel" for one at least')
     if scenario.probes.qlog:
         problems.append("probes.qlog: the kernel writes no such logs; write false")
-    if resolved["probes"]["pcap"]:
-        problems.append("probes.pcap: packets of real hosts are not captured yet; write false")
     if problems:
         raise ScenarioError(problems, scenario.source)
-    for _, group in ours:
+    for number, group in ours:
+        options = scenario.flows[number].kernel
         group["external"] = True
+        group["kernel"] = None if options is None else options.resolved()
         group["processing_ps"] = 0  # real hosts take the time that they take
     return resolved
 
@@ -94,22 +101,61 @@ def _is_kernels(scenario: Scenario, number: int) -> bool:
     return scenario.flows[number].endpoint == "kernel"
 
 
-def _problems(group: dict[str, Any], available: list[str]) -> Iterator[str]:
+def _problems(group: dict[str, Any], able: Abilities) -> Iterator[str]:
     otherwise = 'or write endpoint = "simulated" for this group'
     control = group["congestion_control"]
     if group["tcp"] is None:
         if control is not None:
             yield f"workload: no kernel sends datagrams at the rate of a control; write another, {otherwise}"
-    elif control["name"] not in available:
-        accepted = f"this kernel has {', '.join(available)}; write one of these, {otherwise}"
-        yield f'congestion_control: found "{control["name"]}"; {accepted}'
+    elif (name := _name(control)) not in (
+        available := {*able.congestion_controls, *able.bpf_controls, *external.bpf_objects()}
+    ):
+        accepted = f"this kernel has {', '.join(sorted(available))}; write one of these, {otherwise}"
+        yield f'congestion_control: found "{name}"; {accepted}'
+
+
+def _name(control: Mapping[str, Any]) -> str:
+    return str(control["control"] if control["name"] == "external" else control["name"])
+
+
+def objects(resolved: Mapping[str, Any]) -> dict[str, str | None]:
+    """The BPF objects that the kernel is to have for a resolved scenario, by control; None: that of Parshall."""
+    controls = [group["congestion_control"] for group in resolved["flows"] if group.get("external")]
+    names = {_name(control) for control in controls if control is not None}
+    own, kernels = external.bpf_objects(), abilities().congestion_controls
+    return {name: own.get(name) for name in sorted(names) if name in own or name not in kernels}
+
+
+def _problems_of_options(options: KernelOptions | None, group: dict[str, Any]) -> Iterator[str]:
+    if options is None:
+        return
+    for name in options.sysctls:
+        if not Path("/proc/sys", *name.split(".")).exists():
+            yield f'kernel.sysctls: found "{name}"; this kernel has no such sysctl'
+    given = sorted(options.model_fields_set - {"sysctls"})
+    if given and group["tcp"] is None:
+        yield f"kernel.{given[0]}: datagrams leave when their workload says; accepted with TCP"
+    elif options.streams > 1 and group["workload"]["name"] == "open_loop":
+        yield "kernel.streams: an open loop opens connections by itself; write 1"
+
+
+def unknown_to_models(scenario: Scenario) -> str | None:
+    """Why the models have nothing to say of flows as the hosts send them; None: they may have."""
+    for number, group in enumerate(scenario.flows):
+        if group.kernel is not None and group.endpoint == "kernel":
+            given = sorted(group.kernel.model_fields_set - {"sysctls"})
+            if given:
+                return f"the models know nothing of what real hosts are told: flows.{number}.kernel.{given[0]}"
+    return None
 
 
 def left_to_the_kernel(scenario: Scenario) -> list[str]:
-    """Keys that the scenario gives and the kernel decides for itself, in words."""
+    """Keys that the scenario gives and have no part in its emulation, in words."""
     notes = []
     for number, group in enumerate(scenario.flows):
         given = sorted(group.model_fields_set.intersection(TCP_KEYS) - TAKEN_OVER)
         if given and group.endpoint == "kernel":
             notes.append(f"flows.{number}: the kernel decides for itself about {', '.join(given)}")
+        if group.kernel is not None and group.endpoint == "simulated":
+            notes.append(f"flows.{number}.kernel: the hosts of this group are simulated, and are told nothing of it")
     return notes

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from parshall.emulation.kernel import objects
 from parshall.errors import EmulationError, ScenarioError
 from parshall.runs.single import Interrupted, Monitor
 
 POLL_S = 0.1
 """How soon an interruption is seen, s."""
+
+SAID_AFTER_S = 1.0
+"""Shorter waits for other emulations are not worth a word, s."""
+
+CALLS_FILE = "calls.csv.zst"
+"""The recording of the calls that the kernel's congestion controls get (crates/replay)."""
 
 MARGIN_S = 60.0
 """A repetition that takes so much longer than its scenario hangs: its set-up and its end take seconds."""
@@ -31,6 +39,8 @@ def repetition(
     source: str | None = None,
     *,
     programs: Mapping[str, Any] | None = None,
+    waits: Callable[[], None] = lambda: None,
+    record_controls: bool = False,
 ) -> dict[str, Any]:
     """Emulate one repetition, when it is its turn; its totals.
 
@@ -48,6 +58,10 @@ def repetition(
         The scenario's file, for messages.
     programs
         What runs in the place of a group's workload (crates/emulation/src/programs.rs).
+    waits
+        Called once if it must wait for its turn longer than a second.
+    record_controls
+        Whether the calls of the kernel's congestion controls are recorded, in `CALLS_FILE` of `directory`.
 
     Raises
     ------
@@ -60,15 +74,20 @@ def repetition(
     OSError
         Results cannot be written.
     """
+    read = json.loads(resolved)
+    controls = {
+        "objects": objects(read),
+        "recording": str(directory / CALLS_FILE) if record_controls else None,
+    }
     order = {
         "scenario": resolved,
         "repetition": number,
         "directory": str(directory),
         "parent": os.getpid(),
-        "programs": programs and json.dumps(programs),
+        "extras": json.dumps({"programs": programs, "controls": controls}),
     }
-    with turn(monitor):
-        said = _answer(order, json.loads(resolved)["duration_ps"] / 1e12, monitor)
+    with turn(monitor, waits):
+        said = _answer(order, read["duration_ps"] / 1e12, monitor)
     match said:
         case {"totals": dict(totals)}:
             return totals
@@ -83,19 +102,24 @@ def repetition(
 
 
 @contextmanager
-def turn(monitor: Monitor) -> Iterator[None]:
-    """Wait for the emulations of this user that are under way: two at a time would measure each other."""
+def turn(monitor: Monitor, waits: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Wait for the emulations of this user that are under way: two at a time would measure each other.
+
+    `waits` is called once if that takes longer than a second.
+    """
     import fcntl  # noqa: PLC0415 - Linux has it
 
     place = Path(tempfile.gettempdir()) / f"parshall-emulation-{os.getuid()}.lock"
     with place.open("w") as lock:  # it is unlocked with its process, however that ends
-        while True:
+        for poll in itertools.count():
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if monitor.cancelled:
                     raise Interrupted from None
+                if poll == round(SAID_AFTER_S / POLL_S):
+                    waits()
                 time.sleep(POLL_S)
         yield
 

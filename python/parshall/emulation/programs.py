@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parshall.emulation.emulating import described
+from parshall.emulation.emulating import described, say_that_it_waits
 from parshall.emulation.kernel import emulated, left_to_the_kernel
 from parshall.emulation.process import repetition
 from parshall.errors import InputError
@@ -82,7 +82,7 @@ def run_programs(
     kernel = Instrument(
         "emulate",
         json.dumps(emulated(read)),
-        partial(repetition, programs=programs),
+        partial(repetition, programs=programs, waits=say_that_it_waits),
         most_at_a_time=1,
         notes=left_to_the_kernel(read),
         describe=lambda totals: {**described(totals), "programs": _ended(read, programs, totals[0]["programs"])},

@@ -4,7 +4,7 @@ use super::*;
 use crate::headers::{set_word, word, ACK};
 use crate::testing::{completed, super_packet, SuperPacket};
 use crate::virtio::{self, Segmentation};
-use crate::{Level, Prefix};
+use crate::{Level, Prefix, Side};
 use etherparse::Ipv4Header;
 use parshall_records::Tables;
 use parshall_sim::Scenario;
@@ -52,7 +52,8 @@ fn rig(scenario: &Value) -> (Emulator, UnixDatagram, UnixDatagram) {
         (Side::new(device.into(), Prefix::new(network.into(), 16)), host)
     };
     let ((senders, sending), (receivers, receiving)) = (side([10, 1, 0, 0]), side([10, 2, 0, 0]));
-    let emulator = Emulator::new(begin(scenario), senders, receivers, Settings::default()).unwrap();
+    let pairs = vec![Pair { senders, receivers }];
+    let emulator = Emulator::new(begin(scenario), pairs, vec![0; 2], Settings::default()).unwrap();
     (emulator, sending, receiving)
 }
 
@@ -278,8 +279,8 @@ fn the_end_comes_by_the_clock_or_by_a_word() {
 #[test]
 fn a_tick_has_limits() {
     let (emulator, ..) = rig(&scenario(100_000_000, &drop_tail(100), 50));
-    let Emulator { simulation, senders, receivers, .. } = emulator;
+    let Emulator { simulation, pairs, .. } = emulator;
     let settings = Settings { tick: Duration::ZERO, ..Settings::default() };
-    let problem = Emulator::new(simulation, senders, receivers, settings).err().unwrap().to_string();
+    let problem = Emulator::new(simulation, pairs, vec![0; 2], settings).err().unwrap().to_string();
     assert!(problem.starts_with("tick: found ") && problem.contains("write 1 us to 10 ms"), "{problem}");
 }

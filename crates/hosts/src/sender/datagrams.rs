@@ -50,6 +50,7 @@ impl DatagramFlow {
         random: Stream,
     ) -> Result<Self, HostsError> {
         let socket = socket::open(SocketType::DGRAM, address(SENDERS, plan), 0)?;
+        socket::set_dscp(&socket, flow.dscp)?;
         connect(&socket, &SocketAddrV4::new(address(RECEIVERS, plan), Ports::DATAGRAMS))
             .tried("connect a socket of datagrams")?;
         let mut flow = Self {
@@ -114,7 +115,13 @@ impl DatagramFlow {
         }
     }
 
-    pub(super) fn end(&self, context: &Context, now: Nanos) -> FlowOutcome {
+    /// The run ends. What was due by then and is not sent, this host had no time for.
+    pub(super) fn end(&mut self, context: &Context, now: Nanos) -> FlowOutcome {
+        let mut unsent = 0;
+        while self.next_at() < now {
+            unsent += u64::from(self.next_at() >= context.warm_up);
+            self.draw();
+        }
         let flow = context.flow(self.plan);
         let row = FlowRow {
             group: flow.group.clone(),
@@ -136,6 +143,7 @@ impl DatagramFlow {
             measured_s: measured_s(context.warm_up, now),
             limited: Limited::default(),
             refused: self.refused,
+            unsent,
             failure: None,
         }
     }

@@ -47,6 +47,8 @@ pub struct FlowOutcome {
     pub limited: Limited,
     /// Datagrams that the kernel had no room for when they were sent.
     pub refused: u64,
+    /// Datagrams that were due before the end and not sent, because the host was too slow.
+    pub unsent: u64,
     /// Why it ended before the run did.
     pub failure: Option<String>,
     pub(crate) is_datagrams: bool,
@@ -122,7 +124,8 @@ struct Means {
 }
 
 impl Probe {
-    pub(super) fn new(flow: &FlowPlan, number: u32) -> Self {
+    /// Of the flow of that number; `records`: whether it has samples and rounds, if the plan wants some.
+    pub(super) fn new(flow: &FlowPlan, number: u32, records: bool) -> Self {
         let paces = match &flow.transport {
             Transport::Tcp(options) => options.congestion_control.starts_with("bbr"),
             Transport::Datagrams | Transport::Programs { .. } => false,
@@ -131,9 +134,9 @@ impl Probe {
             group: flow.group.clone(),
             number,
             paces,
-            sampling: flow.samples,
+            sampling: flow.samples.filter(|_| records),
             next_sample: 0,
-            rounds: flow.rounds.then(|| Rounds::new(number)),
+            rounds: (flow.rounds && records).then(|| Rounds::new(number)),
             closed: Totals::default(),
             measured_from: 0,
             before: Totals::default(),
@@ -296,6 +299,7 @@ impl Probe {
             acked_bytes: self.knows_acked.then_some(own.acked),
             limited: own.limited(seconds(self.starved)),
             refused: 0,
+            unsent: 0,
             failure: None,
             is_datagrams: false,
             measured_s,

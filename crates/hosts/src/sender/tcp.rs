@@ -74,7 +74,13 @@ struct Transfer {
 }
 
 impl TcpFlow {
-    pub(super) fn new(context: &Context, plan: u32, source: Option<(TransferSource, Stream)>) -> Self {
+    /// The flow of that place in the plan; `stream`: which of its connections side by side.
+    pub(super) fn new(
+        context: &Context,
+        plan: u32,
+        stream: u32,
+        source: Option<(TransferSource, Stream)>,
+    ) -> Self {
         Self {
             plan,
             source,
@@ -84,12 +90,12 @@ impl TcpFlow {
             started: NEVER,
             pending: None,
             transfer: None,
-            transfers: 0,
+            transfers: stream,
             finished: false,
             failure: None,
             write_is_due: false,
             look_at: NEVER,
-            probe: Probe::new(context.flow(plan), plan),
+            probe: Probe::new(context.flow(plan), plan, stream == 0),
         }
     }
 
@@ -99,7 +105,7 @@ impl TcpFlow {
     pub(super) fn plan_transfer(&mut self, context: &mut Context, index: u32, now: Nanos) {
         self.started = self.started.min(now);
         let Some((source, random)) = &mut self.source else { return };
-        let Some(transfer) = source.next(random) else { return context.shared.one_is_done() };
+        let Some(transfer) = source.next(random) else { return context.shared.one_is_done(self.plan) };
         self.pending = Some(transfer.bytes.unwrap_or(ENDLESS));
         context.at(now.saturating_add(span(transfer.wait)), Due::Transfer(index));
     }
@@ -171,7 +177,7 @@ impl TcpFlow {
         let Some(transfer) = self.transfer.take() else { return Ok(()) };
         let totals = self.probe.totals(self.socket.as_ref())?;
         context.record(Row::Transfer(self.transfer_row(context, &transfer, Some(now), &totals)));
-        self.transfers += 1;
+        self.transfers += context.flow(self.plan).transport.streams(); // those of its neighbours are numbered in between
         if !options(context.flow(self.plan)).persistent {
             self.close(context)?;
         }
@@ -212,6 +218,7 @@ impl TcpFlow {
         let flow = context.flow(self.plan);
         let options = options(flow);
         let socket = socket::open(SocketType::STREAM, address(SENDERS, self.plan), 0)?;
+        socket::set_dscp(&socket, flow.dscp)?;
         configure(&socket, flow, options, context.plan.mtu)?;
         if self.transfer.as_ref().is_some_and(|transfer| transfer.bytes.is_some()) {
             ask_for_notices(&socket)?;

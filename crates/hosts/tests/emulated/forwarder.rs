@@ -31,16 +31,18 @@ pub struct Forwarder {
 
 impl Forwarder {
     /// `there`: from the senders to the receivers; the way back loses nothing.
-    pub fn start(tuns: Tuns, there: Wire) -> Self {
+    pub fn start(pairs: Vec<Tuns>, there: Wire) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let (senders, receivers) = (Arc::new(tuns.senders), Arc::new(tuns.receivers));
         let back = Wire { lose_one_of: 0, ..there };
-        let threads = [(senders.clone(), receivers.clone(), there), (receivers, senders, back)]
-            .map(|(from, to, wire)| {
+        let mut threads = Vec::new();
+        for Tuns { senders, receivers } in pairs {
+            let (senders, receivers) = (Arc::new(senders), Arc::new(receivers));
+            for (from, to, wire) in [(senders.clone(), receivers.clone(), there), (receivers, senders, back)]
+            {
                 let stop = stop.clone();
-                std::thread::spawn(move || carry(&from, &to, wire, &stop))
-            })
-            .into();
+                threads.push(std::thread::spawn(move || carry(&from, &to, wire, &stop)));
+            }
+        }
         Self { stop, threads }
     }
 }

@@ -39,7 +39,7 @@ pub fn silence() -> Result<(), HostsError> {
     let tuns = hosts.take_tuns().expect("nobody took them");
     hosts.start(monotonic_ns());
     hosts.finish()?;
-    for tun in [&tuns.senders, &tuns.receivers] {
+    for tun in [&tuns[0].senders, &tuns[0].receivers] {
         let read = rustix::io::read(tun, &mut [0; 2000]);
         assert_eq!(read, Err(rustix::io::Errno::AGAIN));
     }
@@ -88,9 +88,10 @@ pub fn plans() {
             "flows[0].workload: found transfers over UDP; ",
         ),
         (
-            |plan| plan.sysctls.push(("kernel.hostname".into(), "x".into())),
+            |plan| plan.pairs[0].push(("kernel.hostname".into(), "x".into())),
             "sysctls: found kernel.hostname; sysctls of a network namespace begin with net.",
         ),
+        (|plan| plan.flows[0].pair = 1, "pair: found 1; there are 1 pairs of hosts"),
     ] {
         let message = with(change);
         assert!(message.starts_with(begins), "{message}");
@@ -101,9 +102,9 @@ pub fn sysctl() -> Result<(), HostsError> {
     drop(Hosts::begin(plan(1.0), mpsc::channel().0)?);
     for (name, value) in [("net.ipv4.no_such_thing", "1"), ("net.ipv4.tcp_sack", "seven")] {
         let mut plan = plan(1.0);
-        plan.sysctls.push((name.into(), value.into()));
+        plan.pairs[0].push((name.into(), value.into()));
         let message = refusal(plan);
-        assert!(message.starts_with(&format!("cannot set the sysctl {name} to {value:?}")), "{message}");
+        assert!(message.starts_with(&format!("sysctls.{name}: found {value}; ")), "{message}");
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ pub fn plan(seconds: f64) -> Plan {
         mtu: PACKET_BYTES,
         warm_up: Instant::ZERO,
         end: Instant::ZERO + Duration::from_secs_f64(seconds),
-        sysctls: Vec::new(),
+        pairs: vec![Vec::new()],
     }
 }
 
@@ -27,6 +27,7 @@ pub fn tcp(control: &str, workload: &str) -> FlowPlan {
     let options = TcpOptions {
         congestion_control: control.into(),
         persistent: true,
+        streams: 1,
         pacing: None,
         send_buffer: None,
         receive_buffer: None,
@@ -38,6 +39,8 @@ pub fn tcp(control: &str, workload: &str) -> FlowPlan {
 pub fn flow(workload: &str, transport: Transport) -> FlowPlan {
     FlowPlan {
         group: "test".into(),
+        pair: 0,
+        dscp: 0,
         start: Instant::ZERO,
         rtt_base: Duration::ZERO,
         packet_bytes: PACKET_BYTES,

@@ -1,0 +1,115 @@
+//! What an object says of itself, and its name for this process.
+
+use crate::error::BpfError;
+use crate::BUILT;
+use object::{Object as _, ObjectSection};
+use std::path::Path;
+
+/// A compiled control.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// What it is, for messages.
+    pub(crate) what: String,
+    /// Its name in the kernel.
+    pub(crate) name: String,
+    /// The names of its inner variables; `None`: it records nothing.
+    pub(crate) inner: Option<Vec<String>>,
+    /// The ELF file, in which it has that name.
+    pub(crate) elf: Vec<u8>,
+}
+
+/// Sections that hold a `struct tcp_congestion_ops`.
+const SECTIONS: [&str; 2] = [".struct_ops", ".struct_ops.link"];
+
+/// The longest name of a congestion control (TCP_CA_NAME_MAX, with the zero at its end).
+const MAX_NAME: usize = 15;
+
+impl Object {
+    /// The control of that name which this library has.
+    ///
+    /// # Errors
+    /// It has none of that name.
+    pub fn built(name: &str) -> Result<Self, BpfError> {
+        let Some((_, elf)) = BUILT.iter().find(|(each, _)| *each == name) else {
+            let names: Vec<_> = crate::built().collect();
+            return Err(if names.is_empty() {
+                BpfError::NotBuilt
+            } else {
+                BpfError::Unknown(name.into(), names.join(", "))
+            });
+        };
+        Self::of(elf.to_vec(), format!("the BPF program of {name}"))
+    }
+
+    /// The control in a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or has no control.
+    pub fn read(path: &Path) -> Result<Self, BpfError> {
+        let elf = std::fs::read(path).map_err(|source| BpfError::Unreadable { path: path.into(), source })?;
+        Self::of(elf, path.display().to_string())
+    }
+
+    fn of(mut elf: Vec<u8>, what: String) -> Result<Self, BpfError> {
+        let problem = |problem: &str| BpfError::NoControl { what: what.clone(), problem: problem.into() };
+        let file = object::File::parse(&*elf).map_err(|_| problem("it is no ELF file"))?;
+        let section = SECTIONS
+            .iter()
+            .find_map(|name| file.section_by_name(name))
+            .ok_or_else(|| problem("it has no section .struct_ops"))?;
+        let (offset, size) =
+            section.file_range().ok_or_else(|| problem("its section .struct_ops is empty"))?;
+        let inner =
+            file.section_by_name(".rodata.inner").and_then(|section| section.data().ok()).map(|names| {
+                let names = String::from_utf8_lossy(names);
+                names
+                    .trim_end_matches('\0')
+                    .split(',')
+                    .filter(|name| !name.is_empty())
+                    .map(String::from)
+                    .collect()
+            });
+        drop(file);
+        let section = &mut elf[offset as usize..(offset + size) as usize];
+        let place = name_in(section).ok_or_else(|| problem("its control has no name"))?;
+        let own = format!("_{}", std::process::id());
+        let name: String = String::from_utf8_lossy(&section[place..])
+            .chars()
+            .take_while(|letter| *letter != '\0')
+            .take(MAX_NAME - own.len())
+            .chain(own.chars())
+            .collect();
+        section[place..=place + MAX_NAME].fill(0);
+        section[place..place + name.len()].copy_from_slice(name.as_bytes());
+        Ok(Self { what, name, inner, elf })
+    }
+}
+
+/// Where the name begins in a `struct tcp_congestion_ops` of an object. Its other members are pointers, which are zero until the object is loaded,
+/// and flags, which are no letters: the kernel has no more than four.
+fn name_in(section: &[u8]) -> Option<usize> {
+    let place = section.iter().position(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')?;
+    (place + MAX_NAME < section.len()).then_some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_have_names_of_this_process() {
+        for name in crate::built() {
+            let object = Object::built(name).unwrap();
+            assert_eq!(object.name, format!("{name}_{}", std::process::id()));
+            assert!(object.inner.unwrap().len() <= parshall_replay::INNER);
+        }
+    }
+
+    #[test]
+    fn what_is_no_control_is_refused() {
+        let other = Object::of(b"#include".to_vec(), "mine.c".into()).unwrap_err().to_string();
+        assert!(other.starts_with("mine.c: it is no ELF file; accepted: "), "{other}");
+        let missing = Object::read(Path::new("/nowhere/mine.bpf.o")).unwrap_err().to_string();
+        assert!(missing.starts_with("/nowhere/mine.bpf.o: No such file"), "{missing}");
+    }
+}

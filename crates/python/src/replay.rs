@@ -1,0 +1,53 @@
+//! Recordings of the kernel's congestion controls, and controls driven through them.
+
+use crate::controls::makers;
+use crate::simulation::ControlFailed;
+use parshall_congestion::ControlConfig;
+use parshall_replay::{replay as driven, Recording};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// Drives a resolved congestion control through a recording: what the recording is, and how the two compare, as JSON. `recorded`: the one
+/// recorded control that is meant, where there are several. `controls` as in [`simulate`](crate::simulation::simulate).
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what Python hands over
+pub fn replay(
+    py: Python<'_>,
+    path: PathBuf,
+    config: &str,
+    recorded: Option<&str>,
+    controls: Option<&Bound<'_, PyDict>>,
+) -> PyResult<String> {
+    let refused = |error: String| PyValueError::new_err(error);
+    let mut config: ControlConfig =
+        serde_json::from_str(config).map_err(|error| refused(error.to_string()))?;
+    config.bind(&makers(controls)?);
+    config.check_bound().map_err(|error| refused(error.to_string()))?;
+    let recording = py.detach(|| Recording::read(&path)).map_err(|error| refused(error.to_string()))?;
+    let names = recording.controls();
+    let of = match (recorded, &names[..]) {
+        (Some(name), _) if names.contains(&name) => name,
+        (None, [name]) => name,
+        (found, _) => {
+            let found = found.map_or_else(|| "none".into(), |name| format!("{name:?}"));
+            let path = path.display();
+            let known = if names.is_empty() { "there is no call in it".into() } else { names.join(", ") };
+            return Err(refused(format!("{path}: recorded control: found {found}; accepted: {known}")));
+        }
+    };
+    let replayed = py.detach(|| driven(&recording, of, &config));
+    if let Some(fault) = config.fault() {
+        return Err(ControlFailed::new_err(fault.what));
+    }
+    let described = serde_json::json!({
+        "kernel": recording.header.kernel,
+        "recorded": of,
+        "complete": recording.end.is_some(),
+        "dropped": recording.end.map(|end| end.dropped),
+        "broken": recording.broken,
+        "replayed": replayed,
+    });
+    serde_json::to_string(&described).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}

@@ -1,0 +1,17 @@
+//! Recordings of the calls that a kernel's congestion controls get, and our controls driven through them.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`call`] | a call, with the state of its socket before and after |
+//! | [`recording`] | the file of a recording |
+//! | [`events`] | what a control of ours is told of the kernel's calls |
+//! | [`mod@replay`] | a control driven through the calls, and compared |
+
+mod call;
+mod events;
+mod recording;
+mod replay;
+
+pub use call::{Call, Kind, INNER};
+pub use recording::{Connection, End, Header, Recording, RecordingError, Writer};
+pub use replay::{replay, Compared, Difference, Quantity, Replayed};

@@ -1,0 +1,290 @@
+//! A control of ours driven through the calls of a kernel's control, and compared with it after each.
+//!
+//! Between calls the kernel's endpoint changes the window too: in loss recovery (PRR), after a timeout, when a reduction is undone. What
+//! it changed is told to our control ([`CongestionControl::set_window`]) and is no difference; while it repairs losses (states CWR and
+//! Recovery), the window is its own and is not compared. A window of ours may be a fraction: its whole packets count, which may be sent.
+//! Where our window or threshold differs by more than the tolerance, that is counted, and both go on from the kernel's; inner
+//! variables of ours stay as they are.
+
+use crate::call::{Call, Kind};
+use crate::events::{start, threshold, Teller, CWR, RECOVERY};
+use crate::recording::{Connection, Recording};
+use parshall_congestion::{CongestionControl, Control, ControlConfig};
+use serde::Serialize;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// The congestion window, packets.
+    Cwnd,
+    /// The slow-start threshold, packets.
+    Ssthresh,
+    /// BBR's state, by its number.
+    State,
+    /// BBR's bandwidth, packets/s.
+    Bandwidth,
+}
+
+impl Quantity {
+    const ALL: [Self; 4] = [Self::Cwnd, Self::Ssthresh, Self::State, Self::Bandwidth];
+
+    /// Largest difference that counts as the same: a packet, or 1 % of what a control of rates finds.
+    fn tolerance(self, kernel: f64, rates: bool) -> f64 {
+        let share = 0.01 * kernel;
+        match self {
+            Self::Cwnd if rates => share.max(1.0), // a window is whole
+            Self::Cwnd | Self::Ssthresh => 1.0,
+            Self::State => 0.0,
+            Self::Bandwidth => share,
+        }
+    }
+}
+
+/// A value that differs by more than its tolerance.
+#[derive(Clone, Debug, Serialize)]
+pub struct Difference {
+    /// The flow's number.
+    pub flow: u32,
+    /// Its port, which tells its connections apart.
+    pub port: u32,
+    /// The call's place among those of its connection, from 0.
+    pub call: usize,
+    /// When, in s of the run.
+    pub time_s: f64,
+    /// The function that was called.
+    pub function: &'static str,
+    /// What differs.
+    pub quantity: Quantity,
+    /// The kernel's value.
+    pub kernel: f64,
+    /// Ours.
+    pub ours: f64,
+    /// Why, as far as the call tells.
+    pub cause: &'static str,
+}
+
+/// How often a quantity was compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// Which.
+    pub quantity: Quantity,
+    /// Calls after which it was compared.
+    pub calls: u64,
+    /// Of these, within the tolerance.
+    pub within: u64,
+    /// The largest difference, in the quantity's unit.
+    pub largest: f64,
+}
+
+/// What came of a replay.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replayed {
+    /// Calls that were replayed.
+    pub calls: u64,
+    /// Connections of the recording that the control was driven through.
+    pub connections: usize,
+    /// How often the endpoint set the window, so that ours was set too.
+    pub set_by_endpoint: u64,
+    /// The quantities.
+    pub compared: Vec<Compared>,
+    /// The causes of differences, and how often each was met.
+    pub causes: Vec<(&'static str, u64)>,
+    /// The first difference of each connection.
+    pub first: Vec<Difference>,
+}
+
+/// Drives the control of `config` through the connections of a recorded control.
+pub fn replay(recording: &Recording, recorded: &str, config: &ControlConfig) -> Replayed {
+    let names = recording.header.inner.get(recorded).map_or(&[][..], Vec::as_slice);
+    let compared = Quantity::ALL.map(|quantity| Compared { quantity, calls: 0, within: 0, largest: 0.0 });
+    let mut replayed = Replayed {
+        calls: 0,
+        connections: 0,
+        set_by_endpoint: 0,
+        compared: compared.into(),
+        causes: Vec::new(),
+        first: Vec::new(),
+    };
+    for connection in recording.connections.iter().filter(|connection| connection.control == recorded) {
+        let Some(begin) = connection.calls.iter().position(|call| call.kind() == Some(Kind::Init)) else {
+            continue;
+        };
+        let control = config.build(start(&connection.calls[begin]));
+        replayed.connections += 1;
+        let rates = connection.calls.iter().any(|call| call.kind() == Some(Kind::CongControl));
+        Run { rates, control, connection, names, replayed: &mut replayed, differed: false }.run(begin);
+    }
+    replayed.compared.retain(|compared| compared.calls > 0);
+    replayed
+}
+
+/// A connection under way.
+struct Run<'a> {
+    control: Control,
+    /// Whether the kernel's is one that sets window and rate itself.
+    rates: bool,
+    connection: &'a Connection,
+    /// Of the kernel's inner variables.
+    names: &'a [String],
+    replayed: &'a mut Replayed,
+    differed: bool,
+}
+
+impl Run<'_> {
+    fn run(&mut self, begin: usize) {
+        let calls = &self.connection.calls[begin..];
+        let mut teller = Teller::new(self.rates);
+        let mut repaired = false;
+        for (place, call) in calls.iter().enumerate().skip(1) {
+            self.replayed.calls += 1;
+            let before = &calls[place - 1];
+            let repairs = (CWR..=RECOVERY).contains(&call.ca_state) && !self.rates;
+            self.follow_endpoint(before, call, repairs, repaired);
+            repaired = repairs;
+            teller.tell(&mut self.control, call, calls.get(place + 1));
+            self.compare(begin + place, call, repairs);
+        }
+    }
+
+    /// Takes over what the endpoint changed since the last call.
+    fn follow_endpoint(&mut self, before: &Call, call: &Call, repairs: bool, repaired: bool) {
+        if !repairs && (call.cwnd != before.cwnd_after || repaired) {
+            let cwnd = f64::from(call.cwnd);
+            if (self.control.window() - cwnd).abs() >= 1.0 {
+                self.control.set_window(cwnd);
+                self.replayed.set_by_endpoint += 1;
+            }
+        }
+        let given = before.kind() == Some(Kind::Ssthresh) && call.ssthresh == before.returned;
+        if call.ssthresh != before.ssthresh_after && !given {
+            self.control.set_ssthresh(threshold(call.ssthresh));
+        }
+    }
+
+    fn compare(&mut self, place: usize, call: &Call, repairs: bool) {
+        match call.kind() {
+            Some(Kind::Ssthresh) if !self.rates => {
+                self.value(
+                    place,
+                    call,
+                    Quantity::Ssthresh,
+                    f64::from(call.returned),
+                    self.control.ssthresh(),
+                );
+            }
+            Some(Kind::CongControl) if self.rates => self.compare_rates(place, call),
+            Some(Kind::CongAvoid | Kind::PktsAcked) if !self.rates && !repairs => {
+                self.window(place, call);
+                let threshold = threshold(call.ssthresh_after);
+                self.value(place, call, Quantity::Ssthresh, threshold, self.control.ssthresh());
+            }
+            _ => {}
+        }
+    }
+
+    fn compare_rates(&mut self, place: usize, call: &Call) {
+        /// The kernel's bandwidths are packets/us times this.
+        const BW_UNIT: f64 = (1 << 24) as f64;
+        if let (Some(kernel), Some(ours)) = (self.kernels(call, "mode"), self.ours("state")) {
+            self.value(place, call, Quantity::State, kernel, ours);
+        }
+        if let (Some(kernel), Some(ours)) = (self.kernels(call, "bw"), self.ours("bandwidth")) {
+            self.value(place, call, Quantity::Bandwidth, kernel * 1e6 / BW_UNIT, ours);
+        }
+        self.window(place, call);
+    }
+
+    fn window(&mut self, place: usize, call: &Call) {
+        self.value(place, call, Quantity::Cwnd, f64::from(call.cwnd_after), self.control.window().floor());
+    }
+
+    /// An inner variable of the kernel's control.
+    fn kernels(&self, call: &Call, name: &str) -> Option<f64> {
+        let place = self.names.iter().position(|each| each == name)?;
+        call.inner.get(place).copied().map(f64::from)
+    }
+
+    /// An inner variable of ours.
+    fn ours(&self, name: &str) -> Option<f64> {
+        let mut found = None;
+        self.control.read_variables(&mut |each, value| {
+            if each == name {
+                found = Some(value);
+            }
+        });
+        found
+    }
+
+    /// Compares a value; if it differs, ours goes on from the kernel's.
+    fn value(&mut self, place: usize, call: &Call, quantity: Quantity, kernel: f64, ours: f64) {
+        let difference = if kernel == ours { 0.0 } else { (kernel - ours).abs() };
+        let within = difference <= quantity.tolerance(kernel, self.rates);
+        if let Some(compared) = self.replayed.compared.iter_mut().find(|each| each.quantity == quantity) {
+            compared.calls += 1;
+            compared.within += u64::from(within);
+            if difference.is_finite() {
+                compared.largest = compared.largest.max(difference);
+            }
+        }
+        if within {
+            return;
+        }
+        let cause = self.cause(call, quantity, kernel, ours);
+        match self.replayed.causes.iter_mut().find(|(each, _)| *each == cause) {
+            Some((_, count)) => *count += 1,
+            None => self.replayed.causes.push((cause, 1)),
+        }
+        if !self.differed {
+            self.differed = true;
+            let function = Kind::ALL.get(call.kind as usize).map_or("", |(_, name)| *name);
+            let (flow, port, time_s) = (call.flow, call.port, call.time_ns as f64 / 1e9);
+            let first =
+                Difference { flow, port, call: place, time_s, function, quantity, kernel, ours, cause };
+            self.replayed.first.push(first);
+        }
+        match quantity {
+            Quantity::Cwnd => self.control.set_window(kernel),
+            Quantity::Ssthresh => self.control.set_ssthresh(kernel),
+            Quantity::State | Quantity::Bandwidth => {}
+        }
+    }
+
+    /// Why a value differs, as far as the call tells.
+    fn cause(&self, call: &Call, quantity: Quantity, kernel: f64, ours: f64) -> &'static str {
+        let in_slow_start = call.cwnd < call.ssthresh;
+        let states_differ = || self.kernels(call, "mode") != self.ours("state");
+        match (quantity, call.kind()) {
+            (Quantity::Ssthresh, Some(Kind::PktsAcked)) if kernel < threshold(call.ssthresh) => {
+                "HyStart of Linux ended slow start"
+            }
+            (Quantity::Ssthresh, Some(Kind::Ssthresh)) if call.packets_out + 1 < call.cwnd => {
+                "ours reduces the packets in flight (RFC 5681 eq. (4)), Linux its window"
+            }
+            (Quantity::Ssthresh, _) => "another reduction",
+            (Quantity::State, _) if kernel == PROBE_BW && ours == DRAIN => {
+                "Linux ends Drain with more in flight: it adds room for bursts to the BDP"
+            }
+            (Quantity::State, _) => "another state",
+            (Quantity::Bandwidth, _) => "another bandwidth",
+            (Quantity::Cwnd, _) if self.rates && states_differ() => "the states differ",
+            (Quantity::Cwnd, _) if self.rates && call.sample_flags & 1 != 0 && ours < kernel => {
+                "ours keeps a window that the application did not use"
+            }
+            (Quantity::Cwnd, _) if self.rates => "Linux adds room for bursts and for aggregated ACKs to the BDP",
+            (Quantity::Cwnd, _) if in_slow_start => "slow start",
+            (Quantity::Cwnd, _) if self.kernels(call, "last_max_cwnd") == Some(0.0) && ours < kernel => {
+                "before its first loss, Linux grows by a twentieth each round trip at least"
+            }
+            (Quantity::Cwnd, _) if ours > kernel && self.ours("w_est").is_some_and(|w_est| w_est >= ours) => {
+                "ours goes to W_est at once (RFC 9438 §4.3), and W_est grows by a packet each round trip once it is what \
+                 the window was before the loss; Linux grows towards W_est, by 0.53 packets each round trip"
+            }
+            (Quantity::Cwnd, _) => "congestion avoidance",
+        }
+    }
+}
+
+/// States of BBR.
+const DRAIN: f64 = 1.0;
+const PROBE_BW: f64 = 2.0;

@@ -1,0 +1,80 @@
+//! Our controls against recordings of Linux 6.18 (`tests/data/linux-6.18`, made by `tests/replay/record.py`).
+
+use parshall_congestion::ControlConfig;
+use parshall_replay::{replay, Quantity, Recording, Replayed};
+use std::path::Path;
+
+const RENO: &str = r#"{"name":"reno","increase":1.0,"decrease":0.5,"ecn_decrease":0.0}"#;
+const CUBIC: &str =
+    r#"{"name":"cubic","c":0.4,"beta":0.7,"beta_ecn":0.0,"fast_convergence":true,"reno_friendly":true}"#;
+const CUBIC_LINUX: &str =
+    r#"{"name":"cubic_linux","tick":4000000000,"fast_convergence":true,"reno_friendly":true}"#;
+const BBR: &str =
+    r#"{"name":"bbr","cwnd_gain":2.0,"probe_rtt_interval":10000000000000,"probe_rtt_duration":200000000000}"#;
+
+const SITUATIONS: [&str; 6] = ["clean", "overflow", "loss", "ecn", "application_limited", "idle_restart"];
+
+fn replayed(control: &str, situation: &str, config: &str) -> Replayed {
+    let name = format!("../../tests/data/linux-6.18/{control}-{situation}.csv.zst");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let recording = Recording::read(&path).unwrap();
+    assert_eq!((recording.end.unwrap().dropped, recording.broken), (0, 0));
+    let config: ControlConfig = serde_json::from_str(config).unwrap();
+    replay(&recording, control, &config)
+}
+
+/// How many values of a quantity were compared, and how many of them differ by more than the tolerance.
+fn differ(replayed: &Replayed, quantity: Quantity) -> (u64, u64) {
+    let found = replayed.compared.iter().find(|each| each.quantity == quantity).unwrap();
+    (found.calls, found.calls - found.within)
+}
+
+/// Holds the values that differ against `expected`, in the order of `SITUATIONS`.
+fn hold<const N: usize>(control: &str, config: &str, quantities: [Quantity; N], expected: [[u64; N]; 6]) {
+    for (situation, expected) in SITUATIONS.into_iter().zip(expected) {
+        let replayed = replayed(control, situation, config);
+        let found = quantities.map(|quantity| differ(&replayed, quantity));
+        assert!(found.iter().all(|(calls, _)| *calls > 300), "{control} {situation}: {found:?}");
+        assert_eq!(found.map(|(_, differ)| differ), expected, "{control} {situation}: {:?}", replayed.causes);
+    }
+}
+
+const WINDOWS: [Quantity; 2] = [Quantity::Cwnd, Quantity::Ssthresh];
+
+#[test]
+fn reno_has_the_window_of_linux_within_a_packet() {
+    hold("reno", RENO, WINDOWS, [[0, 0], [0, 0], [0, 1], [0, 1], [0, 0], [0, 0]]);
+    let ecn = replayed("reno", "ecn", RENO);
+    assert!(ecn.first[0].cause.starts_with("ours reduces the packets in flight"), "{:?}", ecn.first);
+}
+
+/// But for what ended slow start, and for the time that passed while nothing was sent.
+#[test]
+fn cubic_linux_has_the_window_of_linux_within_a_packet() {
+    hold("cubic", CUBIC_LINUX, WINDOWS, [[0, 1], [0, 1], [0, 1], [0, 1], [0, 0], [6, 1]]);
+    for situation in ["clean", "overflow", "loss", "ecn"] {
+        let causes = replayed("cubic", situation, CUBIC_LINUX).causes;
+        assert_eq!(causes, [("HyStart of Linux ended slow start", 1)]);
+    }
+}
+
+/// What RFC 9438 says otherwise than Linux does: docs/linux.md.
+#[test]
+fn cubic_of_the_rfc_differs_where_linux_does() {
+    hold("cubic", CUBIC, WINDOWS, [[31, 1], [0, 2], [148, 4], [243, 3], [0, 0], [2, 2]]);
+}
+
+#[test]
+fn bbr_finds_the_bandwidth_of_linux() {
+    let all = [Quantity::Bandwidth, Quantity::State, Quantity::Cwnd];
+    let expected = [[0, 1550, 1804], [0, 17, 612], [0, 305, 600], [0, 17, 701], [0, 0, 9], [0, 0, 259]];
+    hold("bbr", BBR, all, expected);
+}
+
+/// A control that is not the recorded one differs: the comparison can fail.
+#[test]
+fn another_control_differs() {
+    let scalable = r#"{"name":"scalable","increase":0.01,"decrease":0.875,"legacy_window":16}"#;
+    let replayed = replayed("reno", "overflow", scalable);
+    assert_eq!(differ(&replayed, Quantity::Ssthresh).1, 4, "its four reductions: {:?}", replayed.causes);
+}

@@ -1,0 +1,136 @@
+"""A congestion control driven through the calls that a kernel's control got (docs/linux.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from parshall import _core
+from parshall.controls import declare
+from parshall.errors import ControlError, InputError
+from parshall.scenario import Scenario
+from parshall.schema import external
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How often a quantity was compared after a call."""
+
+    quantity: str
+    """``cwnd`` or ``ssthresh`` in packets; ``state`` or ``bandwidth`` (packets/s) of BBR."""
+    calls: int
+    """Calls after which it was compared."""
+    within: int
+    """Of these, within a packet (windows), within 1 % (bandwidth, and BBR's window if that is more), or equal."""
+    largest: float
+    """The largest difference, in the quantity's unit."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that differs by more than its tolerance."""
+
+    flow: int
+    port: int
+    call: int
+    """The call's place among those of its connection, from 0."""
+    time_s: float
+    function: str
+    """The kernel's function that was called."""
+    quantity: str
+    kernel: float | None
+    """The kernel's value; None: infinite."""
+    ours: float | None
+    """Ours; None: infinite."""
+    cause: str
+    """Why, as far as the call tells."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of a replay."""
+
+    control: str
+    """The control that was driven."""
+    recorded: str
+    """The kernel's control."""
+    kernel: str
+    """The kernel's version."""
+    complete: bool
+    """Whether the recording has its end; otherwise it was cut off, and what is whole of it was replayed."""
+    dropped: int | None
+    """Calls that the recorder had no room for; None: a recording that was cut off does not say."""
+    broken: int
+    """Lines of the recording that are no calls."""
+    calls: int
+    connections: int
+    set_by_endpoint: int
+    """How often the kernel's endpoint set the window between calls, so that ours was set too."""
+    compared: list[Compared]
+    causes: dict[str, int]
+    """Causes of differences, and how often each was met."""
+    first: list[Difference]
+    """The first difference of each connection."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing differs."""
+        return not self.causes
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, as JSON has it."""
+        return {**asdict(self), "agrees": self.agrees}
+
+
+def replay(
+    recording: str | Path,
+    control: str | Mapping[str, Any],
+    *,
+    recorded: str | None = None,
+    controls: Mapping[str, Any] | Iterable[str] = (),
+) -> Replay:
+    """Drive a congestion control through the calls of a recording, and compare it with the kernel's after each.
+
+    Parameters
+    ----------
+    recording
+        A file that ``parshall emulate --record-controls`` wrote.
+    control
+        As a scenario names it: ``"cubic"``, or a table with the name and parameters.
+    recorded
+        The kernel's control whose calls are meant; needed if the recording has those of several.
+    controls
+        Congestion controls of your own, as `parshall.controls.declare` takes them.
+
+    Raises
+    ------
+    InputError
+        There is no such recording, or it has no such control.
+    ScenarioError
+        There is no such control of ours, or its parameters are refused.
+    ControlError
+        A control of your own failed.
+    """
+    declare(controls)
+    config = _resolved(control)
+    try:
+        said = json.loads(_core.replay(Path(recording), json.dumps(config), recorded, external.makers()))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    except _core.ControlFailed as error:
+        raise ControlError(str(error)) from None
+    found = said.pop("replayed")
+    found["compared"] = [Compared(**each) for each in found["compared"]]
+    found["first"] = [Difference(**each) for each in found["first"]]
+    found["causes"] = dict(found["causes"])
+    return Replay(control=control if isinstance(control, str) else control["name"], **said, **found)
+
+
+def _resolved(control: str | Mapping[str, Any]) -> Any:
+    """The control as Rust reads it, with its defaults."""
+    flow = {"rtt": "40 ms", "congestion_control": control}
+    document = {"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [flow]}
+    return Scenario.from_document(document).resolve()["flows"][0]["congestion_control"]

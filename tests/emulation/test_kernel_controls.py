@@ -1,0 +1,111 @@
+"""Congestion controls in the kernel by BPF, and recordings of calls; skipped, with the reason, where it refuses."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from emulations import BULK, REQUIRED, WHY_NOT, eventually, needs_the_kernel, scenario, tried_twice
+
+import parshall as ps
+from parshall.emulation import abilities
+from parshall.emulation.process import CALLS_FILE
+from parshall.errors import EmulationError, InputError
+
+BPF = Path(__file__).parents[2] / "bpf"
+
+
+CLANG = next(filter(shutil.which, ["clang", *(f"clang-{version}" for version in range(30, 13, -1))]), None)
+
+
+def why_not() -> str | None:
+    """Why there are no BPF programs; without clang there are none even where emulation is required."""
+    if CLANG is None:
+        return "no clang, which builds the BPF programs"
+    return None if REQUIRED or WHY_NOT or abilities().bpf_controls else "no rights to load BPF programs, or no libbpf"
+
+
+pytestmark = [
+    pytest.mark.slow,
+    needs_the_kernel,
+    tried_twice,
+    pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}"),
+]
+
+
+def calls(run: ps.Run) -> Path:
+    return Path(run.place) / "repetitions" / "0000" / CALLS_FILE
+
+
+def available() -> list[str]:
+    return abilities().congestion_controls
+
+
+def test_calls_are_recorded_with_the_state_around_them(tmp_path: Path) -> None:
+    before = available()
+    flows = [{**BULK, "congestion_control": control} for control in ("reno", "cubic", "bbr")]
+    made = ps.emulate(scenario(*flows), tmp_path / "run", record_controls=True)
+    assert made.metadata["recording"]["dropped"] == 0
+    table = pl.read_csv(calls(made), comment_prefix="#")
+    assert table.height == made.metadata["recording"]["calls"] > 1000
+    assert set(table["control"]) == {"reno", "cubic", "bbr"}
+    assert set(table["flow"]) == {0, 1, 2}
+    assert table["time_ns"].max() < 3.2e9  # type: ignore[operator]
+    of_reno = table.filter((pl.col("control") == "reno") & (pl.col("kind") == 2))  # ssthresh
+    assert (of_reno["returned"] == pl.Series((of_reno["cwnd"] // 2).clip(2))).all()
+    assert ps.replay(calls(made), "reno", recorded="reno").calls > 100
+    assert available() == before, "nothing stays in the kernel"
+
+
+def test_nothing_stays_after_sigkill(tmp_path: Path) -> None:
+    before = available()
+    file = tmp_path / "s.toml"
+    file.write_text(
+        'duration = "60 s"\n[bottleneck]\nrate = "10 Mbit/s"\n[[flows]]\nrtt = "20 ms"\ncongestion_control = "cubic"\n'
+    )
+    command = [sys.executable, "-m", "parshall", "emulate", str(file), "-o", str(tmp_path / "run"), "--record-controls"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        assert eventually(lambda: any(name.startswith("cubic_") for name in available()))
+        running.send_signal(signal.SIGKILL)
+    assert eventually(lambda: available() == before)
+
+
+@pytest.mark.parametrize("control", ["bic", "highspeed", "scalable", "htcp", "vegas", "westwood"])
+def test_the_kernel_has_our_controls_for_a_run(control: str, tmp_path: Path) -> None:
+    """Each fills the link, and each is that of the simulator: within a packet at 97 % of the calls."""
+    given = scenario({**BULK, "rtt": "40 ms", "congestion_control": control}, seconds=6)
+    made = ps.emulate(given, tmp_path / "run", record_controls=True)
+    assert made.flows["goodput_bps"][0] > 7e6
+    assert made.flows["congestion_control"][0] == control
+    replayed = ps.replay(calls(made), control)
+    windows = next(each for each in replayed.compared if each.quantity == "cwnd")
+    assert windows.calls > 1000
+    assert windows.within > 0.97 * windows.calls, replayed.causes
+
+
+def test_a_control_of_ones_own_is_loaded(tmp_path: Path) -> None:
+    assert CLANG is not None
+    before = available()
+    mine = tmp_path / "mine.bpf.o"
+    source = BPF / "scalable.bpf.c"
+    subprocess.run([CLANG, "--target=bpf", "-g", "-O2", "-c", str(source), "-o", str(mine)], check=True)
+    ps.controls.declare({"mine_in_bpf": mine})
+    given = scenario({**BULK, "congestion_control": "mine_in_bpf"}, seconds=1)
+    made = ps.emulate(given, tmp_path / "run", record_controls=True)
+    assert set(pl.read_csv(calls(made), comment_prefix="#")["control"]) == {"mine_in_bpf"}
+    assert available() == before
+
+
+def test_what_is_no_control_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "text.bpf.o"
+    text.write_text("int main;")
+    ps.controls.declare({"text_in_bpf": text})
+    with pytest.raises(EmulationError, match=r"text\.bpf\.o: it is no ELF file; accepted: an object of clang"):
+        ps.emulate(scenario({**BULK, "congestion_control": "text_in_bpf"}, seconds=1))
+    with pytest.raises(InputError, match="No such file"):
+        ps.controls.declare({"missing_in_bpf": tmp_path / "missing.bpf.o"})
