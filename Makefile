@@ -6,7 +6,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 LOCK := requirements-dev.txt
 
-.PHONY: help setup lock demo test test-rust test-python test-random packetdrill check lint types docs docs-check docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel clean
+.PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill check lint types docs docs-check docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,21 +30,26 @@ lock: ## requirements-dev.txt: the newest versions that pyproject.toml accepts, 
 demo: setup ## Run the quick-start scenario, and say where its page is
 	$(BIN)/parshall run scenarios/quickstart.toml --output runs/demo --force
 
-test: test-rust test-python ## All tests of both languages
+test: test-rust test-python ## The quick tests of both languages: all but those of `test-slow`
 
 test-rust:
 	cargo test --workspace --locked --quiet
 
+PYTEST := $(BIN)/pytest --quiet --numprocesses auto --dist worksteal
+
 test-python: setup
-	$(BIN)/pytest --quiet --numprocesses auto --dist worksteal
+	$(PYTEST) -m "not slow"
+
+test-slow: setup ## Emulations, sweeps that are killed, the longest simulations, guides and studies
+	$(PYTEST) -m slow
 
 test-random: setup ## A thousand random scenarios and five hundred invalid ones, of which `test` has a part
-	PARSHALL_SCENARIOS=1000 $(BIN)/pytest --quiet --numprocesses auto --dist worksteal tests/robustness/test_random_scenarios.py
+	PARSHALL_SCENARIOS=1000 $(PYTEST) tests/robustness/test_random_scenarios.py
 
 packetdrill: ## Scripts of packetdrill below SCRIPTS=DIR against our sender and receiver
 	@cargo run --quiet --locked --package parshall-tcp --example packetdrill -- "$(SCRIPTS)"
 
-check: lint types docs-check test ## What CI runs
+check: lint types docs-check test test-slow ## What CI runs
 
 lint: setup ## Formatting and lints of both languages
 	cargo fmt --all --check
@@ -68,8 +73,8 @@ docs-crates:
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
 		cargo doc --workspace --no-deps --document-private-items --locked --quiet
 
-bench: setup ## What is timed, against what
-	$(BIN)/python benches/run.py
+bench: setup ## What is timed, against what; then bench-emulation
+	$(BIN)/python benches/run.py; timed=$$?; $(MAKE) --no-print-directory bench-emulation && exit $$timed
 
 bench-emulation: setup ## What emulations keep of their scenarios, how much this machine emulates, and the kernel's shapers
 	$(BIN)/python benches/emulation.py

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from harness import ours, scaling, studies, theory_and_traces
+from harness import commands, ours, scaling, studies, theory_and_traces
 from harness.cases import (
     BYTES_PER_FLOW_BAR,
     CASES,
@@ -54,6 +54,8 @@ def main() -> int:
         studies.measure_bulk(record)
     if not options.only:
         fewest = next(case.scenario for case in CASES if case.name == FEWEST)
+        _say("whole commands")
+        commands.measure(record)
         studies.measure(record, fewest)
         scaling.measure(record, fewest, quick=options.quick)
         theory_and_traces.measure(record)

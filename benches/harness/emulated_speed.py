@@ -35,6 +35,9 @@ def cases(seconds: float) -> dict[str, ps.Scenario]:
     """All of them, by what a reader knows them by."""
     return {
         "1 cubic flow, 1 Gbit/s": _bulk("cubic", 1, "1 Gbit/s", "20 ms", seconds),
+        "1 cubic flow, 1 Gbit/s, captured": _bulk("cubic", 1, "1 Gbit/s", "20 ms", seconds).with_values(
+            {"probes.pcap": True}
+        ),
         "1 cubic flow, 4 Gbit/s": _bulk("cubic", 1, "4 Gbit/s", "20 ms", seconds),
         "100 reno flows, 1 Gbit/s": _bulk("reno", 100, "1 Gbit/s", "40 ms", seconds),
         "100 cubic flows, 1 Gbit/s": _bulk("cubic", 100, "1 Gbit/s", "40 ms", seconds),

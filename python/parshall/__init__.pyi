@@ -18,6 +18,8 @@ from .predict import Predicted as Predicted
 from .predict import predict as predict
 from .quantities import quantity as quantity
 from .records import Result as Result
+from .replaying import Replay as Replay
+from .replaying import replay as replay
 from .report import Comparison as Comparison
 from .report import compare as compare
 from .runs import Run as Run

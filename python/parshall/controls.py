@@ -1,4 +1,4 @@
-"""Your own congestion control, in Python or in a shared library.
+"""Your own congestion control, in Python, in a shared library, or for the kernel as a BPF object.
 
 A control in Python is a class:
 
@@ -67,8 +67,8 @@ def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
     Parameters
     ----------
     controls
-        Classes, or places of code as ``FILE.py:CLASS`` or ``LIBRARY.so``, by name; or assignments such as
-        ``mine=mine.py:Mine``.
+        Classes, or places of code as ``FILE.py:CLASS``, ``LIBRARY.so`` or, to emulate, ``FILE.bpf.o``, by name; or
+        assignments such as ``mine=mine.py:Mine``.
 
     Raises
     ------
@@ -122,17 +122,19 @@ def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: 
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, code = text.partition("=")
     if not equals or not code:
-        raise InputError(f'control: found "{text}"; accepted: NAME=FILE.py:CLASS, or NAME=LIBRARY.so')
+        raise InputError(f'control: found "{text}"; accepted: NAME=FILE.py:CLASS, NAME=LIBRARY.so, or NAME=FILE.bpf.o')
     return name, code
 
 
 def _of_file(name: str, code: str) -> External:
     if Path(code).suffix in _LIBRARIES:
         return _of_library(name, Path(code))
+    if code.endswith(external.BPF_SUFFIX):
+        return _of_bpf(name, Path(code))
     file, _, attribute = code.rpartition(":") if ":" in code else (code, "", "")
     path = Path(file)
     if path.suffix != ".py" or not attribute:
-        raise InputError(f'control "{name}": found "{code}"; accepted: FILE.py:CLASS, or LIBRARY.so')
+        raise InputError(f'control "{name}": found "{code}"; accepted: FILE.py:CLASS, LIBRARY.so, or FILE.bpf.o')
     module = _imported(name, path)
     if not hasattr(module, attribute):
         raise InputError(f'control "{name}": {path} has no class {attribute}')
@@ -162,6 +164,14 @@ def _of_library(name: str, path: Path) -> External:
     place = str(path.absolute())
     needs, steering = tuple(library.needs), tuple(library.steering)
     return External(name, str(path), code, place, needs, library.standard_slow_start, steering, library)
+
+
+def _of_bpf(name: str, path: Path) -> External:
+    try:
+        code = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f'control "{name}": {path}: {error.strerror}') from None
+    return External(name, str(path), code, str(path.absolute()))
 
 
 def _of_class(name: str, made_by: Any, source: str, code: str, place: str | None) -> External:

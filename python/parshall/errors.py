@@ -8,6 +8,7 @@
 | `OutputExistsError` | results would overwrite something | 2 |
 | `ControlError` | a congestion control from outside failed | 2 |
 | `QuantityError` | a quantity from outside failed | 2 |
+| `MissingExtraError` | a package of an extra is not installed | 2 |
 | `RunNotFoundError` | a directory holds no readable result | 2 |
 | `SimulationError` | a simulation failed | 1 |
 | `StorageError` | results cannot be written | 1 |
@@ -56,6 +57,10 @@ class ControlError(InputError):
 
 class QuantityError(InputError):
     """A quantity from outside failed: it raised an error, or its value was no number."""
+
+
+class MissingExtraError(InputError):
+    """A package is needed that is not installed: an extra of Parshall."""
 
 
 class RunNotFoundError(InputError):

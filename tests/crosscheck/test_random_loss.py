@@ -17,7 +17,7 @@ RANDOM, PERIODIC = 1.3098, sqrt(3 / 2)
 RTT_S = 0.01
 
 
-@pytest.mark.parametrize(("p", "losses"), [(1e-3, 4000), (1e-4, 2000), (1e-5, 400)])
+@pytest.mark.parametrize(("p", "losses"), [(1e-3, 4000), (1e-4, 2000), pytest.param(1e-5, 400, marks=pytest.mark.slow)])
 def test_mean_window(simulate: Any, p: float, losses: int) -> None:
     expected = RANDOM / sqrt(p)
     duration_s = losses / p * RTT_S / expected

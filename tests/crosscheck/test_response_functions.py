@@ -93,7 +93,8 @@ def scenario(control: dict[str, Any], loss: dict[str, Any], expected: float, cyc
     ("case", "p"),
     [
         ("vegas", 1e-2),
-        *((case, p) for case in PERIODIC for p in (1e-3, 1e-4, 1e-5, 1e-6) if (case, p) not in BEYOND),
+        *((case, p) for case in PERIODIC for p in (1e-3, 1e-4, 1e-5) if (case, p) not in BEYOND),
+        *(pytest.param(case, 1e-6, marks=pytest.mark.slow) for case in PERIODIC if (case, 1e-6) not in BEYOND),
     ],
 )
 def test_periodic_losses(simulate: Any, case: str, p: float) -> None:
@@ -109,7 +110,14 @@ def test_periodic_losses(simulate: Any, case: str, p: float) -> None:
     assert flow["mean_cwnd_packets"] == pytest.approx(expected, rel=TOLERANCE)
 
 
-@pytest.mark.parametrize(("control", "p"), [(name, p) for name, (_, ps) in BERNOULLI.items() for p in ps])
+@pytest.mark.parametrize(
+    ("control", "p"),
+    [
+        pytest.param(name, p, marks=pytest.mark.slow if p == 1e-5 else ())
+        for name, (_, ps) in BERNOULLI.items()
+        for p in ps
+    ],
+)
 def test_independent_losses(simulate: Any, control: str, p: float) -> None:
     window = BERNOULLI[control][0]
     losses = {1e-3: 2000, 1e-4: 1000, 1e-5: 300}[p]

@@ -85,6 +85,7 @@ def scenario(curves: tuple[Curve, Curve], t_in: float, t_out: float, duration_s:
 
 # Loads a little above 1, where 2e7 packets give standard errors of at most 0.5 % (at the source's
 # 0.99 they are 1.6 %).
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("curves", "t_in", "t_out", "quantities"),
     [

@@ -68,7 +68,7 @@ def toml(tmp_path: Path) -> Path:
     return path
 
 
-Command = Callable[[Sequence[str | Path]], list[str]]
+Command = Callable[..., list[str]]
 Cli = Callable[..., Result]
 
 
@@ -87,10 +87,11 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 @pytest.fixture
 def command() -> Command:
-    """What starts the command line of this very environment in a process of its own."""
+    """What starts the command line of this environment in a process of its own; `site` is where more is installed."""
 
-    def words(arguments: Sequence[str | Path]) -> list[str]:
-        return [sys.executable, "-c", "from parshall.cli import main; main()", *map(str, arguments)]
+    def words(arguments: Sequence[str | Path], site: Path | None = None) -> list[str]:
+        found = "" if site is None else f"import sys; sys.path.insert(0, {str(site)!r}); "
+        return [sys.executable, "-c", f"{found}from parshall.cli import main; main()", *map(str, arguments)]
 
     return words
 
@@ -104,3 +105,19 @@ def start(command: Command) -> Callable[..., subprocess.Popen[str]]:
         return subprocess.Popen(words, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     return call
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Callable[[str, str, str], Path]:
+    """Installs a distribution of one module with entry points, as an installer leaves it; returns the folder."""
+
+    def install(module: str, code: str, entries: str) -> Path:
+        folder = tmp_path / "site"
+        about = folder / "plugged-1.0.dist-info"
+        about.mkdir(parents=True)
+        (folder / f"{module}.py").write_text(code)
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(entries)
+        return folder
+
+    return install

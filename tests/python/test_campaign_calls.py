@@ -67,6 +67,7 @@ def test_an_interruption_leaves_no_process() -> None:
         os.killpg(process.pid, 0)
 
 
+@pytest.mark.slow
 def test_a_study_finds_the_same_with_any_number_of_workers() -> None:
     parts = (
         part("means", theory.figure_2),
@@ -77,4 +78,5 @@ def test_a_study_finds_the_same_with_any_number_of_workers() -> None:
     one, two = (run(study, "quick", told.append, Execution(workers=n)) for n in (1, 2))
     assert [check.as_json() for check in one.checks] == [check.as_json() for check in two.checks]
     assert len(one.checks) > 10
-    assert sorted(each.partition(" (")[0] for each in told) == ["flow", "flow", "means", "means"]
+    announced = "two_parts at quick scale: 2 cases"
+    assert sorted(each.partition(" (")[0] for each in told) == ["flow", "flow", "means", "means", announced, announced]

@@ -81,6 +81,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.close()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_same_bytes_and_survives_a_worker(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -115,11 +116,13 @@ def test_a_cluster_gives_the_same_bytes_and_survives_a_worker(
     assert killed.record.runs == 600
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"tcp://127\.0\.0\.1:9 cannot be reached"):
         ps.sweep(plan(), tmp_path / "store", scheduler="tcp://127.0.0.1:9")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_study_is_done_by_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
     study = Study("rio", "", "", "", [part for part in rio.PARTS if part.name in ("several routers", "over-booking")])

@@ -73,6 +73,7 @@ def nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LocalPool, "submit", submit)
 
 
+@pytest.mark.slow
 def test_three_shards_at_a_time_are_one_run(plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = exported(ps.sweep(plan, tmp_path / "whole"), tmp_path / "tables")
     shards = [begun(plan, tmp_path / "store", f"{k}/3") for k in (1, 2, 3)]
@@ -87,6 +88,7 @@ def test_three_shards_at_a_time_are_one_run(plan: Path, tmp_path: Path, monkeypa
     assert exported(collected, tmp_path / "collected") == whole
 
 
+@pytest.mark.slow
 def test_a_shard_that_is_killed_goes_on(plan: Path, tmp_path: Path) -> None:
     whole = exported(ps.sweep(plan, tmp_path / "whole"), tmp_path / "tables")
     store = tmp_path / "store"

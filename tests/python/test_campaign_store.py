@@ -103,6 +103,7 @@ def test_unreferenced_runs_go_only_if_asked(tmp_path: Path) -> None:
     assert maintenance.verify(swept.store).runs == 0
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_runs_are_listed_and_queried_in_two_seconds(tmp_path: Path) -> None:
     """A store whose segments are those of one real segment, repeated under other keys."""
     swept = ps.sweep(PLAN, tmp_path / "store", workers=1)

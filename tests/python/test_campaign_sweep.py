@@ -103,6 +103,7 @@ def test_what_is_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert ps.Store(tmp_path / "store").sweeps == ["counts", "more"]
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_tables(tmp_path: Path) -> None:
     rule = {"metric": "goodput_bps", "relative_half_width": 0.02, "minimum": 3, "maximum": 12}
     found = {}
@@ -212,6 +213,7 @@ def test_two_processes_share_a_store_and_its_work(tmp_path: Path, monkeypatch: p
     assert found[0].runs.equals(found[1].runs)
 
 
+@pytest.mark.slow
 def test_many_write_what_a_store_knows_of_one_sweep(tmp_path: Path) -> None:
     """The record and the page of a sweep have several writers at a time, and stay readable."""
     swept = ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)
@@ -236,6 +238,7 @@ def test_a_budget_of_time_ends_a_sweep_that_goes_on_later(tmp_path: Path) -> Non
     assert longer.points["ended"].to_list() == ["maximum"] * 3
 
 
+@pytest.mark.slow
 def test_interrupted_it_says_so_and_goes_on(tmp_path: Path) -> None:
     def stop(progress: Progress) -> None:
         if progress.done >= 3:
@@ -299,6 +302,7 @@ def test_metrics_are_those_of_the_page() -> None:
             assert estimate.interval == of_run[key].interval, key
 
 
+@pytest.mark.slow
 def test_the_shipped_sweeps_run(tmp_path: Path) -> None:
     files = sorted((ROOT / "scenarios" / "sweeps").glob("*.toml"))
     assert files

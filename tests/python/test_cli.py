@@ -252,9 +252,9 @@ QUICKSTART = str(Path(__file__).parents[2] / "scenarios" / "quickstart.toml")
 @pytest.mark.parametrize(
     ("arguments", "without"),
     [
-        (["list"], {"matplotlib", "scipy.stats", "duckdb"}),
+        (["list"], {"numpy", "polars", "scipy", "matplotlib", "duckdb"}),
         (["run", QUICKSTART, "--no-page"], {"matplotlib", "scipy.stats", "plotly"}),
-        (["run", QUICKSTART], {"matplotlib.pyplot", "scipy.stats"}),
+        (["run", QUICKSTART], {"matplotlib", "scipy.stats", "scipy.optimize"}),
     ],
     ids=["list", "no-page", "page"],
 )
@@ -279,7 +279,7 @@ def test_predict_answers_for_each_control_as_python_does(control: str, cli: Cli)
     from parshall.models import variants
 
     options = ["--loss", "0.001", "--cc", control, *(("--rtt", "100 ms") if control == "cubic" else ())]
-    done = cli("predict", "throughput", *options, "--scale", 500, "--json")
+    done = cli("predict", "throughput", *options, "--over", 500, "--json")
     assert done.exit_code == 0, done.stderr
     answer = json.loads(done.stdout)
     assert list(answer) == PREDICT_KEYS.split()

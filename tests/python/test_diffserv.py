@@ -230,6 +230,7 @@ def test_balance_of_the_network(network: tuple[Sessions, Router]) -> None:
     assert state.loss_out == pytest.approx(found.loss_out[0], rel=1e-5, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_later_ways_work_where_newton_is_not_let(monkeypatch: pytest.MonkeyPatch) -> None:
     router = Router(6000, *PUBLISHED["table1"][0])
     expected = fixed_point(hundred(), router).load_per_s

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from parshall.documentation.__main__ import guides, stale
 from parshall.documentation.markdown import Block, anchors, blocks, broken_links, renew
 from parshall.documentation.tables import SECTIONS
 from parshall.errors import InputError
+from parshall.quantities import own
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.prefix) / "bin"
@@ -84,16 +86,27 @@ def check(block: Block, folder: Path, names: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory with what a checkout has in it."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working directory with what a checkout has in it; quantities that a guide defines are for it alone."""
+    before = own.defined()
     for name in ("docs", "scenarios", "fuzz"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
-    return tmp_path
+    yield tmp_path
+    for each in own.defined():
+        if each not in before:
+            own.forget(each.key, each.per)
 
 
-@pytest.mark.parametrize("path", with_code(), ids=lambda path: path.name)
+SLOW = ("README.md", "getting-started.md", "itb.md", "observe.md", "campaigns.md")
+"""Guides whose commands run for half a minute."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.name, marks=pytest.mark.slow if path.name in SLOW else ()) for path in with_code()],
+)
 def test_code_blocks(path: Path, folder: Path) -> None:
     assert (BIN / "parshall").exists(), "make setup"
     names: dict[str, Any] = {"__name__": "__guide__"}
@@ -211,7 +224,8 @@ def test_verbs_of_the_guide_are_those_of_the_program() -> None:
 
 def sources() -> str:
     """The text of the code, tests aside."""
-    paths = [path for kind in ("crates/**/*.rs", "python/**/*.py") for path in sorted(ROOT.glob(kind))]
+    kinds = ("crates/**/*.rs", "python/**/*.py", "python/parshall/models/*.toml")
+    paths = [path for kind in kinds for path in sorted(ROOT.glob(kind))]
     return "\n".join(read(path) for path in paths)
 
 

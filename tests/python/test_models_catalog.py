@@ -12,7 +12,10 @@ import pytest
 from parshall.models import throughput
 from parshall.models.answer import Conditions, ThroughputModel
 from parshall.models.catalog import CATALOG, catalog, markdown_table
+from parshall.models.entry import entry
 from parshall.models.inputs import ModelInputError
+from parshall.models.queues import LARGEST_MD1K
+from parshall.models.response import RESPONSES
 from parshall.models.throughput import MODELS, evaluate, model, models_for
 
 LOSSES = [1e-9, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.2, 0.5]
@@ -25,10 +28,10 @@ def conditions(loss: float, **changes: object) -> Conditions:
 
 
 def test_names_are_unique_and_entries_complete() -> None:
-    assert len({entry.name for entry in CATALOG}) == len(CATALOG)
-    for entry in CATALOG:
-        assert all((entry.summary, entry.formula, entry.reference, entry.validity)), entry.name
-        assert entry.family in {"throughput", "variability", "latency", "queue", "network"}
+    assert len({each.name for each in CATALOG}) == len(CATALOG)
+    for each in CATALOG:
+        assert all((each.summary, each.formula, each.reference, each.validity)), each.name
+        assert each.family in {"throughput", "variability", "latency", "queue", "network"}
     json.dumps(catalog())
 
 
@@ -128,3 +131,13 @@ def test_guide_shows_the_catalog() -> None:
     assert markdown_table() in guide.read_text(encoding="utf-8"), (
         "docs/models.md: replace its table by parshall.models.catalog.markdown_table()"
     )
+
+
+def test_texts_have_the_numbers_of_their_formulas() -> None:
+    for name, response in RESPONSES.items():
+        assert entry(f"response_{name}").formula == f"{response.c:g}/(RTT p^{response.d:g})"
+    assert f" {LARGEST_MD1K} packets" in entry("md1k").validity
+
+
+def test_throughput_models_and_entries_are_the_same() -> None:
+    assert {one.name for one in MODELS} == {each.name for each in CATALOG if each.family == "throughput"}

@@ -238,6 +238,7 @@ def grown(control: str, p_packet: float, rounds: int, seed: int) -> TracedFlow:
     return TracedFlow(row, {}, frame, pl.DataFrame(), {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", ["bic", "highspeed", "cubic", "scalable"])
 def test_the_fitted_chain_is_that_of_the_named_control(control: str) -> None:
     flow = grown(control, 1e-3, 20_000, 3)

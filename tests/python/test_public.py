@@ -96,7 +96,7 @@ def test_a_scenario_is_predicted_without_being_run(tmp_path: Path) -> None:
     ("line", "expected"),
     [
         ("study r", ["rio"]),
-        ("list cub", ["cubic", "cubic_2005"]),
+        ("list cub", ["cubic", "cubic_2005", "cubic_linux"]),
         ("itb --cc reno,hy", ["reno,hybla"]),
         ("study rio --scale p", ["paper"]),
         ("check-control ren", ["reno"]),

@@ -326,24 +326,15 @@ def total(name):
 """
 
 
-def installed(folder: Path, code: str) -> Path:
-    """A package with an entry point, as an installer leaves it."""
-    folder.mkdir()
-    (folder / "plugged.py").write_text(code)
-    about = folder / "plugged-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[parshall.quantities]\nmine = plugged\n")
-    return folder
+ENTRIES = "[parshall.quantities]\nmine = plugged\n"
 
 
 @pytest.fixture
-def verb(tmp_path: Path) -> Callable[..., Any]:
+def verb(command: Callable[..., list[str]], tmp_path: Path) -> Callable[..., Any]:
     """Runs the program with what is installed in `tmp_path/site`."""
 
     def call(*arguments: str) -> Any:
-        code = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); from parshall.cli import main; main()"
-        words = [sys.executable, "-c", code, *arguments]
+        words = command(arguments, tmp_path / "site")
         return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     return call
@@ -362,8 +353,8 @@ flows.web.count = [1, 3]
 """
 
 
-def test_a_plug_in_adds_quantities(tmp_path: Path, verb: Callable[..., Any]) -> None:
-    installed(tmp_path / "site", PLUGIN)
+def test_a_plug_in_adds_quantities(installed: Callable[..., Path], tmp_path: Path, verb: Callable[..., Any]) -> None:
+    installed("plugged", PLUGIN, ENTRIES)
     (tmp_path / "s.toml").write_text(SWEEP)
     done = verb("sweep", "s.toml", "--json", "--no-page")
     assert done.returncode == 0, done.stderr
@@ -374,8 +365,10 @@ def test_a_plug_in_adds_quantities(tmp_path: Path, verb: Callable[..., Any]) -> 
     assert "packets that were sent again" in " ".join(shown.stdout.split())
 
 
-def test_a_plug_in_that_fails_is_one_clear_error(tmp_path: Path, verb: Callable[..., Any]) -> None:
-    installed(tmp_path / "site", "import nothing_of_that_name")
+def test_a_plug_in_that_fails_is_one_clear_error(
+    installed: Callable[..., Path], tmp_path: Path, verb: Callable[..., Any]
+) -> None:
+    installed("plugged", "import nothing_of_that_name", ENTRIES)
     (tmp_path / "s.toml").write_text(SWEEP)
     done = verb("sweep", "s.toml", "--json", "--no-page")
     assert done.returncode == 2

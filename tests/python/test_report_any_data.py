@@ -6,6 +6,7 @@ import json
 import warnings
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,7 @@ from parshall.report.headline import headline
 from parshall.report.interactive import plotly
 from parshall.report.plot import Missing, Panel
 from parshall.report.static import image
+from parshall.report.svg import svg
 from parshall.report.tables import groups_table, latency_table, links_table, transfers_table
 
 SHARED = Path(__file__).parents[3] / "shared" / "repro"
@@ -187,6 +189,7 @@ def test_every_figure_is_drawn_or_says_why_not(run: Result, printed: int) -> Non
             assert plot.reason.endswith("."), figure.name
             continue
         json.dumps(plotly(plot), allow_nan=False)
+        ET.fromstring(svg(plot)[0])
         assert all(_shows_something(panel) for panel in plot.panels), figure.name
         plots.append(plot)
     if plots:

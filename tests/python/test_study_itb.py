@@ -189,6 +189,7 @@ def test_windows_live_on_from_message_to_message() -> None:
     assert np.all(np.diff(slow.goodput_bps) > -0.05 * slow.goodput_bps[:-1]), "nothing takes the window away"
 
 
+@pytest.mark.slow
 def test_the_page_of_short_runs() -> None:
     parts = [found(module) for module in (bulk, rtts, one_host)]
     checks = [check for part in parts for check in part.checks]
@@ -207,6 +208,7 @@ def test_the_page_of_short_runs() -> None:
     assert {panel.y.maximum for panel in drawn["fig6"].panels} == {1}
 
 
+@pytest.mark.slow
 def test_the_differences_are_followed_up() -> None:
     made = found(sensitivity)
     checks, (section,) = made.checks, made.sections

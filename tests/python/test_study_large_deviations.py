@@ -209,6 +209,7 @@ def test_real_flows_are_compared_with_their_chain(monkeypatch: pytest.MonkeyPatc
     assert [drawn.name.split("-")[1] for drawn in section.figures] == ["windows", "p", "spectra"]
 
 
+@pytest.mark.slow
 def test_a_cubic_series_is_compared_with_cubics_chain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """CUBIC's packets under independent losses as a series: a row whenever the window changes, spikes among them."""
     link = {**network.WIDE, "loss": {"name": "bernoulli", "probability": 2e-4}}

@@ -150,6 +150,7 @@ def test_the_peak_of_a_curve_has_an_interval() -> None:
     assert low < high
 
 
+@pytest.mark.slow
 def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(grid.SIZES, "quick", TINY)
     found = run(find("multiple_time_scale"), "quick", lambda _: None)

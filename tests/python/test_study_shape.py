@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from parshall.campaign import maintenance
 from parshall.campaign.answers import Answers, call_of, canonical
 from parshall.campaign.calls import called
 from parshall.campaign.shard import Shard
@@ -24,7 +26,7 @@ from parshall.errors import InputError
 from parshall.models.loss import Bernoulli
 from parshall.studies import catalog, published, rio
 from parshall.studies.running import Execution, run
-from parshall.studies.study import Study
+from parshall.studies.study import Case, Findings, Part, Study
 
 PLUGIN = """
 import os, time
@@ -70,26 +72,18 @@ Verb = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """A distribution with a study, as an installer leaves it."""
-    folder = tmp_path / "site"
-    about = folder / "plugged-1.0.dist-info"
-    about.mkdir(parents=True)
-    (folder / "squares.py").write_text(PLUGIN)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[parshall.studies]\nmine = squares:STUDY\n")
-    return folder
+def site(installed: Callable[..., Path]) -> Path:
+    return installed("squares", PLUGIN, "[parshall.studies]\nmine = squares:STUDY\n")
 
 
 @pytest.fixture
-def begun(tmp_path: Path, site: Path) -> Verb:
+def begun(command: Callable[..., list[str]], tmp_path: Path, site: Path) -> Verb:
     """Begins the program where the distribution is installed."""
 
     def begin(*arguments: str, pause_s: float = 0.0) -> subprocess.Popen[str]:
-        code = f"import sys; sys.path.insert(0, {str(site)!r}); from parshall.cli import main; main()"
         environment = {**os.environ, "DONE": str(tmp_path / "done"), "PAUSE": str(pause_s)}
         return subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
+            command(arguments, site),
             cwd=tmp_path,
             env=environment,
             stdout=subprocess.PIPE,
@@ -233,6 +227,7 @@ def test_a_shard_needs_a_store_and_has_no_page(begun: Verb) -> None:
         assert said in errors
 
 
+@pytest.mark.slow
 def test_rio_is_killed_and_goes_on(tmp_path: Path) -> None:
     """The parts of rio that take seconds; the others are of the same shape."""
     some = ("figure 5", "several routers", "UDP", "over-booking")
@@ -254,6 +249,8 @@ run(Study("rio", "", "", "", parts), "quick", print, Execution(Path("store"), 2)
     told: list[str] = []
     resumed = run(study, "quick", told.append, Execution(tmp_path / "store", 2))
     assert {path: path.stat().st_mtime_ns for path in written} == written, "nothing that was kept is done again"
+    announced, *told = told
+    assert announced.startswith(f"rio at quick scale: 8 cases, of which the store has {len(before)}")
     assert len(kept(tmp_path / "store")) == len(told) == 8
     assert told[-1].endswith("(8 of 8)")
     whole = run(study, "quick", lambda _: None, Execution(workers=2))
@@ -325,3 +322,43 @@ def test_a_data_file_that_is_wrong_is_refused(text: str, said: str) -> None:
         published.parsed(text, "p.toml")
     assert said in str(refused.value)
     assert str(refused.value).startswith("p.toml: ")
+
+
+# --- what it costs, and what is kept of it ---
+
+
+SUMS = Part(
+    "sums",
+    lambda _: {n: Case(f"the mean of {n} and {n + 2}", statistics.fmean, ([n, n + 2],)) for n in range(3)},
+    lambda *_: Findings([], []),
+)
+
+
+def test_it_says_what_it_takes_before_it_begins(tmp_path: Path) -> None:
+    made = Study("sums", "Sums", "sums", "Euclid", (SUMS,), {"quick": "an instant"})
+    execution = Execution(tmp_path / "store", workers=1)
+    said: list[str] = []
+    run(made, "quick", said.append, execution)
+    assert said[0] == "sums at quick scale: 3 cases; the whole study takes an instant"
+    assert len(said) == 4
+    again: list[str] = []
+    run(made, "paper", again.append, execution)
+    assert again[0] == "sums at paper scale: 3 cases, of which the store has 3"
+
+
+def test_answers_that_are_damaged_are_found_set_aside_and_done_again(tmp_path: Path) -> None:
+    made, execution = Study("sums", "Sums", "sums", "Euclid", (SUMS,)), Execution(tmp_path / "store", workers=1)
+    run(made, "quick", lambda _: None, execution)
+    store = Store(tmp_path / "store")
+    assert (maintenance.verify(store).answers, maintenance.verify(store).damage) == (3, ())
+    hurt = store.answers()[0]
+    content = hurt.read_bytes()
+    hurt.write_bytes(content[:-1])
+    found = maintenance.verify(store)
+    assert (found.answers, [each.path for each in found.damage]) == (2, [hurt])
+    assert maintenance.collect(store, dry_run=True).damaged == 1
+    assert hurt.exists()
+    assert maintenance.collect(store).damaged == 1
+    assert len(store.answers()) == 2
+    run(made, "quick", lambda _: None, execution)
+    assert hurt.read_bytes() == content

@@ -148,6 +148,7 @@ def test_published_distributions_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(each.transfers > 20 for each in each_measured(scenarios))
 
 
+@pytest.mark.slow
 def test_the_study_on_short_runs() -> None:
     """All of it, and its page."""
     panel = hurst_panel.Size((1.35,), 600.0, 2, 1, 1)

@@ -66,6 +66,7 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("crate", "name"), [("congestion", "binomial"), ("net", "early_random_drop")], ids=["congestion-control", "queue"]
 )

@@ -315,6 +315,9 @@ class Draw(random.Random):
         if "anyOf" in described:
             drawn = [self.of_schema(each, definitions) for each in described["anyOf"]]
             return self.choice([each for each in drawn if each is not None] or [None])
+        if "properties" in described:
+            drawn_of = {key: self.of_schema(each, definitions) for key, each in described["properties"].items()}
+            return {key: value for key, value in drawn_of.items() if value is not None and self.maybe(0.5)}
         if described.get("type") == "boolean":
             return self.maybe(0.5)
         for known in ("examples", "enum"):

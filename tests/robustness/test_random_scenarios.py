@@ -36,8 +36,16 @@ ONLY_SEEN_BY_RUNNING = "warm_up: lasts"
 pytestmark = pytest.mark.filterwarnings("default")  # a warning is no fault of the scenario, and must not hide one
 
 
-def chunks(total: int) -> list[range]:
-    return [range(first, min(first + IN_A_TEST, total)) for first in range(0, total, IN_A_TEST)]
+def chunks(total: int) -> list[Any]:
+    """The seeds of each test; the first two tests are among the quick ones."""
+    return [
+        pytest.param(
+            range(first, min(first + IN_A_TEST, total)),
+            id=f"from {first}",
+            marks=() if first < 2 * IN_A_TEST else pytest.mark.slow,
+        )
+        for first in range(0, total, IN_A_TEST)
+    ]
 
 
 def folder_with_files(tmp_path: Path) -> Path:
@@ -52,7 +60,7 @@ def accepted(seed: int, folder: Path) -> ps.Scenario | None:
         return None
 
 
-@pytest.mark.parametrize("seeds", chunks(SCENARIOS), ids=lambda seeds: f"from {seeds.start}")
+@pytest.mark.parametrize("seeds", chunks(SCENARIOS))
 def test_what_is_accepted_runs_and_its_numbers_hold_together(seeds: range, tmp_path: Path) -> None:
     folder = folder_with_files(tmp_path)
     wrong = [f"seed {seed}: {problem}" for seed in seeds for problem in problems(seed, folder)]
@@ -98,7 +106,7 @@ def unexplained(problem: str) -> Iterator[str]:
         yield f"no predictions, for no reason that a reader understands: {problem}"
 
 
-@pytest.mark.parametrize("seeds", chunks(SCENARIOS // 2), ids=lambda seeds: f"from {seeds.start}")
+@pytest.mark.parametrize("seeds", chunks(SCENARIOS // 2))
 def test_what_is_invalid_is_refused_in_one_message(seeds: range, tmp_path: Path) -> None:
     folder = folder_with_files(tmp_path)
     wrong = [f"seed {seed}: {problem}" for seed in seeds for problem in badly_refused(seed, folder)]

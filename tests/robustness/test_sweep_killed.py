@@ -37,6 +37,8 @@ probes = { flow_samples = false, link_samples = false }
 flows.web.count = [1, 2]
 """
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("PARSHALL_KILLS", "5"))
 
 

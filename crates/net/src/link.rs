@@ -12,6 +12,7 @@
 //! event-driven simulators serve the arrival first too, as it was scheduled earlier. Of several packets that arrive at the
 //! same moment, the caller says which is first.
 
+mod departures;
 mod held;
 
 pub use held::{Label, Transmission};
@@ -21,14 +22,15 @@ use crate::loss::{Loss, LossConfig};
 use crate::markers::Class;
 use crate::occupancy::Occupancy;
 use crate::queues::{
-    Arrival, Backlog, DepartureDiscipline, Discipline, Limit, Queue, QueueConfig, QueueDiscipline, Verdict,
+    Arrival, Backlog, DepartureDiscipline, Discipline, Limit, Most, Queue, QueueConfig, QueueDiscipline,
+    Verdict,
 };
 use crate::rate::Transmitter;
+use departures::{Departure, Departures};
 use held::WaitingRoom;
 use parshall_units::parameters::Reader;
 use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
-use std::collections::VecDeque;
 
 /// A packet that is offered to a link.
 #[derive(Clone, Copy, Debug)]
@@ -116,15 +118,6 @@ impl Counts {
     }
 }
 
-/// A packet that a link holds.
-#[derive(Clone, Copy, Debug)]
-struct Departure {
-    /// When it will have left.
-    at: Instant,
-    bytes: u32,
-    class: Class,
-}
-
 /// How a link serves.
 #[derive(Clone, Debug)]
 enum Service {
@@ -140,13 +133,13 @@ pub struct Link {
     transmitter: Transmitter,
     delay: Duration,
     service: Service,
-    /// What its queue does, if it is drop-tail.
-    tail: Option<Limit>,
+    /// What its queue holds at most, if it is drop-tail.
+    tail: Option<Most>,
     loss: Option<Loss>,
     /// When the last accepted packet leaves.
     free: Instant,
     /// Departures still ahead.
-    departures: VecDeque<Departure>,
+    departures: Departures,
     backlog_bytes: u64,
     backlog_in: u64,
     occupancy: Occupancy,
@@ -159,7 +152,7 @@ impl Link {
     /// An idle link.
     pub fn new(transmitter: Transmitter, delay: Duration, queue: &QueueConfig, loss: &LossConfig) -> Self {
         let (tail, service) = match queue.build() {
-            Discipline::AtArrival(queue) => (queue.tail(), Service::Known(queue)),
+            Discipline::AtArrival(queue) => (queue.tail().map(Limit::most), Service::Known(queue)),
             Discipline::AtDeparture(queue) => (None, Service::Asked(Box::new(WaitingRoom::new(queue)))),
         };
         Self {
@@ -169,7 +162,7 @@ impl Link {
             service,
             loss: loss.build(),
             free: Instant::ZERO,
-            departures: VecDeque::new(),
+            departures: Departures::new(),
             backlog_bytes: 0,
             backlog_in: 0,
             occupancy: Occupancy::default(),
@@ -214,7 +207,7 @@ impl Link {
         let waiting = packets.saturating_sub(1);
         self.counts.waiting_found += waiting;
         let verdict = match self.tail {
-            Some(limit) if limit.has_room(packets, self.backlog_bytes, bytes) => Verdict::Accept,
+            Some(most) if most.has_room(packets, self.backlog_bytes, bytes) => Verdict::Accept,
             Some(_) => Verdict::Drop,
             None => match self.ask_queue(now, packet, random) {
                 Some(verdict) => verdict,
@@ -233,7 +226,7 @@ impl Link {
 
         let (departure, waits) = self.transmitter.serve(now, self.free, bytes);
         self.free = departure;
-        self.departures.push_back(Departure { at: departure, bytes, class });
+        self.departures.push(Departure { at: departure, bytes, class });
         self.backlog_bytes += u64::from(bytes);
         if class == Class::In {
             self.counts.within.arrivals += 1;
@@ -263,12 +256,9 @@ impl Link {
     /// Brings the books up to `now`: packets whose departure has passed have left (one that leaves at `now` has not).
     #[inline]
     pub fn advance(&mut self, now: Instant) {
-        while let Some(&Departure { at, bytes, class }) = self.departures.front() {
-            if at >= now {
-                break;
-            }
-            self.occupancy.held(self.departures.len() as u64 - 1, at);
-            self.departures.pop_front();
+        while self.departures.first_at() < now {
+            let Departure { at, bytes, class } = self.departures.pop();
+            self.occupancy.held(self.departures.len() as u64, at);
             self.backlog_bytes -= u64::from(bytes);
             self.counts.forwarded += 1;
             self.counts.forwarded_bytes += u64::from(bytes);

@@ -10,7 +10,8 @@
 //! shorter way back, the one that is farthest), and packets come in as they reach that link's end. Where the way back is not
 //! contended it is as long as the way there, and ACKs come in as they pass.
 //!
-//! Only headers are kept. [`frame`] says how they are made, [`numbering`] how packets become bytes. A packet is as long as in
+//! Only headers are kept. Those of packets from outside are their own ([`external`]). Of simulated packets [`frame`] says how they are made,
+//! [`numbering`] how packets become bytes. A packet is as long as in
 //! the simulation, but no shorter than its headers and its data: with the timestamps option, headers have 52 bytes, so packets
 //! whose `header_size` is 40 are 12 bytes longer here. SYNs and ACKs are as long as their options make them, and at least as in
 //! the simulation. There are no FINs, as the simulator has none, and SYNs only with `handshake`. Windows of more than
@@ -20,11 +21,13 @@
 //!
 //! Reference of the format: draft-ietf-opsawg-pcap, with times in ns; link type 101, raw IP.
 
+mod external;
 mod frame;
 mod hooks;
 mod numbering;
 mod route;
 
+pub use frame::MOST_HEADERS;
 pub(crate) use frame::{Ends, DISCARD};
 pub(crate) use hooks::{check, Wires};
 pub(crate) use numbering::Numbering;
@@ -33,7 +36,8 @@ use crate::output::Output;
 use crate::packet::{Flags, Packet};
 use crate::SimError;
 use etherparse::{IpDscp, IpEcn, TcpHeader, TcpOptionElement};
-use frame::{identification, tcp, udp, Frame, Length, Marks, MOST_HEADERS};
+use external::External;
+use frame::{identification, tcp, udp, Frame, Length, Marks};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::Class;
 use parshall_tcp::{Ack, SackBlocks};
@@ -58,6 +62,7 @@ pub(crate) struct Captures {
     flows: Vec<FlowState>,
     /// When the ACKs that are under way on contended links were sent, and their identifications, by their slots.
     acks_sent: Vec<(Instant, u16)>,
+    external: External,
 }
 
 /// What is remembered of a TCP flow.
@@ -244,6 +249,16 @@ impl Captures {
         self.files.outputs.iter_mut().try_for_each(|output| output.check("probes.pcap", now))
     }
 
+    /// Files are written by threads of their own from now on.
+    pub(crate) fn write_in_background(&mut self) -> Result<(), SimError> {
+        self.files.outputs.iter_mut().try_for_each(Output::write_in_background).map_err(SimError::from)
+    }
+
+    /// Packets that are in no file, because it could not be written as fast as they came.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.files.outputs.iter().map(Output::left_out).sum()
+    }
+
     /// The simulation ended.
     pub(crate) fn finish(mut self, end: Instant) -> Result<(), SimError> {
         self.files.write_before(end);
@@ -277,7 +292,7 @@ impl Files {
     fn new(outputs: Vec<Output>) -> Self {
         let mut files = Self { outputs, waiting: BinaryHeap::new(), kept: 0 };
         for output in &mut files.outputs {
-            output.write(&file_header());
+            output.write(&[&file_header()]);
         }
         files
     }
@@ -303,8 +318,7 @@ impl Files {
         while self.waiting.peek().is_some_and(|next| next.at < now) {
             let Some(next) = self.waiting.pop() else { return };
             let output = &mut self.outputs[next.file as usize];
-            output.write(&record_header(&next));
-            output.write(next.headers());
+            output.write(&[&record_header(&next), next.headers()]);
         }
     }
 }

@@ -64,6 +64,7 @@ mod testing;
 mod waiting_packets;
 
 pub use build::Estimate;
+pub use capture::MOST_HEADERS;
 pub use endpoints::external::{Arrival, Delivery, Direction, ExternalFlowInfo, HostTotals};
 pub use results::{LinkTotals, Summary};
 pub use scenario::Scenario;

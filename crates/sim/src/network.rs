@@ -34,12 +34,12 @@ const CHECK_EVERY: u64 = 1 << 14;
 impl Network {
     /// When the next event is; `None`: nothing happens any more before the end.
     pub(crate) fn next_event(&self) -> Option<(Instant, Entity)> {
-        self.core.queue.peek().filter(|&(at, _)| at < self.core.end)
+        self.core.queue.next_before(self.core.end)
     }
 
     /// Runs what happens before `until`, and before the end.
     pub(crate) fn advance(&mut self, until: Instant, monitor: &Monitor) -> Result<(), SimError> {
-        while let Some((now, entity)) = self.next_event().filter(|&(at, _)| at < until) {
+        while let Some((now, entity)) = self.core.queue.next_before(until.min(self.core.end)) {
             self.look_ahead();
             self.handle(now, entity);
             self.events += 1;

@@ -1,6 +1,9 @@
 //! A file that a probe writes beside the tables: packet after packet, so it is buffered, and no larger than tools can read.
 
+mod background;
+
 use crate::SimError;
+use background::Background;
 use parshall_records::RecordsError;
 use parshall_units::Instant;
 use std::fs::{create_dir_all, File};
@@ -14,9 +17,30 @@ pub(crate) const MOST_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 4 << 30 };
 #[derive(Debug)]
 pub(crate) struct Output {
     path: PathBuf,
-    file: BufWriter<File>,
+    sink: Sink,
     written: u64,
     failed: Option<io::Error>,
+}
+
+#[derive(Debug)]
+enum Sink {
+    /// It is written at once.
+    Here(BufWriter<File>),
+    /// A thread writes it.
+    Background(Background),
+    /// It is closed.
+    Nowhere,
+}
+
+impl Sink {
+    fn finish(self) -> io::Result<()> {
+        let file = match self {
+            Self::Here(buffered) => buffered.into_inner()?,
+            Self::Background(background) => background.finish()?,
+            Self::Nowhere => return Ok(()),
+        };
+        file.sync_all()
+    }
 }
 
 impl Output {
@@ -24,14 +48,46 @@ impl Output {
     pub(crate) fn create(path: PathBuf) -> Result<Self, RecordsError> {
         let made = path.parent().map_or(Ok(()), create_dir_all).and_then(|()| File::create(&path));
         let file = made.map_err(|error| refused(&path, error))?;
-        Ok(Self { path, file: BufWriter::with_capacity(1 << 16, file), written: 0, failed: None })
+        let sink = Sink::Here(BufWriter::with_capacity(1 << 16, file));
+        Ok(Self { path, sink, written: 0, failed: None })
     }
 
-    /// Appends bytes; what goes wrong is told by [`check`](Self::check) and [`finish`](Self::finish).
-    pub(crate) fn write(&mut self, bytes: &[u8]) {
-        if self.failed.is_none() && self.written <= MOST_BYTES {
-            self.written += bytes.len() as u64;
-            self.failed = self.file.write_all(bytes).err();
+    /// Has a thread of its own write the file from now on, so that whoever writes never waits for the disk.
+    pub(crate) fn write_in_background(&mut self) -> Result<(), RecordsError> {
+        let begun = match std::mem::replace(&mut self.sink, Sink::Nowhere) {
+            Sink::Here(buffered) => buffered
+                .into_inner()
+                .map_err(io::Error::from)
+                .and_then(Background::begin)
+                .map(Sink::Background),
+            other => Ok(other),
+        };
+        self.sink = begun.map_err(|error| refused(&self.path, error))?;
+        Ok(())
+    }
+
+    /// Appends a packet, in parts; what goes wrong is told by [`check`](Self::check) and [`finish`](Self::finish).
+    pub(crate) fn write(&mut self, parts: &[&[u8]]) {
+        if self.failed.is_some() || self.written > MOST_BYTES {
+            return;
+        }
+        self.written += parts.iter().map(|part| part.len() as u64).sum::<u64>();
+        match &mut self.sink {
+            Sink::Here(file) => self.failed = parts.iter().find_map(|part| file.write_all(part).err()),
+            Sink::Background(background) => {
+                if !background.write(parts) {
+                    self.failed = std::mem::replace(&mut self.sink, Sink::Nowhere).finish().err();
+                }
+            }
+            Sink::Nowhere => {}
+        }
+    }
+
+    /// Packets that a disk was too slow for; none, unless it is written in the background.
+    pub(crate) fn left_out(&self) -> u64 {
+        match &self.sink {
+            Sink::Background(background) => background.left_out(),
+            Sink::Here(_) | Sink::Nowhere => 0,
         }
     }
 
@@ -53,8 +109,7 @@ impl Output {
 
     /// Completes the file and makes sure that it is on the disk.
     pub(crate) fn finish(mut self) -> Result<(), RecordsError> {
-        let flushed = self.failed.take().map_or_else(|| self.file.flush(), Err);
-        flushed.and_then(|()| self.file.get_ref().sync_all()).map_err(|error| refused(&self.path, error))
+        self.failed.take().map_or_else(|| self.sink.finish(), Err).map_err(|error| refused(&self.path, error))
     }
 }
 

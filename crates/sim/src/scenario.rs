@@ -13,6 +13,7 @@ use parshall_records::TableSelection;
 use parshall_tcp::TcpConfig;
 use parshall_workload::{DistributionConfig, Source, WorkloadConfig};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// One scenario.
@@ -109,6 +110,24 @@ pub struct FlowGroup {
     pub congestion_control: Option<ControlConfig>,
     /// What the application does.
     pub workload: WorkloadConfig,
+    /// What real hosts are told beside this; `None`: nothing. The network does not read it.
+    pub kernel: Option<KernelOptions>,
+}
+
+/// What the kernel at the ends of a group's flows is told, where it has these. An emulation reads it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelOptions {
+    /// Names with dots, and values.
+    pub sysctls: BTreeMap<String, String>,
+    /// At most this rate, bit/s (SO_MAX_PACING_RATE).
+    pub pacing_bps: Option<u64>,
+    /// Memory of the sender's sockets, bytes (SO_SNDBUF).
+    pub send_buffer: Option<u32>,
+    /// Memory of the receiver's sockets, bytes (SO_RCVBUF).
+    pub receive_buffer: Option<u32>,
+    /// TCP connections of a flow side by side.
+    pub streams: u32,
 }
 
 impl FlowGroup {

@@ -31,21 +31,30 @@ impl Range {
     }
 }
 
-/// Runs whose memory an emptied set keeps: a burst of losses must not hold memory for ever in a million flows.
+/// Runs that stand in the set itself.
+const NEAR: usize = 4;
+
+/// Runs beyond these whose memory an emptied set keeps: a burst of losses must not hold memory for ever in a million flows.
 const KEPT_RUNS: usize = 4;
 
 /// Disjoint runs in order, no two of them adjacent.
 ///
-/// A run is kept in 8 bytes, as offsets from `origin`: a window spans fewer than 2^32 packets, however large their numbers.
+/// A run is kept in 8 bytes, as offsets from `origin`: a window spans fewer than 2^32 packets, however large their numbers. The
+/// lowest runs stand in the set itself: most sets have no more, and in a million flows memory that a set points to is in no cache.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct RangeSet {
-    runs: VecDeque<Run>,
     /// At or below the first packet.
     origin: u64,
+    near: [Run; NEAR],
+    /// How many of these there are.
+    count: usize,
+    /// The runs above them; none while there is room in `near`.
+    far: VecDeque<Run>,
 }
 
 /// The low 32 bits of a [`Range`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Run {
     start: u32,
     end: u32,
@@ -61,13 +70,14 @@ impl RangeSet {
     /// Whether nothing is in it.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.count == 0
     }
 
     /// Empties it; keeps the memory of a few runs.
     pub fn clear(&mut self) {
-        self.runs.clear();
-        self.runs.shrink_to(KEPT_RUNS);
+        self.count = 0;
+        self.far.clear();
+        self.far.shrink_to(KEPT_RUNS);
     }
 
     /// The packet at or above the origin with these low bits.
@@ -81,26 +91,47 @@ impl RangeSet {
         Range { start: self.full(run.start), end: self.full(run.end) }
     }
 
+    fn len(&self) -> usize {
+        self.count + self.far.len()
+    }
+
     fn get(&self, index: usize) -> Option<Range> {
-        self.runs.get(index).map(|&run| self.range(run))
+        let near = self.near[..self.count].get(index);
+        near.or_else(|| self.far.get(index.checked_sub(NEAR)?)).map(|&run| self.range(run))
+    }
+
+    fn run_mut(&mut self, index: usize) -> &mut Run {
+        if index < NEAR {
+            &mut self.near[index]
+        } else {
+            &mut self.far[index - NEAR]
+        }
     }
 
     /// The runs, lowest first.
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
-        self.runs.iter().map(|&run| self.range(run))
+        self.near[..self.count].iter().chain(&self.far).map(|&run| self.range(run))
     }
 
     /// One past the highest packet; 0 if empty.
     pub fn end(&self) -> u64 {
-        self.runs.back().map_or(0, |run| self.full(run.end))
+        self.runs().next_back().map_or(0, |run| run.end)
     }
 
     /// Index of the first run that ends after `packet`.
     fn position(&self, packet: u64) -> usize {
-        match self.runs.back().map(|&run| self.range(run)) {
-            Some(last) if last.end > packet && last.start <= packet => self.runs.len() - 1,
-            Some(last) if last.end <= packet => self.runs.len(),
-            _ => self.runs.partition_point(|run| self.full(run.end) <= packet),
+        match self.runs().next_back() {
+            Some(last) if last.end > packet && last.start <= packet => self.len() - 1,
+            Some(last) if last.end <= packet => self.len(),
+            _ => {
+                let is_before = |run: &Run| self.full(run.end) <= packet;
+                let near = self.near[..self.count].partition_point(is_before);
+                if near < NEAR {
+                    near
+                } else {
+                    NEAR + self.far.partition_point(is_before)
+                }
+            }
         }
     }
 
@@ -119,7 +150,8 @@ impl RangeSet {
         }
         debug_assert!(range.end - self.origin < 1 << 32, "a window of 2^32 packets");
         // Nearly always it is the next packet after all others.
-        if let Some(last) = self.runs.back_mut().filter(|last| range.start as u32 == last.end) {
+        let last = self.far.back_mut().or(self.near[..self.count].last_mut());
+        if let Some(last) = last.filter(|last| range.start as u32 == last.end) {
             last.end = range.end as u32;
             added(range);
             return;
@@ -142,14 +174,48 @@ impl RangeSet {
             added(Range { start: covered, end: range.end });
         }
         if last == first {
-            if self.runs.len() == self.runs.capacity() {
-                self.runs.reserve_exact(self.runs.len() / 4 + KEPT_RUNS); // a quarter more, not twice
-            }
-            self.runs.insert(first, merged.into());
+            self.add(first, merged.into());
         } else {
-            self.runs[first] = merged.into();
+            *self.run_mut(first) = merged.into();
             if last > first + 1 {
-                self.runs.drain(first + 1..last);
+                self.remove(first + 1, last);
+            }
+        }
+    }
+
+    /// Another run, at this index.
+    fn add(&mut self, index: usize, run: Run) {
+        if self.count < NEAR {
+            self.near.copy_within(index..self.count, index + 1);
+            self.near[index] = run;
+            self.count += 1;
+            return;
+        }
+        if self.far.len() == self.far.capacity() {
+            self.far.reserve_exact(self.far.len() / 4 + KEPT_RUNS); // a quarter more, not twice
+        }
+        if index < NEAR {
+            self.far.push_front(self.near[NEAR - 1]);
+            self.near.copy_within(index..NEAR - 1, index + 1);
+            self.near[index] = run;
+        } else {
+            self.far.insert(index - NEAR, run);
+        }
+    }
+
+    /// Takes out the runs from index `first` to before `end`.
+    fn remove(&mut self, first: usize, end: usize) {
+        if end > NEAR {
+            self.far.drain(first.saturating_sub(NEAR)..end - NEAR);
+        }
+        if first < self.count {
+            let end = end.min(self.count);
+            self.near.copy_within(end..self.count, first);
+            self.count -= end - first;
+            while self.count < NEAR {
+                let Some(run) = self.far.pop_front() else { break };
+                self.near[self.count] = run;
+                self.count += 1;
             }
         }
     }
@@ -159,11 +225,11 @@ impl RangeSet {
         while let Some(run) = self.get(0).filter(|run| run.start < packet) {
             if run.end > packet {
                 removed(Range { start: run.start, end: packet });
-                self.runs[0].start = packet as u32;
+                self.near[0].start = packet as u32;
                 break;
             }
             removed(run);
-            self.runs.pop_front();
+            self.remove(0, 1);
         }
         self.leave_behind(packet);
     }
@@ -171,7 +237,7 @@ impl RangeSet {
     /// Takes out the run that begins at `packet`, if the lowest one does, and returns its end.
     pub fn take_front_at(&mut self, packet: u64) -> Option<u64> {
         let run = self.get(0).filter(|run| run.start == packet)?;
-        self.runs.pop_front();
+        self.remove(0, 1);
         self.leave_behind(run.end);
         Some(run.end)
     }
@@ -179,7 +245,7 @@ impl RangeSet {
     /// Nothing below `packet` is in the set any more.
     fn leave_behind(&mut self, packet: u64) {
         self.origin = self.origin.max(packet);
-        if self.runs.is_empty() && self.runs.capacity() > KEPT_RUNS {
+        if self.is_empty() && self.far.capacity() > KEPT_RUNS {
             self.clear();
         }
     }

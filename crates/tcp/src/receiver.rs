@@ -33,6 +33,7 @@ pub struct Receiver {
 
 /// What arrived out of order, and the SACK blocks that tell of it.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct OutOfOrder {
     received: RangeSet,
     /// A packet of each of the blocks changed last, most recent first.

@@ -45,7 +45,8 @@ impl RetransmissionTimeout {
                 RtoFloor::Variation => srtt + variation.max(config.min_rto),
             }
         };
-        base.times(1 << self.backoff.min(32)).min(config.max_rto.max(config.min_rto))
+        let backed_off = if self.backoff == 0 { base } else { base.times(1 << self.backoff.min(32)) };
+        backed_off.min(config.max_rto.max(config.min_rto))
     }
 
     /// There was an RTT sample, which ends the backoff. RFC 6298 §5

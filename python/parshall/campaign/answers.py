@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from parshall.campaign.damage import answer_of
 from parshall.campaign.store import ANSWERS, Store
 from parshall.campaign.work import Call
 from parshall.errors import InputError
@@ -35,9 +36,6 @@ from parshall.quantities.digest import of_users
 from parshall.records import about
 from parshall.records.storage import storage_error
 from parshall.scenario import Scenario
-
-_DIGEST = 32
-"""Bytes of SHA-256."""
 
 
 class Answers:
@@ -49,14 +47,16 @@ class Answers:
     def get(self, key: str) -> tuple[Any] | None:
         """What a call returned; None if it is not there."""
         try:
-            content = self._path(key).read_bytes()
+            content = answer_of(self._path(key))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise storage_error(error) from None
-        if hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
-            return None
-        return (pickle.loads(content[_DIGEST:]),)  # noqa: S301 - see above
+        return None if content is None else (pickle.loads(content),)  # noqa: S301 - see above
+
+    def has(self, key: str) -> bool:
+        """Whether an answer is there, damaged or not."""
+        return self._path(key).exists()
 
     def put(self, key: str, answer: Any) -> None:
         """Keep what a call returned.

@@ -13,7 +13,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from parshall.campaign.work import Call, Outcome, Task, call, execute
-from parshall.errors import ClusterError, InputError
+from parshall.errors import ClusterError
+from parshall.extras import extra
 
 _AHEAD = 3
 """Tasks for each place on a worker: the next ones are there when one is done."""
@@ -35,19 +36,15 @@ class DaskPool:
 
     Raises
     ------
-    InputError
+    MissingExtraError
         Dask is not installed.
     ClusterError
         The scheduler cannot be reached, or has no workers.
     """
 
     def __init__(self, address: str) -> None:
-        try:
-            from distributed import Client  # noqa: PLC0415 - an extra
-        except ImportError:
-            raise InputError(
-                '--scheduler: Dask is not installed; install it with pip install "parshall[cluster]"'
-            ) from None
+        with extra("cluster", "--scheduler"):
+            from distributed import Client  # noqa: PLC0415
         self._address = address
         try:
             make: Any = Client

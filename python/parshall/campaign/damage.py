@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,30 @@ class Damage:
 
     path: Path
     what: str
+
+
+_DIGEST = 32
+"""Bytes of SHA-256."""
+
+
+def answer_of(path: Path) -> bytes | None:
+    """What was kept in a file of ``answers/``, behind its digest; None if it is damaged.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    """
+    content = path.read_bytes()
+    return content[_DIGEST:] if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST] else None
+
+
+def damaged_answers(store: Store) -> Iterator[Damage]:
+    """Answers of calls that are not what was written; they count as not there."""
+    for path in store.answers():
+        with suppress(FileNotFoundError):
+            if answer_of(path) is None:
+                yield Damage(path, "an answer: it is not what was written")
 
 
 def damaged_parts(store: Store) -> Iterator[Damage]:

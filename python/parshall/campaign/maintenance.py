@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from parshall.campaign import record
-from parshall.campaign.damage import Damage, damaged_parts
+from parshall.campaign.damage import Damage, damaged_answers, damaged_parts
 from parshall.campaign.result import Sweep
 from parshall.campaign.segments import (
     HOW_MADE,
@@ -50,6 +50,8 @@ class Verified:
     damage: tuple[Damage, ...]
     strays: tuple[Path, ...]
     """Files that are not the store's; nothing reads them."""
+    answers: int
+    """What studies keep: answers of cases that are intact."""
 
 
 def verify(store: Store) -> Verified:
@@ -78,9 +80,11 @@ def verify(store: Store) -> Verified:
                 held |= keys_of([read_segment(at)])
                 segments += 1
     missing = len(wanted - held)
-    return Verified(
-        len(held), segments, len(sweeps), len(store.failures()), missing, tuple(damage), tuple(store.strays())
-    )
+    of_answers = list(damaged_answers(store))
+    damage += of_answers
+    intact_answers = len(store.answers()) - len(of_answers)
+    failures, strays = len(store.failures()), tuple(store.strays())
+    return Verified(len(held), segments, len(sweeps), failures, missing, tuple(damage), strays, intact_answers)
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ class Collected:
 
     litter: int
     damaged: int
-    """Runs and segments that were set aside, in ``damaged/``."""
+    """Runs, segments and answers that were set aside, in ``damaged/``."""
     unreferenced: int
     """Runs, and segments of runs, that no sweep refers to."""
     spared: int
@@ -134,7 +138,7 @@ def collect(
 
 
 def _collected(store: Store, older_than_s: float | None, *, dry_run: bool) -> Collected:
-    damage = list(damaged_parts(store))
+    damage = [*damaged_parts(store), *damaged_answers(store)]
     litter = [path for path in (store.directory / "partial").iterdir() if _older(path, _OLD_S)]
     orphans = _unreferenced(store, {each.path for each in damage}) if older_than_s is not None else []
     old = [path for path in orphans if _older(path, older_than_s or 0.0)]
@@ -201,22 +205,25 @@ def _replaced(store: Store) -> None:
             shutil.rmtree(at, ignore_errors=True)
 
 
-def export(store: Store, name: str, directory: Path) -> list[Path]:
+_EXPORTED = "sweep.json"
+"""The file of an export that says what it is."""
+
+
+def export(store: Store, name: str, directory: Path, *, overwrite: bool = False) -> list[Path]:
     """Write a sweep's tables, one Parquet file each, with the parameters as columns.
 
     Rows are in the order of points and repetitions. What differs when a run is done again (host, times) is left out, so
-    the same sweep gives the same bytes, whatever happened on the way.
+    the same sweep gives the same bytes, whatever happened on the way. With `overwrite`, an earlier export is replaced.
 
     Raises
     ------
     OutputExistsError
-        Something is in the directory.
+        Something is in the directory: with `overwrite`, something that is no export.
     StorageError
         It cannot be written.
     """
     swept = Sweep.load(store, name)
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory")
+    _check_free(directory, overwrite=overwrite)
     aside = directory.with_name(f".{directory.name}.partial")
     try:
         shutil.rmtree(aside, ignore_errors=True)
@@ -228,14 +235,28 @@ def export(store: Store, name: str, directory: Path) -> list[Path]:
                 kept = frame.drop(HOW_MADE) if table == "runs" else frame
                 kept.write_parquet(aside / f"{table}.parquet")
         swept.points.write_parquet(aside / "points.parquet")
-        (aside / "sweep.json").write_text(_described(swept), encoding="utf-8")
+        (aside / _EXPORTED).write_text(_described(swept), encoding="utf-8")
         if directory.exists():
-            directory.rmdir()
+            shutil.rmtree(directory)
         aside.rename(directory)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
         raise storage_error(error) from None
     return sorted(directory.iterdir())
+
+
+def _check_free(directory: Path, *, overwrite: bool) -> None:
+    """Refuse a directory with something in it; with `overwrite`, with something that is no part of an export."""
+    if not directory.is_dir():
+        if directory.exists():
+            raise OutputExistsError(f"{directory} is a file; write the name of a new directory")
+        return
+    names = sorted(path.name for path in directory.iterdir())
+    if names and not overwrite:
+        raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
+    foreign = [name for name in names if name != _EXPORTED and not name.endswith(".parquet")]
+    if foreign:
+        raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of an export; it is not overwritten")
 
 
 def _described(swept: Sweep) -> str:

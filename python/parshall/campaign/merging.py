@@ -71,7 +71,7 @@ def _merged(store: Store, other: Store) -> Merged:
         shutil.copytree(directory, partial)
         store.publish(run, partial)
         runs += 1
-    for path in (other.directory / ANSWERS).glob("??/*"):
+    for path in other.answers():
         target = store.directory / ANSWERS / path.parent.name / path.name
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)

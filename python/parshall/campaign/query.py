@@ -24,7 +24,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import duckdb
 import polars as pl
 
 from parshall.campaign import record
@@ -34,6 +33,11 @@ from parshall.campaign.segments import OWN_TABLES, damaged, gather
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.store import Store
 from parshall.errors import InputError, StorageError
+from parshall.extras import extra
+
+with extra("query", "query"):
+    import duckdb
+    import pyarrow as pa  # noqa: F401 - tables go to DuckDB and come back by it
 
 _GATHER_FROM = 512
 """Runs with directories of their own are gathered first if there are so many: reading their files would take longer."""

@@ -60,8 +60,8 @@ def sweep(
     store
         Where runs are kept; made if it is not there.
     workers
-        Runs at a time on this machine; by default as many as it has cores, and one that is emulated. The results are
-        the same.
+        Runs at a time on this machine; by default as many as it has cores. The results are the same. Of emulations it
+        is one.
     scheduler
         The address of a Dask scheduler (``tcp://host:port``), whose workers then do the runs.
     progress
@@ -95,8 +95,7 @@ def sweep(
     place.check_writable()
     place.sweep_litter()
     with place.working():
-        at_a_time = workers or (None if read.instrument == "simulate" else 1)
-        return _Execution(prepared, place, progress, part).run(at_a_time, scheduler)
+        return _Execution(prepared, place, progress, part).run(workers, scheduler)
 
 
 @dataclass
@@ -148,7 +147,8 @@ class _Execution:
             self._save("running")
             self._fill()
             if self.tasks or self.elsewhere:
-                self._work(pool_of(workers, scheduler))
+                most = 1 if self.plan.instrument == "emulate" else None  # emulations of a machine take turns
+                self._work(pool_of(workers, scheduler, most))
             self._gather(_LEFT)
             self._gathered()
             finished = "failures" if self.failed else "complete"

@@ -140,6 +140,10 @@ class Store:
         found = _entries(self.directory / "segments")
         return sorted(Path(entry.path) for entry in found if _SEGMENT.fullmatch(entry.name))
 
+    def answers(self) -> list[Path]:
+        """The files of calls' answers (`parshall.campaign.answers`)."""
+        return sorted((self.directory / ANSWERS).glob("??/*"))
+
     def strays(self) -> list[Path]:
         """What somebody else put beside runs and segments; nothing reads it."""
         found: list[os.DirEntry[str]] = []

@@ -10,7 +10,7 @@ from parshall.scenario import Scenario
 from parshall.schema.flows import TCP_PARAMETERS
 
 _TCP = frozenset(parameter.name for parameter in TCP_PARAMETERS)
-_ELSEWHERE = {"Bottleneck": "a table, see below", "ReverseLink": "a table, see below", "Probes": "a table, see below"}
+_ELSEWHERE = dict.fromkeys(("Bottleneck", "ReverseLink", "Probes", "KernelOptions"), "a table, see below")
 _FAMILIES = {
     "queue": "[queue](catalogs.md#queues)",
     "marker": "[marker](catalogs.md#markers)",
@@ -62,6 +62,13 @@ def tcp_keys() -> str:
     return _table(schema, group, {name: each for name, each in group["properties"].items() if name in _TCP})
 
 
+def kernel_keys() -> str:
+    """The keys of ``[flows.kernel]``."""
+    schema = Scenario.json_schema()
+    options = schema["$defs"]["KernelOptions"]
+    return _table(schema, options, options["properties"])
+
+
 def probe_keys() -> str:
     """The keys of ``[probes]``."""
     schema = Scenario.json_schema()
@@ -98,13 +105,19 @@ def _form(schema: dict[str, Any], each: dict[str, Any]) -> str:
         return f"`{json.dumps(each['const'])}`"
     if each.get("type") == "array":
         return "tables, see below" if "$ref" in each["items"] else f"list: {_form(schema, each['items'])}"
-    if "examples" in each:
+    if "pattern" in each and "examples" in each:
         return next(kind for unit, kind in _QUANTITIES.items() if unit in each["pattern"])
     return _plain(each)
 
 
 def _plain(each: dict[str, Any]) -> str:
-    names = {"string": "text", "integer": "whole number", "number": "number", "boolean": "`true`, `false`"}
+    names = {
+        "string": "text",
+        "integer": "whole number",
+        "number": "number",
+        "boolean": "`true`, `false`",
+        "object": "table",
+    }
     form = names[each["type"]]
     if each["type"] == "integer" and each.get("minimum"):
         form += f", {each['minimum']} or more"

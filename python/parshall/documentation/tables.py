@@ -165,6 +165,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "link-keys": keys.link_keys,
     "flow-keys": keys.flow_keys,
     "tcp-keys": keys.tcp_keys,
+    "kernel-keys": keys.kernel_keys,
     "probe-keys": keys.probe_keys,
 }
 """Every generated section, by the name that its comment gives."""

@@ -23,7 +23,6 @@ from parshall.itb.building import Case
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
 from parshall.stats.verdict import AT_LEAST
 
-DEFAULT_CONTROLS = ("reno", "bic", "cubic", "highspeed", "htcp", "scalable", "vegas", "bbr3")
 RIVALS = ("reno", "cubic")
 """Whose completion time beside a control is measured: the usual TCPs (RFC 9743)."""
 

@@ -25,11 +25,6 @@ class ItbClass:
     congestion: float
     reverse: float
 
-    @property
-    def datacenter(self) -> bool:
-        """Whether few sources fill the bottleneck."""
-        return self.aggregation <= 10
-
 
 _LOADS = (("Low loaded", 0.8, 0.0), ("Highly congested (forward)", 2.0, 0.8), ("Highly congested (reverse)", 1.0, 1.5))
 _PLACES = (

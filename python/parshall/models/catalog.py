@@ -1,26 +1,26 @@
 """The one list of analytic models: name, summary, reference, validity.
 
-`parshall list`, the table of docs/models.md and the conformance tests come from here. A model's module holds
-its entry; a new module is a line in `throughput.MODELS` or below.
+`parshall list`, the table of docs/models.md and the conformance tests come from here. A new model is a module, a
+table in ``entries.toml`` and, if it gives a throughput, a line in `throughput.MODELS`.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
-from parshall.models import competing, diffserv, fair_share, large_deviations, latency, queues, throughput, variants
-from parshall.models.entry import Entry
+from parshall import plugins
+from parshall.models.entry import Entry, entries
 
-CATALOG: tuple[Entry, ...] = (
-    *(model.entry for model in throughput.MODELS),
-    *large_deviations.ENTRIES,
-    *variants.ENTRIES,
-    *competing.ENTRIES,
-    *latency.ENTRIES,
-    *queues.ENTRIES,
-    *diffserv.ENTRIES,
-    *fair_share.ENTRIES,
-)
+CATALOG: tuple[Entry, ...] = tuple(entries().values())
+
+
+def known() -> tuple[Entry, ...]:
+    """Every entry that there is: Parshall's own, and those of installed packages."""
+    if not plugins.exist("models"):
+        return CATALOG
+    from parshall.models.throughput import MODELS, models  # noqa: PLC0415 - the formulas need numpy
+
+    return (*CATALOG, *(model.entry for model in models()[len(MODELS) :]))
 
 
 def catalog() -> list[dict[str, object]]:
@@ -31,7 +31,7 @@ def catalog() -> list[dict[str, object]]:
     >>> catalog()[0]["name"]
     'pftk'
     """
-    return [{**asdict(entry), "controls": list(entry.controls)} for entry in CATALOG]
+    return [{**asdict(entry), "controls": list(entry.controls)} for entry in known()]
 
 
 def markdown_table() -> str:

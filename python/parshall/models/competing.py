@@ -29,21 +29,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.loss import LossFunction, as_loss
-
-ENTRIES: tuple[Entry, ...] = (
-    Entry(
-        name="competing",
-        family="variability",
-        summary="two competing flows: Jain's index of their throughput at each time scale",
-        formula="J(n) = 1/(1 + Var(D_n)/E[W_1 + W_2]^2)",
-        reference="Loiseau et al., Performance Evaluation 67, 2010, §6 (future work there)",
-        validity="equal RTTs, windows up to 400 packets; losses of both flows independent given the windows",
-        controls=("reno",),
-    ),
-)
 
 _MOST = 400
 

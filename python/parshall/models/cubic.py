@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models.answer import Conditions, ThroughputModel, loss_between
-from parshall.models.entry import Entry
+from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray, positive, probability
 from parshall.models.square_root import RARE_TIMEOUTS, aimd_window
 
@@ -140,32 +140,12 @@ def _independent(conditions: Conditions) -> str | None:
 
 MODELS = (
     ThroughputModel(
-        entry=Entry(
-            name="cubic",
-            family="throughput",
-            summary="CUBIC, losses evenly spaced, Reno-friendly region included",
-            formula="1/RTT max((C(3+beta)/(4(1-beta)))^0.25 (RTT/p)^0.75, sqrt(3/(2p)))",
-            reference="RFC 9438 §5",
-            validity="loss at most 0.02 (timeouts are left out); the receiver's window does not limit",
-            controls=("cubic",),
-        ),
+        entry=entry("cubic"),
         rate=_periodic_rate,
         check=_rare,
     ),
     ThroughputModel(
-        entry=Entry(
-            name="cubic_independent",
-            family="throughput",
-            summary="CUBIC, each packet lost independently",
-            formula=("1/RTT max(k (C/0.4)^0.25 (RTT/p)^0.75, 1.413/sqrt(p)), k = 1.3004 (fast convergence: 1.196)"),
-            reference=(
-                "Poojary & Sharma, Queueing Systems 91, 2019; fast convergence and Reno-friendly region: own constants"
-            ),
-            validity=(
-                "loss at most 0.02 on a medium, not in a full queue; beta 0.7; the receiver's window does not limit"
-            ),
-            controls=("cubic",),
-        ),
+        entry=entry("cubic_independent"),
         rate=_independent_rate,
         check=_independent,
     ),

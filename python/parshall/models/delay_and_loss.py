@@ -36,8 +36,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.models.answer import Check, Conditions, Rate, ThroughputModel, loss_between
-from parshall.models.entry import Entry
+from parshall.models.answer import Check, Conditions, ThroughputModel, loss_between
+from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray, positive, probability
 from parshall.models.square_root import RARE_TIMEOUTS, aimd_window
 
@@ -222,68 +222,17 @@ def _compound_rate(c: Conditions) -> FloatArray:
     return window / c.rtt_s
 
 
-_MEDIUM = "loss from {} to {} on a medium, not in a full queue"
-
-
-def _model(rate: Rate, check: Check, **entry: str) -> ThroughputModel:
-    """Return the model of the control that has its name."""
-    made = Entry(family="throughput", controls=(entry["name"],), **entry)
-    return ThroughputModel(entry=made, rate=rate, check=check)
-
-
 MODELS = (
-    _model(
-        _westwood_rate,
-        _westwood_check,
-        name="westwood",
-        summary="Westwood+ behind a queueing delay",
-        formula="sqrt((1-p)/p)/sqrt(RTT T_q)",
-        reference="Grieco & Mascolo, CCR 34(2), 2004",
-        validity="a known queueing delay T_q; loss at most 0.02",
-    ),
-    _model(
-        _hybla_rate,
-        _rare,
-        name="hybla",
-        summary="Hybla, losses evenly spaced",
-        formula="rho/RTT sqrt(3/(2p)), rho = max(RTT/RTT_0, 1)",
-        reference="Caini & Firrincieli, IJSCN 22(5), 2004",
-        validity="loss at most 0.02; RTT is the smallest one",
-    ),
-    _model(
-        _veno_rate,
-        _on_medium(_rare),
-        name="veno",
-        summary="Veno, losses evenly spaced, on a medium",
-        formula="1/RTT sqrt((1+b)/(2(1-b)p)), b = 4/5",
-        reference="Fu & Liew, IEEE JSAC 21(2), 2003",
-        validity=_MEDIUM.format("1e-13", "0.02"),
-    ),
-    _model(
+    ThroughputModel(entry("westwood"), _westwood_rate, _westwood_check),
+    ThroughputModel(entry("hybla"), _hybla_rate, _rare),
+    ThroughputModel(entry("veno"), _veno_rate, _on_medium(_rare)),
+    ThroughputModel(
+        entry("illinois"),
         _illinois_rate,
         _on_medium(loss_between(1e-12, 0.01, _FLOOR, "windows come below W_thresh, where Illinois is Reno")),
-        name="illinois",
-        summary="Illinois, losses evenly spaced, on a medium",
-        formula="1/RTT sqrt(alpha (2-beta)/(2 beta p)), alpha = 10, beta = 1/8",
-        reference="Liu, Basar & Srikant, Performance Evaluation 65(6-7), 2008",
-        validity=_MEDIUM.format("1e-12", "0.01 (windows above W_thresh)"),
     ),
-    _model(
-        _yeah_rate,
-        _on_medium(loss_between(1e-8, RARE_TIMEOUTS, _FLOOR, _TIMEOUTS)),
-        name="yeah",
-        summary="YeAH, losses evenly spaced, on a medium",
-        formula="cycle of 1/p packets with max(1, W/100) a round trip and 7/8 kept",
-        reference="Baiocchi, Castellani & Vacirca, PFLDnet 2007",
-        validity=_MEDIUM.format("1e-8", "0.02"),
-    ),
-    _model(
-        _compound_rate,
-        _on_medium(loss_between(1e-9, RARE_TIMEOUTS, _FLOOR, _TIMEOUTS)),
-        name="compound",
-        summary="Compound TCP, losses evenly spaced, on a medium",
-        formula="cycle of 1/p packets with max(1, alpha W^k) a round trip, half kept: W ~ p^(-1/(2-k))",
-        reference="Tan, Song, Zhang & Sridharan, INFOCOM 2006",
-        validity=_MEDIUM.format("1e-9", "0.02"),
+    ThroughputModel(entry("yeah"), _yeah_rate, _on_medium(loss_between(1e-8, RARE_TIMEOUTS, _FLOOR, _TIMEOUTS))),
+    ThroughputModel(
+        entry("compound"), _compound_rate, _on_medium(loss_between(1e-9, RARE_TIMEOUTS, _FLOOR, _TIMEOUTS))
     ),
 )

@@ -19,20 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, limit, positive
-
-ENTRIES = (
-    Entry(
-        name="fair_share",
-        family="network",
-        summary="flows behind a queue that serves them apart: max-min fair shares of its link",
-        formula="x_i = min(d_i, s), sum x_i = C",
-        reference="Demers, Keshav & Shenker, SIGCOMM 1989; Hahne, IEEE JSAC 9(7), 1991",
-        validity="one contended link whose queue drops only when it is full, and holds the bandwidth-delay product of "
-        "all flows; flows that last; no losses on the medium",
-    ),
-)
 
 
 def max_min_shares(capacity: float, most: ArrayLike, flows: ArrayLike = 1.0) -> FloatArray:

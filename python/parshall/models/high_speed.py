@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models.answer import Conditions, ThroughputModel, loss_between
-from parshall.models.entry import Entry
+from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray, positive, probability
 from parshall.models.square_root import RARE_TIMEOUTS
 
@@ -158,43 +158,19 @@ def _scalable_rate(c: Conditions) -> FloatArray:
 
 MODELS = (
     ThroughputModel(
-        entry=Entry(
-            name="bic",
-            family="throughput",
-            summary="BIC, losses evenly spaced: linear increase and binary search",
-            formula="cycle of 1/p packets: ((1-beta) W/S_max - 2) + 2 ln(S_max/S_min) round trips",
-            reference="Xu, Harfoush & Rhee, INFOCOM 2004",
-            validity="loss from 1e-10 to 2e-3 (windows above the 14 packets below which BIC is Reno)",
-            controls=("bic",),
-        ),
+        entry=entry("bic"),
         rate=_bic_rate,
         check=loss_between(
             1e-10, 2e-3, "the window would exceed 10 million packets", "BIC is Reno below 14 packets, or about to be"
         ),
     ),
     ThroughputModel(
-        entry=Entry(
-            name="htcp",
-            family="throughput",
-            summary="H-TCP, losses evenly spaced, on a medium",
-            formula="cycle of 1/p packets of W = (2/RTT) integral of 1 + 10 (t-1) + (t-1)^2/4",
-            reference="Leith & Shorten, PFLDnet 2004",
-            validity="loss from 1e-9 to 0.02 on a medium, not in a full queue; no scaling with the RTT",
-            controls=("htcp",),
-        ),
+        entry=entry("htcp"),
         rate=_htcp_rate,
         check=_htcp_check,
     ),
     ThroughputModel(
-        entry=Entry(
-            name="scalable",
-            family="throughput",
-            summary="Scalable TCP, the balance of its window's logarithm",
-            formula="a/(RTT p ln(1/beta))",
-            reference="Kelly, CCR 33(2), 2003",
-            validity="loss from 1e-8 to 2e-3 (windows above the 16 packets up to which Scalable TCP is Reno)",
-            controls=("scalable",),
-        ),
+        entry=entry("scalable"),
         rate=_scalable_rate,
         check=loss_between(
             1e-8,

@@ -37,7 +37,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from parshall.models.entry import Entry
+from parshall.extras import extra
 from parshall.models.inputs import FloatArray, ModelInputError, positive
 from parshall.models.legendre import Nodes, Tilting, interpolated, reaching, solved, transform
 from parshall.models.loss import LossFunction
@@ -45,18 +45,6 @@ from parshall.models.markov import RENO, Rule, WindowChain
 from parshall.models.markov import chain as window_chain
 from parshall.models.skip_free import SkipFree, Tilted
 from parshall.models.sparse_tilt import SparseTilt
-
-ENTRIES: tuple[Entry, ...] = (
-    Entry(
-        name="large_deviations",
-        family="variability",
-        summary="how much throughput varies at each time scale: spectrum, range, probabilities, buffers",
-        formula="f(alpha) = inf_q Lambda(q) - alpha q, Lambda(q) = log rho(exp(q j) P_ij)",
-        reference="Loiseau et al., Performance Evaluation 67, 2010",
-        validity="scales of ten loss cycles and more; windows at which timeouts are rare",
-        controls=("reno",),
-    ),
-)
 
 MANY = 16
 """Costly chains interpolate f, where it is wanted at more throughputs than that."""
@@ -401,7 +389,8 @@ class Spectrum:
 
     def plot(self, axes: Any = None, **curve: Any) -> Any:
         """Draw f with matplotlib; returns the axes. Keywords go to `curve`."""
-        from matplotlib import pyplot as plt  # noqa: PLC0415 - a second to import
+        with extra("figures", "plot"):
+            from matplotlib import pyplot as plt  # noqa: PLC0415 - a second to import
 
         axes = plt.subplots()[1] if axes is None else axes
         alpha, f = self.curve(**curve)

@@ -34,7 +34,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models import pftk
-from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, ModelInputError, limit, positive, probability_or_zero
 
 
@@ -148,16 +147,3 @@ def _handshake(p: FloatArray, rtt_s: float, initial_rto_s: float) -> FloatArray:
     if np.any(p >= 0.5):
         raise ModelInputError(f"loss: found {float(np.max(p))}, accepted with a handshake is below 0.5")
     return np.asarray(rtt_s + initial_rto_s * 2 * ((1 - p) / (1 - 2 * p) - 1))
-
-
-ENTRIES = (
-    Entry(
-        name="cardwell",
-        family="latency",
-        summary="completion time: slow start, first loss, then PFTK",
-        formula="E[L_h] + E[T_ss] + E[T_loss] + E[T_ca] + E[T_delack]",
-        reference="Cardwell, Savage & Anderson, Modeling TCP latency, INFOCOM 2000",
-        validity="loss at most 0.1; the path holds the window at the end of slow start",
-        controls=("reno", "cubic"),
-    ),
-)

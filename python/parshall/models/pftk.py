@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models.answer import Conditions, ThroughputModel, loss_between
-from parshall.models.entry import Entry
+from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray, limit, positive, probability
 from parshall.models.square_root import is_reno
 
@@ -194,15 +194,7 @@ def _check(conditions: Conditions) -> str | None:
 
 
 PFTK = ThroughputModel(
-    entry=Entry(
-        name="pftk",
-        family="throughput",
-        summary="Reno with timeouts and a window limit, full model",
-        formula="((1-p)/p + W/2 + Q) / (RTT (bW/2 + 1) + Q f(p) T_0/(1-p))",
-        reference="Padhye, Firoiu, Towsley & Kurose, IEEE/ACM ToN 8(2), 2000",
-        validity="loss at most 0.3; an RTT that does not depend on the flow's own window; Reno recovery",
-        controls=("reno",),
-    ),
+    entry=entry("pftk"),
     rate=lambda c: delivery_rate(
         c.loss,
         c.rtt_s,
@@ -215,15 +207,7 @@ PFTK = ThroughputModel(
 )
 
 PFTK_APPROXIMATE = ThroughputModel(
-    entry=Entry(
-        name="pftk_approximate",
-        family="throughput",
-        summary="Reno with timeouts and a window limit, closed form",
-        formula="min(W_max/RTT, 1/(RTT sqrt(2bp/3) + T_0 min(1, 3 sqrt(3bp/8)) p (1+32p^2)))",
-        reference="Padhye, Firoiu, Towsley & Kurose, IEEE/ACM ToN 8(2), 2000; RFC 5348 §3.1",
-        validity="loss at most 0.3; an RTT that does not depend on the flow's own window; Reno recovery",
-        controls=("reno",),
-    ),
+    entry=entry("pftk_approximate"),
     rate=lambda c: approximate_rate(
         c.loss,
         c.rtt_s,

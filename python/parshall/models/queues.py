@@ -23,7 +23,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from parshall.models.entry import Entry
 from parshall.models.inputs import FloatArray, ModelInputError, positive
 
 
@@ -184,48 +183,3 @@ def _capacity(packets: int) -> int:
     if packets < 1:
         raise ModelInputError(f"capacity_packets: found {packets}, accepted is 1 and more")
     return int(packets)
-
-
-def _entry(name: str, summary: str, formula: str, reference: str, validity: str) -> Entry:
-    return Entry(name, "queue", summary, formula, reference, validity)
-
-
-_POISSON = "Poisson datagrams only, straight from their sources"
-
-ENTRIES = (
-    _entry(
-        "mm1",
-        "Poisson arrivals, exponential packet sizes",
-        "L_q = rho^2/(1-rho)",
-        "Kleinrock, Queueing Systems I, 1975, §3.2",
-        f"{_POISSON}; load below 1; a buffer that is never full",
-    ),
-    _entry(
-        "md1",
-        "Poisson arrivals, equal packet sizes",
-        "L_q = rho^2/(2(1-rho))",
-        "Kleinrock, Queueing Systems I, 1975, §5.6",
-        f"{_POISSON}; load below 1; a buffer that is never full",
-    ),
-    _entry(
-        "mg1",
-        "Poisson arrivals, any packet sizes (Pollaczek-Khinchine)",
-        "L_q = rho^2 (1+c_s^2)/(2(1-rho))",
-        "Kleinrock, Queueing Systems I, 1975, §5.6",
-        f"{_POISSON}; load below 1; a buffer that is never full; sizes of finite variance",
-    ),
-    _entry(
-        "mm1k",
-        "Poisson arrivals, exponential packet sizes, finite buffer",
-        "P(n) = rho^n (1-rho)/(1-rho^(K+1))",
-        "Kleinrock, Queueing Systems I, 1975, §3.6",
-        f"{_POISSON}; a drop-tail buffer in packets",
-    ),
-    _entry(
-        "md1k",
-        "Poisson arrivals, equal packet sizes, finite buffer",
-        "chain embedded at departures",
-        "Takagi, Queueing Analysis 2, 1993, §5.1",
-        f"{_POISSON}; a drop-tail buffer of at most {LARGEST_MD1K} packets",
-    ),
-)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models.answer import Check, Conditions, Rate, ThroughputModel, loss_between
-from parshall.models.entry import Entry
+from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray, probability
 from parshall.models.square_root import RARE_TIMEOUTS, is_reno
 
@@ -97,36 +97,14 @@ def _rate(name: str) -> Rate:
     return rate
 
 
-def _model(name: str, summary: str, reference: str, validity: str, check: Check) -> ThroughputModel:
-    response = RESPONSES[name]
-    return ThroughputModel(
-        entry=Entry(
-            name=f"response_{name}",
-            family="throughput",
-            summary=summary,
-            formula=f"{response.c:g}/(RTT p^{response.d:g})",
-            reference=f"Guillier et al., INRIA RR-6244, 2007, table 1; {reference}",
-            validity=f"{validity}; the receiver's window does not limit",
-            controls=(name,),
-        ),
-        rate=_rate(name),
-        check=check,
-    )
+def _model(name: str, check: Check) -> ThroughputModel:
+    return ThroughputModel(entry(f"response_{name}"), _rate(name), check)
 
 
 MODELS = (
-    _model(
-        "reno",
-        "response function of Reno",
-        "Padhye et al., SIGCOMM 1998",
-        "loss at most 0.02 (timeouts are left out)",
-        _check_reno,
-    ),
+    _model("reno", _check_reno),
     _model(
         "bic",
-        "response function of BIC where it increases linearly",
-        "Xu, Harfoush & Rhee, INFOCOM 2004",
-        "loss from 1e-12 to 1e-6 (windows of 14,000 packets and more)",
         loss_between(
             1e-12,
             _BIC_LINEAR,
@@ -134,18 +112,6 @@ MODELS = (
             "binary search takes a tenth of the time or more",
         ),
     ),
-    _model(
-        "highspeed",
-        "response function of HighSpeed TCP, Reno's below 38 packets",
-        "RFC 3649 §5",
-        "loss from 1e-10 to 0.02",
-        loss_between(1e-10, RARE_TIMEOUTS, "RFC 3649 ends its response function there", _TIMEOUTS),
-    ),
-    _model(
-        "scalable",
-        "response function of Scalable TCP, Reno's below 16 packets",
-        "Kelly, CCR 33(2), 2003",
-        "loss from 1e-8 to 0.02",
-        loss_between(1e-8, RARE_TIMEOUTS, "the window would exceed 8 million packets", _TIMEOUTS),
-    ),
+    _model("highspeed", loss_between(1e-10, RARE_TIMEOUTS, "RFC 3649 ends its response function there", _TIMEOUTS)),
+    _model("scalable", loss_between(1e-8, RARE_TIMEOUTS, "the window would exceed 8 million packets", _TIMEOUTS)),
 )

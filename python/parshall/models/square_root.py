@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models.answer import Conditions, ThroughputModel, loss_between
-from parshall.models.entry import Entry
+from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray, positive, probability
 
 
@@ -174,29 +174,13 @@ def _independent(conditions: Conditions) -> str | None:
 _rare = loss_between(1e-14, RARE_TIMEOUTS, _FLOOR, _TIMEOUTS)
 
 SQUARE_ROOT = ThroughputModel(
-    entry=Entry(
-        name="square_root",
-        family="throughput",
-        summary="square-root law, losses evenly spaced",
-        formula="1/RTT sqrt(3/(2bp)) = 1.22/(RTT sqrt(bp))",
-        reference="Mathis, Semke, Mahdavi & Ott, CCR 27(3), 1997; Padhye et al., SIGCOMM 1998",
-        validity="loss at most 0.02 (timeouts are left out); the receiver's window does not limit",
-        controls=("reno",),
-    ),
+    entry=entry("square_root"),
     rate=_periodic_rate,
     check=_rare,
 )
 
 INDEPENDENT_LOSSES = ThroughputModel(
-    entry=Entry(
-        name="independent_losses",
-        family="throughput",
-        summary="square-root law, each packet lost independently",
-        formula="1.31/(RTT sqrt(bp))",
-        reference="Ott, Kemperman & Mathis, The stationary behavior of ideal TCP ..., 1996",
-        validity="loss at most 0.02 on a medium, not in a full queue; the receiver's window does not limit",
-        controls=("reno",),
-    ),
+    entry=entry("independent_losses"),
     rate=_independent_rate,
     check=_independent,
 )

@@ -15,14 +15,17 @@ Examples
 
 from __future__ import annotations
 
+from functools import cache
 from math import inf
 
 from numpy.typing import ArrayLike
 
+from parshall import plugins
 from parshall.models import cubic, delay_and_loss, high_speed, pftk, response, square_root, vegas
 from parshall.models.answer import Answer, Conditions, ThroughputModel
 from parshall.models.cubic import cubic_independent_window, cubic_window
 from parshall.models.delay_and_loss import compound_window, hybla_window, westwood_window, yeah_window
+from parshall.models.entry import entries
 from parshall.models.high_speed import bic_window, htcp_window, scalable_window
 from parshall.models.inputs import FloatArray, ModelInputError, positive
 from parshall.models.pftk import approximate_rate as pftk_approximate_rate
@@ -74,6 +77,12 @@ MODELS: tuple[ThroughputModel, ...] = (
 )
 
 
+@cache
+def models() -> tuple[ThroughputModel, ...]:
+    """Every model that there is: Parshall's own, and those of installed packages."""
+    return (*MODELS, *plugins.named("models", "model", ThroughputModel, [*entries()]))
+
+
 def model(name: str) -> ThroughputModel:
     """Return the model called `name`.
 
@@ -87,10 +96,11 @@ def model(name: str) -> ThroughputModel:
     >>> model("cubic").entry.reference
     'RFC 9438 §5'
     """
-    for one in MODELS:
+    known = models()
+    for one in known:
         if one.name == name:
             return one
-    raise ModelInputError(f"model: found {name!r}, accepted is one of {', '.join(m.name for m in MODELS)}")
+    raise ModelInputError(f"model: found {name!r}, accepted is one of {', '.join(each.name for each in known)}")
 
 
 def models_for(control: str) -> tuple[ThroughputModel, ...]:
@@ -101,7 +111,7 @@ def models_for(control: str) -> tuple[ThroughputModel, ...]:
     >>> [m.name for m in models_for("cubic")]
     ['cubic', 'cubic_independent']
     """
-    return tuple(one for one in MODELS if control in one.entry.controls)
+    return tuple(one for one in models() if control in one.entry.controls)
 
 
 def evaluate(

@@ -19,7 +19,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.models.entry import Entry
 from parshall.models.growth import CONTROLS, growth
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.large_deviations import Spectrum
@@ -33,18 +32,6 @@ LossLike = LossFunction | PersistentLoss | Callable[[FloatArray], ArrayLike] | f
 
 GRID = 128
 """Windows of the grid: 256 change the mean by less than 0.1 %, and f by less than 1 % of its value."""
-
-ENTRIES: tuple[Entry, ...] = (
-    Entry(
-        name="variants",
-        family="variability",
-        summary="how much the throughput of BIC, HighSpeed, CUBIC and Scalable varies, from loss to loss",
-        formula="spectral radius of K(q, nu) = 1 -> Lambda(q) -> f(alpha)",
-        reference="Loiseau et al., Performance Evaluation 67, 2010, §5.3 (future work there)",
-        validity="scales of ten loss cycles and more; windows at which timeouts are rare",
-        controls=("bic", "highspeed", "cubic", "scalable"),
-    ),
-)
 
 
 def epochs(

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.models.answer import Conditions, ThroughputModel
-from parshall.models.entry import Entry
+from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray, positive
 
 
@@ -98,15 +98,7 @@ def _check(conditions: Conditions) -> str | None:
 
 MODELS = (
     ThroughputModel(
-        entry=Entry(
-            name="vegas",
-            family="throughput",
-            summary="Vegas in equilibrium, alpha to beta packets of each flow queued",
-            formula="a/q, alpha <= a <= beta, with q = n a/C for n flows on a link of capacity C",
-            reference="Brakmo & Peterson, IEEE JSAC 13(8), 1995; Low, Peterson & Wang, J. ACM 49(2), 2002",
-            validity="only Vegas flows on one full link whose buffer holds n beta packets; hardly any losses",
-            controls=("vegas",),
-        ),
+        entry=entry("vegas"),
         rate=_rate,
         check=_check,
         needs_loss=False,

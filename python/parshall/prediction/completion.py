@@ -14,8 +14,9 @@ from math import inf
 
 import numpy as np
 
+from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray
-from parshall.models.latency import ENTRIES, transfer_latency
+from parshall.models.latency import transfer_latency
 from parshall.prediction import validity
 from parshall.prediction.answers import Completion, Reading, ratio
 from parshall.prediction.at_measured import Measured
@@ -139,7 +140,7 @@ def _answer(group: Group, path: _Path, row: Completion) -> Completion:
 def _unfit(group: Group, path: _Path) -> str | None:
     if path.loss > MOST_LOSS:
         return f"loss {path.loss:.3g} is above {MOST_LOSS:g}: beyond the losses the model was validated at"
-    if group.control not in ENTRIES[0].controls:
+    if group.control not in entry("cardwell").controls:
         return f"the model does not describe the slow start of {group.control!r}"
     tcp = group.tcp or {}
     if tcp.get("initial_ssthresh") is not None or tcp.get("ssthresh_cached", "off") != "off":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parshall.models.fair_share import ENTRIES, max_min_shares
+from parshall.models.fair_share import max_min_shares
 from parshall.models.inputs import FloatArray
 from parshall.models.throughput import models_for
 from parshall.prediction import validity
@@ -33,7 +33,7 @@ def throughput(network: Network) -> list[Throughput]:
 
 def _answer(network: Network, link: Link, group: Group) -> Throughput:
     def out(reason: str) -> Throughput:
-        return Throughput(group.name, group.control, ENTRIES[0].name, Reading.STEADY_STATE, False, reason)
+        return Throughput(group.name, group.control, "fair_share", Reading.STEADY_STATE, False, reason)
 
     sharing = network.crossing(group.path[0])
     if reason := _link(link) or next((reason for other in sharing if (reason := _group(other))), None):
@@ -54,7 +54,7 @@ def _answer(network: Network, link: Link, group: Group) -> Throughput:
     return Throughput(
         group=group.name,
         control=group.control,
-        model=ENTRIES[0].name,
+        model="fair_share",
         reading=Reading.STEADY_STATE,
         in_range=True,
         reason=None,

@@ -14,17 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from parshall.errors import InputError, ParshallError, QuantityError
+from parshall import plugins
+from parshall.errors import InputError
 from parshall.quantities.catalog import built_in
 from parshall.quantities.definition import Better, Quantity, Values
 from parshall.quantities.tables import Per, Tables
-
-PLUGINS = "parshall.quantities"
-"""The group of entry points: each names a module, or an object of one, that defines quantities."""
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _COLUMNS = frozenset({"ended", "link", "point", "repetition", "repetitions", "run", "seed", "sweep"})
@@ -101,16 +98,8 @@ def forget(key: str, per: Per = "run") -> None:
 
 @cache
 def _load_plugins() -> None:
-    for entry in metadata.entry_points(group=PLUGINS):
-        try:
-            entry.load()
-        except ParshallError:
-            raise
-        except Exception as error:
-            package = "" if entry.dist is None else f" of {entry.dist.name} {entry.dist.version}"
-            raise QuantityError(
-                f'quantities of the plug-in "{entry.name}"{package}: {type(error).__name__}: {error}'
-            ) from error
+    for _ in plugins.loaded("quantities", "quantities"):
+        pass  # to import what defines them is enough
 
 
 def _refuse_taken(made: Quantity) -> None:

@@ -7,7 +7,7 @@
 | `comparison` | `compare`: results, metric by metric |
 | `comparing`, `comparison_page` | the same in words, and as a page |
 | `figures` | the catalog: one small file a figure, data -> `plot.Plot` |
-| `interactive`, `static` | a `Plot` drawn by plotly.js and by matplotlib |
+| `interactive`, `svg`, `static` | a `Plot` drawn by plotly.js, as the page's own drawing, and by matplotlib for files |
 | `metrics`, `tables`, `headline`, `predicted`, `words` | what the page says, before it is laid out |
 | `numbers`, `uncertainty`, `palette`, `thinning` | digits and units, means with intervals, colours, fewer points |
 """

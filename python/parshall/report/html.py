@@ -26,10 +26,9 @@ from markupsafe import Markup, escape
 from parshall.report.interactive import plotly
 from parshall.report.palette import DARK, LIGHT, Scheme
 from parshall.report.plot import Plot
+from parshall.report.svg import svg
 
 ASSETS = resources.files("parshall.report") / "assets"
-FONTS = "DejaVu Sans, Verdana, sans-serif"
-"""As wide as what the drawings are laid out for, where a reader has no DejaVu."""
 PLOTLY = "plotly-cartesian-4.1.1.min.js.gz"
 
 
@@ -60,11 +59,8 @@ def frame(plots: Mapping[str, Plot]) -> dict[str, Any]:
 
 def drawing(name: str, title: str, plot: Plot) -> Drawing:
     """The static drawing of a figure, as a data URI."""
-    from parshall.report.static import image  # noqa: PLC0415 - matplotlib takes a moment, and a page may have no figure
-
-    svg = image(plot, "svg", letters="none")
-    text = svg.content.decode().replace("'DejaVu Sans'", FONTS)
-    return Drawing(name, title, plot.caption, _uri(text), svg.width, svg.height)
+    text, width, height = svg(plot)
+    return Drawing(name, title, plot.caption, _uri(text), width, height)
 
 
 def template(name: str) -> jinja2.Template:
@@ -113,20 +109,17 @@ def _variables(scheme: Scheme) -> str:
     return " ".join(f"--{name}: {colour};" for name, colour in named.items())
 
 
-def _uri(svg: str) -> Markup:
-    """A drawing as a data URI that is half as long as in base64: text, with coordinates to a tenth of a point.
+def _uri(drawn: str) -> Markup:
+    """A drawing as a data URI; as text it is half as long as in base64.
 
     Its attributes hold no apostrophes, which take the place of the quotation marks around them.
     """
-    short = _COORDINATES.sub(lambda path: _DECIMALS.sub(r"\1", path[0]).replace("\n", ""), svg)
-    requoted = _TAG.sub(lambda tag: tag[0].replace('"', "'"), re.sub(r">\s+<", "><", short))
+    requoted = _TAG.sub(lambda tag: tag[0].replace('"', "'"), drawn)
     text = quote(requoted, safe=" !$'()*+,-./:;=?@[]^_`{|}~")
     return Markup(f"data:image/svg+xml,{text}")  # noqa: S704 - percent-encoded
 
 
-_COORDINATES = re.compile(r' (?:d|x|y)="[^"]*"|translate\([^)]*\)')
 _TAG = re.compile(r"<[^>]*>")
-_DECIMALS = re.compile(r"(\d+\.\d)\d+")
 
 
 def _packed(value: Any) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+from parshall.report.layout import has_few_decades
 from parshall.report.palette import DASHES, SYMBOLS
 from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
@@ -27,7 +28,6 @@ _BESIDE = 0.05
 """Between two columns, of the width."""
 _PHONE_CHARACTERS = 40
 _TICK_PX = 26.0
-_FEW_DECADES = 2.2
 _FONT_PX = 12.5
 _DIGITS = 6
 
@@ -122,10 +122,9 @@ def _axis(panel: Panel, letter: Literal["x", "y"], *, titled: bool) -> Json:
     if axis.log:
         least, most = panel.extent(letter) or (1.0, 10.0)
         low, high = ends[0] or least, ends[1] or most
-        decades = math.log10(high / low)
         drawn |= {
             "minor": {"ticks": "outside", "ticklen": 2, "tickcolor": "$muted"},
-            "dtick": "D2" if decades < _FEW_DECADES else max(1, math.ceil(decades / 8)),
+            "dtick": "D2" if has_few_decades(panel, letter) else max(1, math.ceil(math.log10(high / low) / 8)),
             "tickformat": ",~g" if low >= 1e-4 and high <= 1e6 else "",
         }
     if axis.names:

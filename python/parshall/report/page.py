@@ -9,7 +9,7 @@ from parshall.predict import Predicted
 from parshall.records import Result
 from parshall.report import predicted, sampled, starved, words
 from parshall.report.document import Block, Document, Drawn, Section, document_html, write_document
-from parshall.report.figures import CATALOG
+from parshall.report.figures import figures as all_figures
 from parshall.report.headline import headline
 from parshall.report.html import drawing, template
 from parshall.report.numbers import counted, quantity
@@ -85,14 +85,17 @@ def _validity(run: Result) -> list[tuple[str, str]]:
     emulation = run.metadata.get("emulation")
     if emulation is None:
         return []
-    reasons = " ".join(f"{reason[:1].upper()}{reason[1:]}." for reason in emulation["reasons"])
-    return [(f"Real Linux TCP; the emulation is {emulation['level']}.", reasons)]
+    said = [f"{reason[:1].upper()}{reason[1:]}." for reason in emulation["reasons"]]
+    if (bias_s := emulation.get("rtt_bias_s")) is not None:
+        bias = quantity(bias_s, "s")
+        said.append(f"Round-trip times are {bias} longer than those of the network, which is not corrected.")
+    return [(f"Real Linux TCP; the emulation is {emulation['level']}.", " ".join(said))]
 
 
 def summary_html(run: Result, figures: tuple[str, ...] = ("traffic", "goodput")) -> str:
     """A fragment for notebooks: the numbers, the tables, and some figures as static drawings."""
     tables = [groups_table(run), transfers_table(run)]
-    chosen = [(figure, figure.prepare(run)) for figure in CATALOG if figure.name in figures]
+    chosen = [(figure, figure.prepare(run)) for figure in all_figures() if figure.name in figures]
     return template("summary.html.j2").render(
         name=name_of(run),
         byline=byline(run),
@@ -106,7 +109,7 @@ def prepared(run: Result) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure,
     """The figures that this run has, and those that it has not, with the reason."""
     plots: list[tuple[Figure, Plot]] = []
     missing: list[tuple[Figure, str]] = []
-    for figure in CATALOG:
+    for figure in all_figures():
         found = figure.prepare(run)
         if isinstance(found, Missing):
             missing.append((figure, found.reason))

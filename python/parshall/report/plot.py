@@ -1,8 +1,8 @@
-"""What a figure shows, said once: panels of marks, from which both drawings are made.
+"""What a figure shows, said once: panels of marks, from which all drawings are made.
 
-`interactive` turns a `Plot` into plotly's JSON and `static` into a matplotlib figure. Values are already in the
-unit of their axis, already thinned (`thinning`), and finite: the constructors refuse anything else, so that a gap in
-the data is decided in the preparation and not by what a drawing library makes of a NaN.
+`interactive` turns a `Plot` into plotly's JSON, `svg` into the page's own drawing, `static` into a matplotlib figure.
+Values are already in the unit of their axis, already thinned (`thinning`), and finite: the constructors refuse anything
+else, so that a gap in the data is decided in the preparation and not by what a drawing library makes of a NaN.
 """
 
 from __future__ import annotations

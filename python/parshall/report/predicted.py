@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from parshall.models.catalog import CATALOG
+from parshall.models.catalog import known
 from parshall.models.entry import Entry
 from parshall.predict import ASSUMPTIONS, Predicted, flatten
 from parshall.quantities.measuring import Metric, Metrics
@@ -120,7 +120,7 @@ def beside(predicted: Any, metrics: Metrics, did: str = "simulated") -> View:
     queues = [answer for answer in found if answer["quantity"] == "mean_queue_packets"]
     sections += [_queue(link, rows, metrics) for link, rows in _by_subject(queues).items()]
     names = {answer["model"] for answer in found}
-    return View(tuple(sections), tuple(entry for entry in CATALOG if entry.name in names), ASSUMPTIONS, did)
+    return View(tuple(sections), tuple(entry for entry in known() if entry.name in names), ASSUMPTIONS, did)
 
 
 def answers(predicted: Any) -> list[Answer]:

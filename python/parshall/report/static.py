@@ -1,4 +1,4 @@
-"""A `Plot` as matplotlib draws it: for papers (PNG, SVG), for print, and for readers without JavaScript.
+"""A `Plot` as matplotlib draws it: files for papers (PNG, SVG, PDF). The page has drawings of its own (`svg`).
 
 The figures are made without pyplot, so nothing is kept between them and any thread may draw. An SVG comes out the
 same bytes every time.
@@ -7,9 +7,8 @@ same bytes every time.
 from __future__ import annotations
 
 import io
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import matplotlib as mpl
@@ -21,24 +20,11 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from parshall.report.layout import SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, shortened
 from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT, MARKERS, SYMBOLS
 from parshall.report.plot import Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
-WIDTH_IN = 6.3
-PANEL_IN = 2.7
-STACKED_IN = 1.35
-_LEFT_IN = 0.62
-_NAME_IN = 0.075
-"""Of a character of a name beside the axis."""
-_RIGHT_IN = 0.12
-_TOP_IN = 0.27
-_BOTTOM_IN = 0.46
-_GAP_IN = 0.3
-_BESIDE_IN = 0.25
-_SHADES_IN = 0.95
-_LEGEND_CHARACTERS = 104
-_LEGEND_ROW_IN = 0.19
 _DPI = 200
 
 _SETTINGS = mpl.RcParams(
@@ -80,9 +66,9 @@ class Image:
     height: int
 
 
-def image(plot: Plot, file_format: str, *, letters: Literal["path", "none"] = "path") -> Image:
-    """`plot` as a ``png`` or ``svg`` (or ``pdf``) file; `letters` of an SVG are shapes, or text."""
-    with mpl.rc_context({**_SETTINGS, "svg.fonttype": letters}):
+def image(plot: Plot, file_format: str) -> Image:
+    """`plot` as a ``png`` or ``svg`` (or ``pdf``) file; the letters of an SVG are shapes."""
+    with mpl.rc_context(_SETTINGS):
         canvas = _drawn(plot)
         stream = io.BytesIO()
         canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=_metadata(file_format))
@@ -111,37 +97,34 @@ def _metadata(file_format: str) -> dict[str, Any]:
 
 
 def _drawn(plot: Plot) -> Canvas:
-    """The figure, with margins of fixed size: the axes of all figures of a page begin at the same place."""
-    unit = PANEL_IN if len(plot.panels) == 1 else STACKED_IN
-    heights, columns = plot.row_heights(unit), plot.columns
+    rows, columns = len(plot.panels) // plot.columns, plot.columns
     canvas = Canvas()
-    axes = [canvas.add_subplot(len(heights), columns, index + 1) for index in range(len(plot.panels))]
+    axes = [canvas.add_subplot(rows, columns, index + 1) for index in range(len(plot.panels))]
     for index, (panel, ax) in enumerate(zip(plot.panels, axes, strict=True)):
         repeated = index > 0 and plot.panels[index - 1].y == panel.y
         _draw(panel, ax, repeated=repeated)
     for ax, panel in zip(axes[-columns:], plot.panels[-columns:], strict=True):
         ax.set_xlabel(panel.x.title)
-    legend = _legend(canvas, axes)
-    height = _TOP_IN + sum(heights) + _GAP_IN * (len(heights) - 1) + _BOTTOM_IN + legend
-    canvas.set_size_inches(WIDTH_IN, height)
-    top = height - _TOP_IN
-    has_shades = any(isinstance(mark, Grid) for panel in plot.panels for mark in panel.marks)
-    right = _SHADES_IN if has_shades else _RIGHT_IN
-    longest = max((len(name) for panel in plot.panels for name in panel.y.names), default=0)
-    left = min(max(_LEFT_IN, _NAME_IN * longest + 0.12), WIDTH_IN / 3)
-    width = (WIDTH_IN - left - right - _BESIDE_IN * (columns - 1)) / columns
-    for index, (ax, panel) in enumerate(zip(axes, plot.panels, strict=True)):
+    entries: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    layout = laid_out(plot, [*entries])
+    canvas.set_size_inches(WIDTH_IN, layout.height)
+    _legend(canvas, entries, layout.legend_columns)
+
+    def place(box: Box) -> tuple[float, float, float, float]:
+        bottom = layout.height - box.top - box.height
+        return box.left / WIDTH_IN, bottom / layout.height, box.width / WIDTH_IN, box.height / layout.height
+
+    for index, (ax, panel, box) in enumerate(zip(axes, plot.panels, layout.boxes, strict=True)):
         row, column = divmod(index, columns)
-        own = heights[row]
-        if column == 0:
-            top -= own + (_GAP_IN if row else 0.0)
-        else:
+        if column > 0:
             ax.tick_params(labelleft=False)
             ax.set_ylim(axes[index - column].get_ylim())
-        start = left + column * (width + _BESIDE_IN)
-        ax.set_position((start / WIDTH_IN, top / height, width / WIDTH_IN, own / height))
-        _shades(canvas, ax, panel, ((WIDTH_IN - right + 0.1) / WIDTH_IN, top / height, 0.12 / WIDTH_IN, own / height))
-        if row < len(heights) - 1:
+        ax.set_position(place(box))
+        _shades(canvas, ax, panel, place(replace(box, left=box.left + box.width + 0.1, width=SHADES_IN)))
+        if row < rows - 1:
             ax.tick_params(labelbottom=False)
     return canvas
 
@@ -242,10 +225,8 @@ def _scale(panel: Panel, ax: Axes, letter: Literal["x", "y"]) -> None:
     drawn = getattr(ax, f"{letter}axis")
     if axis.log:
         getattr(ax, f"set_{letter}scale")("log")
-        least, most = panel.extent(letter) or (1.0, 10.0)
-        low, high = ends[0] or least, ends[1] or most
-        short = math.log10(high / low) < 2.2
-        drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=9))
+        few = has_few_decades(panel, letter)
+        drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=9))
         drawn.set_minor_formatter(NullFormatter())
     if axis.names:
         drawn.set_ticks(range(len(axis.names)), [shortened(name) for name in axis.names])
@@ -254,23 +235,10 @@ def _scale(panel: Panel, ax: Axes, letter: Literal["x", "y"]) -> None:
     getattr(ax, f"set_{letter}lim")(*ends)
 
 
-def shortened(name: str) -> str:
-    """A name that fits beside the axis."""
-    most = int(WIDTH_IN / 3 / _NAME_IN) - 2
-    return name if len(name) <= most else name[: most - 1] + "…"
-
-
-def _legend(canvas: Canvas, axes: Sequence[Axes]) -> float:
-    """Add the legend below the axes; returns its height in inches."""
-    entries: dict[str, Any] = {}
-    for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
+def _legend(canvas: Canvas, entries: Mapping[str, Any], columns: int) -> None:
+    """Add the legend below the axes, its entries in rows."""
     if not entries:
-        return 0.0
-    widest = max(len(label) for label in entries) + 8
-    columns = max(1, min(len(entries), _LEGEND_CHARACTERS // widest))
-    rows = -(-len(entries) // columns)
+        return
     order = [index for column in range(columns) for index in range(column, len(entries), columns)]
     labels, handles = list(entries), list(entries.values())
     canvas.legend(
@@ -282,7 +250,6 @@ def _legend(canvas: Canvas, axes: Sequence[Axes]) -> float:
         columnspacing=1.6,
         borderaxespad=0.2,
     )
-    return rows * _LEGEND_ROW_IN + 0.05
 
 
 def _pen(style: Style) -> dict[str, Any]:

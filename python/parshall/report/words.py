@@ -30,7 +30,7 @@ def sentences(scenario: Document, metadata: Mapping[str, Any] | None = None) -> 
     groups = [group for group in scenario.get("flows", []) if isinstance(group, Mapping)]
     real = [group for group in groups if how.get("instrument") == "emulate" and group.get("endpoint") == "kernel"]
     said = [_network(scenario)]
-    said += [_group(group, how.get("programs")) for group in groups]
+    said += [_group(group, how.get("programs"), is_real=group in real) for group in groups]
     said += [_endpoints([group for group in groups if group not in real]), _time(scenario)]
     return [sentence for sentence in said if sentence]
 
@@ -71,7 +71,7 @@ def _link(link: Document) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _group(group: Document, programs: Document | None) -> str:
+def _group(group: Document, programs: Document | None, *, is_real: bool) -> str:
     number = group.get("count", 1)
     control = group.get("congestion_control")
     kind = f"{_name(control)} " if control else ""
@@ -94,7 +94,21 @@ def _group(group: Document, programs: Document | None) -> str:
     else:
         parts.append(_workload(group.get("workload")))
         parts.append(f"start {_values(start)}" if start not in (None, "0 s") else "")
+    if is_real:
+        parts.append(_kernel(group.get("kernel") or {}))
     return ", ".join(part for part in parts if part) + "."
+
+
+def _kernel(options: Document) -> str:
+    """What real hosts are told beside the group's other keys."""
+    words = [f"{name} = {value}" for name, value in (options.get("sysctls") or {}).items()]
+    words += [f"{key.replace('_', ' ')} {_q(options[key])}" for key in _KERNEL_SIZES if options.get(key)]
+    if options.get("streams", 1) != 1:
+        words.append(f"{options['streams']} connections of each flow side by side")
+    return f"with {listed(words)} at the hosts" if words else ""
+
+
+_KERNEL_SIZES = ("pacing", "send_buffer", "receive_buffer")
 
 
 def _programs(programs: Document) -> str:

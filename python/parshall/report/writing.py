@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from parshall.errors import InputError
+from parshall.extras import extra
 from parshall.files import write_atomically
 from parshall.records import Result
-from parshall.report.figures import CATALOG
+from parshall.report.figures import figures as all_figures
 from parshall.report.plot import Plot
 
 FORMATS = ("png", "svg", "pdf")
@@ -29,7 +30,7 @@ def write_figures(run: Result, directory: str | Path, formats: Sequence[str] = (
     OSError
         A file cannot be written.
     """
-    prepared = {figure.name: figure.prepare(run) for figure in CATALOG}
+    prepared = {figure.name: figure.prepare(run) for figure in all_figures()}
     return write_plots({name: plot for name, plot in prepared.items() if isinstance(plot, Plot)}, directory, formats)
 
 
@@ -43,9 +44,10 @@ def write_pdf(run: Result, path: str | Path) -> Path:
     OSError
         The file cannot be written.
     """
-    from parshall.report.static import pages  # noqa: PLC0415 - matplotlib takes a moment
+    with extra("figures", "figures"):
+        from parshall.report.static import pages  # noqa: PLC0415 - matplotlib takes a moment
 
-    plots = [plot for figure in CATALOG if isinstance(plot := figure.prepare(run), Plot)]
+    plots = [plot for figure in all_figures() if isinstance(plot := figure.prepare(run), Plot)]
     if not plots:
         raise InputError("figures: found nothing that can be drawn; the run recorded no samples and no transfers")
     target = Path(path)
@@ -57,7 +59,8 @@ def write_plots(
     plots: Mapping[str, Plot], directory: str | Path, formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
     """Write every plot as ``directory/NAME.FORMAT``; raises as `write_figures`."""
-    from parshall.report.static import image  # noqa: PLC0415 - matplotlib takes a moment
+    with extra("figures", "figures"):
+        from parshall.report.static import image  # noqa: PLC0415 - matplotlib takes a moment
 
     for file_format in formats:
         if file_format not in FORMATS:

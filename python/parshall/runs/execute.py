@@ -84,7 +84,16 @@ def run(
     """
     declare(controls)
     read = read_scenario(scenario)
-    simulator = Instrument("simulate", json.dumps(read.resolve()), single.simulate)
+    simulator = Instrument(
+        "simulate",
+        json.dumps(read.resolve()),
+        single.simulate,
+        notes=[
+            f"flows.{number}.kernel: only hosts of an emulation are told of it; a simulation has none"
+            for number, group in enumerate(read.flows)
+            if group.kernel is not None
+        ],
+    )
     return execute(read, directory, simulator, workers=workers, overwrite=overwrite, progress=progress)
 
 

@@ -85,6 +85,16 @@ def declared(name: object) -> External | None:
     return _declared.get(name) if isinstance(name, str) else None
 
 
+BPF_SUFFIX = ".bpf.o"
+"""Of an object that a kernel loads: a control for emulations."""
+
+
+def bpf_objects() -> dict[str, str]:
+    """The files of those declared controls that are for the kernel, by name."""
+    given = {name: control.place for name, control in _declared.items()}
+    return {name: place for name, place in given.items() if place is not None and place.endswith(BPF_SUFFIX)}
+
+
 def places(scenario: str | None = None) -> tuple[str, ...]:
     """What other processes are to declare, as assignments: for a resolved scenario, as JSON, what it may name."""
     return tuple(

@@ -8,10 +8,10 @@ its model is made from the parameters it declares. In a scenario, an entry is a 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, Self, Union
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AliasChoices,
@@ -19,6 +19,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     Tag,
     WithJsonSchema,
@@ -26,11 +27,11 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, core_schema
 
 from parshall.schema import external, quantities
 from parshall.schema.catalog import Entry, Parameter, family
-from parshall.schema.model import FormOf, Part
+from parshall.schema.model import Part
 from parshall.schema.problems import shown
 
 SIZE = "size"
@@ -99,46 +100,64 @@ _STEERABLE = (
 
 @dataclass(frozen=True)
 class _Choice:
-    """How one family is read: the name alone, or a table with the name."""
+    """How one family is read: the name alone, or a table with the name.
+
+    Pydantic's own unions would have the models of all entries built when Parshall is imported, a quarter of a second;
+    here only those are that a scenario names.
+    """
 
     what: str
-    names: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    role: str | None
     external: bool = False
     """Whether controls from outside are accepted."""
 
-    def expand(self, value: object) -> object:
-        return {"name": value} if isinstance(value, str) else value
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(entry.name for entry in self.entries)
 
-    def tag(self, value: object) -> str | None:
-        name = value.get("name") if isinstance(value, dict) else getattr(value, "name", None)
+    def options(self) -> Iterator[Any]:
+        """The models of all entries, each with the tag that stands for it in the places of errors."""
+        for entry in self.entries:
+            yield Annotated[_model(entry, self.role), Tag(f"<{entry.name}>")]
+        if self.external:
+            yield Annotated[External, Tag(EXTERNAL)]
+
+    def validate(self, value: object) -> Any:
+        table = {"name": value} if isinstance(value, str) else value
+        name = table.get("name") if isinstance(table, dict) else getattr(table, "name", None)
         if self.external and external.declared(name):
-            return EXTERNAL
-        return f"<{name}>" if name in self.names else None
+            return _validator(None, None).validate_python(table)
+        for entry in self.entries:
+            if entry.name == name:
+                return _validator(entry, self.role).validate_python(table)
+        accepted = {"what": self.what, "names": " ".join(self.names)}
+        raise PydanticCustomError("unknown_name", "not the name of {what}", accepted)
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        tables: dict[str, Any] = handler(schema)
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.validate)
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        models = {option.__metadata__[0].tag: option.__origin__.__pydantic_core_schema__ for option in self.options()}
+        tables: dict[str, Any] = handler(core_schema.tagged_union_schema(models, "name"))
         options = tables.get("oneOf") or tables.get("anyOf") or [tables]
         return {"anyOf": [{"type": "string", "enum": list(self.names)}, *options]}
 
 
 @cache
+def _validator(entry: Entry | None, role: str | None) -> SchemaValidator:
+    """Reads tables of one entry, or of controls from outside; the place of an error has the entry's tag."""
+    model, tag = (External, EXTERNAL) if entry is None else (_model(entry, role), f"<{entry.name}>")
+    return SchemaValidator(
+        core_schema.tagged_union_schema({tag: model.__pydantic_core_schema__}, discriminator=lambda _: tag)
+    )
+
+
+@cache
 def choice(family_name: str, what: str, role: str | None = None, only: tuple[str, ...] | None = None) -> Any:
     """The type of a field that holds one entry of a family, or one of those that are named."""
-    entries = [entry for entry in family(family_name) if only is None or entry.name in only]
-    names = tuple(entry.name for entry in entries)
-    open_to_others = family_name == "congestion_controls"
-    reader = _Choice(what, names, open_to_others)
-    tagged = tuple(Annotated[_model(entry, role), Tag(f"<{entry.name}>")] for entry in entries)
-    if open_to_others:
-        tagged = (*tagged, Annotated[External, Tag(EXTERNAL)])
-    discriminator = FormOf(
-        reader.tag,
-        custom_error_type="unknown_name",
-        custom_error_message="not the name of {what}",
-        custom_error_context={"what": what, "names": " ".join(names)},
-    )
-    union = Union[tagged] if len(tagged) > 1 else tagged[0]  # noqa: UP007 - made at run time
-    return Annotated[Annotated[union, discriminator], BeforeValidator(reader.expand), reader]
+    entries = tuple(entry for entry in family(family_name) if only is None or entry.name in only)
+    return Annotated[Any, _Choice(what, entries, role, external=family_name == "congestion_controls")]
 
 
 def fields(parameters: Sequence[Parameter], role: str | None = None) -> dict[str, Any]:

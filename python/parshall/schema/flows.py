@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, create_model, field_validator, model_val
 
 from parshall.schema.catalog import family
 from parshall.schema.families import choice, fields
+from parshall.schema.kernel import KernelOptions
 from parshall.schema.links import NAME
 from parshall.schema.model import Part
 from parshall.schema.quantities import Bytes, PacketSize, PositivePackets, ProcessingTime, Rate, parse
@@ -92,6 +93,7 @@ class FlowGroup(TcpOptions):
         description="Who is at both ends when the scenario is emulated: the kernel's own TCP, or the simulator's; a "
         "simulation has the simulator's in any case",
     )
+    kernel: KernelOptions | None = Field(None, description="What the kernel's hosts are told, when it is emulated")
 
     @model_validator(mode="before")
     @classmethod

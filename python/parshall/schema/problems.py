@@ -188,7 +188,8 @@ def _models_at(model: type[BaseModel], location: Iterable[str | int]) -> list[ty
             candidates = [each for each in candidates if part in _tags(each)] or candidates
             continue
         fields = [m.model_fields[part] for m in _models(candidates) if part in m.model_fields]
-        candidates = [option for field in fields for option in _options(field.annotation)]
+        # Pydantic takes the outermost annotation of a field apart.
+        candidates = [option for field in fields for option in (*_choices(field.metadata), *_options(field.annotation))]
     return list(_models(candidates))
 
 
@@ -204,6 +205,7 @@ def _models(candidates: Iterable[Any]) -> Iterator[type[BaseModel]]:
 def _options(annotation: Any) -> Iterator[Any]:
     """The alternatives of an annotation, each with the tag it may carry."""
     if hasattr(annotation, "__metadata__"):
+        yield from _choices(annotation.__metadata__)
         inner = get_args(annotation)[0]
         if isinstance(inner, type):
             yield annotation
@@ -214,6 +216,11 @@ def _options(annotation: Any) -> Iterator[Any]:
             yield from _options(argument)
     else:
         yield annotation
+
+
+def _choices(metadata: Iterable[Any]) -> Iterator[Any]:
+    """The models of a field that `families.choice` made."""
+    return (option for item in metadata if hasattr(item, "options") for option in item.options())
 
 
 def _tags(candidate: Any) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from parshall import _core
+from parshall.extras import extra
 from parshall.schema import external, quantities
 from parshall.schema.catalog import Parameter
 from parshall.schema.families import INSTANTANEOUS, SIZE, Configuration, EmpiricalPoints, External
@@ -93,24 +97,31 @@ def read_bytes(name: str, folder: Path) -> bytes:
     return _decompressed(content, name)
 
 
-_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 """How compressed files begin (RFC 1952, RFC 8878)."""
 
 
 def _decompressed(content: bytes, name: str) -> bytes:
-    codec = next((codec for magic, codec in _COMPRESSED.items() if content.startswith(magic)), None)
-    if codec is None:
+    if not content.startswith((_GZIP, _ZSTD)):
         return content
-    import pyarrow as pa  # noqa: PLC0415 - few scenarios name compressed files
-
     try:
-        with pa.CompressedInputStream(pa.BufferReader(content), codec) as stream:
+        with _opened(content, name) as stream:
             text: bytes = stream.read(LARGEST_FILE + 1)
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
+        codec = "gzip" if content.startswith(_GZIP) else "zstd"
         raise ValueError(f'found "{name}", which begins as {codec} does and is damaged: {error}') from None
     if len(text) > LARGEST_FILE:
         raise ValueError(f'found "{name}", which has more than {LARGEST_FILE / 1e6:g} MB when it is decompressed')
     return text
+
+
+def _opened(content: bytes, name: str) -> Any:
+    """A stream of what is compressed."""
+    if content.startswith(_GZIP):
+        return gzip.GzipFile(fileobj=io.BytesIO(content))
+    with extra("query", f'"{name}"'):
+        import pyarrow as pa  # noqa: PLC0415
+    return pa.CompressedInputStream(pa.BufferReader(content), "zstd")
 
 
 def _parameter(part: Part, parameter: Parameter, context: Context, role: str | None) -> Any:

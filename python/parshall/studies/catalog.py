@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import metadata
 
+from parshall import plugins
 from parshall.errors import InputError
 from parshall.schema.problems import did_you_mean, quoted
 from parshall.studies.study import Study
-
-PLUGINS = "parshall.studies"
-"""The group of entry points; each names a `Study`."""
 
 STUDIES: tuple[Study, ...] = (
     Study(
@@ -19,6 +16,7 @@ STUDIES: tuple[Study, ...] = (
         "high-speed controls at 10 Gbit/s: starts, RTT, load, reverse traffic, spread (Figs 3 to 10, Tables 1 to 6)",
         "Guillier, Hablot & Vicat-Blanc Primet, INRIA RR-6244, 2007",
         "parshall.studies.itb",
+        {"quick": "4.4 CPU minutes", "paper": "some 100 CPU minutes"},
     ),
     Study(
         "large_deviations",
@@ -26,6 +24,7 @@ STUDIES: tuple[Study, ...] = (
         "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 9)",
         "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
         "parshall.studies.large_deviations",
+        {"quick": "some 2 CPU minutes"},
     ),
     Study(
         "multiple_time_scale",
@@ -47,6 +46,7 @@ STUDIES: tuple[Study, ...] = (
         "what heavy-tailed flow sizes do to loss, delay and throughput, and to the Hurst parameter",
         "Goga, Loiseau & Gonçalves 2011; Park & Tuan 2000, §4",
         "parshall.studies.tail_index",
+        {"quick": "some 5 CPU minutes", "paper": "5 to 6 CPU hours, by an estimate from two of its runs"},
     ),
 )
 
@@ -72,17 +72,4 @@ def find(name: str) -> Study:
 
 @cache
 def _plugins() -> tuple[Study, ...]:
-    found: dict[str, Study] = {}
-    for entry in sorted(metadata.entry_points(group=PLUGINS)):
-        package = "" if entry.dist is None else f" of {entry.dist.name} {entry.dist.version}"
-        where = f'study of the plug-in "{entry.name}"{package}'
-        try:
-            study = entry.load()
-        except Exception as error:
-            raise InputError(f"{where}: {type(error).__name__}: {error}") from error
-        if not isinstance(study, Study):
-            raise InputError(f"{where}: found {study!r}; accepted: a parshall.studies.study.Study")
-        if study.name in found or any(study.name == ours.name for ours in STUDIES):
-            raise InputError(f'{where}: there is a study "{study.name}" already; choose another name')
-        found[study.name] = study
-    return tuple(found.values())
+    return plugins.named("studies", "study", Study, [study.name for study in STUDIES])

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parshall.campaign.answers import call_of
+from parshall.campaign.answers import Answers, call_of
 from parshall.campaign.calls import called
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
@@ -72,7 +72,9 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     declared = [{key: _Piece(case) for key, case in part.cases(scale).items()} for part in parts]
     order = sorted(range(len(parts)), key=lambda number: -parts[number].priority)
     pieces = list({piece.key: piece for number in order for piece in declared[number].values()}.values())
-    answers = _answered(pieces if chosen.shard is None else chosen.shard.of(pieces), progress, chosen)
+    mine = pieces if chosen.shard is None else chosen.shard.of(pieces)
+    progress(_cost(study, scale, mine, chosen))
+    answers = _answered(mine, progress, chosen)
     if chosen.shard is not None:
         return Findings([], [])
     found = [
@@ -82,6 +84,15 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     return Findings(
         [check for each in found for check in each.checks], [section for each in found for section in each.sections]
     )
+
+
+def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
+    """What it will take, said before it begins: how many cases, and how long the whole study."""
+    answers = None if execution.store is None else Answers(Store(execution.store, create=True))
+    known = 0 if answers is None else sum(answers.has(piece.key) for piece in pieces)
+    count = f"{len(pieces)} cases" + (f", of which the store has {known}" if known else "")
+    takes = f"; the whole study takes {study.cost[scale]}" if scale in study.cost else ""
+    return f"{study.name} at {scale} scale: {count}{takes}"
 
 
 def answered(cases: Mapping[Key, Case], execution: Execution | None = None) -> dict[Key, Any]:

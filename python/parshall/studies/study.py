@@ -137,6 +137,8 @@ class Study:
     parts
         Its parts in the order of the page; or the module that has them as ``PARTS``, which is then imported when they
         are needed.
+    cost
+        At each scale, what all of it takes; said before it begins. Where it was not measured, nothing.
     """
 
     name: str
@@ -144,6 +146,7 @@ class Study:
     summary: str
     reference: str
     parts: Sequence[Part] | str
+    cost: Mapping[Scale, str] = field(default_factory=dict)
 
     def loaded(self) -> Sequence[Part]:
         """Its parts."""

@@ -136,6 +136,20 @@ pub enum Limit {
     Bytes(u64),
 }
 
+/// The most packets and the most bytes that a queue holds; one of them is no limit. Two comparisons cost less than to ask which it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Most {
+    packets: u64,
+    bytes: u64,
+}
+
+impl Most {
+    #[inline]
+    pub(crate) fn has_room(self, held_packets: u64, held_bytes: u64, bytes: u32) -> bool {
+        held_packets < self.packets && held_bytes + u64::from(bytes) <= self.bytes
+    }
+}
+
 impl Bounded for Limit {}
 
 impl ParameterType for Limit {
@@ -146,9 +160,14 @@ impl Limit {
     /// Whether a packet of `bytes` fits beside what is held.
     #[inline]
     pub fn has_room(self, held_packets: u64, held_bytes: u64, bytes: u32) -> bool {
+        self.most().has_room(held_packets, held_bytes, bytes)
+    }
+
+    /// Both limits.
+    pub(crate) fn most(self) -> Most {
         match self {
-            Self::Packets(limit) => held_packets < limit,
-            Self::Bytes(limit) => held_bytes + u64::from(bytes) <= limit,
+            Self::Packets(packets) => Most { packets, bytes: u64::MAX },
+            Self::Bytes(bytes) => Most { packets: u64::MAX, bytes },
         }
     }
 }

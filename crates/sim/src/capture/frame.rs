@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 use std::net::Ipv4Addr;
 
 /// The longest headers: IPv4 without options, TCP with all the options that fit.
-pub(super) const MOST_HEADERS: usize = 80;
+pub const MOST_HEADERS: usize = 80;
 
 const IP_BYTES: u32 = 20;
 
@@ -36,6 +36,24 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// A packet of so many bytes that begins like this.
+    pub(super) fn of_bytes(beginning: &[u8], wire_bytes: u32) -> Self {
+        let mut headers = [0; MOST_HEADERS];
+        let length = beginning.len().min(MOST_HEADERS);
+        headers[..length].copy_from_slice(&beginning[..length]);
+        Self { at: Instant::ZERO, file: 0, order: 0, wire_bytes, length: length as u8, headers }
+    }
+
+    /// A queue marks it. RFC 3168 §5
+    pub(super) fn mark(&mut self) {
+        if let Ok((mut ip, _)) = Ipv4Header::from_slice(self.headers()) {
+            ip.ecn = IpEcn::CongestionExperienced;
+            ip.header_checksum = ip.calc_header_checksum();
+            let bytes = ip.to_bytes();
+            self.headers[..bytes.len()].copy_from_slice(&bytes);
+        }
+    }
+
     pub(super) fn headers(&self) -> &[u8] {
         &self.headers[..usize::from(self.length)]
     }

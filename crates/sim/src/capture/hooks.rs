@@ -1,6 +1,7 @@
 //! How captures begin. Without captures nothing of them is reached: flags of a group (`TcpGroup::one_link` and its like) stand
 //! in the place of comparisons that are made anyway.
 
+use super::external::External;
 use super::route::{DatagramRoute, TcpRoute};
 use super::{Captures, Files};
 use crate::endpoints::datagram::DatagramGroup;
@@ -47,6 +48,7 @@ impl Network {
             datagrams: Vec::new(),
             flows: Vec::new(),
             acks_sent: Vec::new(),
+            external: External::default(),
         };
         let wires = Wires { links: &self.links, file_of: &file_of };
         for kind in self.endpoints.kinds_mut() {

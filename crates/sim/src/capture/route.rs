@@ -2,6 +2,7 @@
 
 use super::Wires;
 use crate::endpoints::datagram::DatagramGroup;
+use crate::endpoints::external::ExternalGroup;
 use crate::endpoints::tcp::TcpGroup;
 use etherparse::{IpDscp, TcpHeader, TcpOptionElement};
 use parshall_net::ecn::Ecn;
@@ -56,6 +57,15 @@ pub(super) struct DatagramRoute {
     pub(super) header_bytes: u32,
     pub(super) dscp: IpDscp,
     pub(super) marked: bool,
+}
+
+/// What the flows of packets from outside of a group have in common.
+#[derive(Debug)]
+pub(super) struct ExternalRoute {
+    pub(super) forth: Vec<Hop>,
+    pub(super) back: Vec<Hop>,
+    /// As of TCP.
+    pub(super) passed: Vec<(u32, Duration)>,
 }
 
 /// A DSCP as the IP header has it.
@@ -139,6 +149,17 @@ impl DatagramRoute {
             header_bytes: group.header_bytes,
             dscp: codepoint(group.dscp),
             marked: !matches!(group.marker, MarkerConfig::None(_)),
+        }
+    }
+}
+
+impl ExternalRoute {
+    pub(super) fn new(wires: &Wires<'_>, group: &ExternalGroup) -> Self {
+        let (forth, back) = (&group.path, &group.reverse_path);
+        Self {
+            forth: hops(wires, forth, back),
+            back: hops(wires, back, forth),
+            passed: if back.is_empty() { passed(wires, forth) } else { Vec::new() },
         }
     }
 }

@@ -8,12 +8,17 @@
 //! | --- | --- |
 //! | bucket b | events from b to b + 1 in units of 2^`shift` ps |
 //! | `current` | the bucket whose events the queue's heap holds |
-//! | `later` | events too late for the buckets there are: a heap |
+//! | season s | events of the buckets from s to s + 1 in units of 2^`season_shift`, which are a quarter of those there are |
+//! | `dealt` | the first season whose events are not dealt out to buckets yet |
+//! | `later` | events too late for the seasons there are: a heap |
 //!
-//! A bucket's width follows the density of events, so that a bucket holds about [`TARGET`] of them.
+//! A bucket's width follows the density of events, so that a bucket holds about [`TARGET`] of them. Then the buckets of a
+//! million flows reach no further than a round trip time, and timers would all go through the heap: seasons take them
+//! with a single store too, and each is dealt out when its buckets come within reach.
 //!
-//! Reference: R. Brown, Calendar queues, Communications of the ACM 31(10), 1988. There a bucket is a sorted list and comes
-//! round every year; here it is unsorted, and what is more than a year ahead waits elsewhere.
+//! References: R. Brown, Calendar queues, Communications of the ACM 31(10), 1988. There a bucket is a sorted list and comes
+//! round every year; here it is unsorted, and what is more than a year ahead waits elsewhere. G. Varghese, T. Lauck, Hashed and
+//! hierarchical timing wheels, SOSP 1987, scheme 7: what is far ahead in coarser units.
 
 use super::heap::Heap;
 use super::{entity_of, time_of};
@@ -26,6 +31,9 @@ const TARGET: u64 = 16;
 
 /// Keys a page holds: two lines of memory with the link.
 const PAGE: u32 = 7;
+
+/// Seasons ahead: with a quarter of a round trip time each, they reach as far as timers do.
+const SEASONS: usize = 256;
 
 /// Some keys of a bucket, and the page before this one in the same bucket, which is full.
 #[derive(Clone, Copy)]
@@ -62,11 +70,15 @@ pub(crate) struct Calendar {
     shift: u32,
     current: u64,
     heads: Box<[Head]>,
+    season_shift: u32,
+    dealt: u64,
+    seasons: [Head; SEASONS],
     pages: Vec<Page>,
     /// The first of the pages that hold nothing; 0: none.
     free: u32,
-    /// Keys in buckets.
+    /// Keys in buckets, and in seasons.
     held: usize,
+    held_for_seasons: usize,
     later: Heap,
     /// What has not been looked at of the bucket that comes next.
     unseen: Head,
@@ -100,13 +112,18 @@ impl Calendar {
         let mut pages = Vec::with_capacity(buckets + events / PAGE as usize);
         in_large_pages(pages.spare_capacity_mut());
         pages.push(Page { keys: [0; PAGE as usize], before: 0 });
+        let (current, season_shift) = (now.as_ps() >> shift, buckets.ilog2() - 2);
         Self {
             shift,
-            current: now.as_ps() >> shift,
+            current,
             heads: heads.into_boxed_slice(),
+            season_shift,
+            dealt: (current >> season_shift) + 4, // all that lies within reach, `heads.len()` buckets from `current`
+            seasons: [Head::default(); SEASONS],
             pages,
             free: 0,
             held: 0,
+            held_for_seasons: 0,
             later: Heap::new(),
             unseen: Head::default(),
             turned: false,
@@ -116,7 +133,7 @@ impl Calendar {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.held + self.later.len()
+        self.held + self.held_for_seasons + self.later.len()
     }
 
     fn bucket(&self, key: u128) -> u64 {
@@ -131,8 +148,13 @@ impl Calendar {
     /// Keeps an event that is not before the end of the current bucket.
     #[inline]
     pub(super) fn insert(&mut self, key: u128) {
-        if self.has_bucket_for(key) {
+        let season = self.bucket(key) >> self.season_shift;
+        if season < self.dealt {
             self.write_down(key);
+        } else if season - self.dealt < SEASONS as u64 {
+            self.held_for_seasons += 1;
+            let place = season as usize % SEASONS;
+            self.seasons[place] = self.added(self.seasons[place], key);
         } else {
             self.later.push(key);
         }
@@ -142,14 +164,19 @@ impl Calendar {
     fn write_down(&mut self, key: u128) {
         self.held += 1;
         let place = self.place(self.bucket(key));
-        let head = self.heads[place];
+        self.heads[place] = self.added(self.heads[place], key);
+    }
+
+    /// What a bucket or a season is with another key.
+    #[inline]
+    fn added(&mut self, head: Head, key: u128) -> Head {
         let (page, count) = if head.is_empty() || head.count() == PAGE {
             (self.new_page(head.page()), 0)
         } else {
             (head.page(), head.count())
         };
         self.pages[page as usize].keys[count as usize] = key;
-        self.heads[place] = Head::new(page, count + 1);
+        Head::new(page, count + 1)
     }
 
     fn new_page(&mut self, before: u32) -> u32 {
@@ -168,20 +195,18 @@ impl Calendar {
     #[inline(never)]
     pub(super) fn turn(&mut self, near: &mut Heap) -> Instant {
         loop {
-            while let Some(key) = self.later.peek().filter(|&key| self.has_bucket_for(key)) {
-                self.later.pop();
-                self.write_down(key);
+            self.deal_out();
+            let place = self.place(self.current);
+            let mut head = std::mem::take(&mut self.heads[place]);
+            while let Some((keys, count)) = self.take_page(&mut head) {
+                self.held -= count;
+                keys[..count].iter().for_each(|&key| near.push(key));
             }
-            let head = std::mem::take(&mut self.heads[self.place(self.current)]);
-            self.empty(head, |key| near.push(key));
             if !near.is_empty() || self.len() == 0 {
                 break;
             }
             self.buckets += 1;
-            self.current = match self.later.peek() {
-                Some(key) if self.held == 0 => self.bucket(key),
-                _ => self.current + 1,
-            };
+            self.current = self.next_bucket();
         }
         self.events += near.len() as u64;
         self.turned = true;
@@ -189,30 +214,68 @@ impl Calendar {
         Instant::from_ps((self.current + 1) << self.shift)
     }
 
-    #[inline]
-    fn has_bucket_for(&self, key: u128) -> bool {
-        self.bucket(key) - self.current < self.heads.len() as u64
+    /// The bucket after the current one; if no bucket holds anything, the first one of the season that does.
+    fn next_bucket(&mut self) -> u64 {
+        if self.held > 0 {
+            return self.current + 1;
+        }
+        let mut ahead = self.dealt..self.dealt + SEASONS as u64;
+        if let Some(season) = ahead.find(|&season| !self.seasons[season as usize % SEASONS].is_empty()) {
+            return (season << self.season_shift).max(self.current + 1);
+        }
+        let Some(bucket) = self.later.peek().map(|key| self.bucket(key)) else { return self.current + 1 };
+        self.dealt = self.dealt.max(bucket >> self.season_shift); // nothing is in those before
+        bucket
     }
 
-    /// Takes the keys out of a bucket's pages.
-    fn empty(&mut self, mut head: Head, mut take: impl FnMut(u128)) {
-        while !head.is_empty() {
-            let page = &mut self.pages[head.page() as usize];
-            let (keys, count) = (page.keys, head.count() as usize);
-            keys[..count].iter().for_each(|&key| take(key));
-            self.held -= count;
-            let before = std::mem::replace(&mut page.before, self.free);
-            self.free = head.page();
-            head = full(before);
+    /// Deals out the seasons whose buckets are all within reach, as many as there are buckets from the current one on.
+    #[inline]
+    fn deal_out(&mut self) {
+        let reach = self.current + self.heads.len() as u64;
+        while (self.dealt + 1) << self.season_shift <= reach {
+            self.deal_out_next();
         }
+    }
+
+    #[inline(never)]
+    fn deal_out_next(&mut self) {
+        let mut head = std::mem::take(&mut self.seasons[self.dealt as usize % SEASONS]);
+        self.dealt += 1;
+        while let Some((keys, count)) = self.take_page(&mut head) {
+            self.held_for_seasons -= count;
+            keys[..count].iter().for_each(|&key| self.write_down(key));
+        }
+        let beyond = (self.dealt + SEASONS as u64) << self.season_shift;
+        while let Some(key) = self.later.peek().filter(|&key| self.bucket(key) < beyond) {
+            self.later.pop();
+            self.insert(key);
+        }
+    }
+
+    /// Takes the newest page out of a bucket or season: its keys, and how many there are.
+    #[inline]
+    fn take_page(&mut self, head: &mut Head) -> Option<([u128; PAGE as usize], usize)> {
+        if head.is_empty() {
+            return None;
+        }
+        let page = &mut self.pages[head.page() as usize];
+        let taken = (page.keys, head.count() as usize);
+        let before = std::mem::replace(&mut page.before, self.free);
+        self.free = head.page();
+        *head = full(before);
+        prefetch(&self.pages[before as usize]);
+        Some(taken)
     }
 
     /// Gives all events away.
     pub(super) fn drain(&mut self, mut take: impl FnMut(u128)) {
-        for place in 0..self.heads.len() {
-            let head = std::mem::take(&mut self.heads[place]);
-            self.empty(head, &mut take);
+        let heads: Vec<Head> = self.heads.iter_mut().chain(&mut self.seasons).map(std::mem::take).collect();
+        for mut head in heads {
+            while let Some((keys, count)) = self.take_page(&mut head) {
+                keys[..count].iter().for_each(|&key| take(key));
+            }
         }
+        (self.held, self.held_for_seasons) = (0, 0);
         self.later.end().for_each(take);
     }
 

@@ -96,7 +96,7 @@ impl Heap {
     }
 
     /// Puts another key in the place of the earliest one.
-    #[inline]
+    #[inline(never)]
     pub(super) fn replace_top(&mut self, key: u128) {
         // The place to fill, as family and member; its children are family `below`.
         let (mut family, mut member) = (0, 3);

@@ -27,7 +27,7 @@ impl fmt::Display for Ms {
 
 impl Text {
     pub(super) fn flush(&mut self, output: &mut Output) {
-        output.write(self.0.as_bytes());
+        output.write(&[self.0.as_bytes()]);
         self.0.clear();
     }
 

@@ -6,6 +6,7 @@
 
 use super::Simulation;
 use crate::endpoints::external::{Arrival, Delivery, ExternalFlowInfo, HostTotals};
+use crate::SimError;
 use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 
@@ -37,6 +38,33 @@ impl Simulation {
     }
 
     // --- packets ---
+
+    /// Whether links are captured: then each packet is to be [shown](Self::show).
+    pub fn is_captured(&self) -> bool {
+        self.network.core.captures.is_some()
+    }
+
+    /// For captures of links: the packet that is about to be handed in with this slot begins like this. Bytes beyond
+    /// [`MOST_HEADERS`](crate::MOST_HEADERS) are left out.
+    pub fn show(&mut self, slot: u32, beginning: &[u8], wire_bytes: u32) {
+        if let Some(captures) = &mut self.network.core.captures {
+            captures.show(slot, beginning, wire_bytes);
+        }
+    }
+
+    /// Has threads write the captures, so that a slow disk makes no packet late. What they cannot write in time is [left
+    /// out](Self::packets_left_out).
+    ///
+    /// # Errors
+    /// No thread can be had.
+    pub fn capture_in_background(&mut self) -> Result<(), SimError> {
+        self.network.core.captures.as_mut().map_or(Ok(()), |captures| captures.write_in_background())
+    }
+
+    /// Packets that captures left out so far.
+    pub fn packets_left_out(&self) -> u64 {
+        self.network.core.captures.as_ref().map_or(0, |captures| captures.left_out())
+    }
 
     /// A packet comes from outside. A time that is past is now; of one flow and direction, packets keep the order in which they are
     /// handed in.

@@ -58,6 +58,7 @@ impl Classic {
     }
 
     /// New data was acknowledged during fast recovery.
+    #[inline(never)]
     fn on_recovery_ack(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, acked: u64) {
         if connection.una >= connection.recover || self.variant != Variant::NewReno {
             connection.arm_timer(config, now);

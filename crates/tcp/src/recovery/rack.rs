@@ -224,6 +224,7 @@ fn probe_timeout(connection: &Connection, config: &TcpConfig) -> Duration {
 }
 
 impl Repair for Rack {
+    #[inline(never)]
     fn on_new_data(
         &mut self,
         connection: &mut Connection,

@@ -81,6 +81,7 @@ impl Sack {
         self.take_in(connection, config, now, ack, acked)
     }
 
+    #[inline(never)]
     fn take_in(
         &mut self,
         connection: &mut Connection,

@@ -12,7 +12,8 @@ use parshall_units::Instant;
 
 impl Sender {
     /// An ACK arrived; whether it ended a round trip.
-    #[inline]
+    #[allow(clippy::inline_always)] // a call costs as much as a tenth of what it does
+    #[inline(always)]
     pub fn on_ack(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
         let connection = &mut self.connection;
         if connection.phase == Phase::Connecting {
@@ -49,7 +50,7 @@ impl Sender {
     }
 
     /// An ACK that acknowledges nothing new cumulatively.
-    #[inline]
+    #[inline(never)]
     fn on_old_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         let Self { connection, recovery, .. } = self;
         if connection.max > connection.una && !ack.syn {
@@ -60,7 +61,8 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[allow(clippy::inline_always)] // as `on_ack`
+    #[inline(always)]
     fn on_new_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
         let Self { connection, recovery, .. } = self;
         let in_flight = connection.flight();

@@ -24,23 +24,8 @@ from parshall.models.diffserv.fixed_point import FixedPoint, fixed_point
 from parshall.models.diffserv.response import PRINTED, REFINED, TABLES, Formulas, SessionRates, session_rates
 from parshall.models.diffserv.router import Router, RouterState, router_state
 from parshall.models.diffserv.traffic import Datagrams, Sessions
-from parshall.models.entry import Entry
-
-ENTRIES = (
-    Entry(
-        name="diffserv",
-        family="network",
-        summary="TCP sessions with token buckets, datagrams and RIO routers: rates, losses by class, queues",
-        formula="T -> pi(i) = pi(0) (T/C)^i prod(1 - p(j)) -> p_in, p_out, q -> W -> T",
-        reference="Malouch & Liu, INRIA RR-4469, 2002",
-        validity="tens of sessions and more, in congestion avoidance, with windows of 3 packets and more; thresholds "
-        "on the queue as it is, not averaged",
-        controls=("reno",),
-    ),
-)
 
 __all__ = [
-    "ENTRIES",
     "PRINTED",
     "REFINED",
     "TABLES",

@@ -6,6 +6,9 @@ To add one, write a file with `prepare(run) -> Plot | Missing` and its `FIGURE`,
 
 from __future__ import annotations
 
+from functools import cache
+
+from parshall import plugins
 from parshall.report.figures import completion, cwnd, delay, goodput, internals, latency, rounds, shares, traffic
 from parshall.report.plot import Figure
 
@@ -21,3 +24,9 @@ CATALOG: tuple[Figure, ...] = (
     rounds.FIGURE,
 )
 """In the order of the page."""
+
+
+@cache
+def figures() -> tuple[Figure, ...]:
+    """Every figure that there is: Parshall's own, and those of installed packages."""
+    return (*CATALOG, *plugins.named("figures", "figure", Figure, [figure.name for figure in CATALOG]))

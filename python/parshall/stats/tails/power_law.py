@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from parshall.extras import extra
 from parshall.stats.tails import rivals
 from parshall.stats.tails.hill import TailIndex
 from parshall.stats.tails.sample import FloatArray, descending
@@ -147,7 +148,8 @@ def _compared(tail: FloatArray) -> tuple[Comparison, ...]:
 
 
 def _fit(tail: FloatArray) -> powerlaw.Fit:
-    import powerlaw  # noqa: PLC0415 - it brings pyplot, and few of those who import this fit anything
+    with extra("studies", "power_law"):
+        import powerlaw  # noqa: PLC0415
 
     return powerlaw.Fit(tail, xmin=float(tail.min()), parameter_ranges=_RANGES, verbose=0)
 

@@ -23,8 +23,7 @@ generalized Pareto distribution, Technometrics 35(2), 1993.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import log_ndtr
+import scipy
 
 from parshall.stats.tails.sample import FloatArray
 
@@ -77,7 +76,7 @@ def _generalised_pareto(above: FloatArray, threshold: float) -> tuple[float, Flo
         xi = float(np.mean(np.log1p(theta * excess)))
         return float(excess.size * (np.log(xi / theta) + 1 + xi))
 
-    found = minimize_scalar(loss, bounds=(-12.0, 12.0), method="bounded", options={"xatol": 1e-4})
+    found = scipy.optimize.minimize_scalar(loss, bounds=(-12.0, 12.0), method="bounded", options={"xatol": 1e-4})
     theta = np.exp(found.x) / scale
     xi = float(np.mean(np.log1p(theta * excess)))
     return -float(found.fun), -np.expm1(-np.log1p(theta * excess) / xi)
@@ -92,11 +91,13 @@ def _lognormal(above: FloatArray, threshold: float) -> tuple[float, FloatArray]:
         mu, log_sigma = parameters
         sigma = np.exp(log_sigma)
         square = (variance + (mean - mu) ** 2) / (2 * sigma**2)
-        return float(log_sigma + square + log_ndtr((mu - low) / sigma))
+        return float(log_sigma + square + scipy.special.log_ndtr((mu - low) / sigma))
 
     start = np.array([mean, np.log(variance) / 2])
-    found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-9, "maxiter": 800})
+    found = scipy.optimize.minimize(
+        loss, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-9, "maxiter": 800}
+    )
     mu, sigma = found.x[0], np.exp(found.x[1])
-    tail = log_ndtr((mu - y) / sigma) - log_ndtr((mu - low) / sigma)
+    tail = scipy.special.log_ndtr((mu - y) / sigma) - scipy.special.log_ndtr((mu - low) / sigma)
     likelihood = -y.size * (found.fun + mean + np.log(2 * np.pi) / 2)
     return float(likelihood), -np.expm1(tail)

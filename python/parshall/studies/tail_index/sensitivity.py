@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from SALib.analyze import morris as morris_analysis
-from SALib.sample import morris as morris_sample
 
+from parshall.extras import extra
 from parshall.report.document import Section, Table
 from parshall.studies.study import Case
 from parshall.studies.tail_index.beyond import scenario
@@ -25,6 +24,10 @@ from parshall.studies.tail_index.distributions import bounded_pareto
 from parshall.studies.tail_index.grid import Size
 from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured
 from parshall.studies.tail_index.running import case
+
+with extra("studies", "tail_index"):
+    from SALib.analyze import morris as morris_analysis
+    from SALib.sample import morris as morris_sample
 
 FACTORS = ("mean size", "tail index", "largest size")
 _BOUNDS = ((500.0, 2000.0), (1.1, 3.0), (1.0, 3.0))

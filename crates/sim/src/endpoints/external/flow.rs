@@ -15,14 +15,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What the flows of a group have in common.
-pub(super) struct ExternalGroup {
+pub(crate) struct ExternalGroup {
     pub(super) name: Arc<str>,
     pub(super) packet_bytes: u32,
     control: Arc<str>,
     access: Option<AccessLink>,
-    path: Box<[u32]>,
+    pub(crate) path: Box<[u32]>,
     /// Empty: the way back is uncontended.
-    reverse_path: Box<[u32]>,
+    pub(crate) reverse_path: Box<[u32]>,
+    /// Whether links are captured.
+    pub(super) captured: bool,
 }
 
 impl ExternalGroup {
@@ -36,6 +38,7 @@ impl ExternalGroup {
             access: group.access()?,
             path: spec.path.clone().into(),
             reverse_path: spec.reverse_path.clone().into(),
+            captured: false,
         })
     }
 }
@@ -214,6 +217,10 @@ impl Packets<'_> {
         way.left = leaves;
         packet.at = leaves + way.legs.0;
         if self.path().is_empty() {
+            if let Some(captures) = &mut core.captures {
+                let comes = leaves + self.flow.forward.legs.1;
+                captures.external_passes(self.flow.group, comes, arrival.slot);
+            }
             return self.deliver(core, packet.at, &packet, arrival.slot);
         }
         let (index, line) = (self.index, self.line_kind());
@@ -254,7 +261,7 @@ impl Line for Packets<'_> {
     }
 
     fn ends_at_first_link(&self) -> bool {
-        self.path().len() == 1
+        self.path().len() == 1 && !self.group.captured
     }
 
     fn ecn(&self, packet: &Packet) -> Ecn {
@@ -299,8 +306,11 @@ impl Line for Packets<'_> {
         }
     }
 
-    /// Captures know how the packets of simulated flows look, not what these carry.
-    fn capture(&self, _: &mut Core, _: usize, _: Instant, _: &Packet, _: u32) {}
+    fn capture(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, slot: u32) {
+        if let Some(captures) = &mut core.captures {
+            captures.external((self.flow.group, self.direction), hop, at, (packet, slot));
+        }
+    }
 }
 
 /// What a packet has in the place of its number: DSCP and ECN codepoint, the latter by its place in [`Ecn::ALL`].

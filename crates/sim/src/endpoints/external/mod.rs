@@ -23,16 +23,18 @@ mod outside;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use flow::ExternalGroup;
 pub use flow::{ExternalFlowInfo, HostTotals};
 pub use outside::{Arrival, Delivery, Direction};
 
 use super::{Edge, EndpointKind};
 use crate::build::{problem, GroupPlan, Problem};
+use crate::capture::{Captures, Wires};
 use crate::results::Measured;
 use crate::scenario::FlowGroup;
 use crate::shared::Core;
 use crate::SimError;
-use flow::{ExternalFlow, ExternalGroup, Packets};
+use flow::{ExternalFlow, Packets};
 use outside::Outside;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
@@ -145,6 +147,13 @@ impl EndpointKind for ExternalFlows {
 
     fn on_event(&mut self, _: &mut Core, _: Instant, _: u8, _: u32) {
         unreachable!("it has no events of its own")
+    }
+
+    fn capture(&mut self, captures: &mut Captures, wires: &Wires<'_>) {
+        for group in &mut self.groups {
+            captures.add_external_group(wires, group);
+            group.captured = true;
+        }
     }
 
     fn longest_delays(&self) -> (Duration, Duration) {

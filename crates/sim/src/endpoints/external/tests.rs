@@ -4,12 +4,14 @@ use super::{Arrival, Delivery, Direction, HostTotals};
 use crate::results::Measured;
 use crate::testing::{datagram_group, drop_tail, link, read, scenario, tcp_group, MS};
 use crate::{simulate, Monitor, Simulation};
+use etherparse::{IpEcn, IpNumber, Ipv4Header};
 use parshall_net::ecn::Ecn;
 use parshall_records::{FlowRow, Tables};
 use parshall_units::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 fn external(mut group: Value) -> Value {
     group["external"] = json!(true);
@@ -200,6 +202,61 @@ fn a_time_that_is_past_is_now() {
     assert!((ms(200)..ms(225)).contains(&end), "{end:?}");
     simulation.stop_at(ms(3000));
     assert_eq!(simulation.end(), end, "never later than it would");
+}
+
+/// Time in us, length on the link and headers of the packets of a capture.
+fn captured(path: &Path) -> Vec<(u64, u32, Vec<u8>)> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut rest = &bytes[24..];
+    let mut packets = Vec::new();
+    while let Some((record, after)) = rest.split_first_chunk::<16>() {
+        let word = |at: usize| u32::from_le_bytes(record[at..at + 4].try_into().unwrap());
+        let (headers, next) = after.split_at(word(8) as usize);
+        packets.push((
+            u64::from(word(0)) * 1_000_000 + u64::from(word(4)) / 1000,
+            word(12),
+            headers.to_vec(),
+        ));
+        rest = next;
+    }
+    packets
+}
+
+#[test]
+fn captures_have_the_headers_that_were_shown() {
+    let mut watched = alone(&json!({"name": "step", "limit": {"packets": 100}, "threshold": 0}));
+    watched["probes"]["pcap"] = json!([0]);
+    let header = |length: u16| {
+        let mut ip = Ipv4Header::new(length - 20, 64, IpNumber::UDP, [10, 1, 0, 1], [10, 2, 0, 1]).unwrap();
+        ip.ecn = IpEcn::Ect0;
+        ip.header_checksum = ip.calc_header_checksum();
+        ip.to_bytes().to_vec()
+    };
+    for background in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let tables = Tables::create(directory.path(), 0, read(&watched).probes.tables()).unwrap();
+        let mut simulation = Simulation::begin(&read(&watched), 0, tables).unwrap();
+        assert!(simulation.is_captured() && !begin(&alone(&drop_tail(10))).is_captured());
+        if background {
+            simulation.capture_in_background().unwrap();
+        }
+        simulation.show(0, &header(500), 500);
+        simulation.hand_in(ms(0), &Arrival { ecn: Ecn::Ect0, ..data(0) });
+        simulation.show(1, &header(40), 40);
+        simulation
+            .hand_in(ms(3), &Arrival { direction: Direction::Reverse, bytes: 40, ecn: Ecn::Ect0, ..data(1) });
+        advance(&mut simulation, ms(100));
+        assert_eq!((taken(&mut simulation, ms(100)).len(), simulation.packets_left_out()), (2, 0));
+        simulation.finish(&Monitor::default()).unwrap().1.finish().unwrap();
+        let found = captured(&directory.path().join("captures/only.pcap"));
+        // It leaves the link after half of the way but the link's delay, and 2 ms of transmission; the answer comes to it at the other end.
+        let times: Vec<_> = found.iter().map(|&(at_us, bytes, _)| (at_us, bytes)).collect();
+        assert_eq!(times, [(4500 + 2000, 500), (3000 + 4500 + 1000, 40)]);
+        let (marked, _) = Ipv4Header::from_slice(&found[0].2).unwrap();
+        assert_eq!(marked.ecn, IpEcn::CongestionExperienced);
+        assert_eq!(marked.header_checksum, marked.calc_header_checksum());
+        assert_eq!(found[1].2, header(40), "no queue has seen it");
+    }
 }
 
 #[test]

@@ -259,14 +259,28 @@ impl TcpFlow {
     #[inline]
     pub(crate) fn advance(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) -> bool {
         if !self.measuring && at >= core.warm_up {
-            self.advance_to(group, core, core.warm_up);
-            self.begin_measurement(core.warm_up);
+            self.advance_past_warm_up(group, core);
         }
         self.advance_to(group, core, at)
     }
 
+    #[cold]
+    #[inline(never)]
+    fn advance_past_warm_up(&mut self, group: &TcpGroup, core: &mut Core) {
+        self.advance_to(group, core, core.warm_up);
+        self.begin_measurement(core.warm_up);
+    }
+
     #[inline]
     fn advance_to(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) -> bool {
+        if self.sender_deadline() < at {
+            self.run_due(group, core, at);
+        }
+        self.sample(core, at)
+    }
+
+    #[inline(never)]
+    fn run_due(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
         loop {
             let due = self.sender_deadline();
             if due >= at {
@@ -278,7 +292,6 @@ impl TcpFlow {
                 self.run_timers(group, core, due);
             }
         }
-        self.sample(core, at)
     }
 
     #[inline]
@@ -310,7 +323,8 @@ impl TcpFlow {
     }
 
     /// Sends what may be sent at `now`.
-    #[inline]
+    #[allow(clippy::inline_always)] // a call costs as much as what it does
+    #[inline(always)]
     fn pump(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         match self.sender.burst(&group.tcp) {
             Some(packets) => {

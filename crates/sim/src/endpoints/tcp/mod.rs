@@ -105,7 +105,8 @@ impl Line for Data<'_> {
         (self.flow.first_in_line(), 0)
     }
 
-    #[inline]
+    #[allow(clippy::inline_always)] // a call costs as much as what it does
+    #[inline(always)]
     fn next(&mut self, core: &mut Core) -> Option<Instant> {
         self.flow.next_in_line(self.group, core.warm_up)
     }

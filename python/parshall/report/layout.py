@@ -1,0 +1,78 @@
+"""Where the parts of a drawn figure stand, in inches: the same in files (`static`) and on the page (`svg`).
+
+Margins have a fixed size, so that the axes of all figures of a page begin at the same place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from parshall.report.plot import Grid, Panel, Plot
+
+WIDTH_IN = 6.3
+SHADES_IN = 0.12
+"""Width of the scale of shades beside a map."""
+LEGEND_ROW_IN = 0.19
+_PANEL_IN, _STACKED_IN = 2.7, 1.35
+_LEFT_IN, _RIGHT_IN, _TOP_IN, _BOTTOM_IN = 0.62, 0.12, 0.27, 0.46
+_RIGHT_OF_MAPS_IN = 0.95
+_GAP_IN, _BESIDE_IN = 0.3, 0.25
+_NAME_IN = 0.075
+"""Of a character of a name beside the axis."""
+_LEGEND_CHARACTERS = 104
+_FEW_DECADES = 2.2
+
+
+@dataclass(frozen=True)
+class Box:
+    """The inside of a panel's axes, from the figure's upper left corner."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The figure's height, a box a panel, and in how many columns the legend's entries stand."""
+
+    height: float
+    boxes: tuple[Box, ...]
+    legend_columns: int
+
+
+def laid_out(plot: Plot, entries: Sequence[str]) -> Layout:
+    """Where the panels of a plot stand, above a legend of these entries."""
+    columns = plot.columns
+    heights = plot.row_heights(_PANEL_IN if len(plot.panels) == 1 else _STACKED_IN)
+    has_shades = any(isinstance(mark, Grid) for panel in plot.panels for mark in panel.marks)
+    right = _RIGHT_OF_MAPS_IN if has_shades else _RIGHT_IN
+    longest = max((len(name) for panel in plot.panels for name in panel.y.names), default=0)
+    left = min(max(_LEFT_IN, _NAME_IN * longest + 0.12), WIDTH_IN / 3)
+    width = (WIDTH_IN - left - right - _BESIDE_IN * (columns - 1)) / columns
+    boxes = []
+    for index in range(len(plot.panels)):
+        row, column = divmod(index, columns)
+        top = _TOP_IN + sum(heights[:row]) + _GAP_IN * row
+        boxes.append(Box(left + column * (width + _BESIDE_IN), top, width, heights[row]))
+    widest = max((len(entry) for entry in entries), default=0) + 8
+    legend_columns = max(1, min(len(entries), _LEGEND_CHARACTERS // widest))
+    legend = -(-len(entries) // legend_columns) * LEGEND_ROW_IN + 0.05 if entries else 0.0
+    height = _TOP_IN + sum(heights) + _GAP_IN * (len(heights) - 1) + _BOTTOM_IN + legend
+    return Layout(height, tuple(boxes), legend_columns)
+
+
+def shortened(name: str) -> str:
+    """A name that fits beside the axis."""
+    most = int(WIDTH_IN / 3 / _NAME_IN) - 2
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def has_few_decades(panel: Panel, letter: Literal["x", "y"]) -> bool:
+    """Whether a logarithmic axis is so short that it needs labels between the powers of ten."""
+    ends, (least, most) = panel.ends(letter), panel.extent(letter) or (1.0, 10.0)
+    return math.log10((ends[1] or most) / (ends[0] or least)) < _FEW_DECADES

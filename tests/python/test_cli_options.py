@@ -1,0 +1,110 @@
+"""One convention of options over all verbs: a flag means the same everywhere, and says so in the same words.
+
+CONTRIBUTING.md has it as a table; a new verb is held to it without a change here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+import parshall as ps
+from parshall.campaign import maintenance
+from parshall.cli.app import VERBS, application
+from parshall.cli.console import OUTPUT
+from parshall.errors import OutputExistsError
+
+SHARED = {
+    "--output": "-o",
+    "--force": "",
+    "--json": "",
+    "--quiet": "-q",
+    "--page": "",
+    "--store": "",
+    "--workers": "",
+    "--scheduler": "",
+    "--shard": "",
+    "--scale": "",
+    "--control": "",
+    "--at-least": "",
+}
+"""Flags of the convention, with their short form."""
+
+OF_ANOTHER_KIND = {("replay", "--control")}
+"""It drives one control, and one of the catalog too; in the words of others it would declare some."""
+
+PAGE_OUTPUT = "Write the page to this directory."
+OTHER_OUTPUTS = {"compare": "Write a page, e.g. page.html.", "new control": "Where to: a directory."}
+"""What is written there is no result, and no directory of pages."""
+
+
+def verbs(name: str = "", command: Any = None) -> Iterator[tuple[str, list[Any]]]:
+    """Each verb's name and options; those of `store` and the like one by one."""
+    command = command or get_command(application(VERBS))
+    for each, below in getattr(command, "commands", {}).items():
+        yield from verbs(f"{name} {each}".strip(), below)
+    if not hasattr(command, "commands"):
+        yield name, [option for option in command.params if option.param_type_name == "option"]
+
+
+def named() -> dict[str, dict[str, Any]]:
+    """By flag, the option of each verb that has it."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for verb, options in verbs():
+        for option in options:
+            if (verb, option.opts[0]) not in OF_ANOTHER_KIND:
+                found[option.opts[0]][verb] = option
+    return found
+
+
+def test_every_verb_is_looked_at() -> None:
+    found = dict(verbs())
+    assert {name.split()[0] for name in found} == {*VERBS}
+    assert "--json" in {option.opts[0] for option in found["store export"]}
+
+
+@pytest.mark.parametrize("flag", SHARED)
+def test_a_flag_is_the_same_everywhere(flag: str) -> None:
+    options = named()[flag]
+    assert len(options) > 1, "else it is no part of the convention"
+    assert {tuple(option.opts[1:]) for option in options.values()} == {(SHARED[flag],) if SHARED[flag] else ()}
+    assert len({(option.is_flag, option.multiple) for option in options.values()}) == 1
+    if flag != "--output":
+        assert len({option.help for option in options.values()}) == 1
+
+
+def test_no_other_flag_has_a_short_form() -> None:
+    short = {option.opts[0] for _, options in verbs() for option in options if len(option.opts) > 1}
+    assert short <= {flag for flag, letter in SHARED.items() if letter} | {"--help"}
+
+
+def test_where_a_directory_must_be_new_an_earlier_result_can_be_replaced() -> None:
+    texts = {verb: option.help for verb, option in named()["--output"].items()}
+    assert {verb: text for verb, text in texts.items() if text not in {OUTPUT, PAGE_OUTPUT}} == OTHER_OUTPUTS
+    assert {verb for verb, text in texts.items() if text == OUTPUT} == {*named()["--force"]}
+
+
+def test_what_takes_long_can_be_silent() -> None:
+    """A verb with workers, a store of work or a page says on the way what it does."""
+    long = {verb for flag in ("--workers", "--scheduler", "--page") for verb in named()[flag]} - {"shell"}
+    assert long <= {*named()["--quiet"]}
+    assert long <= {*named()["--json"]}
+
+
+def test_an_export_is_replaced_if_that_is_said(tmp_path: Path) -> None:
+    scenario = {"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}
+    swept = ps.sweep(ps.Plan(name="small", scenario=scenario, repetitions=1), tmp_path / "store")
+    place = tmp_path / "exported"
+    written = maintenance.export(swept.store, "small", place)
+    with pytest.raises(OutputExistsError):
+        maintenance.export(swept.store, "small", place)
+    (place / "old.parquet").write_text("of an earlier export")
+    assert maintenance.export(swept.store, "small", place, overwrite=True) == written
+    (place / "mine.txt").write_text("not of an export")
+    with pytest.raises(OutputExistsError, match=r"mine\.txt"):
+        maintenance.export(swept.store, "small", place, overwrite=True)

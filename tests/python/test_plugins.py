@@ -1,0 +1,134 @@
+"""A package that adds a model, a quantity, a figure, a study and a verb, as an installer leaves it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CODE = """
+import numpy as np
+import parshall as ps
+import polars as pl
+from parshall.models.answer import ThroughputModel
+from parshall.models.entry import Entry
+from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot
+from parshall.studies.check import Check
+from parshall.studies.study import Findings, Part, Study
+
+MODEL = ThroughputModel(
+    Entry("ten", "throughput", "ten packets a round trip", "10/RTT", "nobody", "always", ("reno",)),
+    rate=lambda c: 10 / c.rtt_s + 0 * c.loss,
+    check=lambda c: None,
+)
+
+@ps.quantity("plugged_timeouts", unit="1", better="lower")
+def timeouts(tables):
+    return tables["flows"].group_by("repetition").agg(pl.col("timeouts").sum().cast(pl.Float64))
+
+FIGURE = Figure("line", "A line of my own",
+    lambda run: Plot([Panel([Line([0, 1], [0, len(run.flows)])], Axis("a"), Axis("b"))], "What it shows."))
+NONE = Figure("none", "Nothing", lambda run: Missing("There is nothing to see."))
+
+def one_sum(*_):
+    return Findings([Check("sum", "of one and one", 2, 2, None, None, 0)], [])
+
+STUDY = Study("mine", "Mine", "one sum", "nobody", (Part.of("sum", one_sum),))
+
+def greet(name: str, loudly: bool = False) -> None:
+    "Greet somebody."
+    if name == "nobody":
+        raise ps.errors.InputError("greet: found nobody")
+    print(name.upper() if loudly else name)
+"""
+ENTRIES = """
+[parshall.models]
+ten = plugged:MODEL
+[parshall.quantities]
+mine = plugged
+[parshall.figures]
+line = plugged:FIGURE
+none = plugged:NONE
+[parshall.studies]
+mine = plugged:STUDY
+[parshall.verbs]
+greet = plugged:greet
+"""
+
+Verb = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def site(installed: Callable[..., Path]) -> Path:
+    return installed("plugged", CODE, ENTRIES)
+
+
+@pytest.fixture
+def verb(command: Callable[..., list[str]], site: Path, toml: Path) -> Verb:
+    """Runs the program where the package is installed."""
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command(arguments, site), cwd=toml.parent, capture_output=True, text=True, check=False)
+
+    return call
+
+
+def printed(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_model_is_listed_and_predicts(verb: Verb) -> None:
+    assert json.loads(printed(verb("list", "ten", "--json")))["models"][0]["formula"] == "10/RTT"
+    predicted = json.loads(printed(verb("predict", "small.toml", "--json")))
+    assert "ten" in json.dumps(predicted)
+
+
+def test_figures_are_on_the_page(verb: Verb, tmp_path: Path) -> None:
+    printed(verb("run", "small.toml", "-o", "run", "--quiet"))
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "A line of my own" in page
+    assert "There is nothing to see." in page
+    printed(verb("report", "run", "--figures", "drawn"))
+    assert (tmp_path / "drawn" / "line.svg").exists()
+
+
+def test_quantities_and_studies_are_known(verb: Verb) -> None:
+    assert json.loads(printed(verb("study", "mine", "--json")))[0]["verdict"] == "reproduced"
+    assert "mine" in {each["name"] for each in json.loads(printed(verb("list", "studies", "--json")))}
+    printed(verb("run", "small.toml", "-o", "run", "--no-page"))
+    compared = json.loads(printed(verb("compare", "run", "run", "--json")))
+    assert "plugged_timeouts" in json.dumps(compared)
+
+
+def test_a_verb_is_in_the_help_and_does_what_it_says(verb: Verb) -> None:
+    assert "Greet somebody." in printed(verb("--help"))
+    assert printed(verb("greet", "you", "--loudly")) == "YOU\n"
+    refused = verb("greet", "nobody")
+    assert (refused.returncode, refused.stderr) == (2, "parshall: greet: found nobody\n")
+
+
+@pytest.mark.parametrize(
+    ("group", "entry", "arguments", "said"),
+    [
+        ("models", "x = plugged:FIGURE", ["list"], "accepted: a parshall.models.answer.ThroughputModel"),
+        ("models", "x = absent:MODEL", ["list"], 'model of the plug-in "x" of plugged 1.0: ModuleNotFoundError'),
+        ("figures", "x = plugged:MODEL", ["run", "small.toml"], "accepted: a parshall.report.plot.Figure"),
+        ("verbs", "run = plugged:greet", ["--help"], 'there is a verb "run" already'),
+        ("verbs", "x = plugged:CODE", ["--help"], "AttributeError"),
+        ("verbs", "x = plugged:NUMBER", ["x"], "accepted: a function"),
+    ],
+    ids=["kind", "absent", "figure", "taken", "attribute", "number"],
+)
+def test_what_cannot_be_used_is_one_clear_error(
+    site: Path, verb: Verb, *, group: str, entry: str, arguments: list[str], said: str
+) -> None:
+    (site / "plugged.py").write_text(CODE + "\nNUMBER = 1\n")
+    (site / "plugged-1.0.dist-info" / "entry_points.txt").write_text(f"[parshall.{group}]\n{entry}\n")
+    done = verb(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,108 @@
+"""Controls driven through recordings of Linux 6.18, and what is said of recordings that are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import parshall as ps
+from parshall.cli.app import application
+from parshall.errors import ControlError, InputError, ScenarioError
+
+RECORDINGS = Path(__file__).parents[1] / "data" / "linux-6.18"
+RENO = RECORDINGS / "reno-overflow.csv.zst"
+
+runner = CliRunner()
+
+
+def test_reno_is_that_of_linux() -> None:
+    made = ps.replay(RENO, "reno")
+    assert made.agrees
+    assert made.recorded == "reno"
+    assert made.kernel.startswith("6.18")
+    assert made.complete
+    assert made.dropped == 0
+    windows = {each.quantity: each for each in made.compared}
+    assert windows["cwnd"].within == windows["cwnd"].calls > 1000
+    assert windows["cwnd"].largest <= 1.0
+
+
+def test_parameters_of_the_control_count() -> None:
+    made = ps.replay(RENO, {"name": "reno", "decrease": 0.7})
+    assert not made.agrees
+    assert made.first[0].quantity == "ssthresh"
+    assert made.first[0].function == "ssthresh"
+    assert made.first[0].ours == pytest.approx(0.7 / 0.5 * (made.first[0].kernel or 0), rel=0.1)
+
+
+class Mine:
+    """Reno, again."""
+
+    def __init__(self, start: object) -> None:
+        self.cwnd, self.ssthresh = float(start.cwnd), float("inf")  # type: ignore[attr-defined]
+
+    def on_ack(self, ack: object) -> None:
+        if ack.may_grow:  # type: ignore[attr-defined]
+            credit = ack.credit  # type: ignore[attr-defined]
+            self.cwnd += credit if self.cwnd < self.ssthresh else credit / self.cwnd
+
+    def on_loss(self, _: object) -> None:
+        self.cwnd = self.ssthresh = max(2.0, self.cwnd / 2)
+
+    def on_timeout(self, event: object) -> None:
+        self.on_loss(event)
+        self.cwnd = 1.0
+
+
+class Failing(Mine):
+    def on_loss(self, _: object) -> None:
+        raise ValueError("no")
+
+
+def test_an_own_control_is_driven() -> None:
+    clean = ps.replay(RECORDINGS / "reno-clean.csv.zst", "mine_replayed", controls={"mine_replayed": Mine})
+    assert clean.agrees
+    with pytest.raises(ControlError, match="no"):
+        ps.replay(RENO, "failing_replayed", controls={"failing_replayed": Failing})
+
+
+def test_a_recording_that_was_cut_off_is_replayed_as_far_as_it_is_whole(tmp_path: Path) -> None:
+    whole = RENO.read_bytes()
+    cut = tmp_path / "cut.csv.zst"
+    cut.write_bytes(whole[: len(whole) * 9 // 10])
+    made = ps.replay(cut, "reno")
+    assert not made.complete
+    assert made.dropped is None
+    assert 100 < made.calls < ps.replay(RENO, "reno").calls
+    assert made.agrees
+    said = runner.invoke(application(["replay"]), ["replay", str(cut), "--control", "reno"])
+    assert said.exit_code == 0
+    assert "cut off" in said.stderr
+
+
+def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("a,b\n")
+    with pytest.raises(InputError, match=r"other: found no file compressed with zstd.*accepted: a recording"):
+        ps.replay(other, "reno")
+    with pytest.raises(InputError, match="No such file"):
+        ps.replay(tmp_path / "missing", "reno")
+    with pytest.raises(InputError, match=r'recorded control: found "cubic"; accepted: reno'):
+        ps.replay(RENO, "cubic", recorded="cubic")
+    with pytest.raises(ScenarioError, match="renno"):
+        ps.replay(RENO, "renno")
+
+
+def test_the_command_says_what_differs_first() -> None:
+    said = runner.invoke(
+        application(["replay"]), ["replay", str(RECORDINGS / "cubic-clean.csv.zst"), "--control", "cubic"]
+    )
+    assert said.exit_code == 1
+    assert "HyStart of Linux ended slow start" in said.stdout
+    assert "first difference: flow 0" in said.stdout
+    arguments = ["replay", str(RENO), "--control", "reno", "--set", "decrease=0.7", "--json"]
+    said = runner.invoke(application(["replay"]), arguments)
+    assert json.loads(said.stdout)["agrees"] is False
