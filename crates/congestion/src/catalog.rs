@@ -94,10 +94,20 @@ macro_rules! controls {
         }
 
         impl Control {
-            /// [`on_ack`](CongestionControl::on_ack), and then window and ssthresh: who keeps these finds out once which control it is.
-            #[inline]
-            pub(crate) fn on_ack_then_read(&mut self, ack: &AckEvent, windows: &mut Windows) {
-                each_kind!(self, c => c.on_ack_then_read(ack, windows); $($control)*)
+            /// The [`OnAckThenRead`] of this kind of control.
+            pub(crate) fn on_ack_then_read(&self) -> OnAckThenRead {
+                match self {
+                    $(Self::$control(_) => |control, ack, windows| {
+                        if let Self::$control(c) = control {
+                            c.on_ack(ack);
+                            *windows = Windows { window: c.window(), ssthresh: c.ssthresh() };
+                        }
+                    },)*
+                    Self::HyStart(_) | Self::External(_) => |control, ack, windows| {
+                        control.on_ack(ack);
+                        *windows = Windows::of(control);
+                    },
+                }
             }
         }
 
@@ -204,19 +214,15 @@ controls! {
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
 }
 
+/// [`on_ack`](CongestionControl::on_ack), and then window and ssthresh, of a control whose kind was found out before.
+pub(crate) type OnAckThenRead = fn(&mut Control, &AckEvent, &mut Windows);
+
 /// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of them would save
 /// the registers that the largest needs.
 trait OnAckApart: CongestionControl + Sized {
     #[inline(never)]
     fn on_ack_apart(&mut self, ack: &AckEvent) {
         self.on_ack(ack);
-    }
-
-    /// [`Control::on_ack_then_read`] of one control.
-    #[inline(never)]
-    fn on_ack_then_read(&mut self, ack: &AckEvent, windows: &mut Windows) {
-        self.on_ack(ack);
-        *windows = Windows::of(self);
     }
 }
 

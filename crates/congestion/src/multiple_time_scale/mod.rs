@@ -46,6 +46,7 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
+use crate::catalog::OnAckThenRead;
 use crate::{
     AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start, Windows, MIN_SSTHRESH,
 };
@@ -271,6 +272,7 @@ pub struct MultipleTimeScale {
     delivered: u64,
     /// What the wrapped control says, at hand: a call would have to find out which one it is, several times a packet.
     windows: Windows,
+    on_ack_then_read: OnAckThenRead,
     wrapped: Control,
     pacing_rate: Option<f64>,
     /// Slope now, in slopes of the wrapped control.
@@ -304,6 +306,7 @@ impl MultipleTimeScale {
             plain_until: Instant::ZERO,
             delivered: 0,
             windows: Windows::of(&wrapped),
+            on_ack_then_read: wrapped.on_ack_then_read(),
             pacing_rate: wrapped.pacing_rate(),
             wrapped,
             slope: 1.0,
@@ -390,7 +393,7 @@ impl MultipleTimeScale {
             self.end_interval(ack.now);
         }
         self.delivered += ack.sample.map_or(ack.acked, |sample| sample.newly_delivered);
-        self.wrapped.on_ack_then_read(ack, &mut self.windows);
+        (self.on_ack_then_read)(&mut self.wrapped, ack, &mut self.windows);
         if self.pacing_rate.is_some() {
             self.read_rate();
         }
@@ -422,15 +425,14 @@ impl CongestionControl for MultipleTimeScale {
         self.windows.ssthresh
     }
 
-    // A call that stays a call: a control that holds a control would keep the dispatch over all of them from being inlined.
     // Whatever it calls comes last, so that nothing has to be kept meanwhile: 12 instructions are 1 % of a run.
-    #[inline(never)]
+    #[inline]
     fn on_ack(&mut self, ack: &AckEvent) {
         if ack.now >= self.plain_until {
             return self.on_special_ack(ack);
         }
         self.delivered += ack.acked;
-        self.wrapped.on_ack_then_read(ack, &mut self.windows);
+        (self.on_ack_then_read)(&mut self.wrapped, ack, &mut self.windows);
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
