@@ -47,6 +47,7 @@ def simulate(
 ) -> str: ...
 
 class EmulationFailed(Exception): ...  # noqa: N818 - what `parshall.errors.EmulationError` says to users
+class EmulationRefused(Exception): ...  # noqa: N818 - what `parshall.errors.NoEmulationError` says to users
 
 def emulate(
     scenario: str,

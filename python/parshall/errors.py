@@ -10,7 +10,9 @@
 | `QuantityError` | a quantity from outside failed | 2 |
 | `MissingExtraError` | a package of an extra is not installed | 2 |
 | `RunNotFoundError` | a directory holds no readable result | 2 |
+| `NoEmulationError` | this machine does not permit what an emulation needs | 2 |
 | `SimulationError` | a simulation failed | 1 |
+| `EmulationError` | an emulation failed | 1 |
 | `StorageError` | results cannot be written | 1 |
 | `StoreError` | a store of runs is damaged, or of another version | 1 |
 | `ClusterError` | a cluster cannot be reached, or runs other code | 1 |
@@ -72,7 +74,11 @@ class SimulationError(ParshallError):
 
 
 class EmulationError(ParshallError):
-    """An emulation failed, or this machine permits none."""
+    """An emulation failed."""
+
+
+class NoEmulationError(EmulationError, InputError):
+    """What an emulation needs is not permitted on this machine; nothing was run."""
 
 
 class StorageError(ParshallError):

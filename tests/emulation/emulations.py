@@ -11,7 +11,7 @@ import pytest
 
 import parshall as ps
 from parshall.emulation import abilities
-from parshall.errors import EmulationError
+from parshall.errors import NoEmulationError
 
 REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
 
@@ -19,7 +19,7 @@ REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
 def reason_to_skip() -> str | None:
     try:
         return abilities().problem
-    except EmulationError as error:
+    except NoEmulationError as error:
         return str(error)
 
 

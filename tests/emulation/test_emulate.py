@@ -27,6 +27,7 @@ from emulations import BULK, REQUIRED, WHY_NOT, eventually, needs_the_kernel, on
 from typer.testing import CliRunner
 
 import parshall as ps
+from parshall import _core
 from parshall.cli.app import application
 from parshall.emulation import validity
 from parshall.emulation.emulating import described
@@ -215,6 +216,28 @@ def test_a_command_that_waits_for_its_turn_says_so(tmp_path: Path, arguments: li
     _, said = child.communicate(timeout=60)
     assert child.returncode == 0
     assert said.decode().count("another emulation is under way") == lines
+
+
+def test_a_machine_that_permits_no_emulation_is_named_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    able = {
+        "administrator": False,
+        "user_namespaces": True,
+        "tun_problem": "cannot open /dev/net/tun: Permission denied; let users open the device",
+        "congestion_controls": [],
+        "real_time_priority": 0,
+        "bpf_controls": [],
+        "open_files": 1024,
+        "may_begin": False,
+    }
+    monkeypatch.setattr(_core, "emulation_abilities", lambda: json.dumps(able))
+    path = tmp_path / "short.toml"
+    path.write_text(scenario(BULK).toml(), encoding="utf-8")
+    done = CliRunner().invoke(application(["emulate"]), ["emulate", str(path), "-o", str(tmp_path / "run")])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("parshall: this machine cannot emulate: cannot open /dev/net/tun: ")
+    assert not (tmp_path / "run").exists()
 
 
 @on_the_kernel

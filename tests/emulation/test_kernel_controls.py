@@ -15,7 +15,7 @@ from emulations import BULK, REQUIRED, WHY_NOT, eventually, needs_the_kernel, sc
 import parshall as ps
 from parshall.emulation import abilities
 from parshall.emulation.process import CALLS_FILE
-from parshall.errors import EmulationError, InputError
+from parshall.errors import InputError, NoEmulationError
 
 BPF = Path(__file__).parents[2] / "bpf"
 
@@ -105,7 +105,7 @@ def test_what_is_no_control_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "text.bpf.o"
     text.write_text("int main;")
     ps.controls.declare({"text_in_bpf": text})
-    with pytest.raises(EmulationError, match=r"text\.bpf\.o: it is no ELF file; accepted: an object of clang"):
+    with pytest.raises(NoEmulationError, match=r"text\.bpf\.o: it is no ELF file; accepted: an object of clang"):
         ps.emulate(scenario({**BULK, "congestion_control": "text_in_bpf"}, seconds=1))
     with pytest.raises(InputError, match="No such file"):
         ps.controls.declare({"missing_in_bpf": tmp_path / "missing.bpf.o"})

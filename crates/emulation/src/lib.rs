@@ -55,6 +55,17 @@ pub enum EmulationError {
     Emulator(EmulatorError),
 }
 
+impl EmulationError {
+    /// Whether the machine does not permit what the emulation needs, so that nothing was run: somebody can change that.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Hosts(error) => matches!(error, HostsError::Refused { remedy, .. } if !remedy.is_empty()),
+            Self::Bpf(error) => !matches!(error, BpfError::Unwritten { .. } | BpfError::Died),
+            Self::Simulation(_) | Self::Emulator(_) => false,
+        }
+    }
+}
+
 impl From<EmulatorError> for EmulationError {
     fn from(error: EmulatorError) -> Self {
         match error {

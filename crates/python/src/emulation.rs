@@ -5,11 +5,12 @@ use parshall_records::Tables;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
+pyo3::create_exception!(_core, EmulationFailed, pyo3::exceptions::PyException, "The emulation failed.");
 pyo3::create_exception!(
     _core,
-    EmulationFailed,
+    EmulationRefused,
     pyo3::exceptions::PyException,
-    "The kernel refuses what an emulation needs, or the emulation failed."
+    "This machine does not permit what an emulation needs; nothing was run."
 );
 
 /// Emulates one repetition of a resolved scenario in real time, writes its tables to `directory` (`None`: nowhere) and returns its
@@ -67,7 +68,7 @@ pub fn die_with_parent(parent: u32) -> PyResult<()> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{refused, EmulationFailed, PyResult, Tables};
+    use super::{refused, EmulationFailed, EmulationRefused, PyResult, Tables};
     use crate::simulation::not_written;
     use parshall_emulation::{EmulationError, Extras};
     use parshall_hosts::{Abilities, HostsError};
@@ -106,6 +107,7 @@ mod linux {
             EmulationError::Hosts(HostsError::Plan { key, found, accepted }) => {
                 PyValueError::new_err((key, format!("found {found}; {accepted}")))
             }
+            error if error.is_refusal() => EmulationRefused::new_err(error.to_string()),
             error => EmulationFailed::new_err(error.to_string()),
         }
     }
@@ -135,12 +137,12 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod linux {
-    use super::{EmulationFailed, PyResult, Tables};
+    use super::{EmulationRefused, PyResult, Tables};
     use parshall_sim::{Monitor, Scenario};
     use pyo3::PyErr;
 
     fn only_linux() -> PyErr {
-        EmulationFailed::new_err("emulation needs Linux: its network namespaces and TUN devices")
+        EmulationRefused::new_err("emulation needs Linux: its network namespaces and TUN devices")
     }
 
     pub(super) fn run(_: &Scenario, _: u32, _: Tables, _: &Monitor, _: &str) -> PyResult<String> {

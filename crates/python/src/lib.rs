@@ -21,7 +21,7 @@ mod core {
     use super::controls::{check_conformance, PyAck, PyCongestion, PyControlLibrary, PyStart};
     #[pymodule_export]
     use super::emulation::{
-        die_with_parent, emulate, emulate_and_replay, emulation_abilities, EmulationFailed,
+        die_with_parent, emulate, emulate_and_replay, emulation_abilities, EmulationFailed, EmulationRefused,
     };
     #[pymodule_export]
     use super::inputs::{

@@ -96,12 +96,12 @@ def _program(name: str, needed_for: str, package: str) -> Callable[[], Finding]:
 
 def _emulation() -> Finding:
     from parshall.emulation import abilities
-    from parshall.errors import EmulationError
+    from parshall.errors import NoEmulationError
 
     needed = "parshall emulate: real Linux TCP"
     try:
         able = abilities()
-    except EmulationError as error:
+    except NoEmulationError as error:
         return Finding("emulation", False, str(error), needed, "emulate on Linux")
     if able.problem is not None:
         namespaces = "sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or be root"

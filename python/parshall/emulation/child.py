@@ -17,7 +17,7 @@ from parshall import _core
 
 
 def answer(order: dict[str, Any]) -> dict[str, Any]:
-    """What became of the repetition: ``totals``, or ``refused`` (key and problem), or ``failed``, or ``unwritten``."""
+    """What became of the repetition: ``totals``; ``refused``, with key and problem; or what else went wrong."""
     try:
         _core.die_with_parent(order["parent"])
         directory = Path(order["directory"])
@@ -26,6 +26,8 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
         return {"refused": list(error.args)}
     except OSError as error:
         return {"unwritten": [error.errno, error.strerror or str(error), error.filename]}
+    except _core.EmulationRefused as error:
+        return {"not_permitted": str(error)}
     except (_core.EmulationFailed, _core.Interrupted, RuntimeError) as error:
         return {"failed": str(error)}
     return {"totals": json.loads(totals)}

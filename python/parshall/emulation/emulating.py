@@ -56,7 +56,7 @@ def emulate(
     ScenarioError
         The scenario is refused, or asks for what the kernel cannot do.
     EmulationError
-        This machine permits no emulation, or no BPF where `controls` or `record_controls` need it, or it failed.
+        It failed; `NoEmulationError`: this machine permits none, or no BPF for `controls` or `record_controls`.
     OutputExistsError
         Something is in `directory`.
     StorageError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall import _core
-from parshall.errors import EmulationError, ScenarioError
+from parshall.errors import NoEmulationError, ScenarioError
 from parshall.scenario import Scenario
 from parshall.schema import external
 from parshall.schema.flows import TCP_KEYS
@@ -54,13 +54,13 @@ def abilities() -> Abilities:
 
     Raises
     ------
-    EmulationError
+    NoEmulationError
         It is no Linux machine.
     """
     try:
         return Abilities(**json.loads(_core.emulation_abilities()))
-    except _core.EmulationFailed as error:
-        raise EmulationError(str(error)) from None
+    except _core.EmulationRefused as error:
+        raise NoEmulationError(str(error)) from None
 
 
 def emulated(scenario: Scenario) -> dict[str, Any]:
@@ -70,12 +70,12 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
     ------
     ScenarioError
         It asks for what this kernel, or any, cannot do.
-    EmulationError
+    NoEmulationError
         This machine cannot emulate.
     """
     able = abilities()
     if able.problem is not None:
-        raise EmulationError(f"this machine cannot emulate: {able.problem}")
+        raise NoEmulationError(f"this machine cannot emulate: {able.problem}")
     resolved: dict[str, Any] = scenario.resolve()
     ours = [(number, group) for number, group in enumerate(resolved["flows"]) if _is_kernels(scenario, number)]
     problems = [

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall.emulation.kernel import objects
-from parshall.errors import EmulationError, ScenarioError
+from parshall.errors import EmulationError, NoEmulationError, ScenarioError
 from parshall.runs.single import Interrupted, Monitor
 
 POLL_S = 0.1
@@ -67,6 +67,8 @@ def repetition(
     ------
     ScenarioError
         The hosts refuse what the scenario asks for.
+    NoEmulationError
+        This machine does not permit what it needs.
     EmulationError
         The emulation failed.
     Interrupted
@@ -95,6 +97,8 @@ def repetition(
             raise ScenarioError([f"{key}: {problem}" if key else problem], source)
         case {"unwritten": [code, text, name]}:
             raise OSError(code, text, name)
+        case {"not_permitted": why}:
+            raise NoEmulationError(f"this machine cannot do that: {why}")
         case {"failed": failed}:
             raise EmulationError(f"repetition {number}: {failed}")
         case other:
