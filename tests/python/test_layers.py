@@ -242,10 +242,21 @@ def test_the_rules_for_python_never_allow() -> None:
     rules = arrows("python")
     simulator = {"_core", "runs", "scenario", "schema", "report", "cli"}
     assert not rules["models"] & simulator
-    assert rules["stats"] <= {"errors", "extras"}
+    assert rules["stats"] <= {"distributions", "errors", "extras"}
     assert rules["quantities"] <= {"stats", "errors", "files", "plugins"}
     assert not any("cli" in used for part, used in rules.items() if part != "__main__")
-    doors = {"schema", "properties", "controls", "records", "runs", "emulation", "replaying", "traces", "cli"}
+    doors = {
+        "distributions",
+        "schema",
+        "properties",
+        "controls",
+        "records",
+        "runs",
+        "emulation",
+        "replaying",
+        "traces",
+        "cli",
+    }
     assert {user for user, used in rules.items() if "_core" in used} <= doors
 
 

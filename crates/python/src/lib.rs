@@ -4,6 +4,7 @@
 
 mod catalog;
 mod controls;
+mod distributions;
 mod emulation;
 mod inputs;
 mod quantities;
@@ -19,6 +20,8 @@ mod core {
     use super::catalog::{catalog, properties};
     #[pymodule_export]
     use super::controls::{check_conformance, PyAck, PyCongestion, PyControlLibrary, PyStart};
+    #[pymodule_export]
+    use super::distributions::{beta_quantile, binomial_quantile, student_quantile};
     #[pymodule_export]
     use super::emulation::{
         die_with_parent, emulate, emulate_and_replay, emulation_abilities, EmulationFailed, EmulationRefused,

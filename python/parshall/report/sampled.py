@@ -26,7 +26,6 @@ from parshall import properties
 from parshall.errors import ParshallError
 from parshall.records import Result
 from parshall.report.numbers import count, quantity
-from parshall.stats.tails import mean_interval_of_pareto
 
 TOLERANCE = 0.05
 _Z = 1.959964
@@ -96,6 +95,8 @@ def mean_interval(law: Mapping[str, Any], number: int) -> tuple[float, float]:
     (0.98, 1.02)
     """
     if law["name"] == "pareto":
+        from parshall.stats.tails import mean_interval_of_pareto  # noqa: PLC0415 - it loads scipy
+
         return mean_interval_of_pareto(float(law["tail_index"]), number)
     if number > _FEW or law["name"] == _SLOW:
         half = _Z * math.sqrt(properties.cv2(law) / number)

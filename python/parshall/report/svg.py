@@ -7,6 +7,7 @@ is more than a small simulation. Lengths are in tenths of a point, so that coord
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -133,7 +134,7 @@ class _Scale:
         yield from ((self.place(value), tick(value)) for value in found if self.shows(value))
 
     def _decades(self, few: bool) -> list[float]:
-        first, last = math.floor(self.low), math.ceil(self.high)
+        first, last = math.floor(self.low), min(math.ceil(self.high), sys.float_info.max_10_exp)
         step = max(1, math.ceil((last - first) / 8))
         return [
             factor * 10.0**power for power in range(first, last + 1, step) for factor in ((1, 2, 5) if few else (1,))

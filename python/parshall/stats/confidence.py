@@ -21,9 +21,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from parshall.distributions import student_quantile
 from parshall.errors import InputError
 
 STUDENT = "t"
@@ -265,7 +265,7 @@ def batch_means(series: ArrayLike | Sequence[float], batches: int = 20, level: f
 
 
 def _around(mean: float, standard_error: float, freedom: float, n: int, level: float) -> Interval:
-    half = float(scipy.special.stdtrit(freedom, (1 + level) / 2) * standard_error)
+    half = float(student_quantile((1 + level) / 2, freedom) * standard_error)
     return Interval(mean, mean - half, mean + half, n, level)
 
 

@@ -48,9 +48,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from parshall.distributions import beta_quantile, binomial_quantile, student_quantile
 from parshall.stats.confidence import ONE_VALUE, Interval, StatisticsError
 
 ORDER_STATISTICS = "order statistics"
@@ -203,11 +203,9 @@ class _Made:
     def independent(self, pool: NDArray[np.float64]) -> Pooled:
         """David & Nagaraja 2003, §7.1: the interval is that of ranks, from the binomial distribution."""
         n, tail = self.n, (1 - self.level) / 2
-        at_most = scipy.special.bdtr(
-            np.arange(n + 1, dtype=np.float64), n, self.p
-        )  # P(so many values or fewer are below q)
-        first = int(np.searchsorted(at_most, tail))  # P(fewer than `first`) <= tail
-        last = int(np.searchsorted(at_most, 1 - tail)) + 1  # P(`last` or more) <= tail
+        # The number of values below q is binomial: P(fewer than `first`) <= tail, P(`last` or more) <= tail.
+        first = binomial_quantile(tail, n, self.p)
+        last = binomial_quantile(1 - tail, n, self.p) + 1
         if first < 1 or last > n:
             return self._without(TOO_FEW)
         low, high = float(pool[first - 1]), float(pool[last - 1])
@@ -220,6 +218,8 @@ class _Made:
         width = 0.0 if bin_ is None else bin_[1] - bin_[0]
         if k < 2:
             return self._without(ONE_REPETITION, width)
+        if self.n < 2:
+            return self._without(TOO_FEW, width)
         error = float(np.sqrt(np.sum(self._d() ** 2) / (k * (k - 1))))
         low_p, high_p = self._share(error, k)
         if low_p * self.n < 0.5 or (1 - high_p) * self.n < 0.5:
@@ -233,13 +233,12 @@ class _Made:
 
     def _share(self, error: float, k: int) -> tuple[float, float]:
         """The interval of F(q): Clopper & Pearson's with the effective number of values (Korn & Graubard 1998)."""
-        t_k, t_n = scipy.special.stdtrit([k - 1, self.n - 1], (1 + self.level) / 2)
+        t_k, t_n = (student_quantile((1 + self.level) / 2, size - 1) for size in (k, self.n))
         variance = self.p * (1 - self.p)
-        effective = min(float(self.n), variance / error**2 if error > 0 else math.inf) * float(t_n / t_k) ** 2
+        effective = min(float(self.n), variance / error**2 if error > 0 else math.inf) * (t_n / t_k) ** 2
         seen, tail = self.p * effective, (1 - self.level) / 2
-        return float(scipy.special.betaincinv(seen, effective - seen + 1, tail)), float(
-            scipy.special.betaincinv(seen + 1, effective - seen, 1 - tail)
-        )
+        low = beta_quantile(tail, seen, effective - seen + 1)
+        return low, beta_quantile(1 - tail, seen + 1, effective - seen)
 
     def _d(self) -> NDArray[np.float64]:
         d = len(self.repetitions) * (self.b_i - self.p * self.n_i) / self.n_i.sum()
@@ -249,7 +248,7 @@ class _Made:
         """Q - d_i s, with the slope s that makes Student's interval of them as wide as [low, high]."""
         d, k = self._d(), len(self.repetitions)
         error = math.sqrt(float(d @ d) / (k * (k - 1)))
-        reach = float(scipy.special.stdtrit(k - 1, (1 + self.level) / 2)) * error
+        reach = student_quantile((1 + self.level) / 2, k - 1) * error
         slope = (high - low) / (2 * reach) if reach > 0 else 0.0
         return dict(zip(self.repetitions, (self.q - d * slope).tolist(), strict=True))
 

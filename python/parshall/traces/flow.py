@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.stats import beta
 
+from parshall.distributions import beta_quantile
 from parshall.errors import InputError
 from parshall.traces.loss_events import begins, trials
 
@@ -217,8 +217,8 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
     0.0
     """
     tail = (1 - level) / 2
-    low = 0.0 if k == 0 else float(beta.ppf(tail, k, n - k + 1))
-    high = 1.0 if k == n else float(beta.ppf(1 - tail, k + 1, n - k))
+    low = 0.0 if k == 0 else beta_quantile(tail, k, n - k + 1)
+    high = 1.0 if k == n else beta_quantile(1 - tail, k + 1, n - k)
     return low, high
 
 
