@@ -76,6 +76,19 @@ def test_a_reduction_is_one_loss_event_however_long_its_repair() -> None:
     assert found.repairs().classes[1].kept == pytest.approx((6.5 / 12.75) / (11.5 / 22.75))
 
 
+def test_a_window_that_a_kernel_takes_down_step_by_step_is_one_reduction() -> None:
+    """Proportional rate reduction: from 20 to 10 within a round trip, then a round trip at ssthresh, then growth."""
+    climbing = [17 + place / 4 for place in range(13)]
+    cwnd = [*climbing, 18.0, 15.0, 15.0, 12.0, *[10.0] * 4, *(10.25 + place / 4 for place in range(16))]
+    ssthresh = [*[9.0] * 13, *[10.0] * 24]
+    found = record.recorded(*_samples(cwnd, ssthresh))
+    assert found.kinds().tolist() == [1, 0, 0]
+    assert found.events.sum() == 1
+    assert found.found[found.repairing].tolist() == [20.0]
+    assert found.rtts[found.repairing].tolist() == pytest.approx([2.0])
+    assert found.windows.tolist() == [17, 18, 19, 20, 10, 11, 12], "no trial while the window is taken down"
+
+
 def test_losses_of_constant_cross_traffic_come_once_a_cycle() -> None:
     """The round trips of the simulator that lose packets are two a cycle: the loss, and its repair."""
     reading = constant.FITTING

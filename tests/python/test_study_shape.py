@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -22,11 +23,12 @@ from parshall.campaign.calls import called
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
 from parshall.documentation.markdown import blocks
-from parshall.errors import InputError
+from parshall.errors import InputError, NoEmulationError
 from parshall.models.loss import Bernoulli
-from parshall.studies import catalog, published, rio
+from parshall.report.document import Section
+from parshall.studies import catalog, published, rio, running
 from parshall.studies.running import Execution, run
-from parshall.studies.study import Case, Findings, Part, Study
+from parshall.studies.study import Case, Findings, Instruments, Part, Study
 
 PLUGIN = """
 import os, time
@@ -362,3 +364,64 @@ def test_answers_that_are_damaged_are_found_set_aside_and_done_again(tmp_path: P
     assert len(store.answers()) == 2
     run(made, "quick", lambda _: None, execution)
     assert hurt.read_bytes() == content
+
+
+def word(text: str) -> str:
+    return text
+
+
+def said(name: str, *, emulates: bool) -> Part:
+    """A part with a case of each kind if it emulates."""
+    cases = {"simulated": Case(f"{name}: simulated", word, (name,))}
+    if emulates:
+        cases = {"emulated": Case(f"{name}: emulated", word, (f"{name} in real time",), emulates=True)} | cases
+    return Part(
+        name,
+        lambda _: cases,
+        lambda answers, _: Findings([], [Section(next(iter(answers.values())))]),
+        emulates=emulates,
+    )
+
+
+BOTH = Study("both", "Both", "both", "Euclid", (said("packets", emulates=False), said("hosts", emulates=True)))
+
+
+@pytest.mark.parametrize(
+    ("instrument", "titles", "told"),
+    [
+        ("simulate", ["packets"], ["packets: simulated (1 of 1)"]),
+        ("emulate", ["hosts in real time"], ["hosts: simulated (1 of 2)", "hosts: emulated (2 of 2)"]),
+        (
+            "both",
+            ["packets", "hosts in real time"],
+            ["packets: simulated (1 of 3)", "hosts: simulated (2 of 3)", "hosts: emulated (3 of 3)"],
+        ),
+    ],
+)
+def test_what_emulates_is_done_on_demand_and_last(
+    monkeypatch: pytest.MonkeyPatch, instrument: Instruments, titles: list[str], told: list[str]
+) -> None:
+    monkeypatch.setattr(running, "abilities", lambda: Mock(problem=None))
+    heard: list[str] = []
+    found = run(BOTH, "quick", heard.append, Execution(workers=1, instrument=instrument))
+    assert [section.heading for section in found.sections] == titles
+    assert heard[1:] == told
+
+
+def test_a_machine_that_cannot_emulate_does_the_rest_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "abilities", lambda: Mock(problem="no TUN device"))
+    found = run(BOTH, "quick", lambda _: None, Execution(workers=1, instrument="both"))
+    assert [section.heading for section in found.sections] == ["packets", "hosts"]
+    assert "cannot emulate: no TUN device" in found.sections[1].paragraphs[0]
+    with pytest.raises(NoEmulationError, match="no TUN device"):
+        run(BOTH, "quick", lambda _: None, Execution(workers=1, instrument="emulate"))
+
+
+def test_a_study_that_emulates_nothing_says_so() -> None:
+    with pytest.raises(InputError, match="--instrument: found emulate; sums emulates nothing; accepted: simulate"):
+        run(
+            Study("sums", "Sums", "sums", "Euclid", (SUMS,)),
+            "quick",
+            lambda _: None,
+            Execution(workers=1, instrument="emulate"),
+        )

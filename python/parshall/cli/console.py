@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
 
 import typer
 
@@ -172,16 +172,20 @@ def duration_s(option: str, text: str | None) -> float | None:
     return float(found)
 
 
-def one_of(option: str, found: str, known: Sequence[str]) -> None:
-    """Refuse a name that is none of the known ones.
+Name = TypeVar("Name", bound=str)
+
+
+def one_of(option: str, found: str, known: Sequence[Name]) -> Name:
+    """The known name that was found.
 
     Raises
     ------
     InputError
         It is none; the message has those that it may have been meant to be.
     """
-    if found in known:
-        return
+    for name in known:
+        if name == found:
+            return name
     from parshall.errors import InputError
     from parshall.schema.problems import did_you_mean, quoted
 
@@ -196,8 +200,7 @@ def scale_named(name: str) -> Literal["quick", "paper"]:
     InputError
         There is none of that name.
     """
-    one_of("--scale", name, SCALES)
-    return "paper" if name == "paper" else "quick"
+    return one_of("--scale", name, SCALES)
 
 
 def console() -> Console:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,11 +19,14 @@ from parshall.cli.console import (
     Workers,
     console,
     note,
+    one_of,
     print_json,
     scale_named,
     table,
     verb,
 )
+
+INSTRUMENTS: tuple[Literal["simulate", "emulate", "both"], ...] = ("simulate", "emulate", "both")
 
 
 @verb
@@ -44,6 +47,13 @@ def study(
     workers: Workers = None,
     scheduler: Scheduler = None,
     shard: Shard = None,
+    instrument: Annotated[
+        str,
+        typer.Option(
+            help="simulate; emulate: what the study does with real Linux TCP; or both.",
+            autocompletion=lambda: [*INSTRUMENTS],
+        ),
+    ] = "simulate",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -61,7 +71,8 @@ def study(
         raise InputError("--figures: found no --output; accepted: --output DIRECTORY --figures")
     if shard is not None and (output is not None or as_json):
         raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
-    execution = Execution(store, workers, scheduler, None if shard is None else Part.parse(shard))
+    part = None if shard is None else Part.parse(shard)
+    execution = Execution(store, workers, scheduler, part, one_of("--instrument", instrument, INSTRUMENTS))
     findings = run(chosen, size, (lambda _: None) if quiet or as_json else note, execution)
     if shard is not None:
         if not quiet:

@@ -14,8 +14,10 @@ from parshall.campaign.calls import called
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
 from parshall.campaign.work import Call
-from parshall.errors import InputError
-from parshall.studies.study import Case, Findings, Progress, Scale, Study, replaced
+from parshall.emulation import abilities
+from parshall.errors import InputError, NoEmulationError
+from parshall.report.document import Section
+from parshall.studies.study import Case, Findings, Instruments, Part, Progress, Scale, Study, replaced
 
 Key = TypeVar("Key")
 
@@ -34,12 +36,15 @@ class Execution:
         The address of a Dask scheduler whose workers do the cases instead.
     shard
         The part of the cases that is done, and kept in the store; by default all.
+    instrument
+        Whether what is simulated is done, what is emulated, or both.
     """
 
     store: Path | None = None
     workers: int | None = None
     scheduler: str | None = None
     shard: Shard | None = None
+    instrument: Instruments = "simulate"
 
     def at(self, study: str, scale: Scale) -> Execution:
         """With the store that a study has at a scale."""
@@ -62,13 +67,17 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
 
     Raises
     ------
+    InputError
+        The study emulates nothing, and was asked to.
+    NoEmulationError
+        This machine cannot emulate, and nothing else was asked for.
     SimulationError
         A case failed; the answers of those that were done are kept.
     ParshallError
         As `parshall.campaign.calls.called`.
     """
     chosen = (execution or Execution()).at(study.name, scale)
-    parts = study.loaded()
+    parts = _chosen(study, chosen.instrument)
     declared = [{key: _Piece(case) for key, case in part.cases(scale).items()} for part in parts]
     order = sorted(range(len(parts)), key=lambda number: -parts[number].priority)
     pieces = list({piece.key: piece for number in order for piece in declared[number].values()}.values())
@@ -84,6 +93,28 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     return Findings(
         [check for each in found for check in each.checks], [section for each in found for section in each.sections]
     )
+
+
+def _chosen(study: Study, instrument: Instruments) -> Sequence[Part]:
+    """The parts that are done; those that emulate only say why not, where this machine cannot."""
+    parts = study.loaded()
+    simulating, emulating = ([part for part in parts if part.emulates is emulates] for emulates in (False, True))
+    if instrument == "simulate":
+        return simulating
+    if not emulating:
+        raise InputError(f"--instrument: found {instrument}; {study.name} emulates nothing; accepted: simulate")
+    problem = abilities().problem
+    if problem is None:
+        return emulating if instrument == "emulate" else parts
+    if instrument == "emulate":
+        raise NoEmulationError(f"this machine cannot emulate: {problem}")
+    return [_left_out(part.name, problem) if part.emulates else part for part in parts]
+
+
+def _left_out(name: str, problem: str) -> Part:
+    """A part that only says why it has no answers."""
+    words = f"Left out: this machine cannot emulate: {problem}. `parshall doctor` says what it lacks."
+    return Part(name, lambda _: {}, lambda _, __: Findings([], [Section(name, (words,))]))
 
 
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
@@ -146,10 +177,12 @@ def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution
     store = None if execution.store is None else Store(execution.store, create=True)
     answers: dict[str, Any] = {}
     for depth in range(max((piece.depth for piece in everything.values()), default=-1) + 1):
-        calls = [piece.call(answers) for piece in everything.values() if piece.depth == depth]
-        told = _Counted(progress, len(calls))
-        values = called(calls, execution.workers, told, scheduler=execution.scheduler, store=store)
-        answers |= {call.run: value for call, value in zip(calls, values, strict=True)}
+        here = [piece for piece in everything.values() if piece.depth == depth]
+        told = _Counted(progress, len(here))
+        for emulates, workers in ((False, execution.workers), (True, 1)):
+            calls = [piece.call(answers) for piece in here if piece.case.emulates is emulates]
+            values = called(calls, workers, told, scheduler=execution.scheduler, store=store)
+            answers |= {call.run: value for call, value in zip(calls, values, strict=True)}
     return answers
 
 

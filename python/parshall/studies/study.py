@@ -28,16 +28,19 @@ which names a `Study`.
 from __future__ import annotations
 
 import importlib
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from parshall.emulation import Validity
     from parshall.report.document import Section
     from parshall.scenario import Scenario
     from parshall.studies.check import Check
 
 Scale = Literal["quick", "paper"]
+Instruments = Literal["simulate", "emulate", "both"]
 Progress = Callable[[str], None]
 """Told in a few words what is being done now."""
 
@@ -63,11 +66,14 @@ class Case:
     arguments
         Numbers, text, scenarios, arrays, dataclasses and tables of these, functions of modules; or other cases, which
         are done before it and whose answers it is given.
+    emulates
+        Whether it runs in real time, so that it is done alone, after those that do not.
     """
 
     words: str = field(compare=False)
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
+    emulates: bool = field(default=False, compare=False)
 
     def answer(self) -> Any:
         """What it gives, done here."""
@@ -99,6 +105,28 @@ def _measured(scenario: Scenario, measure: Callable[..., Any], *more: Any) -> An
 
 
 @dataclass(frozen=True)
+class Emulated:
+    """What was measured of an emulated run, and how far it can be believed."""
+
+    answer: Any
+    validity: Validity
+
+
+def emulated(words: str, scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Case:
+    """A case that emulates a scenario, and answers `Emulated`, with ``measure(run, *more)``; by kernel."""
+    return Case(words, _emulated, (scenario, platform.release(), measure, *more), emulates=True)
+
+
+def _emulated(scenario: Scenario, _kernel: str, measure: Callable[..., Any], *more: Any) -> Emulated:
+    from parshall.emulation import emulate, validity  # noqa: PLC0415 - most cases are simulated
+
+    run = emulate(scenario)
+    judged = validity(run)
+    assert judged is not None  # noqa: S101 - it was emulated
+    return Emulated(measure(run, *more), judged)
+
+
+@dataclass(frozen=True)
 class Part:
     """A part of a study.
 
@@ -113,12 +141,15 @@ class Part:
         is the findings.
     priority
         Cases of a higher one are begun first: at the end nobody waits for a long one.
+    emulates
+        Whether cases of it emulate. Such a part is done where emulation was asked for.
     """
 
     name: str
     cases: Callable[[Scale], Mapping[Any, Case]]
     findings: Callable[[Mapping[Any, Any], Scale], Findings] = lambda answers, _: next(iter(answers.values()))
     priority: int = 0
+    emulates: bool = False
 
     @classmethod
     def of(cls, name: str, function: Callable[[], Findings]) -> Part:

@@ -14,6 +14,7 @@
 | `real` | Fig. 7: real flows |
 | `controls` | Figs 8 and 9: BIC, HighSpeed, CUBIC; predicted spectra |
 | `fairness` | beyond the source: two flows |
+| `real_stacks` | Figs 3, 5 and 9 with the TCP of Linux |
 
 `quick` simulates minutes of network time where `paper` simulates the source's hours.
 
@@ -33,6 +34,7 @@ from parshall.studies.large_deviations import (
     long_range,
     on_off,
     real,
+    real_stacks,
     simulated,
     theory,
 )
@@ -77,4 +79,5 @@ PARTS = (
     ),
     part("predicted spectra", controls.under_losses, controls.UNDER_LOSSES, controls.independent, priority=4),
     part("two flows", fairness.fairness),
+    real_stacks.PART,
 )

@@ -37,31 +37,38 @@ OF_PAYLOAD = PAPER["packet_bytes"] / (PAPER["packet_bytes"] - UDP_HEADERS_BYTES)
 """IP packets over the UDP payload in them."""
 
 
-def ethernet(buffer_packets: int = PAPER["buffer_packets"]) -> dict[str, Any]:
-    """Gigabit Ethernet with a buffer of so many packets."""
+def ethernet(buffer_packets: int = PAPER["buffer_packets"], slower: float = 1) -> dict[str, Any]:
+    """Gigabit Ethernet with a buffer of so many packets, and so many times slower."""
     return {
-        "rate": f"{round(ETHERNET_BPS)} bit/s",
+        "rate": f"{round(ETHERNET_BPS / slower)} bit/s",
         "queue": {"name": "drop_tail", "limit": f"{buffer_packets} packets"},
     }
 
 
-def on_off_sources(on_s: float, off_s: float, rate_bps: float = PAPER["source_bps"]) -> dict[str, Any]:
-    """32 UDP sources with exponential ON and OFF times."""
+def on_off_sources(
+    on_s: float, off_s: float, rate_bps: float = PAPER["source_bps"], slower: float = 1
+) -> dict[str, Any]:
+    """32 UDP sources with exponential ON and OFF times; of a network that is so many times slower."""
     workload = {
         "name": "on_off_cbr",
-        "rate": f"{round(rate_bps)} bit/s",
-        "on": {"name": "exponential", "mean": f"{on_s:g} s"},
-        "off": {"name": "exponential", "mean": f"{off_s:g} s"},
+        "rate": f"{round(rate_bps / slower)} bit/s",
+        "on": {"name": "exponential", "mean": f"{on_s * slower:g} s"},
+        "off": {"name": "exponential", "mean": f"{off_s * slower:g} s"},
     }
-    return {"name": "udp", "count": 32, "rtt": "12 ms", "packet_size": "1500 B", "workload": workload}
+    rtt = f"{12 * slower:g} ms"
+    return {"name": "udp", "count": 32, "rtt": rtt, "packet_size": "1500 B", "workload": workload}
+
+
+def as_payload(slower: float = 1) -> dict[str, Any]:
+    """ON and OFF times exchanged, 40 Mbit/s of payload: with `ethernet`, how Fig. 3 says that the testbed counted."""
+    return on_off_sources(PAPER["off_s"], PAPER["on_s"], PAPER["source_bps"] * OF_PAYLOAD, slower)
 
 
 AS_STATED = on_off_sources(PAPER["on_s"], PAPER["off_s"])
 """ON and OFF times as the text has them: a mean of 698 Mbit/s."""
 AS_MEASURED = on_off_sources(PAPER["off_s"], PAPER["on_s"])
 """ON and OFF times exchanged: 582 Mbit/s, the mean that the text has."""
-AS_PAYLOAD = on_off_sources(PAPER["off_s"], PAPER["on_s"], PAPER["source_bps"] * OF_PAYLOAD)
-"""Exchanged, 40 Mbit/s of payload: with `ethernet`, how Fig. 3 says that the testbed counted."""
+AS_PAYLOAD = as_payload()
 
 
 def declared(
@@ -71,12 +78,13 @@ def declared(
     *,
     probes: dict[str, Any] | None = None,
     seed: int = 1,
+    warm_up_s: float = WARM_UP_S,
 ) -> Scenario:
     """A scenario without series unless `probes` ask for them."""
     chosen = {"rounds": 0, "flow_samples": False, "link_samples": False, "transfers": False, **(probes or {})}
     return Scenario(
         duration=f"{duration_s:g} s",
-        warm_up=f"{WARM_UP_S:g} s",
+        warm_up=f"{warm_up_s:g} s",
         seed=seed,
         processing_time="0 s",  # as in the source, hosts take no time
         bottleneck=link,
@@ -117,44 +125,48 @@ def measured(
     transfers: bool = False,
 ) -> Measured:
     """The first flow's record after the warm-up, from a run of `duration_s`; `rtt_s` is its propagation delay."""
-    interval = SAMPLES_S * rtt_s / PAPER["rtt_s"]
-    probes = {"rounds": 1, "flows": 1, "flow_samples": f"{interval:g} s", "transfers": transfers}
-    scenario = declared(link, flows, duration_s, probes=probes)
-    return _measure(scenario)
+    probes = {**probes_of_record(rtt_s), "transfers": transfers}
+    return measure(run(declared(link, flows, duration_s, probes=probes)), transfers=transfers)
 
 
-def _measure(scenario: Scenario) -> Measured:
-    done = run(scenario)
+def probes_of_record(rtt_s: float) -> dict[str, Any]:
+    """What is recorded of the first flow for `measure`."""
+    return {"rounds": 1, "flows": 1, "flow_samples": f"{SAMPLES_S * rtt_s / PAPER['rtt_s']:g} s"}
+
+
+def measure(done: Run, warm_up_s: float = WARM_UP_S, *, transfers: bool = False) -> Measured:
+    """What a run with `probes_of_record` says, simulated or emulated."""
     own = done.flows.row(0, named=True)
-    transfers = done.scan("transfers") if scenario.probes.transfers else None
     return Measured(
-        recorded(samples_of(done), rounds_of(done)),
+        recorded(samples_of(done, 0, warm_up_s), rounds_of(done, 0, warm_up_s)),
         int(own["timeouts"]),
         float(own["loss_rate"]),
         float(done.links["utilisation"][0]),
-        None if transfers is None else _on_time(transfers),
+        _on_time(done) if transfers else None,
     )
 
 
-def _on_time(transfers: pl.LazyFrame) -> float:
+def _on_time(done: Run) -> float:
+    transfers = done.scan("transfers")
+    assert transfers is not None  # noqa: S101 - the probe is on
     finished = transfers.filter(pl.col("completion_s").is_not_null())
     return float(finished.select((pl.col("completion_s") - pl.col("start_s")).mean()).collect().item())
 
 
-def samples_of(done: Run, flow: int = 0) -> pl.DataFrame:
+def samples_of(done: Run, flow: int = 0, warm_up_s: float = WARM_UP_S) -> pl.DataFrame:
     """A flow's samples after the warm-up."""
     table = done.flow_samples
     assert table is not None  # noqa: S101 - the probe is on
-    return table.filter((pl.col("flow") == flow) & (pl.col("time_s") >= WARM_UP_S)).sort("time_s")
+    return table.filter((pl.col("flow") == flow) & (pl.col("time_s") >= warm_up_s)).sort("time_s")
 
 
-def rounds_of(done: Run, flow: int = 0) -> pl.DataFrame:
+def rounds_of(done: Run, flow: int = 0, warm_up_s: float = WARM_UP_S) -> pl.DataFrame:
     """A flow's rounds after the warm-up, with their lengths."""
     table = done.rounds
     assert table is not None  # noqa: S101 - the probe is on
     own = table.filter(pl.col("flow") == flow).sort("round")
     lengths = own.with_columns(length_s=pl.col("start_s").shift(-1) - pl.col("start_s"))
-    return lengths.filter((pl.col("start_s") >= WARM_UP_S) & pl.col("length_s").is_not_null())
+    return lengths.filter((pl.col("start_s") >= warm_up_s) & pl.col("length_s").is_not_null())
 
 
 def per_rtt(found: pl.DataFrame, rtt_s: float) -> FloatArray:

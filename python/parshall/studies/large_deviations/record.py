@@ -133,23 +133,23 @@ def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
     Parameters
     ----------
     samples
-        Its rows of ``flow_samples``, at equal intervals.
+        Its rows of ``flow_samples``, many a round trip.
     rounds
         Its rows of ``rounds`` with their lengths (`network.rounds_of`), which say how much was sent when.
     """
     time, cwnd, ssthresh, srtt = (
         samples[name].to_numpy() for name in ("time_s", "cwnd_packets", "ssthresh_packets", "srtt_s")
     )
-    interval = float(time[1] - time[0])
+    times, slack = time.tolist(), 1e-6 * float(time[1] - time[0])
+    fell, reduced = _reductions(cwnd, ssthresh)
     falls, climbing, slow = (
-        np.flatnonzero(where).tolist()
-        for where in (np.diff(cwnd, prepend=cwnd[0]) < 0, cwnd > ssthresh, cwnd < ssthresh)
+        np.flatnonzero(where).tolist() for where in (fell, (cwnd > ssthresh) & ~reduced, cwnd < ssthresh)
     )
     rows: list[tuple[float, float, bool, bool, float, int, float]] = []
     start = float(time[climbing[0]])
     while True:
         # The last sample before the round trip, so that no fall is missed.
-        at = int((start - time[0]) / interval + 1e-6)
+        at = bisect_right(times, start + slack) - 1
         end = start + srtt[at]
         if end > time[-1]:
             break
@@ -178,3 +178,16 @@ def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
     total = np.concatenate([[0.0], np.cumsum(rounds["window_packets"].to_numpy(), dtype=float)])
     sent = np.diff(np.interp(np.append(begins_s, start), known, total))
     return Record(begins_s, window, lost, repairing, rtts, sent, kinds, found)
+
+
+def _reductions(cwnd: FloatArray, ssthresh: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Where reductions begin, and where one is under way; shapes (n,).
+
+    A kernel takes the window down to ssthresh within a round trip (proportional rate reduction, RFC 6937).
+    """
+    change = np.diff(cwnd, prepend=cwnd[0])
+    place = np.arange(cwnd.size)
+    last_fall = np.maximum.accumulate(np.where(change < 0, place, -1))
+    last_other = np.maximum.accumulate(np.where((cwnd <= ssthresh) | (change > 0), place, -1))
+    reducing = last_fall > last_other
+    return (change < 0) & ~np.append(False, reducing[:-1]), reducing
