@@ -50,7 +50,9 @@ class Picture:
     @property
     def command(self) -> str:
         """What makes the run again."""
-        return " ".join([f"parshall run scenarios/{self.scenario}", *(f"--set {each}" for each in self.changes)])
+        return " ".join(
+            [f"parshall run {self.scenario.removesuffix('.toml')}", *(f"--set {each}" for each in self.changes)]
+        )
 
 
 GALLERY = (
