@@ -1,4 +1,7 @@
-"""The pictures of the documentation site: each from a shipped scenario or sweep, simulated when the site is built."""
+"""The pictures of the documentation site: each from a shipped scenario or sweep, simulated when the site is built.
+
+``python -m parshall.documentation.gallery`` writes that of the README, docs/figures/bbr-and-cubic.svg.
+"""
 
 from __future__ import annotations
 
@@ -187,3 +190,7 @@ def darkened(drawing: str) -> str:
     for light, dark in pairs.items():
         drawing = drawing.replace(f'"{light}"', f'"{dark}"')
     return drawing
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "figures" / f"{HERO}.svg").write_text(svg(hero())[0], encoding="utf-8")
