@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import tomllib
@@ -16,6 +17,7 @@ import parshall as ps
 from parshall.cli.app import application
 from parshall.cli.open import newest, page_of
 from parshall.design.transfer import transfer_scenario, transfer_time
+from parshall.documentation.markdown import blocks
 from parshall.templates.shipped import located, paths, shipped
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +68,27 @@ def test_a_file_comes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert located(Path("folder/lte")) == Path("folder/lte")
     with pytest.raises(ps.ScenarioError, match=r'parshall list scenarios.*Did you mean "home-line"'):
         ps.Scenario.load("home-lime")
+
+
+def test_a_sweep_names_a_scenario_that_comes_with_parshall(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text('scenario = "incast"\n[parameters]\nflows.answers.count = [4, 8]\n')
+    document, folder, source = ps.Plan.load(file).base()
+    assert document["name"] == "incast"
+    assert source == str(paths()["incast"])
+    (tmp_path / "incast").write_text(ps.Scenario(**SCENARIO, name="own").toml())
+    assert ps.Plan.load(file).base()[0]["name"] == "own"
+    assert folder == paths()["incast"].parent
+
+
+def test_rate_traces_are_those_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guide = (ROOT / "docs" / "how-to" / "lte.md").read_text(encoding="utf-8")
+    code = next(block.text for block in blocks(guide) if block.language == "python")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "lte.md", "exec"), {})
+    for name in ("lte", "leo"):
+        made, kept = (folder / f"{name}.trace.gz" for folder in (tmp_path, paths()[name].parent))
+        assert gzip.decompress(made.read_bytes()) == gzip.decompress(kept.read_bytes())
 
 
 def test_the_list_has_them() -> None:

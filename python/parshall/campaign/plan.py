@@ -32,7 +32,7 @@ from parshall.schema.model import FormOf, Part
 from parshall.schema.problems import messages
 from parshall.schema.quantities import PS_PER_S, PositiveDuration, parse
 from parshall.stats.verdict import AT_LEAST
-from parshall.templates.shipped import located
+from parshall.templates.shipped import located, paths
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 
@@ -217,6 +217,8 @@ class Plan(Part):
             return self._base.document(), self._base.folder, self._base.source
         if isinstance(self.scenario, str):
             path = self._folder / Path(self.scenario).expanduser()
+            if not path.exists():
+                path = paths().get(self.scenario, path)
             return {"name": path.stem, **reading.read_toml(path)}, path.parent, str(path)
         return {"name": self.name, **self.scenario}, self._folder, self._source
 
