@@ -6,7 +6,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 LOCK := requirements-dev.txt
 
-.PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill check lint types docs docs-check docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel clean
+.PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill check lint types docs docs-check docs-site docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -61,13 +61,17 @@ lint: setup ## Formatting and lints of both languages
 types: setup ## Types of the Python code
 	$(BIN)/mypy
 
-docs: setup ## The guides' generated tables brought up to date, links checked; the crates' documentation
+docs: setup ## The guides' generated tables brought up to date, the site (build/docs/html), the crates' documentation
 	$(BIN)/python -m parshall.documentation
-	@$(MAKE) --no-print-directory docs-crates
+	@$(MAKE) --no-print-directory docs-site docs-crates
+	@echo "page:    $(CURDIR)/build/docs/html/index.html"
 
 docs-check: setup
 	$(BIN)/python -m parshall.documentation --check
-	@$(MAKE) --no-print-directory docs-crates
+	@$(MAKE) --no-print-directory docs-site docs-crates
+
+docs-site: setup
+	$(BIN)/sphinx-build --builder html --conf-dir docs --fail-on-warning --keep-going --quiet . build/docs/html
 
 docs-crates:
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
@@ -108,4 +112,4 @@ wheel: setup ## dist/: an abi3 wheel that needs no compiler where it is installe
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --locked --out dist
 
 clean: ## Remove what was built, but no results
-	rm -rf .venv dist target
+	rm -rf .venv build dist target

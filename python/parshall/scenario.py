@@ -17,7 +17,6 @@ prints `Scenario.json_schema` for editors.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,6 +34,7 @@ from parshall.schema.problems import messages, shown
 from parshall.schema.quantities import PS_PER_S, Duration, PositiveDuration, ProcessingTime, parse
 from parshall.schema.resolving import resolve
 from parshall.schema.warnings import warnings_of
+from parshall.templates.shipped import located
 
 __all__ = ["Bottleneck", "FlowGroup", "Link", "NamedLink", "Probes", "ReverseLink", "Scenario"]
 
@@ -122,7 +122,8 @@ class Scenario(Part):
         Parameters
         ----------
         path
-            The file; other files that it names are relative to its folder.
+            The file; other files that it names are relative to its folder. Or the name of a scenario that comes with
+            Parshall, if there is no such file.
         overrides
             Assignments such as ``flows.0.count=10`` or ``bottleneck.rate="10 Mbit/s"``, applied in order: one, or
             several; or values by key path, as `with_values` takes them.
@@ -134,7 +135,7 @@ class Scenario(Part):
         InputError
             An override is no assignment, or its path leads nowhere.
         """
-        path = Path(path)
+        path = located(Path(path))
         document = reading.read_toml(path)
         if "flows" not in document and {"scenario", "parameters"} & set(document):
             raise ScenarioError([f"this is a sweep, not a scenario: parshall sweep {path}"], str(path))
@@ -166,9 +167,12 @@ class Scenario(Part):
         values
             Values by key path, e.g. ``{"flows.0.count": 10, "bottleneck.rate": "10 Mbit/s"}``.
         """
+        return self.with_overrides(values)
+
+    def with_overrides(self, overrides: str | Mapping[str, Any] | Iterable[str]) -> Self:
+        """The same scenario but for what is assigned, as `load` takes it."""
         document = self.document()
-        for key, value in values.items():
-            reading.set_value(document, key.split("."), deepcopy(value))
+        reading.apply(document, overrides)
         return type(self).from_document(document, self._folder, self._source)
 
     def document(self) -> dict[str, Any]:

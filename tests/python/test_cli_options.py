@@ -18,6 +18,7 @@ from parshall.campaign import maintenance
 from parshall.cli.app import VERBS, application
 from parshall.cli.console import OUTPUT
 from parshall.errors import OutputExistsError
+from parshall.templates.shipped import shipped
 
 SHARED = {
     "--output": "-o",
@@ -39,7 +40,12 @@ OF_ANOTHER_KIND = {("replay", "--control")}
 """It drives one control, and one of the catalog too; in the words of others it would declare some."""
 
 PAGE_OUTPUT = "Write the page to this directory."
-OTHER_OUTPUTS = {"compare": "Write a page, e.g. page.html.", "new control": "Where to: a directory."}
+FOLDER = "Where to: a directory."
+OTHER_OUTPUTS = {
+    "compare": "Write a page, e.g. page.html.",
+    "new control": FOLDER,
+    **{f"new {each.name}": FOLDER for each in shipped()},
+}
 """What is written there is no result, and no directory of pages."""
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 import parshall as ps
@@ -31,6 +33,15 @@ def test_names_that_are_modules_too_stay_what_they_are() -> None:
         "assert callable(ps.predict) and callable(ps.run) and callable(ps.sweep), ps.predict"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_citation_is_that_of_this_version() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == ps.__version__
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys(), "what the format requires"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert cited["license"] == project["license"]
+    assert project["description"] in f"{cited['title'].partition(': ')[2].capitalize()}"
 
 
 def test_importing_it_imports_nothing_heavy() -> None:

@@ -32,6 +32,7 @@ from parshall.schema.model import FormOf, Part
 from parshall.schema.problems import messages
 from parshall.schema.quantities import PS_PER_S, PositiveDuration, parse
 from parshall.stats.verdict import AT_LEAST
+from parshall.templates.shipped import located, paths
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 
@@ -182,7 +183,8 @@ class Plan(Part):
         Parameters
         ----------
         path
-            The file; the scenario that it names is relative to its folder.
+            The file; the scenario that it names is relative to its folder. Or the name of a sweep that comes with
+            Parshall, if there is no such file.
         overrides
             Assignments to the sweep's own keys, such as ``repetitions=5``, applied in order.
 
@@ -191,7 +193,7 @@ class Plan(Part):
         ScenarioError
             It is refused; the message names the file and the key path.
         """
-        path = Path(path)
+        path = located(Path(path))
         document = reading.read_toml(path)
         if "scenario" not in document and {"flows", "duration"} & set(document):
             raise ScenarioError([f"this is a scenario, not a sweep: parshall run {path}"], str(path))
@@ -215,6 +217,8 @@ class Plan(Part):
             return self._base.document(), self._base.folder, self._base.source
         if isinstance(self.scenario, str):
             path = self._folder / Path(self.scenario).expanduser()
+            if not path.exists():
+                path = paths().get(self.scenario, path)
             return {"name": path.stem, **reading.read_toml(path)}, path.parent, str(path)
         return {"name": self.name, **self.scenario}, self._folder, self._source
 

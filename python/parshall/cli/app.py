@@ -14,6 +14,8 @@ from parshall.errors import InputError
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "run"),
+    "rerun": ("rerun", "rerun"),
+    "open": ("open", "open_"),
     "emulate": ("emulate", "emulate"),
     "shell": ("shell", "shell"),
     "replay": ("replay", "replay"),
@@ -23,6 +25,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "validate": ("validate", "validate"),
     "check-control": ("check_control", "check_control"),
     "predict": ("predict", "predict"),
+    "ask": ("ask", "ask"),
     "report": ("report", "report"),
     "compare": ("compare", "compare"),
     "sweep": ("sweep", "sweep"),

@@ -23,7 +23,7 @@ def listed(incomplete: str) -> list[str]:
 
     families = catalog.families()
     entries = (name for family in families for name in _names(family))
-    return _beginning(incomplete, dict.fromkeys([*families, "models", "studies", "records", *entries]))
+    return _beginning(incomplete, dict.fromkeys([*families, "models", "studies", "records", "scenarios", *entries]))
 
 
 def each_of(complete: Callable[[str], list[str]]) -> Callable[[str], list[str]]:

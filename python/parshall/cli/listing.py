@@ -68,6 +68,7 @@ def _families() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
         "models": _models,
         "studies": _studies,
         "records": _records,
+        "scenarios": _scenarios,
     }
 
 
@@ -98,6 +99,15 @@ def _records() -> list[dict[str, Any]]:
     from parshall.records.schema import tables
 
     return [{**each, "summary": each["description"], "reference": ""} for each in tables()]
+
+
+def _scenarios() -> list[dict[str, Any]]:
+    from parshall.templates.shipped import shipped
+
+    return [
+        {"name": each.name, "summary": each.summary, "reference": f"parshall {each.command} {each.name}"}
+        for each in shipped()
+    ]
 
 
 def _show_all(listed: Mapping[str, list[dict[str, Any]]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,8 +10,11 @@ from typing import Annotated
 import typer
 
 from parshall.cli.console import note, verb
+from parshall.templates.shipped import Shipped, shipped, write_copy
 
 new = typer.Typer(help="Write something to begin with.", no_args_is_help=True, add_completion=False)
+
+Folder = Annotated[Path, typer.Option("--output", "-o", help="Where to: a directory.", show_default="here")]
 
 
 class Language(StrEnum):
@@ -23,7 +27,7 @@ class Language(StrEnum):
 
 @new.callback()
 def root() -> None:
-    """Write something to begin with."""
+    """Write something to begin with: a commented scenario or sweep, or a congestion control."""
 
 
 @new.command("control")
@@ -33,12 +37,29 @@ def control(
     language: Annotated[
         Language, typer.Option(help="Python runs anywhere; C and Rust are several times as fast.")
     ] = Language.PYTHON,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to: a directory.", show_default="here")
-    ] = Path(),
+    output: Folder = Path(),
 ) -> None:
     """Write a congestion control of one's own: Reno, to be changed."""
     from parshall.templates import write_control
 
     for line in write_control(name, language.value, output):
         note(line)
+
+
+def _of(template: Shipped) -> Callable[..., None]:
+    """The verb that writes one of the shipped scenarios."""
+
+    def write(
+        name: Annotated[str, typer.Argument(help="What it and its file are called.")] = template.name,
+        output: Folder = Path(),
+    ) -> None:
+        made = write_copy(template, name, output)
+        note(", ".join(str(path) for path in made))
+        note(f"next: parshall {template.command} {made[0]}")
+
+    write.__doc__ = template.summary
+    return write
+
+
+for _template in shipped():
+    new.command(_template.name)(verb(_of(_template)))

@@ -7,4 +7,5 @@
 | `search` | the feasible region and the best point |
 | `confirm`, `simulated` | the recommended point in the simulator |
 | `page` | the answer as a page |
+| `transfer` | how long a transfer takes |
 """

@@ -20,6 +20,7 @@ from parshall.errors import InputError, ParshallError, ScenarioError
 from parshall.schema.flows import FlowGroup
 from parshall.schema.links import Link
 from parshall.schema.problems import did_you_mean, quoted, shown
+from parshall.templates.shipped import paths
 
 LARGEST_TEXT = 16_000_000
 """Bytes of a scenario or sweep file; more is none."""
@@ -43,7 +44,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         with within_limits(str(path)):
             return _parsed(read_file(path, LARGEST_TEXT).decode("utf-8"))
     except FileNotFoundError:
-        raise ScenarioError(["no such file; write the path of a scenario in TOML"], str(path)) from None
+        accepted = "the path of a scenario in TOML, or the name of one of `parshall list scenarios`"
+        raise ScenarioError([f"no such file; write {accepted}{did_you_mean(path.name, paths())}"], str(path)) from None
     except OSError as error:
         raise ScenarioError([f"not readable: {error.strerror}"], str(path)) from None
 

@@ -1,0 +1,84 @@
+"""The documentation site: `make docs` writes it to build/docs/html.
+
+The source directory is the checkout, so that every link of a guide is what it is on disk. What the build makes itself
+is in build/docs: the pictures and text of the gallery (`parshall.documentation.site`), and the options of each verb
+(`parshall.cli.manual`).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import parshall
+
+ROOT = Path(__file__).parents[1]
+
+project = "Parshall"
+author = "The Parshall developers"
+version = release = parshall.__version__
+html_title = "Parshall"
+
+root_doc = "docs/index"
+include_patterns = ["*.md", "docs/**.md", "benches/README.md", "fuzz/README.md"]
+exclude_patterns = [".venv", "target", "build", "dist", "runs", "crates", "fuzz/target", ".*"]
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+
+# --- text ---
+
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
+myst_heading_anchors = 4
+copybutton_exclude = ".linenos, .gp, .go"
+suppress_warnings = ["myst.header"]
+"""Headings in the changelog skip a level where a release has one part only."""
+
+default_role = "py:obj"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+add_module_names = False
+
+# --- pages ---
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "logo": {"text": "Parshall"},
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 7,
+    "secondary_sidebar_items": {"docs/index": [], "**": ["page-toc"]},
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"docs/index": [], "docs/getting-started": [], "docs/gallery": []}
+html_context = {"default_mode": "auto"}
+html_copy_source = False
+html_show_sourcelink = False
+html_static_path = ["site/static"]
+html_extra_path = ["site/root"]
+html_css_files = ["site.css"]
+project_copyright = "the Parshall developers, Apache-2.0"
+
+
+def _prepare(_: Sphinx) -> None:
+    made = ROOT / "build/docs"
+    subprocess.run([sys.executable, "-m", "parshall.documentation.site", made], check=True)
+    subprocess.run([sys.executable, "-m", "parshall.cli.manual", made / "commands.md"], check=True)
+
+
+def setup(app: Sphinx) -> None:
+    """Have the gallery and the options written before the pages are read."""
+    app.connect("builder-inited", _prepare)

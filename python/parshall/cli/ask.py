@@ -1,0 +1,76 @@
+"""``parshall ask``: a question answered by simulation, without a scenario file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parshall.cli import completion
+from parshall.cli.console import Json, Quiet, console, note, print_json, table, verb
+
+if TYPE_CHECKING:
+    from parshall.design.transfer import TransferTime
+
+ask = typer.Typer(help="Answer a question by simulation.", no_args_is_help=True, add_completion=False)
+
+
+@ask.callback()
+def root() -> None:
+    """Answer a question by simulation."""
+
+
+@ask.command("transfer")
+@verb
+def transfer(
+    size: Annotated[str, typer.Option(help='What is sent, e.g. "1 GB".', show_default=False)],
+    rate: Annotated[str, typer.Option(help='Rate of the bottleneck, e.g. "100 Mbit/s".', show_default=False)],
+    rtt: Annotated[str, typer.Option(help='Two-way propagation delay, e.g. "40 ms".', show_default=False)],
+    loss: Annotated[float, typer.Option(help="Probability that a packet is lost at random.", min=0.0, max=1.0)] = 0.0,
+    control: Annotated[
+        str, typer.Option("--cc", help="Congestion control of the sender.", autocompletion=completion.controls)
+    ] = "cubic",
+    buffer: Annotated[str, typer.Option(help="Limit of the bottleneck's queue.")] = "1 BDP",
+    others: Annotated[int, typer.Option(help="Flows that send beside it without end.", min=0)] = 0,
+    repetitions: Annotated[int, typer.Option(help="How many transfers are simulated.", min=1)] = 100,
+    seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """How long a transfer takes: half of them, 95 % of them, the longest."""
+    from parshall.design.transfer import transfer_time
+
+    if not (quiet or as_json):
+        note(f"simulating {repetitions} transfers ...")
+    found = transfer_time(
+        size,
+        rate,
+        rtt,
+        loss=loss,
+        control=control,
+        buffer=buffer,
+        others=others,
+        repetitions=repetitions,
+        seed=seed,
+    )
+    if as_json:
+        print_json(found.to_json())
+    else:
+        _show(found)
+
+
+def _show(found: TransferTime) -> None:
+    from parshall.report.numbers import quantity
+
+    shown = table("", "done", "within", "95 % interval")
+    shown.title = None
+    for share, each in found.quantiles.items():
+        known = each.low is not None and each.high is not None
+        between = f"{quantity(each.low, 's')} to {quantity(each.high, 's')}" if known else "too few transfers"
+        shown.add_row(f"{100 * share:g} %", quantity(each.mean, "s"), between)
+    shown.add_row("all", quantity(found.times_s[-1], "s"), "")
+    out = console()
+    out.print(f"{found.scenario.description}: {len(found.times_s)} transfers")
+    out.print(shown)
+    for model, time_s in found.predicted.items():
+        out.print(f"model {model}: {quantity(time_s, 's')}")

@@ -1,0 +1,55 @@
+"""``parshall rerun``: a run once more, from what its directory says, with changes."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parshall.cli.console import (
+    Controls,
+    Force,
+    Json,
+    Output,
+    Overrides,
+    Quiet,
+    WithPage,
+    Workers,
+    declare_controls,
+    hush,
+    verb,
+)
+
+
+@verb
+def rerun(
+    directory: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", show_default=False)],
+    output: Output = None,
+    overrides: Overrides = None,
+    controls: Controls = None,
+    force: Force = False,
+    workers: Workers = None,
+    page: WithPage = True,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Do a run once more, with changes: its scenario is read from its directory."""
+    from parshall.cli.run import made_by, present
+    from parshall.emulation import emulate
+    from parshall.errors import InputError
+    from parshall.loading import load_result
+    from parshall.runs import Run
+    from parshall.runs import run as simulate
+
+    earlier = load_result(directory)
+    if not isinstance(earlier, Run):
+        raise InputError(f'{directory} holds a result of "{earlier.instrument}"; accepted: runs and emulations')
+    if output is not None and output.resolve() == directory.resolve():
+        raise InputError(f"--output: found {output}, the run that is repeated; write another directory")
+    hush(quiet or as_json)
+    declare_controls(controls)
+    scenario = earlier.scenario.with_overrides(overrides or ())
+    instrument = emulate if earlier.instrument == "emulate" else partial(simulate, workers=workers)
+    present(made_by(instrument, scenario, output, force, quiet), page=page, as_json=as_json, quiet=quiet)
