@@ -5,14 +5,15 @@
 //! another one. Braces give what else of a flow has another default with it.
 
 use crate::{
-    AckEvent, Bbr, Bbr2, Bbr2Config, Bbr3, Bbr3Config, BbrConfig, Bic, BicConfig, Compound, CompoundConfig,
-    CongestionControl, CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005, Cubic2005Config, CubicConfig,
-    CubicLinux, CubicLinuxConfig, Dctcp, DctcpConfig, ExternalConfig, ExternalControl, Fast, FastConfig, Gcc,
-    GccConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois,
-    IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig, MultipleTimeScale,
-    MultipleTimeScaleConfig, Needs, Nv, NvConfig, Prague, PragueConfig, RateBased, RateBasedConfig, Reno,
-    RenoConfig, Scalable, ScalableConfig, Scream, ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc,
-    TfrcConfig, Vegas, VegasConfig, Veno, VenoConfig, Westwood, WestwoodConfig, Windows, Yeah, YeahConfig,
+    AckEvent, Bbr, Bbr2, Bbr2Config, Bbr3, Bbr3Config, BbrConfig, BbrLinux, BbrLinuxConfig, Bic, BicConfig,
+    Compound, CompoundConfig, CongestionControl, CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005,
+    Cubic2005Config, CubicConfig, CubicLinux, CubicLinuxConfig, Dctcp, DctcpConfig, ExternalConfig,
+    ExternalControl, Fast, FastConfig, Gcc, GccConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart,
+    Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig,
+    MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig, Prague, PragueConfig, RateBased,
+    RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream, ScreamConfig, Start, TcpRate,
+    TcpRateConfig, Tfrc, TfrcConfig, TransmissionStart, Vegas, VegasConfig, Veno, VenoConfig, Westwood,
+    WestwoodConfig, Windows, Yeah, YeahConfig,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration, Instant};
@@ -139,6 +140,9 @@ macro_rules! controls {
             fn on_idle_restart(&mut self, window: f64) {
                 each_kind!(self, c => c.on_idle_restart(window); $($control)*)
             }
+            fn on_transmission_start(&mut self, start: &TransmissionStart) {
+                each_kind!(self, c => c.on_transmission_start(start); $($control)*)
+            }
             fn on_recovered(&mut self) {
                 each_kind!(self, c => c.on_recovered(); $($control)*)
             }
@@ -157,6 +161,9 @@ macro_rules! controls {
             }
             fn set_window(&mut self, window: f64) {
                 each_kind!(self, c => c.set_window(window); $($control)*)
+            }
+            fn set_phase(&mut self, phase: usize) {
+                each_kind!(self, c => c.set_phase(phase); $($control)*)
             }
             fn end_slow_start(&mut self) -> bool {
                 each_kind!(self, c => c.end_slow_start(); $($control)*)
@@ -204,6 +211,7 @@ controls! {
     "dctcp" as "DCTCP" => Dctcp(DctcpConfig),
     "prague" as "Prague" => Prague(PragueConfig) { l4s: "true" },
     "bbr" as "BBR" => Bbr(BbrConfig) { recovery: "rack" },
+    "bbr_linux" => BbrLinux(BbrLinuxConfig) { recovery: "rack" },
     "bbr2" as "BBRv2" => Bbr2(Bbr2Config) { recovery: "rack" },
     "bbr3" as "BBRv3" => Bbr3(Bbr3Config) { recovery: "rack" },
     "tcp_rate" as "TCP Rate" => TcpRate(TcpRateConfig),

@@ -93,7 +93,7 @@ impl WindowRule for CompoundRule {
         Self { config: config.clone(), delay_window: 0.0, round: RoundRtt::default() }
     }
 
-    fn observe(&mut self, windows: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
         self.round.sample(ack.rtt);
         if ack.round_ended && (!ack.may_grow || windows.in_slow_start()) {
             self.round.restart(); // a round that ends while the window is unused is forgotten

@@ -160,7 +160,7 @@ impl WindowRule for CopaRule {
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         let rtt_s = rtt.as_secs_f64();
         self.min_rtt.update(ack.now, rtt_s, MIN_RTT_HISTORY);

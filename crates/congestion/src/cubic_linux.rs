@@ -14,16 +14,20 @@
 //! acknowledged packet at most; a timeout forgets the maximum; beta is 717/1024; it reduces its window, not what is in flight. The formulas
 //! are looked at anew if the window has changed, or after 1/32 s, and once a tick at most.
 //!
-//! Left out, since controls are not told of it: HyStart of Linux (`slow_start = "hystart++"` is the standard's), and that its clock stands
-//! still while nothing is sent (`CA_EVENT_TX_START`): here it does so while the window is not used.
+//! Its slow start ends as HyStart of Linux says ([`hystart`]). RTTs count (`cubictcp_acked`) but for those of the first second of an epoch.
+//!
+//! Left out: its clock stands still while nothing is sent (`CA_EVENT_TX_START`); here it does so while the window is not used.
 //!
 //! Read: net/ipv4/tcp_cubic.c and tcp_cong_avoid_ai of Linux 6, for constants and conditions; held against recordings of 6.18
 //! (docs/linux.md).
+
+mod hystart;
 
 use crate::epoch::Epoch;
 use crate::last_maximum::W_MAX;
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
+use hystart::{HyStart, Sample};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 
@@ -36,6 +40,8 @@ parshall_units::configuration! {
         fast_convergence: bool, default "true";
         /// Whether it goes towards the window that Reno would have.
         reno_friendly: bool, default "true";
+        /// Whether slow start ends when ACKs come in a long train, or the RTT grows.
+        hystart: bool, default "true";
     }
 }
 
@@ -47,6 +53,8 @@ const TIME: u64 = 1024;
 const C: u64 = 410;
 /// ACKs for one packet more of Reno's window, times 8 and per packet of the window: 8 (1 + beta) / 3 (1 - beta).
 const BETA_SCALE: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
+/// RTTs do not count for so long after an epoch has begun (`cubictcp_acked`).
+const AFTER_RECOVERY: Duration = Duration::from_secs(1);
 /// `for_one` without a loss, at most.
 const INITIAL_GROWTH: u64 = 20;
 
@@ -68,6 +76,7 @@ pub struct CubicLinuxRule {
     last: (u64, u64),
     epoch: Epoch,
     min_rtt: Duration,
+    hystart: Option<Box<HyStart>>,
 }
 
 impl CubicLinuxRule {
@@ -77,6 +86,9 @@ impl CubicLinuxRule {
         (self.w_est, self.acked, self.last) = (0, 0.0, (0, 0));
         self.min_rtt = Duration::MAX;
         self.epoch.end();
+        if let Some(hystart) = &mut self.hystart {
+            **hystart = HyStart::new(Instant::ZERO); // a round trip begins before the window is large enough again
+        }
     }
 
     fn ticks(&self, time: Duration) -> u64 {
@@ -147,12 +159,12 @@ impl CubicLinuxRule {
 impl WindowRule for CubicLinuxRule {
     type Config = CubicLinuxConfig;
 
-    const SUMMARY: &'static str = "CUBIC in the integers of Linux 6.18, without its HyStart";
+    const SUMMARY: &'static str = "CUBIC in the integers of Linux 6.18, with its HyStart";
     const REFERENCE: &'static str = "Linux 6.18, net/ipv4/tcp_cubic.c";
     const VARIABLES: &'static [Variable] =
         &[W_MAX, Variable::new("w_est", "packets", "what Reno would have (tcp_cwnd)")];
 
-    fn new(config: &CubicLinuxConfig, _: &Start) -> Self {
+    fn new(config: &CubicLinuxConfig, start: &Start) -> Self {
         Self {
             config: config.clone(),
             for_one: 0,
@@ -165,12 +177,30 @@ impl WindowRule for CubicLinuxRule {
             last: (0, 0),
             epoch: Epoch::default(),
             min_rtt: Duration::MAX,
+            hystart: config.hystart.then(|| Box::new(HyStart::new(start.at))),
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
-        if let Some(rtt) = ack.rtt {
-            self.min_rtt = self.min_rtt.min(rtt);
+    fn has_standard_slow_start(&self) -> bool {
+        self.hystart.is_none()
+    }
+
+    fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
+        let Some(rtt) = ack.rtt else { return };
+        if self.epoch.is_within(ack.now, AFTER_RECOVERY) {
+            return;
+        }
+        self.min_rtt = self.min_rtt.min(rtt);
+        let Some(hystart) = &mut self.hystart else { return };
+        if !windows.in_slow_start() {
+            return;
+        }
+        if ack.round_ended {
+            hystart.begin_round(ack.now);
+        }
+        let (now, srtt, min_rtt, window) = (ack.now, ack.srtt, self.min_rtt, windows.window);
+        if hystart.ends_slow_start(&Sample { now, rtt, min_rtt, srtt, window }) {
+            windows.ssthresh = window;
         }
     }
 
@@ -222,7 +252,12 @@ mod tests {
     use crate::{CongestionControl, Signal};
 
     fn config() -> CubicLinuxConfig {
-        CubicLinuxConfig { tick: Duration::from_millis(4), fast_convergence: true, reno_friendly: true }
+        CubicLinuxConfig {
+            tick: Duration::from_millis(4),
+            fast_convergence: true,
+            reno_friendly: true,
+            hystart: true,
+        }
     }
 
     /// Feeds one ACK a packet for `seconds` at an RTT of 100 ms; the time after it.

@@ -50,7 +50,7 @@ impl WindowRule for DctcpRule {
         Self { gain: config.gain, alpha: config.initial_alpha, acked: 0.0, marked: 0.0 }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         let acked = ack.acked as f64;
         self.acked += acked;
         if ack.ecn_echo {

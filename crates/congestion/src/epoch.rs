@@ -1,7 +1,7 @@
 //! The clock of CUBIC's growth, the same in both versions: time since the epoch began, standing still while the sender
 //! does not use its window (RFC 9438 §5.8).
 
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
 
 /// An epoch of growth.
 #[derive(Clone, Debug)]
@@ -41,6 +41,11 @@ impl Epoch {
         }
         self.unused_since = Instant::MAX;
         runs
+    }
+
+    /// Whether there is an epoch, which began less than this ago.
+    pub(crate) fn is_within(&self, now: Instant, time: Duration) -> bool {
+        self.start != Instant::MAX && now.since(self.start) < time
     }
 
     /// Seconds into the epoch.

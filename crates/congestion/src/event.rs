@@ -86,8 +86,23 @@ pub struct RateSample {
     pub in_flight: u64,
     /// See `in_flight`.
     pub sent_in_flight: u64,
+    /// For how long pacing holds the next packet back.
+    pub next_send: Duration,
     /// Whether the sender ran out of data while the packets of the sample were sent.
     pub app_limited: bool,
+}
+
+/// A packet is about to be sent while none is outstanding: the first one, or one after an idle time.
+#[derive(Clone, Copy, Debug)]
+pub struct TransmissionStart {
+    /// When.
+    pub now: Instant,
+    /// Whether the sender had run out of data; known of controls that [need](crate::Needs::rate_samples) samples.
+    pub app_limited: bool,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Duration,
+    /// Smallest RTT of the connection; [`Duration::MAX`] before the first sample.
+    pub min_rtt: Duration,
 }
 
 /// How congestion was noticed.

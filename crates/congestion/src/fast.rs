@@ -100,7 +100,7 @@ impl WindowRule for FastRule {
         Self { alpha: config.alpha, gamma: config.gamma, average_rtt_s: 0.0, target: start.window, step: 0.0 }
     }
 
-    fn observe(&mut self, windows: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         let sample = rtt.as_secs_f64();
         if self.average_rtt_s == 0.0 {

@@ -127,7 +127,7 @@ impl WindowRule for HtcpRule {
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         if ack.phase == Phase::Recovery {
             return; // what is repaired says nothing of the throughput; as Linux
         }

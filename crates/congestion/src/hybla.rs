@@ -58,7 +58,7 @@ impl WindowRule for HyblaRule {
         Self { reference_rtt_s: config.reference_rtt.as_secs_f64(), rho: 1.0 }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         if ack.min_rtt < Duration::MAX {
             self.rho = (ack.min_rtt.as_secs_f64() / self.reference_rtt_s).max(1.0);
         }

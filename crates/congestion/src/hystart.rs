@@ -16,7 +16,9 @@
 //! of the packets sent first in it; so a queue is noticed up to two rounds after it began to stand, at two to four times the path's
 //! window: enough for large buffers, and less of an overshoot in small ones.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start};
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start, TransmissionStart,
+};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
 
@@ -188,6 +190,10 @@ impl CongestionControl for HyStart {
 
     fn on_idle_restart(&mut self, restart_window: f64) {
         self.control.on_idle_restart(restart_window);
+    }
+
+    fn on_transmission_start(&mut self, start: &TransmissionStart) {
+        self.control.on_transmission_start(start);
     }
 
     fn on_recovered(&mut self) {

@@ -154,7 +154,7 @@ impl WindowRule for IllinoisRule {
         }
     }
 
-    fn observe(&mut self, windows: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.min_rtt_s = ack.min_rtt.as_secs_f64();
             self.max_rtt_s = self.max_rtt_s.max(rtt.as_secs_f64());

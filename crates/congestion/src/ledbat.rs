@@ -139,7 +139,7 @@ impl WindowRule for LedbatRule {
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         let rtt_s = rtt.as_secs_f64();
         self.base.update(ack.now, rtt_s, BASE_HISTORY);

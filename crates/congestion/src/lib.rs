@@ -16,6 +16,7 @@
 mod bbr;
 mod bbr2;
 mod bbr3;
+mod bbr_linux;
 mod bic;
 mod bounded_bbr;
 pub mod catalog;
@@ -65,6 +66,7 @@ use parshall_units::Instant;
 pub use bbr::{Bbr, BbrConfig};
 pub use bbr2::{Bbr2, Bbr2Config};
 pub use bbr3::{Bbr3, Bbr3Config};
+pub use bbr_linux::{BbrLinux, BbrLinuxConfig};
 pub use bic::{Bic, BicConfig};
 pub use catalog::{Control, ControlConfig};
 pub use compound::{Compound, CompoundConfig};
@@ -73,7 +75,7 @@ pub use cubic::{Cubic, CubicConfig};
 pub use cubic_2005::{Cubic2005, Cubic2005Config};
 pub use cubic_linux::{CubicLinux, CubicLinuxConfig};
 pub use dctcp::{Dctcp, DctcpConfig};
-pub use event::{AckEvent, CongestionEvent, Phase, RateSample, Signal, Start};
+pub use event::{AckEvent, CongestionEvent, Phase, RateSample, Signal, Start, TransmissionStart};
 pub use external::{ExternalConfig, ExternalControl};
 pub use fast::{Fast, FastConfig};
 pub use gcc::{Gcc, GccConfig};
@@ -135,6 +137,9 @@ pub trait CongestionControl {
     /// as Linux does.
     fn on_idle_restart(&mut self, _restart_window: f64) {}
 
+    /// A packet is about to be sent while none is outstanding.
+    fn on_transmission_start(&mut self, _start: &TransmissionStart) {}
+
     /// Loss recovery ended: everything sent before the congestion event was acknowledged.
     fn on_recovered(&mut self) {}
 
@@ -159,6 +164,9 @@ pub trait CongestionControl {
     /// The endpoint has set the window itself, as Linux does in loss recovery and when it undoes a reduction. Nothing happens in controls
     /// whose window is no state of their own.
     fn set_window(&mut self, _window: f64) {}
+
+    /// The phase that a cycle of gains has begun with: which one a kernel drew at random, a replay takes over.
+    fn set_phase(&mut self, _phase: usize) {}
 
     /// Tells the values of its inner variables: those of them that the catalog lists which have a value now.
     fn read_variables(&self, _reader: &mut Reader<'_>) {}

@@ -106,7 +106,7 @@ impl WindowRule for LpRule {
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         let sample = rtt.as_secs_f64();
         if self.average_s == 0.0 {

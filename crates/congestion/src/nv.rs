@@ -189,7 +189,7 @@ impl WindowRule for NvRule {
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         if ack.phase != Phase::Open {
             return;
         }
@@ -266,6 +266,7 @@ mod tests {
                 lost: 0,
                 in_flight,
                 sent_in_flight: in_flight,
+                next_send: Duration::ZERO,
                 app_limited: false,
             };
             control.on_ack(&AckEvent {

@@ -263,6 +263,7 @@ pub(crate) mod testing {
                 lost: 0,
                 in_flight: 100,
                 sent_in_flight: 100,
+                next_send: Duration::ZERO,
                 app_limited: false,
             };
             edit(&mut sample);
@@ -293,6 +294,7 @@ mod tests {
             lost: 0,
             in_flight,
             sent_in_flight: in_flight,
+            next_send: Duration::ZERO,
             app_limited: false,
         }
     }

@@ -117,7 +117,7 @@ impl WindowRule for PragueRule {
         }
     }
 
-    fn observe(&mut self, windows: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
         let acked = ack.acked as f64;
         self.srtt = ack.srtt;
         self.acked += acked;

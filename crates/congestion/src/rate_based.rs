@@ -184,6 +184,7 @@ mod tests {
                 lost,
                 in_flight: arrived,
                 sent_in_flight: arrived,
+                next_send: Duration::ZERO,
                 app_limited: false,
             }),
             ..AckEvent::of_one_packet(now, rtt)

@@ -106,7 +106,7 @@ impl WindowRule for TcpRateRule {
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         if ack.srtt.as_ps() > 0 {
             self.srtt_s = ack.srtt.as_secs_f64();
         }

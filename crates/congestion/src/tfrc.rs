@@ -242,6 +242,7 @@ mod tests {
                 lost,
                 in_flight: arrived,
                 sent_in_flight: arrived,
+                next_send: Duration::ZERO,
                 app_limited: false,
             }),
             ..AckEvent::of_one_packet(Instant::ZERO + Duration::from_millis(100 * number), rtt)

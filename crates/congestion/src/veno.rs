@@ -62,7 +62,7 @@ impl WindowRule for VenoRule {
         }
     }
 
-    fn observe(&mut self, windows: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
         self.round.sample(ack.rtt);
         if ack.round_ended {
             if let Some(rtt) = self.round.smallest() {

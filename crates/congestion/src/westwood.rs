@@ -87,7 +87,7 @@ impl WindowRule for WestwoodRule {
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         if self.began == Instant::MAX {
             self.began = ack.now; // these packets were sent before: no time to divide them by
             return;
@@ -147,6 +147,7 @@ mod tests {
                 lost: 0,
                 in_flight: 100,
                 sent_in_flight: 100,
+                next_send: Duration::ZERO,
                 app_limited: false,
             }),
             ..AckEvent::of_one_packet(Instant::ZERO + Duration::from_secs_f64(at_ms / 1e3), rtt)

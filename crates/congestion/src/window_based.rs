@@ -75,8 +75,13 @@ pub trait WindowRule: Clone + Debug {
     /// The rule at the start of a connection.
     fn new(config: &Self::Config, start: &Start) -> Self;
 
+    /// Whether the slow start of this one is the standard one: no other, if its parameters say so.
+    fn has_standard_slow_start(&self) -> bool {
+        Self::STANDARD_SLOW_START
+    }
+
     /// An ACK arrived, in whatever [phase](crate::Phase), whether the window may grow by it or not.
-    fn observe(&mut self, _windows: &Windows, _ack: &AckEvent) {}
+    fn observe(&mut self, _windows: &mut Windows, _ack: &AckEvent) {}
 
     /// The window may not grow by this ACK, for another reason than a fast recovery.
     fn on_unused_window(&mut self, _now: Instant) {}
@@ -178,7 +183,7 @@ impl<R: WindowRule> CongestionControl for WindowBased<R> {
 
     #[inline]
     fn on_ack(&mut self, ack: &AckEvent) {
-        self.rule.observe(&self.windows, ack);
+        self.rule.observe(&mut self.windows, ack);
         if ack.may_grow {
             self.rule.grow(&mut self.windows, ack, self.slope);
         } else if ack.phase != Phase::Recovery {
@@ -204,11 +209,12 @@ impl<R: WindowRule> CongestionControl for WindowBased<R> {
     }
 
     fn end_slow_start(&mut self) -> bool {
-        if R::STANDARD_SLOW_START {
+        let standard = self.rule.has_standard_slow_start();
+        if standard {
             self.windows.ssthresh = self.windows.window.max(MIN_SSTHRESH);
             self.rule.on_slow_start_ended(&self.windows);
         }
-        R::STANDARD_SLOW_START
+        standard
     }
 
     #[inline]

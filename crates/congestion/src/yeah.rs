@@ -115,7 +115,7 @@ impl WindowRule for YeahRule {
         }
     }
 
-    fn observe(&mut self, _: &Windows, ack: &AckEvent) {
+    fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         self.round.sample(ack.rtt);
         if ack.round_ended && !ack.may_grow {
             self.round.restart(); // a round that ends while the window is unused is forgotten

@@ -6,6 +6,7 @@
 //! | `cong_control` | an ACK with its rate sample |
 //! | `ssthresh` | a congestion event, or a timeout if `CA_EVENT_LOSS` follows |
 //! | `set_state` to Open after Recovery | that loss recovery ended |
+//! | `cwnd_event` with `CA_EVENT_TX_START` | that a packet is about to be sent while none is outstanding |
 //! | `cwnd_event` with `CA_EVENT_CWND_RESTART` | that an idle time ended, with the window that the endpoint restarts from |
 //!
 //! `in_ack_event` and `pkts_acked` come before `cong_avoid` of the same ACK, and say whether it echoes a mark and which RTT it gave. Where
@@ -14,6 +15,7 @@
 use crate::call::{Call, Kind};
 use parshall_congestion::{
     AckEvent, CongestionControl, CongestionEvent, Control, Phase, RateSample, Signal, Start,
+    TransmissionStart,
 };
 use parshall_units::{Duration, Instant};
 
@@ -22,6 +24,7 @@ pub(crate) const CWR: u32 = 2;
 pub(crate) const RECOVERY: u32 = 3;
 pub(crate) const LOSS: u32 = 4;
 
+const CA_EVENT_TX_START: u32 = 0;
 const CA_EVENT_CWND_RESTART: u32 = 1;
 const CA_EVENT_LOSS: u32 = 3;
 const CA_ACK_ECE: u32 = 1 << 2;
@@ -58,6 +61,14 @@ fn time(call: &Call) -> Instant {
 
 fn microseconds(us: u32) -> Duration {
     Duration::from_ps(u64::from(us) * PS_PER_US)
+}
+
+fn min_rtt(call: &Call) -> Duration {
+    if call.min_rtt_us == u32::MAX {
+        Duration::MAX
+    } else {
+        microseconds(call.min_rtt_us)
+    }
 }
 
 /// Tells a control what the kernel's was told.
@@ -104,6 +115,14 @@ impl Teller {
                 }
             }
             Some(Kind::SetState) => self.state(control, call),
+            Some(Kind::CwndEvent) if call.argument == CA_EVENT_TX_START => {
+                control.on_transmission_start(&TransmissionStart {
+                    now: time(call),
+                    app_limited: call.app_limited != 0,
+                    srtt: microseconds(call.srtt_us),
+                    min_rtt: min_rtt(call),
+                });
+            }
             Some(Kind::CwndEvent) if call.argument == CA_EVENT_CWND_RESTART => {
                 // The endpoint lowers the window after this call.
                 let restarted = next.map_or(call.cwnd, |next| next.cwnd);
@@ -131,7 +150,7 @@ impl Teller {
     }
 
     fn ack(&mut self, call: &Call, sample: Option<RateSample>) -> AckEvent {
-        let ended = self.round_end.is_none_or(|end| call.snd_una.wrapping_sub(end).cast_signed() >= 0);
+        let ended = self.round_end.is_none_or(|end| call.snd_una.wrapping_sub(end).cast_signed() > 0);
         if ended {
             self.round_end = Some(call.snd_nxt);
         }
@@ -149,7 +168,7 @@ impl Teller {
             credit: f64::from(call.acked),
             rtt: self.rtt.take(),
             srtt: microseconds(call.srtt_us),
-            min_rtt: if call.min_rtt_us == u32::MAX { Duration::MAX } else { microseconds(call.min_rtt_us) },
+            min_rtt: min_rtt(call),
             in_flight: u64::from(call.in_flight() + call.acked),
             may_grow: in_use && phase != Phase::Recovery && call.ca_state != CWR,
             round_ended: ended,
@@ -173,6 +192,7 @@ fn rate_sample(call: &Call) -> RateSample {
         lost,
         in_flight: u64::from(call.in_flight()),
         sent_in_flight: u64::from(call.prior_in_flight),
+        next_send: Duration::ZERO,
         app_limited: call.sample_flags & 1 != 0,
     }
 }

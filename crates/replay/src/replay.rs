@@ -3,6 +3,7 @@
 //! Between calls the kernel's endpoint changes the window too: in loss recovery (PRR), after a timeout, when a reduction is undone. What
 //! it changed is told to our control ([`CongestionControl::set_window`]) and is no difference; while it repairs losses (states CWR and
 //! Recovery), the window is its own and is not compared. A window of ours may be a fraction: its whole packets count, which may be sent.
+//! So is the phase with which a cycle of gains begins, which the kernel draws at random ([`CongestionControl::set_phase`]).
 //! Where our window or threshold differs by more than the tolerance, that is counted, and both go on from the kernel's; inner
 //! variables of ours stay as they are.
 
@@ -113,7 +114,8 @@ pub fn replay(recording: &Recording, recorded: &str, config: &ControlConfig) -> 
         let control = config.build(start(&connection.calls[begin]));
         replayed.connections += 1;
         let rates = connection.calls.iter().any(|call| call.kind() == Some(Kind::CongControl));
-        Run { rates, control, connection, names, replayed: &mut replayed, differed: false }.run(begin);
+        Run { rates, control, connection, names, replayed: &mut replayed, differed: false, cycles: false }
+            .run(begin);
     }
     replayed.compared.retain(|compared| compared.calls > 0);
     replayed
@@ -129,6 +131,8 @@ struct Run<'a> {
     names: &'a [String],
     replayed: &'a mut Replayed,
     differed: bool,
+    /// Whether a cycle of gains is under way, in the kernel's and in ours.
+    cycles: bool,
 }
 
 impl Run<'_> {
@@ -143,7 +147,10 @@ impl Run<'_> {
             self.follow_endpoint(before, call, repairs, repaired);
             repaired = repairs;
             teller.tell(&mut self.control, call, calls.get(place + 1));
-            self.compare(begin + place, call, repairs);
+            self.follow_cycle(call);
+            if !is_first_of_ack(&calls[place..]) {
+                self.compare(begin + place, call, repairs);
+            }
         }
     }
 
@@ -160,6 +167,16 @@ impl Run<'_> {
         if call.ssthresh != before.ssthresh_after && !given {
             self.control.set_ssthresh(threshold(call.ssthresh));
         }
+    }
+
+    /// Takes over the phase in which the kernel's cycle begins.
+    fn follow_cycle(&mut self, call: &Call) {
+        let Some(phase) = self.kernels(call, "cycle_idx") else { return };
+        let both = [self.kernels(call, "mode"), self.ours("state")] == [Some(PROBE_BW); 2];
+        if both && !self.cycles {
+            self.control.set_phase(phase as usize);
+        }
+        self.cycles = both;
     }
 
     fn compare(&mut self, place: usize, call: &Call, repairs: bool) {
@@ -253,15 +270,18 @@ impl Run<'_> {
     /// Why a value differs, as far as the call tells.
     fn cause(&self, call: &Call, quantity: Quantity, kernel: f64, ours: f64) -> &'static str {
         let in_slow_start = call.cwnd < call.ssthresh;
+        let of_linux = || self.ours("extra_acked").is_some();
         let states_differ = || self.kernels(call, "mode") != self.ours("state");
         match (quantity, call.kind()) {
-            (Quantity::Ssthresh, Some(Kind::PktsAcked)) if kernel < threshold(call.ssthresh) => {
+            (Quantity::Ssthresh, Some(Kind::PktsAcked | Kind::CongAvoid)) if ours.is_infinite() => {
                 "HyStart of Linux ended slow start"
             }
             (Quantity::Ssthresh, Some(Kind::Ssthresh)) if call.packets_out + 1 < call.cwnd => {
                 "ours reduces the packets in flight (RFC 5681 eq. (4)), Linux its window"
             }
             (Quantity::Ssthresh, _) => "another reduction",
+            (Quantity::State, _) if of_linux() => NOT_RECORDED,
+            (Quantity::Cwnd, _) if self.rates && of_linux() => NOT_RECORDED,
             (Quantity::State, _) if kernel == PROBE_BW && ours == DRAIN => {
                 "Linux ends Drain with more in flight: it adds room for bursts to the BDP"
             }
@@ -284,6 +304,17 @@ impl Run<'_> {
         }
     }
 }
+
+/// Whether the first of these calls tells of an ACK that a later one lets the window grow by: ours hears of both at once then.
+fn is_first_of_ack(calls: &[Call]) -> bool {
+    let mut kinds = calls.iter().map(Call::kind);
+    kinds.next() == Some(Some(Kind::PktsAcked))
+        && kinds.find(|kind| *kind != Some(Kind::InAckEvent)) == Some(Some(Kind::CongAvoid))
+}
+
+/// Why the BBR of Linux differs from itself.
+const NOT_RECORDED: &str =
+    "Linux subtracts from what is in flight what will be delivered before the next packet goes, and no call says when that is";
 
 /// States of BBR.
 const DRAIN: f64 = 1.0;

@@ -8,9 +8,11 @@ const RENO: &str = r#"{"name":"reno","increase":1.0,"decrease":0.5,"ecn_decrease
 const CUBIC: &str =
     r#"{"name":"cubic","c":0.4,"beta":0.7,"beta_ecn":0.0,"fast_convergence":true,"reno_friendly":true}"#;
 const CUBIC_LINUX: &str =
-    r#"{"name":"cubic_linux","tick":4000000000,"fast_convergence":true,"reno_friendly":true}"#;
+    r#"{"name":"cubic_linux","tick":4000000000,"fast_convergence":true,"reno_friendly":true,"hystart":true}"#;
 const BBR: &str =
     r#"{"name":"bbr","cwnd_gain":2.0,"probe_rtt_interval":10000000000000,"probe_rtt_duration":200000000000}"#;
+
+const BBR_LINUX: &str = r#"{"name":"bbr_linux","ack_aggregation":true,"policer_detection":true,"probe_rtt_interval":10000000000000}"#;
 
 const SITUATIONS: [&str; 6] = ["clean", "overflow", "loss", "ecn", "application_limited", "idle_restart"];
 
@@ -34,7 +36,7 @@ fn hold<const N: usize>(control: &str, config: &str, quantities: [Quantity; N], 
     for (situation, expected) in SITUATIONS.into_iter().zip(expected) {
         let replayed = replayed(control, situation, config);
         let found = quantities.map(|quantity| differ(&replayed, quantity));
-        assert!(found.iter().all(|(calls, _)| *calls > 300), "{control} {situation}: {found:?}");
+        assert!(found.iter().all(|(calls, _)| *calls > 200), "{control} {situation}: {found:?}");
         assert_eq!(found.map(|(_, differ)| differ), expected, "{control} {situation}: {:?}", replayed.causes);
     }
 }
@@ -48,20 +50,16 @@ fn reno_has_the_window_of_linux_within_a_packet() {
     assert!(ecn.first[0].cause.starts_with("ours reduces the packets in flight"), "{:?}", ecn.first);
 }
 
-/// But for what ended slow start, and for the time that passed while nothing was sent.
+/// But for the time that passed while nothing was sent, and for an RTT in loss recovery that ended slow start.
 #[test]
 fn cubic_linux_has_the_window_of_linux_within_a_packet() {
-    hold("cubic", CUBIC_LINUX, WINDOWS, [[0, 1], [0, 1], [0, 1], [0, 1], [0, 0], [6, 1]]);
-    for situation in ["clean", "overflow", "loss", "ecn"] {
-        let causes = replayed("cubic", situation, CUBIC_LINUX).causes;
-        assert_eq!(causes, [("HyStart of Linux ended slow start", 1)]);
-    }
+    hold("cubic", CUBIC_LINUX, WINDOWS, [[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [6, 0]]);
 }
 
 /// What RFC 9438 says otherwise than Linux does: docs/linux.md.
 #[test]
 fn cubic_of_the_rfc_differs_where_linux_does() {
-    hold("cubic", CUBIC, WINDOWS, [[31, 1], [0, 2], [148, 4], [243, 3], [0, 0], [2, 2]]);
+    hold("cubic", CUBIC, WINDOWS, [[30, 1], [2, 3], [148, 4], [243, 3], [0, 0], [2, 2]]);
 }
 
 #[test]
@@ -69,6 +67,13 @@ fn bbr_finds_the_bandwidth_of_linux() {
     let all = [Quantity::Bandwidth, Quantity::State, Quantity::Cwnd];
     let expected = [[0, 1550, 1804], [0, 17, 612], [0, 305, 600], [0, 17, 701], [0, 0, 9], [0, 0, 259]];
     hold("bbr", BBR, all, expected);
+}
+
+/// But for when pacing lets the next packet go, which is not recorded.
+#[test]
+fn bbr_linux_is_the_bbr_of_linux() {
+    let all = [Quantity::Bandwidth, Quantity::State, Quantity::Cwnd];
+    hold("bbr", BBR_LINUX, all, [[0, 3, 72], [0, 3, 23], [0, 4, 33], [0, 5, 23], [0, 0, 0], [0, 0, 4]]);
 }
 
 /// A control that is not the recorded one differs: the comparison can fail.

@@ -62,6 +62,8 @@ pub struct Progress {
     pub in_flight: u64,
     /// Smallest RTT of the connection.
     pub min_rtt: Duration,
+    /// For how long pacing holds the next packet back.
+    pub next_send: Duration,
 }
 
 impl RateSampler {
@@ -104,6 +106,11 @@ impl RateSampler {
             Some(place) => *place = Sent { done: place.done, ..sent },
             None => self.packets.push_back(sent),
         }
+    }
+
+    /// Whether the sender has run out of data, and what is sent now counts as limited by it.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited_until > 0
     }
 
     /// So many packets more count as lost.
@@ -171,6 +178,7 @@ impl RateSampler {
             lost: self.lost - sent.lost,
             in_flight: progress.in_flight,
             sent_in_flight: sent.in_flight,
+            next_send: progress.next_send,
             app_limited: sent.app_limited,
         };
         Some((sample, (!sent.retransmission).then(|| now.since(sent.at))))
@@ -188,7 +196,7 @@ mod tests {
     }
 
     fn progress(una: u64, sacked: u64) -> Progress {
-        Progress { una, sacked, in_flight: 10, min_rtt: Duration::from_millis(1) }
+        Progress { una, sacked, in_flight: 10, min_rtt: Duration::from_millis(1), next_send: Duration::ZERO }
     }
 
     fn packet(number: u64) -> Range<u64> {

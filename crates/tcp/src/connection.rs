@@ -11,6 +11,7 @@
 
 mod handshake;
 
+use crate::pacing::Pacing;
 use crate::ranges::Range;
 use crate::rto::RetransmissionTimeout;
 use crate::rules::{Rules, WindowUse};
@@ -77,8 +78,8 @@ pub(crate) struct Connection {
     pub(crate) recover: u64,
     /// An ECN reduction covers what was sent below this.
     reduced_until: u64,
-    /// Pacing: no packet before this.
-    pub(crate) next_send: Instant,
+    /// If packets are paced at all.
+    pub(crate) pacing: Option<Box<Pacing>>,
     /// With Linux's rules: how far the window is used.
     window_use: Option<Box<WindowUse>>,
     send_syn: bool,
@@ -99,6 +100,10 @@ impl Connection {
         statistics: Statistics,
     ) -> Self {
         let needs = control.needs();
+        let mut sampler = needs.rate_samples.then(|| Box::new(RateSampler::new(base)));
+        if let Some(sampler) = sampler.as_mut().filter(|_| config.rules == Rules::Linux) {
+            sampler.out_of_data(0); // while it opened, there was nothing to send (`tcp_rate_check_app_limited`)
+        }
         let paces = config.pacing || needs.pacing;
         Self {
             una: base,
@@ -116,7 +121,7 @@ impl Connection {
             grows_reduced: needs.growth_in_cwr,
             paced: false,
             noted: noted || paces || needs.rate_samples,
-            sampler: needs.rate_samples.then(|| Box::new(RateSampler::new(base))),
+            sampler,
             control,
             rtt: RttEstimate::default(),
             rto: RetransmissionTimeout::default(),
@@ -124,7 +129,7 @@ impl Connection {
             statistics,
             recover: base - 1,
             reduced_until: base,
-            next_send: Instant::ZERO,
+            pacing: paces.then(|| Box::new(Pacing::new(config.rules))),
             window_use: (config.rules == Rules::Linux).then(|| Box::new(WindowUse::new(base))),
             send_syn: config.handshake,
         }
@@ -174,6 +179,11 @@ impl Connection {
     #[inline]
     pub(crate) fn arm_timer(&mut self, config: &TcpConfig, now: Instant) {
         self.deadline = if self.max > self.una { now + self.timeout(config) } else { Instant::MAX };
+    }
+
+    /// For how long pacing holds the next packet back.
+    pub(crate) fn held_back(&self, now: Instant) -> Duration {
+        self.pacing.as_ref().map_or(Duration::ZERO, |pacing| pacing.next().since(now))
     }
 
     /// All below `una` is acknowledged; whether that ends a round trip.

@@ -18,6 +18,7 @@
 //! | `recovery/sack.rs`, [`recovery::scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
 //! | `recovery/rack.rs` | losses found by time, tail loss probes | RFC 8985 |
 //! | `recovery/prr.rs` | proportional rate reduction | RFC 6937 |
+//! | `pacing` | packets spaced one by one, or in Linux's bursts | Linux |
 //! | [`rto`] | retransmission timeout | RFC 6298 |
 //! | `rules` | where Linux does otherwise than the RFCs: whose rules hold | Linux |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
@@ -30,6 +31,7 @@
 pub mod config;
 mod connection;
 mod info;
+mod pacing;
 pub mod ranges;
 pub mod receiver;
 pub mod recovery;

@@ -8,9 +8,13 @@
 //! it is for ([`Receiver::on_changed_mark`]), and the packet that differs is acknowledged at once.
 
 use crate::ranges::{Range, RangeSet};
+use crate::rules::Rules;
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
 use crate::TcpConfig;
 use parshall_units::Instant;
+
+/// `TCP_MAX_QUICKACKS` of Linux.
+const QUICK_ACKS: u8 = 16;
 
 /// The receiving end of a connection.
 ///
@@ -25,6 +29,8 @@ pub struct Receiver {
     congestion_echo: bool,
     /// Whether anything arrived out of order and still waits for what is missing before it.
     has_holes: bool,
+    /// With Linux's rules: packets in order that are acknowledged at once still.
+    quick: u8,
     /// `sent` of the segment whose ACK waits, and whether it was a retransmission.
     waiting: (Instant, bool),
     /// Made when the first segment arrives out of order.
@@ -77,6 +83,7 @@ impl Receiver {
             deadline: Instant::MAX,
             congestion_echo: false,
             has_holes: false,
+            quick: QUICK_ACKS,
             waiting: (Instant::ZERO, false),
             out_of_order: None,
         }
@@ -174,8 +181,12 @@ impl Receiver {
         segment: &Segment,
         at_once: bool,
     ) -> Option<Ack> {
+        let quick = self.quick > 0 && config.rules == Rules::Linux;
+        if quick {
+            self.quick -= 1;
+        }
         match config.delayed_ack {
-            Some(delay) if self.deadline == Instant::MAX && !at_once => {
+            Some(delay) if self.deadline == Instant::MAX && !at_once && !quick => {
                 self.waiting = (segment.sent, segment.retransmission);
                 self.deadline = now + delay;
                 None
@@ -335,6 +346,20 @@ mod tests {
         assert!(ack(&mut receiver, &config, 1).congestion_echo);
         let answered = Segment { cwr: true, ..segment(2) };
         assert!(!receiver.on_segment(&config, Instant::ZERO, &answered).ack.unwrap().congestion_echo);
+    }
+
+    #[test]
+    fn linux_acknowledges_the_first_sixteen_packets_at_once() {
+        let delayed = TcpConfig { delayed_ack: Some(Duration::from_millis(40)), ..config() };
+        for (rules, at_once) in [(Rules::Rfc, 0), (Rules::Linux, 16)] {
+            let config = TcpConfig { rules, ..delayed.clone() };
+            let mut receiver = Receiver::new(1);
+            for seq in 1..=at_once {
+                assert!(receiver.on_segment(&config, Instant::from_ps(seq), &segment(seq)).ack.is_some());
+            }
+            let next = at_once + 1;
+            assert!(receiver.on_segment(&config, Instant::from_ps(next), &segment(next)).ack.is_none());
+        }
     }
 
     proptest! {

@@ -6,6 +6,12 @@
 //! | by how much | by the packets acknowledged (RFC 3465) | by those of them that no SACK block had reported before (`tcp_cong_control`) | `recovery` |
 //! | ssthresh after a timeout | from the packets in flight (RFC 5681 eq. (4)) | from the window (`tcp_enter_loss`) | `connection.rs` |
 //! | packets per ACK in recovery | PRR of RFC 6937 | the ACK that begins the recovery counts; below ssthresh one packet more than was delivered only at an ACK that advances and finds no loss; from the window, not from the packets in flight (`tcp_cwnd_reduction`; draft-ietf-tcpm-prr-rfc6937bis) | `recovery/prr.rs` |
+//! | packets that pacing lets go together | one | what is sent in 1/1024 s, with a share for short RTTs, but two at least (one below 1.2 Mbit/s); the first ten of a connection; what goes late is followed sooner, by half of its time at most (`tcp_tso_autosize`, `bbr_min_tso_segs`, `tcp_update_skb_after_send`) | `pacing.rs` |
+//! | until when pacing is at twice the window a round trip | ssthresh | half of ssthresh (`tcp_update_pacing_rate`) | `sender/transmission.rs` |
+//! | ACKs at the beginning of a connection | delayed as all others | one a packet, for sixteen packets (`tcp_enter_quickack_mode`, `tcp_event_data_recv`) | `receiver.rs` |
+//! | the window after an idle time | the restart window (RFC 5681 §4.1) | halved for each timeout that passed, down to the restart window; ssthresh 3/4 of the window at least (`tcp_cwnd_restart`) | `sender.rs` |
+//! | the RTT that controls are told | of the earliest packet acknowledged, by timestamp | of the last one (`tcp_clean_rtx_queue`) | `sender/acknowledgements.rs` |
+//! | first samples of the delivery rate | as others | limited by the application, until data is acknowledged (`tcp_rate_check_app_limited`) | `connection.rs` |
 //! | `RACK.rtt` | of the packet sent last (RFC 8985 §6.2 step 2) | of the last packet that an ACK reports, SACKed ones first (`tcp_rack_advance`) | `recovery/rack/segments.rs` |
 //!
 //! Read for these facts: net/ipv4/tcp_input.c, tcp_output.c and tcp_recovery.c of Linux 6.18.

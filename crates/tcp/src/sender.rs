@@ -14,6 +14,7 @@ pub use crate::connection::Phase;
 
 use crate::connection::Connection;
 use crate::recovery::{LossRecovery, Repair};
+use crate::rules::Rules;
 use crate::ssthresh_cache::Ending;
 use crate::statistics::Statistics;
 use crate::TcpConfig;
@@ -88,10 +89,18 @@ impl Sender {
         self.connection.control = control;
     }
 
-    /// Data is to be sent again on a connection that was idle for a retransmission timeout. RFC 5681 §4.1
-    pub fn restart_after_idle(&mut self, now: Instant, restart_window: f64) {
+    /// Data is to be sent again on a connection that was idle for a retransmission timeout or more. RFC 5681 §4.1
+    pub fn restart_after_idle(&mut self, config: &TcpConfig, now: Instant, idle: Duration) {
         self.settle(now);
-        self.connection.control.on_idle_restart(restart_window);
+        let mut restart_window = config.initial_window.0;
+        if config.rules == Rules::Linux {
+            let timeouts = idle.as_ps() / self.timeout(config).as_ps().max(1);
+            let window = self.connection.whole_window();
+            let control = &mut self.connection.control;
+            control.set_ssthresh(control.ssthresh().max(((window >> 1) + (window >> 2)) as f64));
+            restart_window = restart_window.max(window >> timeouts.min(63));
+        }
+        self.connection.control.on_idle_restart(restart_window as f64);
     }
 
     /// The congestion control.

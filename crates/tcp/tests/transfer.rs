@@ -407,7 +407,7 @@ fn an_idle_restart_keeps_what_the_control_has_learnt() {
     path.sender.supply(2000);
     path.run();
     let ssthresh = path.sender.control().ssthresh();
-    path.sender.restart_after_idle(path.now, 10.0);
+    path.sender.restart_after_idle(&config, path.now, Duration::from_secs(1));
     assert_eq!((path.sender.control().window(), path.sender.control().ssthresh()), (10.0, ssthresh));
     // No packet was marked for many round trips, so alpha is small, and a mark takes little: as a new control it would halve.
     path.sender.supply(40);

@@ -35,7 +35,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "low_latency": ("prague", "nv"),
     "rate": ("tfrc", "gcc", "scream"),
     "background": ("lp", "ledbat++", "copa"),
-    "model": ("bbr", "bbr2", "bbr3"),
+    "model": ("bbr", "bbr_linux", "bbr2", "bbr3"),
     "time_scale": ("tcp_rate", "rate_based", "multiple_time_scale"),
 }
 LOSSES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)

@@ -15,6 +15,7 @@ from parshall.models.catalog import CATALOG
 from parshall.quantities.catalog import OURS
 from parshall.records.schema import tables
 from parshall.schema.catalog import Entry, Parameter, family
+from parshall.schema.profiles import PROFILES
 
 ROOT = Path(__file__).parents[3]
 """The checkout: the guides are no part of an installed package."""
@@ -152,6 +153,23 @@ def references() -> str:
     )
 
 
+def tcp_profiles() -> str:
+    """What the keys of a group are with a profile."""
+    parts = []
+    for profile in {each.name: each for each in PROFILES.values()}.values():
+        rows = [(f"`{each.key} = {json.dumps(each.value)}`", each.functions, each.what) for each in profile.settings]
+        rows += [
+            (
+                f'`congestion_control = "{name}"`',
+                f"those of net/ipv4/tcp_{name}.c",
+                f"[`{ours}`](catalogs.md#congestion-controls)",
+            )
+            for name, ours in profile.controls.items()
+        ]
+        parts.append(table(("key", "functions of the kernel", "what"), rows))
+    return "\n\n".join(parts)
+
+
 FAMILIES = ("congestion_controls", "recoveries", "queues", "markers", "losses", "workloads", "distributions")
 
 SECTIONS: Mapping[str, Callable[[], str]] = {
@@ -165,6 +183,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "link-keys": keys.link_keys,
     "flow-keys": keys.flow_keys,
     "tcp-keys": keys.tcp_keys,
+    "tcp-profiles": tcp_profiles,
     "kernel-keys": keys.kernel_keys,
     "probe-keys": keys.probe_keys,
 }

@@ -16,7 +16,7 @@ from parshall.schema.flows import TCP_KEYS
 from parshall.schema.kernel import KernelOptions
 
 TAKEN_OVER = frozenset(
-    {"initial_window", "receive_window", "persistent", "ecn", "timestamps", "recovery", "congestion_control"}
+    {"initial_window", "receive_window", "persistent", "ecn", "timestamps", "recovery", "congestion_control", "tcp"}
 )
 """Keys of TCP that the hosts take over (crates/emulation/src/planning.rs)."""
 
@@ -76,7 +76,7 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
     able = abilities()
     if able.problem is not None:
         raise NoEmulationError(f"this machine cannot emulate: {able.problem}")
-    resolved: dict[str, Any] = scenario.resolve()
+    resolved: dict[str, Any] = _without_profiles(scenario).resolve()
     ours = [(number, group) for number, group in enumerate(resolved["flows"]) if _is_kernels(scenario, number)]
     problems = [
         f"flows.{number}.{problem}"
@@ -95,6 +95,14 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
         group["kernel"] = None if options is None else options.resolved()
         group["processing_ps"] = 0  # real hosts take the time that they take
     return resolved
+
+
+def _without_profiles(scenario: Scenario) -> Scenario:
+    """Kernels have their own controls, by the names that the scenario gives."""
+    groups = [
+        group.model_copy(update={"tcp": None}) if group.endpoint == "kernel" else group for group in scenario.flows
+    ]
+    return scenario.model_copy(update={"flows": groups})
 
 
 def _is_kernels(scenario: Scenario, number: int) -> bool:

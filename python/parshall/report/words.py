@@ -119,22 +119,24 @@ def _programs(programs: Document) -> str:
 
 
 def _endpoints(groups: Sequence[Document]) -> str:
-    """Where TCP is not as an operating system has it, and the keys that make it behave as Linux does."""
-    tcp = [group for group in groups if group.get("congestion_control") and not _sends_datagrams(group)]
-    keys = {
-        'recovery = "rack"': any(group.get("recovery", "rack") != "rack" for group in tcp),
-        "delayed_ack = true": any(group.get("delayed_ack") == "off" for group in tcp),
-        'initial_window = "10 packets"': any(group.get("initial_window", IW10) != IW10 for group in tcp),
-        'slow_start = "hystart++"': any(
-            _name(group["congestion_control"]) == "cubic" and group.get("slow_start") == "standard" for group in tcp
-        ),
-    }
-    missing = [key for key, is_missing in keys.items() if is_missing]
-    if not missing:
+    """Where TCP is not as an operating system has it, and the key that makes it behave as Linux does."""
+    tcp = [
+        group
+        for group in groups
+        if group.get("congestion_control") and not group.get("tcp") and not _sends_datagrams(group)
+    ]
+    classic = any(
+        group.get("recovery", "rack") != "rack"
+        or group.get("delayed_ack") == "off"
+        or group.get("initial_window", IW10) != IW10
+        or (_name(group["congestion_control"]) == "cubic" and group.get("slow_start") == "standard")
+        for group in tcp
+    )
+    if not classic:
         return ""
     return (
-        "TCP's defaults are those of the classic RFCs (no delayed ACKs, no HyStart++, no pacing) and of no operating "
-        f"system; Linux has {listed(missing)}."
+        "TCP's defaults are those of the classic RFCs (no delayed ACKs, no HyStart, no pacing) and of no operating "
+        'system; tcp = "linux" has those of Linux.'
     )
 
 

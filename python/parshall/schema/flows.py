@@ -11,11 +11,12 @@ from parshall.schema.families import choice, fields
 from parshall.schema.kernel import KernelOptions
 from parshall.schema.links import NAME
 from parshall.schema.model import Part
+from parshall.schema.profiles import PROFILES
 from parshall.schema.quantities import Bytes, PacketSize, PositivePackets, ProcessingTime, Rate, parse
 from parshall.schema.spread import Rtt, Start
 
 TCP_PARAMETERS = family("tcp")[0].parameters
-TCP_KEYS = (*(parameter.name for parameter in TCP_PARAMETERS), "congestion_control")
+TCP_KEYS = (*(parameter.name for parameter in TCP_PARAMETERS), "congestion_control", "tcp")
 """The keys of a group that say something about TCP."""
 
 PROCESSING_TIME = "1 packet"
@@ -40,11 +41,13 @@ DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_cont
 if TYPE_CHECKING:
     TcpOptions = Part
     Dscp = str
+    Profile = str
     CongestionControl = Any
     Workload = Any
     Marker = Any
 else:
     Dscp = Literal[tuple(sorted(DSCP, key=DSCP.__getitem__))]
+    Profile = Literal[tuple(PROFILES)]
     TcpOptions = create_model("TcpOptions", __base__=Part, __module__=__name__, **fields(TCP_PARAMETERS))
     CongestionControl = choice("congestion_controls", "a congestion control")
     Workload = choice("workloads", "a workload")
@@ -85,6 +88,11 @@ class FlowGroup(TcpOptions):
     path: list[str] | None = Field(None, description="Links that data crosses, in order", min_length=1)
     reverse_path: list[str] | None = Field(None, description="Links that ACKs cross, in order")
     congestion_control: CongestionControl = Field("cubic", description="How the window answers to the network")
+    tcp: Profile | None = Field(
+        None,
+        description="TCP as a kernel has it: defaults of the other keys, and the kernel's own congestion controls; "
+        "`linux` is the newest (default: TCP of the RFCs)",
+    )
     workload: Workload = Field("bulk", description="What the application does")
     packet_size: PacketSize = Field("1500 B", description="A full packet on the wire, headers included")
     header_size: Bytes = Field("40 B", description="Of these, headers: not goodput")
@@ -104,11 +112,14 @@ class FlowGroup(TcpOptions):
         return data | {key: _BOOLEANS[key].get(value, value) for key, value in given.items()}
 
     @model_validator(mode="after")
-    def _defaults_of_the_control(self) -> Self:
+    def _defaults_of_profile_and_control(self) -> Self:
         # They are defaults still: not among the keys that were given.
-        for key, default in DEFAULTS_WITH.get(self.congestion_control.name, ()):
+        of_profile = PROFILES[self.tcp].defaults if self.tcp else {}
+        for key, default in (*of_profile.items(), *DEFAULTS_WITH.get(self.congestion_control.name, ())):
             if key not in self.model_fields_set:
                 self.__dict__[key] = default
+        if self.payload_bytes <= 0:
+            raise ValueError(f'packet_size: found "{self.packet_size}"; a header is {self.header_size} with this tcp')
         return self
 
     @field_validator("header_size")

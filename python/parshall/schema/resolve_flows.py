@@ -6,11 +6,14 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from parshall import _core
 from parshall.schema import quantities
-from parshall.schema.flows import DSCP, TCP_KEYS, TCP_PARAMETERS, FlowGroup
+from parshall.schema.flows import DSCP, TCP_KEYS, TCP_PARAMETERS, CongestionControl, FlowGroup
 from parshall.schema.model import Problem
 from parshall.schema.problems import quoted, shown
+from parshall.schema.profiles import kernels_own
 from parshall.schema.resolve_values import Context, configuration, parameters, refused
 from parshall.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
 
@@ -212,7 +215,7 @@ def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     """The endpoint as Rust reads it."""
     tcp = parameters(group, TCP_PARAMETERS, context)
     try:
-        control = configuration(group.congestion_control, context)
+        control = configuration(_control_of(group), context)
     except Problem as problem:
         raise problem.within("congestion_control") from None
     if not tcp["timestamps"] and _core.needs_timestamps(json.dumps(control)):
@@ -228,6 +231,19 @@ def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     return tcp
 
 
+def _control_of(group: FlowGroup) -> Any:
+    """The group's control, or the one that the kernel of its profile has by that name."""
+    given = group.congestion_control
+    other_slow_start = group.model_dump(include={"slow_start"}) != {"slow_start": "standard"}
+    name, parameters = kernels_own(given.name, group.tcp, other_slow_start=other_slow_start)
+    if name == given.name:
+        return given
+    if given.model_fields_set - {"name"}:
+        other = f'write name "{name}" for the kernel\'s, which has parameters of its own, or leave out tcp'
+        raise Problem((), f"found parameters of {given.name}; {other}")
+    return TypeAdapter(CongestionControl).validate_python({"name": name, **parameters})
+
+
 def _congestion_control(group: FlowGroup, longest_ps: int, context: Context, *, controlled: bool) -> dict[str, Any]:
     """The control as Rust reads it.
 
@@ -235,7 +251,7 @@ def _congestion_control(group: FlowGroup, longest_ps: int, context: Context, *, 
     which checks the longest of them in the same way.
     """
     try:
-        resolved = configuration(group.congestion_control, context)
+        resolved = configuration(_control_of(group), context)
         _core.check_control(json.dumps(resolved), longest_ps, controlled)
     except Problem as problem:
         raise problem.within("congestion_control") from None

@@ -143,6 +143,7 @@ impl Path {
                     lost: 3 * lost,
                     in_flight,
                     sent_in_flight: in_flight / 2 + 1,
+                    next_send: Duration::ZERO,
                     app_limited: !used,
                 };
                 control.on_ack(&AckEvent {
@@ -199,6 +200,7 @@ impl Path {
                     lost: 0,
                     in_flight: packets - i - 1,
                     sent_in_flight: packets,
+                    next_send: Duration::ZERO,
                     app_limited: false,
                 };
                 control.on_ack(&AckEvent {

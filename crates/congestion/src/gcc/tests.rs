@@ -33,6 +33,7 @@ fn report(control: &mut Gcc, number: u64, arrived: u64, lost: u64, usage: Usage)
             lost,
             in_flight: 0,
             sent_in_flight: 0,
+            next_send: Duration::ZERO,
             app_limited: false,
         }),
         ..AckEvent::of_one_packet(at(100 * (number + 1) + 50), Duration::from_millis(100))

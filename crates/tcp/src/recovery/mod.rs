@@ -27,7 +27,7 @@ use crate::connection::{Connection, Phase};
 use crate::segment::Ack;
 use crate::TcpConfig;
 use classic::{Classic, Variant};
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
 use rack::Rack;
 use sack::Sack;
 
@@ -85,6 +85,12 @@ pub(crate) trait Repair {
     #[inline]
     fn sacked(&self) -> u64 {
         0
+    }
+
+    /// The RTT of the packet sent last that the ACK at hand reports, if it keeps their times.
+    #[inline]
+    fn newest_rtt(&self) -> Option<Duration> {
+        None
     }
 
     /// What is known of the packets outstanding, counted anew: for reports.
@@ -210,6 +216,11 @@ impl Repair for LossRecovery {
     #[inline]
     fn sacked(&self) -> u64 {
         each!(self, repair => repair.sacked())
+    }
+
+    #[inline]
+    fn newest_rtt(&self) -> Option<Duration> {
+        each!(self, repair => repair.newest_rtt())
     }
 
     fn account(&self, connection: &Connection) -> Account {

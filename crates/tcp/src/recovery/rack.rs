@@ -324,6 +324,11 @@ impl Repair for Rack {
         self.state.segments.sacked_count()
     }
 
+    #[inline]
+    fn newest_rtt(&self) -> Option<Duration> {
+        self.state.segments.newest_rtt()
+    }
+
     fn account(&self, _connection: &Connection) -> Account {
         let State { segments, probe, .. } = &*self.state;
         let (lost, retransmitted) = segments.lost_and_retransmitted(probe.retransmission());

@@ -87,6 +87,10 @@ impl Sender {
             }
             Rules::Linux => delivered.unwrap_or(acked) as f64,
         };
+        let rtt = match config.rules {
+            Rules::Rfc => rtt,
+            Rules::Linux => recovery.newest_rtt().or(rtt),
+        };
         let event =
             AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(config, now, ack, phase) };
         if self.connection.sampler.is_some() {
@@ -127,6 +131,7 @@ impl Sender {
             sacked: recovery.sacked(),
             in_flight: recovery.in_network(connection),
             min_rtt: connection.rtt.min(),
+            next_send: connection.held_back(event.now),
         };
         let Some(sampler) = &mut connection.sampler else { return };
         let Some((sample, rtt)) = sampler.on_ack(event.now, &progress) else { return };

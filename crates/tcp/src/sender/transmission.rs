@@ -6,7 +6,7 @@ use crate::recovery::Repair;
 use crate::rules::Rules;
 use crate::segment::Segment;
 use crate::TcpConfig;
-use parshall_congestion::CongestionControl;
+use parshall_congestion::{CongestionControl, TransmissionStart};
 use parshall_units::{Duration, Instant};
 
 impl Sender {
@@ -18,7 +18,7 @@ impl Sender {
             return connection.next_syn(config, now);
         }
         connection.paced = false;
-        if connection.paces && now < connection.next_send {
+        if connection.paces && connection.pacing.as_ref().is_some_and(|pacing| pacing.holds_back(now)) {
             // Whether anything is due is found out at that time.
             connection.paced = connection.nxt < connection.send_limit(config)
                 || connection.phase != Phase::Open
@@ -26,9 +26,15 @@ impl Sender {
             return None;
         }
         let packet = if recovery.chooses_next(connection.phase) {
-            recovery.next(connection, config)?
+            recovery.next(connection, config)
         } else {
-            self.next_in_order(config)?
+            self.next_in_order(config)
+        };
+        let Some(packet) = packet else {
+            if let Some(pacing) = &mut self.connection.pacing {
+                pacing.end_burst();
+            }
+            return None;
         };
         Some(self.transmit(config, now, packet))
     }
@@ -37,7 +43,7 @@ impl Sender {
     #[inline]
     pub fn pacing_deadline(&self) -> Instant {
         if self.connection.paced {
-            self.connection.next_send
+            self.connection.pacing.as_ref().map_or(Instant::MAX, |pacing| pacing.next())
         } else {
             Instant::MAX
         }
@@ -104,9 +110,17 @@ impl Sender {
         Segment { seq: packet, sent: now, retransmission, syn: false, cwr, congestion_experienced: false }
     }
 
+    /// None was outstanding before this packet.
     #[inline(never)]
     fn start_timer(&mut self, config: &TcpConfig, now: Instant) {
-        self.connection.arm_timer(config, now);
+        let connection = &mut self.connection;
+        connection.arm_timer(config, now);
+        connection.control.on_transmission_start(&TransmissionStart {
+            now,
+            app_limited: connection.sampler.as_ref().is_some_and(|sampler| sampler.is_app_limited()),
+            srtt: connection.rtt.srtt(),
+            min_rtt: connection.rtt.min(),
+        });
     }
 
     #[inline(never)]
@@ -120,18 +134,25 @@ impl Sender {
             }
         }
         if connection.paces {
-            connection.next_send = now + pacing_gap(connection);
+            let gap = pacing_gap(connection, config);
+            if let Some(pacing) = &mut connection.pacing {
+                pacing.on_transmission(now, gap, connection.rtt.min());
+            }
         }
     }
 }
 
 /// Time between packets: the control's, or the RTT over the window with room to grow (twice the rate in slow
 /// start, a fifth more afterwards, as Linux paces).
-fn pacing_gap(Connection { control, rtt, .. }: &Connection) -> Duration {
+fn pacing_gap(Connection { control, rtt, .. }: &Connection, config: &TcpConfig) -> Duration {
     if let Some(rate) = control.pacing_rate() {
         return Duration::from_secs_f64(1.0 / rate);
     }
     let window = control.window();
-    let gain = if window < control.ssthresh() { 2.0 } else { 1.2 };
+    let fast_below = match config.rules {
+        Rules::Rfc => control.ssthresh(),
+        Rules::Linux => control.ssthresh() / 2.0,
+    };
+    let gain = if window < fast_below { 2.0 } else { 1.2 };
     Duration::from_secs_f64(rtt.srtt().as_secs_f64() / (gain * window))
 }

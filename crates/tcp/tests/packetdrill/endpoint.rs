@@ -93,10 +93,14 @@ impl Endpoint {
         let entry =
             CATALOG.iter().find(|entry| entry.name == settings.control).expect("names are the catalog's");
         let config = linux::config(&settings);
+        let mut control = default_config(entry);
+        if let ControlConfig::CubicLinux(cubic) = &mut control {
+            cubic.hystart = settings.hystart;
+        }
         Self {
             receiving: TcpConfig { delayed_ack: Some(linux::DELAYED_ACK), ..config.clone() },
             config,
-            control: default_config(entry),
+            control,
             settings,
             state: State::Closed,
             sent: VecDeque::new(),
@@ -138,11 +142,9 @@ impl Endpoint {
     pub fn write(&mut self, now: Instant, bytes: u64) {
         if let Some(sender) = &mut self.sender {
             let idle = sender.una() == sender.max() && sender.max() > BASE;
-            if idle
-                && self.settings.restarts_after_idle
-                && now.since(self.last_sent) > sender.timeout(&self.config)
-            {
-                sender.restart_after_idle(now, self.config.initial_window.0 as f64);
+            let silence = now.since(self.last_sent);
+            if idle && self.settings.restarts_after_idle && silence > sender.timeout(&self.config) {
+                sender.restart_after_idle(&self.config, now, silence);
             }
         }
         self.written.bytes += bytes;

@@ -8,6 +8,7 @@ use std::path::Path;
 const PASSING: &[&str] = &[
     "packetdrill/tests/linux/fast_retransmit/fr-4pkt-sack-linux.pkt",
     "tcp/cubic/cubic-hystart-delay-min-rtt-jumps-downward.pkt",
+    "tcp/cubic/cubic-rto-ss-ca-cwnd-bump.pkt",
     "tcp/cwnd_moderation/cwnd-moderation-disorder-no-moderation.pkt",
     "tcp/ecn/ecn-uses-ect0.pkt",
     "tcp/fast_recovery/prr-ss-10pkt-lost-1.pkt",
@@ -25,6 +26,7 @@ const PASSING: &[&str] = &[
     "tcp/slow_start/slow-start-ack-per-4pkt.pkt",
     "tcp/slow_start/slow-start-after-idle.pkt",
     "tcp/slow_start/slow-start-app-limited.pkt",
+    "tcp/slow_start/slow-start-fq-ack-per-2pkt.pkt",
 ];
 
 fn passed(line: &Line) -> bool {

@@ -22,6 +22,8 @@ pub struct Settings {
     pub probes: bool,
     /// `tc qdisc ... fq` spaces packets.
     pub paced: bool,
+    /// Whether CUBIC looks for the end of slow start.
+    pub hystart: bool,
     pub initial_window: u64,
     pub min_rto_ms: u64,
 }
@@ -29,7 +31,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            control: "cubic",
+            control: "cubic_linux",
+            hystart: true,
             sack: true,
             timestamps: true,
             window_scaling: true,
@@ -135,6 +138,7 @@ impl Settings {
             "tcp_slow_start_after_idle" => self.restarts_after_idle = flag,
             "tcp_recovery" if value == "0" || value == "1" => self.rack = flag,
             "tcp_early_retrans" => self.probes = value == "3" || value == "4",
+            "hystart" => self.hystart = flag,
             "tcp_rto_min_us" => self.min_rto_ms = number(value, &name)? / 1000,
             // Linux's own values, which ours stand for.
             "hystart_detect" | "tcp_reordering" if value != "3" => return unmet(),
@@ -166,7 +170,6 @@ const HARMLESS: &[&str] =
 /// that scripts use only if they say so, and those above with the values that are ours.
 const PASSED_OVER: &[&str] = &[
     "default_qdisc",
-    "hystart",
     "hystart_detect",
     "optmem_max",
     "rmem_default",
@@ -221,7 +224,7 @@ const PASSED_OVER: &[&str] = &[
 /// There is none: why the script does not apply.
 pub fn control(name: &str) -> Result<&'static str, String> {
     Ok(match name {
-        "cubic" => "cubic",
+        "cubic" => "cubic_linux",
         "reno" => "reno",
         "bic" => "bic",
         "htcp" => "htcp",
@@ -229,7 +232,7 @@ pub fn control(name: &str) -> Result<&'static str, String> {
         "highspeed" => "highspeed",
         "scalable" => "scalable",
         "dctcp" => "dctcp",
-        "bbr" | "bbr1" => "bbr",
+        "bbr" | "bbr1" => "bbr_linux",
         "bbr3" => "bbr3",
         _ => return Err(format!("needs the congestion control {name}")),
     })
@@ -313,6 +316,7 @@ mod tests {
             asks_for_ecn: true,
             probes: false,
             paced: true,
+            hystart: false,
             initial_window: 20,
             ..Settings::default()
         };
@@ -338,6 +342,6 @@ mod tests {
     #[test]
     fn a_missing_defaults_file_is_that_of_packetdrill() {
         let settings = after("../common/defaults.sh").unwrap();
-        assert!(!settings.restarts_after_idle && settings.sack && settings.control == "cubic");
+        assert!(!settings.restarts_after_idle && settings.sack && settings.control == "cubic_linux");
     }
 }

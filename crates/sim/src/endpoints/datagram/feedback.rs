@@ -253,6 +253,7 @@ impl Feedback {
                 lost: interval.lost,
                 in_flight,
                 sent_in_flight,
+                next_send: Duration::ZERO,
                 app_limited: false,
             }),
         });

@@ -52,6 +52,8 @@ pub(super) struct Segments {
     newest: (Instant, u64),
     pub(super) rules: Rules,
     rtt: Duration,
+    /// Whether it is that of the ACK at hand.
+    has_sample: bool,
     highest: u64,
     pub(super) reordering_seen: bool,
 }
@@ -70,6 +72,7 @@ impl Segments {
             order: VecDeque::new(),
             newest: (Instant::ZERO, 0),
             rtt: Duration::ZERO,
+            has_sample: false,
             highest: 0,
             reordering_seen: false,
         }
@@ -128,6 +131,7 @@ impl Segments {
             });
             self.sacked = known;
         }
+        self.has_sample = delivery.newest.is_some();
         if let Some(newest) = delivery.newest {
             self.rtt = match self.rules {
                 Rules::Rfc => now.since(newest.0),
@@ -251,6 +255,11 @@ impl Segments {
     /// Packets SACKed and not yet acknowledged cumulatively.
     pub(super) fn sacked_count(&self) -> u64 {
         self.sacked_count
+    }
+
+    /// The RTT that the ACK at hand gives, if it reports a packet whose copy it answers is known.
+    pub(super) fn newest_rtt(&self) -> Option<Duration> {
+        self.has_sample.then_some(self.rtt)
     }
 
     /// RTT of the packet delivered last that was sent last.

@@ -62,8 +62,9 @@ impl TcpFlow {
     /// The connection lives on. RFC 5681 §4.1: after an idle timeout with a window of a new one at most
     fn resume_connection(&mut self, group: &TcpGroup, now: Instant) {
         self.sender.resume(now);
-        if now.since(self.application.begun) > self.sender.timeout(&group.tcp) {
-            self.sender.restart_after_idle(now, group.tcp.initial_window.0 as f64);
+        let idle = now.since(self.application.begun);
+        if idle > self.sender.timeout(&group.tcp) {
+            self.sender.restart_after_idle(&group.tcp, now, idle);
         }
     }
 
