@@ -6,7 +6,7 @@ lasts. What does not scale are the times that a kernel knows (least retransmissi
 CUBIC), so the simulator runs both networks: their difference is what scaling does.
 
 Each row has three columns: the source's value, simulated in both networks, and Linux. A run of Linux is one run: it is
-held against the interval in which one run of the simulator falls, with the transmission rules of Linux.
+held against the interval in which one run of the simulator falls, with `tcp = "linux"`.
 
 The cross traffic is datagrams, which heed nobody: it is simulated in the same queue as the kernel's flow, so that it
 comes when it is due also where this machine is late.
@@ -38,8 +38,8 @@ SLOWER = 5
 WARM_UP_S = {"quick": 15.0, "paper": 60.0}
 SEEDS = 8
 """Runs of the simulator that say in which interval one more of them falls."""
-LINUX = {"recovery": "rack", "delayed_ack": True, "initial_window": "10 packets"}
-"""The transmission rules of a kernel."""
+LINUX = {"tcp": "linux"}
+"""The simulator's TCP as that of Linux (docs/linux.md)."""
 AVERAGED = 100
 """Round trips of the averages whose range is shown."""
 
@@ -195,8 +195,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         f"The source's network, {SLOWER} times slower: rates are divided, times multiplied, so that windows, loads and "
         "the buffer in packets stay. Linux has its own TCP at both ends of the flow; BIC and HighSpeed, which it no "
         "longer brings, are loaded into it. The cross traffic is datagrams, which heed nobody, and is simulated in the "
-        "same queue. The simulator has the transmission rules of Linux (RACK, delayed ACKs, ten packets to begin "
-        "with), in both networks.",
+        'same queue. The simulator has TCP as Linux has it, `tcp = "linux"`, in both networks.',
         f"A run of Linux differs from the simulator where it is outside of the interval in which one more of {SEEDS} "
         f"simulated runs falls, by {100 * WITHIN:.0f} % at least.",
         *remarks,
