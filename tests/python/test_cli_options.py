@@ -39,7 +39,11 @@ OF_ANOTHER_KIND = {("replay", "--control")}
 """It drives one control, and one of the catalog too; in the words of others it would declare some."""
 
 PAGE_OUTPUT = "Write the page to this directory."
-OTHER_OUTPUTS = {"compare": "Write a page, e.g. page.html.", "new control": "Where to: a directory."}
+OTHER_OUTPUTS = {
+    "compare": "Write a page, e.g. page.html.",
+    "figure": "The file; its end says the format.",
+    "new control": "Where to: a directory.",
+}
 """What is written there is no result, and no directory of pages."""
 
 

@@ -24,6 +24,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "check-control": ("check_control", "check_control"),
     "predict": ("predict", "predict"),
     "report": ("report", "report"),
+    "figure": ("figure", "figure"),
     "compare": ("compare", "compare"),
     "sweep": ("sweep", "sweep"),
     "query": ("query", "query"),
