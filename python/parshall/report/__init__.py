@@ -5,7 +5,7 @@
 | `page` | `write_page`, `summary_html` (notebooks) |
 | `writing` | `write_figures`: PNG, SVG or PDF; `write_pdf`: all in one |
 | `comparison` | `compare`: results, metric by metric |
-| `comparing`, `comparison_page` | the same in words, and as a page |
+| `comparing`, `comparison_page`, `comparison_figures` | the same in words, as a page, and its figures |
 | `figures` | the catalog: one small file a figure, data -> `plot.Plot` |
 | `interactive`, `svg`, `static` | a `Plot` drawn by plotly.js, as the page's own drawing, and by matplotlib for files |
 | `finding` | the sentences that open the page of a run: what limits, who gets what, what it costs |

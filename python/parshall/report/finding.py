@@ -172,7 +172,10 @@ def _shares(state: _State) -> str:
     if len(goodput) == 1:
         return _of_one(state, first)
     if len(ranked) == 1:
-        return f"{first} takes {state.said_of_group(first, 'share')} of all goodput{_a_flow(state, first)}."
+        a_flow = f"{state.said_of_group(first, 'goodput_bps')} a flow"
+        if state.value(f"group/{first}/share") is None:
+            return f"{first} gets {a_flow}."
+        return f"{first} takes {state.said_of_group(first, 'share')} of all goodput, {a_flow}."
     if not state.apart(first, last, "goodput_bps"):
         if len(ranked) > 2:
             return f"Between the {counted(len(ranked), 'group')} no difference in goodput is shown."
@@ -201,10 +204,6 @@ def _of_one(state: _State, group: str) -> str:
         f", with a Jain’s index of {state.said_of_group(group, 'jain')}" if state.value(f"group/{group}/jain") else ""
     )
     return f"Its {counted(number, 'flow')} get {got} each on average{fair}."
-
-
-def _a_flow(state: _State, group: str) -> str:
-    return f", {state.said_of_group(group, 'goodput_bps')} a flow"
 
 
 def _cost(state: _State) -> str:

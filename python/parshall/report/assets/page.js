@@ -56,7 +56,12 @@
       const { data, layout } = painted(plot, colour);
       layout.font.family = font;
       layout.dragmode = hovers ? "zoom" : false;
-      if (drawing.clientWidth < 480) layout.font.size = 11;
+      if (drawing.clientWidth < 480) {
+        layout.font.size = 11;
+        for (const axis of Object.values(layout).filter((each) => each?.ticktext)) {
+          axis.ticktext = axis.ticktext.map((label) => (label.length > 22 ? `${label.slice(0, 21)}…` : label));
+        }
+      }
       await Plotly.react(place, data, layout, {
         responsive: true,
         displaylogo: false,

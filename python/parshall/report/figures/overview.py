@@ -16,7 +16,7 @@ from parshall.quantities.measuring import busiest
 from parshall.records import Result
 from parshall.report.crossing import crossing
 from parshall.report.figures.common import end_s, measured_from, repetitions, sentences, warm_up_s
-from parshall.report.numbers import counted, given, scale_for
+from parshall.report.numbers import Scale, counted, given, scale_for
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values
 
@@ -27,50 +27,98 @@ _CONSTANT = 1.001
 """Rates within this factor of each other are those of a constant link."""
 
 
-def prepare(run: Result) -> Plot | Missing:
-    """Two panels with one abscissa: goodput below capacity, and queueing delay."""
+@dataclass(frozen=True)
+class Binned:
+    """Mean, smallest and largest recorded value a bin; where none was recorded, those of the bin before."""
+
+    mean: Values
+    low: Values
+    high: Values
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a link carried over time, and how long packets waited there: means over repetitions, a value a bin.
+
+    Parameters
+    ----------
+    link
+        The link.
+    edges
+        Of the bins, s, shape (BINS + 1,).
+    groups
+        Goodput of the groups that send over it, bit/s.
+    rate
+        Of the link, bit/s; 0 where that was not recorded.
+    delay
+        Queueing delay, s; None where it was not recorded or no packet came.
+    note
+        What is to be said of the goodput.
+    """
+
+    link: str
+    edges: Values
+    groups: Mapping[str, Values]
+    rate: Values
+    delay: Binned | None
+    note: str
+
+    @property
+    def middles(self) -> Values:
+        """Of the bins, s."""
+        return np.asarray((self.edges[1:] + self.edges[:-1]) / 2)
+
+    @property
+    def top_bps(self) -> float:
+        """The most that is drawn: of all groups together, or the rate of the link."""
+        return max(float(sum(self.groups.values(), np.zeros(BINS)).max()), float(self.rate.max()))
+
+
+def course(run: Result, link: str | None = None) -> Course | Missing:
+    """Goodput and delay over time at a link, by default the busiest, or why they are not known."""
     links, bins = run.tables.get("links"), run.tables.get("link_samples")
     if links is None or bins is None:
         return Missing("No series of the links was recorded; `[probes] link_samples` turns this on.")
-    link = busiest(links)
+    link = link or busiest(links)
     bins = bins.filter(pl.col("link") == link)
     if bins.is_empty():
         return Missing(f"No series of {link} was recorded.")
     last = float((bins["time_s"] + bins["bin_s"]).to_numpy().max())
     edges = np.linspace(0.0, max(end_s(run, last), last), BINS + 1)
-    goodput = _goodput(run, link, edges)
-    rate = _rate(bins, edges)
-    if goodput is None:
-        goodput = _carried(bins, edges)
-    carried = sum(goodput.groups.values(), np.zeros(BINS))
-    top = max(float(carried.max()), float(rate.max()))
-    scale = scale_for(top, "bit/s")
-    time = Axis("Time", "s", minimum=0.0, maximum=float(edges[-1]))
-    middles = (edges[1:] + edges[:-1]) / 2
-    stack: list[Mark] = []
-    below = np.zeros(BINS)
-    for name, (values, style) in _layers(goodput.groups).items():
-        above = below + values * scale.factor
-        stack.append(Band(middles, below, above, name, style, filled=True))
-        below = above
-    stack += _capacity(rate, middles, scale.factor)
-    start = warm_up_s(run)
-    panels = [
-        Panel(
-            [*stack, *measured_from(start)],
-            time,
-            Axis("Goodput", scale.unit, minimum=0.0, maximum=1.12 * top * scale.factor),
-        )
-    ]
-    delay = _delay(bins, edges)
-    if delay is not None:
-        panels.append(_delay_panel(delay, middles, time))
-    number = len(repetitions(bins))
+    goodput = _goodput(run, link, edges) or _carried(bins, edges)
+    return Course(link, edges, goodput.groups, _rate(bins, edges), _delay(bins, edges), goodput.note)
+
+
+def prepare(run: Result) -> Plot | Missing:
+    """Two panels with one abscissa: goodput below capacity, and queueing delay."""
+    found = course(run)
+    if isinstance(found, Missing):
+        return found
+    time = Axis("Time", "s", minimum=0.0, maximum=float(found.edges[-1]))
+    scale = scale_for(found.top_bps, "bit/s")
+    axis = Axis("Goodput", scale.unit, minimum=0.0, maximum=1.12 * found.top_bps * scale.factor)
+    panels = [Panel([*stacked(found, scale, layers(found.groups)), *measured_from(warm_up_s(run))], time, axis)]
+    if found.delay is not None:
+        panels.append(_delay_panel(found.delay, found.middles, time))
+    number = len(repetitions(run.tables["link_samples"]))
     many = f"Means over {number} repetitions." if number > 1 else ""
-    band = "The band is from the least to the largest mean of a recorded bin in any repetition." if delay else ""
-    width = f"Each point is the mean of {given(float(edges[1]), 's')}."
-    what = f"Goodput of the groups that send over {link}, stacked below its rate, and how long packets waited there."
-    return Plot(panels, sentences(what, many, width, band, goodput.note))
+    band = "The band is from the least to the largest mean of a recorded bin in any repetition." if found.delay else ""
+    width = f"Each point is the mean of {given(float(found.edges[1]), 's')}."
+    what = (
+        f"Goodput of the groups that send over {found.link}, stacked below its rate, and how long packets waited there."
+    )
+    return Plot(panels, sentences(what, many, width, band, found.note))
+
+
+def stacked(found: Course, scale: Scale, styles: Mapping[str, tuple[Values, Style]]) -> list[Mark]:
+    """The areas of the groups from below, and the rate of the link."""
+    marks: list[Mark] = []
+    below = np.zeros(BINS)
+    for name, (values, style) in styles.items():
+        above = below + values * scale.factor
+        marks.append(Band(found.middles, below, above, name, style, filled=True))
+        below = above
+    return [*marks, *_capacity(found.rate, found.middles, scale.factor)]
 
 
 @dataclass(frozen=True)
@@ -126,7 +174,7 @@ def _carried(bins: pl.DataFrame, edges: Values) -> _Goodput:
     return _Goodput({"carried": _binned(bits, "carried_bps", edges).mean}, note)
 
 
-def _layers(groups: Mapping[str, Values]) -> dict[str, tuple[Values, Style]]:
+def layers(groups: Mapping[str, Values]) -> dict[str, tuple[Values, Style]]:
     """The areas from below: all groups, or those with most and the rest together."""
     if len(groups) <= SERIES:
         return {group: (values, Style(series=index)) for index, (group, values) in enumerate(groups.items())}
@@ -152,16 +200,7 @@ def _capacity(rate: Values, middles: Values, factor: float) -> list[Mark]:
     return [Line(middles, rate * factor, "rate of the link", Style(muted=True, thin=True))]
 
 
-@dataclass(frozen=True)
-class _Binned:
-    """Mean, smallest and largest recorded value a bin; where none was recorded, those of the bin before."""
-
-    mean: Values
-    low: Values
-    high: Values
-
-
-def _binned(rows: pl.DataFrame, column: str, edges: Values) -> _Binned:
+def _binned(rows: pl.DataFrame, column: str, edges: Values) -> Binned:
     at = np.clip(np.searchsorted(edges, rows["time_s"].to_numpy(), side="right") - 1, 0, BINS - 1)
     found = (
         pl.DataFrame({"bin": at, "value": rows[column].to_numpy().astype(np.float64)})
@@ -170,10 +209,10 @@ def _binned(rows: pl.DataFrame, column: str, edges: Values) -> _Binned:
         .sort("bin")
     )
     before = np.clip(np.searchsorted(found["bin"].to_numpy(), np.arange(BINS), side="right") - 1, 0, None)
-    return _Binned(*(found[name].to_numpy()[before] for name in ("mean", "low", "high")))
+    return Binned(*(found[name].to_numpy()[before] for name in ("mean", "low", "high")))
 
 
-def _delay(bins: pl.DataFrame, edges: Values) -> _Binned | None:
+def _delay(bins: pl.DataFrame, edges: Values) -> Binned | None:
     """The queueing delay; None where it was not recorded, or no packet came."""
     if "mean_queueing_delay_s" not in bins.columns:
         return None
@@ -181,7 +220,7 @@ def _delay(bins: pl.DataFrame, edges: Values) -> _Binned | None:
     return None if known.is_empty() else _binned(known, "mean_queueing_delay_s", edges)
 
 
-def _delay_panel(delay: _Binned, middles: Values, time: Axis) -> Panel:
+def _delay_panel(delay: Binned, middles: Values, time: Axis) -> Panel:
     scale = scale_for(float(delay.mean.max()), "s")
     style = Style(muted=True)
     marks: list[Mark] = [
