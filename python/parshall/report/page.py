@@ -18,6 +18,7 @@ from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.predicted_summary import dots, nearest_table
 from parshall.report.tables import Table, groups_table, latency_table, links_table, own_table, transfers_table
+from parshall.schema import reading
 
 
 def write_page(run: Result, path: str | Path) -> Path:
@@ -61,7 +62,7 @@ def document(run: Result) -> Document:
         Section("What was run", blocks=_network(run, scenario), name="scenario"),
         Section(
             "Figures",
-            figures=[figure for figure in figures if figure not in overview],
+            figures=[figure for figure in figures if figure.name != OVERVIEW],
             blocks=[Block("missing", missing)] if missing else [],
             name="figures",
         ),
@@ -107,7 +108,8 @@ def _predicted(run: Result) -> Section:
 def _command(run: Result, scenario: words.Document) -> Block:
     """How to do it again: the command, and the scenario as a file."""
     verb = "emulate" if run.instrument == "emulate" else "run"
-    return Block("command", {"text": f"parshall {verb} {storage.SCENARIO_FILE}", "scenario": words.source(scenario)})
+    portable = reading.with_absolute_paths(scenario, Path(run.metadata.get("folder") or ""))
+    return Block("command", {"text": f"parshall {verb} {storage.SCENARIO_FILE}", "scenario": words.source(portable)})
 
 
 def _measures(tables: Iterable[Table | None]) -> list[Block]:
