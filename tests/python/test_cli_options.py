@@ -43,6 +43,7 @@ PAGE_OUTPUT = "Write the page to this directory."
 FOLDER = "Where to: a directory."
 OTHER_OUTPUTS = {
     "compare": "Write a page, e.g. page.html.",
+    "figure": "The file; its end says the format.",
     "new control": FOLDER,
     **{f"new {each.name}": FOLDER for each in shipped()},
 }

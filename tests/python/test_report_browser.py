@@ -19,7 +19,7 @@ import pytest
 import parshall as ps
 from parshall.report import page_html
 from parshall.report.document import Document, Drawn, Section, Table, document_html
-from parshall.report.figures import CATALOG
+from parshall.report.page import document
 from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.runs import Run
 
@@ -74,7 +74,7 @@ def test_the_page_draws_its_figures_and_fits(run: Run, width: int, tmp_path: Pat
     assert found["scrollWidth"] <= width, found["wide"]
     assert found["wide"] == []
     assert found["drawn"] == "drawn"
-    assert found["plots"] == sum(isinstance(figure.prepare(run), Plot) for figure in CATALOG)
+    assert found["plots"] == len(document(run).figures)
 
 
 def test_a_study_draws_its_figures_and_fits_a_phone(tmp_path: Path) -> None:

@@ -33,13 +33,15 @@ def path(root: ET.Element) -> list[tuple[int, int]]:
     """The corners of the only line, as shares of the panel in thousandths, from below."""
     left, top, right, bottom = box(root)
     text = root.find(f"{SVG}g/{SVG}path").get("d")
-    start, ways = re.fullmatch(r"M([^lh]*)[lh](.*)", text).groups()
-    x, y = map(int, start.split())
-    corners = [(x, y)]
-    numbers = [int(each) for each in re.findall(r"-?\d+", ways)]
-    for dx, dy in zip(numbers[::2], numbers[1::2], strict=True):
-        x, y = x + dx, y + dy
-        corners.append((x, y))
+    x, y = 0, 0
+    corners = []
+    for command, arguments in re.findall(r"([MlhvH])([^MlhvH]*)", text):
+        numbers = [int(each) for each in re.findall(r"-?\d+", arguments)]
+        pairs = {"h": [(numbers[0], 0)], "v": [(0, numbers[0])], "H": [(numbers[0] - x, 0)]}.get(command)
+        for dx, dy in pairs or zip(numbers[::2], numbers[1::2], strict=True):
+            x, y = x + dx, y + dy
+            if (dx, dy) != (0, 0) or not corners:
+                corners.append((x, y))
     return [
         (round(1000 * (x - left) / (right - left)), round(1000 * (bottom - y) / (bottom - top))) for x, y in corners
     ]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parshall.campaign.figures import figures
+from parshall.campaign.finding import finding
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
 from parshall.quantities.naming import named
@@ -33,14 +34,18 @@ _ENDED = {
 def document(sweep: Sweep) -> Document:
     """The page's content."""
     record = sweep.record
+    drawn = figures(sweep)
+    opening = [Section("First figure", figures=drawn[:1], name="glance", is_opening=True)] if drawn else []
     sections = [
-        Section("Results", _summary(sweep), tables=_failures(sweep), figures=figures(sweep)),
+        *opening,
+        Section("What was done", _summary(sweep), tables=_failures(sweep), name="done"),
+        *([Section("More figures", figures=drawn[1:], name="figures")] if drawn[1:] else []),
         *_differences(sweep),
-        Section("Every point", _left_out(sweep), tables=[_points(sweep)]),
-        Section("How it was made", _made(sweep), tables=[_parameters(sweep)]),
+        Section("Every point", _left_out(sweep), tables=[_points(sweep)], name="points"),
+        Section("How it was made", _made(sweep), tables=[_parameters(sweep)], name="provenance"),
     ]
     byline = (record.status, counted(record.runs, "run"), f"code {record.code}", record.started)
-    return Document("sweep", record.name, record.description, byline, sections)
+    return Document("sweep", record.name, record.description, byline, sections, finding=finding(sweep))
 
 
 def write_page(sweep: Sweep) -> Path:

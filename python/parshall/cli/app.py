@@ -27,6 +27,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "predict": ("predict", "predict"),
     "ask": ("ask", "ask"),
     "report": ("report", "report"),
+    "figure": ("figure", "figure"),
     "compare": ("compare", "compare"),
     "sweep": ("sweep", "sweep"),
     "query": ("query", "query"),

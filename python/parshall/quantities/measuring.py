@@ -156,14 +156,18 @@ def links_in(table: pl.DataFrame) -> list[str]:
 
 
 def of_place(tables: Tables, per: Per, place: str) -> Metrics:
-    """Of one group, flow or link: all that there are."""
-    found = {}
-    for key, quantity in naming.known(per).items():
-        each = Named(f"{per}/{place}/{key}", quantity, place)
-        series = _series(tables, each, None)
-        if series is not None:
-            found[each.name] = Metric(each, quantity.title(place), series)
-    return _measured(found)
+    """Of one group, flow or link: all that there are. Computed once for the same tables, which hold it."""
+    known = naming.known(per)
+    held = (per, place, tuple(known.values()))
+    if held not in tables.computed:
+        found = {}
+        for key, quantity in known.items():
+            each = Named(f"{per}/{place}/{key}", quantity, place)
+            series = _series(tables, each, None)
+            if series is not None:
+                found[each.name] = Metric(each, quantity.title(place), series)
+        tables.computed[held] = _measured(found)
+    return dict(tables.computed[held])
 
 
 def series_of(tables: Tables, names: Collection[str], link: str | None = None) -> dict[str, Series]:

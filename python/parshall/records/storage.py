@@ -7,6 +7,7 @@
 | ``repetitions/0000/captures/LINK.pcap`` | what was captured of a link | with them |
 | ``repetitions/0000/qlog/GROUP-FLOW.sqlog`` | the log of a flow | with them |
 | ``repetitions/0000/totals.json`` | the totals of a repetition | with them |
+| ``scenario.toml`` | of a run: its complete scenario, to run it again | before ``run.json`` |
 | ``report.html``, ``observe.html`` | the page | after ``run.json`` |
 
 A directory without ``run.json`` is no result: it is being made, or what made it was killed. Observations of earlier
@@ -29,14 +30,15 @@ T = TypeVar("T")
 
 RUN_FILE = "run.json"
 OLD_OBSERVATION_FILE = "observation.json"
+SCENARIO_FILE = "scenario.toml"
 REPORT_FILE = "report.html"
 OBSERVED_PAGE = "observe.html"
 TOTALS_FILE = "totals.json"
 REPETITIONS = "repetitions"
 
 _DESCRIPTIONS = (RUN_FILE, OLD_OBSERVATION_FILE)
-_PAGES = (REPORT_FILE, OBSERVED_PAGE)
-_OURS = frozenset({REPETITIONS, "figures"}).union(*({name, f".{name}.partial"} for name in (*_DESCRIPTIONS, *_PAGES)))
+_BESIDE = (REPORT_FILE, OBSERVED_PAGE, SCENARIO_FILE)
+_OURS = frozenset({REPETITIONS, "figures"}).union(*({name, f".{name}.partial"} for name in (*_DESCRIPTIONS, *_BESIDE)))
 
 _ANY: dict[str, type] = {**dict.fromkeys(("status", "name", "started"), str), "versions": dict}
 _SIMULATED: dict[str, type] = {
@@ -166,6 +168,11 @@ def damaged(path: Path) -> RunNotFoundError:
     return RunNotFoundError(f"{path} is damaged: it is not what was written; {_AGAIN}")
 
 
+def write_scenario(directory: Path, text: str) -> None:
+    """Write the scenario of a result as a file, with which it can be run again."""
+    write_atomically(directory / SCENARIO_FILE, text)
+
+
 def seal(directory: Path, metadata: dict[str, Any]) -> None:
     """Write ``run.json``, with the digests of all files of its repetitions, which makes the directory a result."""
     metadata["files"] = digests(directory, metadata.get("repetitions_finished", ()))
@@ -247,7 +254,7 @@ def _clear(directory: Path, found: list[str], overwrite: bool, instrument: str) 
     with contextlib.suppress(RunNotFoundError):  # what was not finished may go
         if (other := read(directory)["instrument"]) != instrument:
             raise OutputExistsError(f'{directory} holds a result of "{other}"; it is not overwritten by "{instrument}"')
-    for name in (*_DESCRIPTIONS, *_PAGES):  # the description first: what is left is no result
+    for name in (*_DESCRIPTIONS, *_BESIDE):  # the description first: what is left is no result
         (directory / name).unlink(missing_ok=True)
     shutil.rmtree(directory / REPETITIONS, ignore_errors=True)
 

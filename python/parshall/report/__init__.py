@@ -5,10 +5,14 @@
 | `page` | `write_page`, `summary_html` (notebooks) |
 | `writing` | `write_figures`: PNG, SVG or PDF; `write_pdf`: all in one |
 | `comparison` | `compare`: results, metric by metric |
-| `comparing`, `comparison_page` | the same in words, and as a page |
+| `comparing`, `comparison_page`, `comparison_figures` | the same in words, as a page, and its figures |
 | `figures` | the catalog: one small file a figure, data -> `plot.Plot` |
 | `interactive`, `svg`, `static` | a `Plot` drawn by plotly.js, as the page's own drawing, and by matplotlib for files |
-| `metrics`, `tables`, `headline`, `predicted`, `words` | what the page says, before it is laid out |
+| `finding` | the sentences that open the page of a run: what limits, who gets what, what it costs |
+| `headline`, `tables`, `network`, `words` | the rest of the page, before it is laid out |
+| `predicted`, `predicted_summary` | predictions beside what was simulated, all of them, and at a glance |
+| `pictures`, `data` | figures as objects, files of any format, and tables |
+| `crossing` | the groups of flows that send over a link |
 | `numbers`, `uncertainty`, `palette`, `thinning` | digits and units, means with intervals, colours, fewer points |
 """
 

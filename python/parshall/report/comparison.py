@@ -12,7 +12,7 @@ flows of each result are compared as one group.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from parshall.errors import InputError
@@ -116,11 +116,14 @@ class Comparison:
         First what differs and matters, the largest relative difference first.
     at_least
         Share of the first's value below which a difference does not matter.
+    sources
+        The results themselves, for figures.
     """
 
     results: Sequence[Compared]
     rows: Sequence[Row]
     at_least: float
+    sources: Sequence[Result] = field(default=(), repr=False, compare=False)
 
     @property
     def differences(self) -> list[MetricComparison]:
@@ -220,7 +223,7 @@ def compare(
         for key in keys
     ]
     described = [Compared(called[place], results[place].instrument, results[place].provenance) for place in order]
-    return Comparison(described, sorted(rows, key=lambda row: _relevance(row, at_least)), at_least)
+    return Comparison(described, sorted(rows, key=lambda row: _relevance(row, at_least)), at_least, ordered)
 
 
 def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | str | None) -> int:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from parshall.report.comparing import cells, header, letter, note
 from parshall.report.comparison import Comparison, Row
+from parshall.report.comparison_figures import candidates, courses, differences, distributions
 from parshall.report.document import Document, Section, Table, write_document
-from parshall.report.numbers import ABSENT, counted
+from parshall.report.numbers import ABSENT, counted, quantity
 from parshall.report.uncertainty import interval_text
 
 FROM = ("scenario_file", "sources", "seed", "started")
@@ -21,25 +22,31 @@ def document(comparison: Comparison) -> Document:
     matter = [row for row in comparison.rows if row.matters]
     whole = [row for row in comparison.rows if not row.matters and not row.missing]
     parted = [row for row in comparison.rows if not row.matters and row.missing]
+    scatter, forest = candidates(comparison), differences(comparison)
+    shapes, over_time = distributions(comparison), courses(comparison)
     sections = [
-        Section("What is compared", [note(comparison)], [_listed(comparison)]),
+        *([Section("All candidates", figures=[scatter], name="candidates", is_opening=True)] if scatter else []),
+        *([Section("What differs most", figures=[forest], name="differences")] if forest else []),
+        Section("What is compared", [note(comparison)], [_listed(comparison)], name="compared"),
         _section("What differs and matters", comparison, matter, "No difference is shown that matters."),
+        *([Section("Distributions", figures=shapes, name="distributions")] if shapes else []),
+        *([Section("Over time", figures=over_time, name="over-time")] if over_time else []),
         _section("The rest", comparison, whole, "Nothing."),
     ]
+    if len(comparison.results) > 2 and matter + whole:
+        every = Section("Every difference", tables=[_differences(comparison, matter + whole)], name="every-difference")
+        sections.append(every)
     if parted:
-        lacking = Table(
-            "",
-            ("Metric", *(letter(place) for place in range(len(comparison.results)))),
-            [(row.label, *(interval_text(each, row.unit) for each in row.intervals)) for row in parted],
-            numbers=range(1, len(comparison.results) + 1),
+        sections.append(
+            Section("Not in all results", [f"{ABSENT} where a result does not have it."], [_values(comparison, parted)])
         )
-        sections.append(Section("Not in all results", [f"{ABSENT} where a result does not have it."], [lacking]))
     return Document(
         kind="comparison",
         title=", ".join(each.name for each in comparison.results),
         description=f"{counted(len(comparison.results), 'result')} quantity by quantity, each against {letter(0)}.",
         byline=[f"Parshall {metadata.version('parshall')}"],
         sections=sections,
+        finding=finding(comparison),
     )
 
 
@@ -54,12 +61,50 @@ def write_page(comparison: Comparison, path: str | Path) -> Path:
     return write_document(document(comparison), path)
 
 
+MENTIONED = 3
+"""Quantities that the finding names."""
+
+
+def finding(comparison: Comparison) -> str:
+    """How much differs, and the largest differences: of whole results where there are such."""
+    matter = [row for row in comparison.rows if row.matters]
+    whole = [row for row in comparison.rows if not row.missing]
+    if not matter:
+        return f"Of {counted(len(whole), 'quantity', 'quantities')} none differs so much that it matters."
+    said = [f"Of {counted(len(whole), 'quantity', 'quantities')} {len(matter)} differ and matter."]
+    named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))
+    for row in named[:MENTIONED]:
+        values = (
+            f"{quantity(each.mean, row.unit)} in {letter(place)}"
+            for place, each in enumerate(row.intervals)
+            if each is not None
+        )
+        said.append(f"{row.label}: {', '.join(values)}.")
+    return " ".join(said)
+
+
 def _section(heading: str, comparison: Comparison, rows: Sequence[Row], nothing: str) -> Section:
+    """Of two results values and differences, of more the values alone: their differences have a table of their own."""
     if not rows:
         return Section(heading, [nothing])
+    table = _differences(comparison, rows) if len(comparison.results) == 2 else _values(comparison, rows)
+    return Section(heading, tables=[table])
+
+
+def _differences(comparison: Comparison, rows: Sequence[Row]) -> Table:
     columns = header(comparison)
     numbers = [place for place, label in enumerate(columns) if place and label]
-    return Section(heading, (), [Table("", columns, [cells(comparison, row) for row in rows], numbers)])
+    return Table("", columns, [cells(comparison, row) for row in rows], numbers)
+
+
+def _values(comparison: Comparison, rows: Sequence[Row]) -> Table:
+    places = range(len(comparison.results))
+    return Table(
+        "",
+        ("Metric", *map(letter, places)),
+        [(row.label, *(interval_text(each, row.unit) for each in row.intervals)) for row in rows],
+        numbers=[1 + place for place in places],
+    )
 
 
 def _listed(comparison: Comparison) -> Table:

@@ -63,7 +63,7 @@ class Drawn:
 class Block:
     """What has a look of its own: a macro of ``blocks.html.j2``, and what it is given."""
 
-    kind: Literal["facts", "measures", "missing", "predictions", "tiles", "words"]
+    kind: Literal["command", "facts", "measures", "missing", "network", "predictions", "tiles", "words"]
     content: Any
 
 
@@ -75,6 +75,10 @@ class Section:
     ----------
     name
         Of links to it; else it has its number.
+    folded
+        Where given, the blocks are folded under these words.
+    is_opening
+        Whether it opens the page: its heading is for screen readers, and it is not among the contents.
     """
 
     heading: str
@@ -83,6 +87,8 @@ class Section:
     figures: Sequence[Drawn] = ()
     blocks: Sequence[Block] = ()
     name: str = ""
+    folded: str = ""
+    is_opening: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,8 @@ class Document:
         In the order of reading.
     warnings
         What a reader must know first: a few words in bold, and a sentence.
+    finding
+        What it shows, in a few sentences: stands first.
     """
 
     kind: str
@@ -109,6 +117,7 @@ class Document:
     byline: Sequence[str]
     sections: Sequence[Section]
     warnings: Sequence[tuple[str, str]] = ()
+    finding: str = ""
 
     def __post_init__(self) -> None:
         names = [figure.name for figure in self.figures]
@@ -135,16 +144,19 @@ def document_html(document: Document) -> str:
         description=document.description,
         byline=document.byline,
         warnings=document.warnings,
+        finding=document.finding,
         sections=[
             {
                 "heading": section.heading,
+                "folded": section.folded,
+                "is_opening": section.is_opening,
                 "paragraphs": section.paragraphs,
                 "tables": section.tables,
                 "figures": [drawing(figure.name, figure.title, figure.plot) for figure in section.figures],
                 "blocks": section.blocks,
-                "name": section.name,
+                "name": section.name or f"section-{number}",
             }
-            for section in document.sections
+            for number, section in enumerate(document.sections, 1)
         ],
         **frame(document.plots),
     )

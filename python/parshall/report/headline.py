@@ -1,7 +1,7 @@
 """The answer first: the few numbers a reader came for, with what is needed to judge them.
 
-What is said of a link is said of the busiest one, which is named where there are several; where more than one is used
-to more than 80 %, each has tiles of its own.
+What is said of a link is said of the busiest one, which is named; where more than one is used to more than 80 %, each
+has tiles of its own.
 """
 
 from __future__ import annotations
@@ -43,11 +43,10 @@ def headline(run: Result) -> Headline:
     metrics = of_run(run.tables)
     links = run.tables.get("links")
     named = [] if links is None else busy(links)
-    several = links is not None and links["link"].n_unique() > 1
     tiles = [*_goodputs(run, metrics, named)]
     if links is not None:
         for link in named:
-            where = f", {called(link).removeprefix('the ')}" if several else ""
+            where = f", {called(link).removeprefix('the ')}"
             tiles += [_loss(run, links, link, where), _delay(run, link, where)]
     tiles += [_fairness(run, metrics), _completion(run, metrics), _latency(run)]
     return Headline([tile for tile in tiles if tile is not None], _note(metrics))

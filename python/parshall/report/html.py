@@ -75,6 +75,7 @@ def _environment() -> jinja2.Environment:
     )
     made.filters["code"] = _code
     made.filters["gauge"] = _gauge
+    made.filters["bar"] = _bar
     return made
 
 
@@ -96,6 +97,16 @@ def _gauge(ratio: float) -> Markup:
     return Markup(  # noqa: S704 - numbers only
         '<svg viewBox="0 0 100 16" aria-hidden="true"><path d="M4 8H96" stroke="var(--grid)" stroke-width="2"/>'
         f'<path d="M50 1V15" stroke="var(--muted)"/>{mark}</svg>'
+    )
+
+
+def _bar(share: float) -> Markup:
+    """A share from 0 to 1 as a small bar."""
+    width = 100 * min(1.0, max(0.0, share))
+    return Markup(  # noqa: S704 - numbers only
+        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<path d="M0 4H100" stroke="var(--grid)" stroke-width="8"/>'
+        f'<path d="M0 4H{width:.1f}" stroke="var(--series-0)" stroke-width="8"/></svg>'
     )
 
 
@@ -125,7 +136,7 @@ _TAG = re.compile(r"<[^>]*>")
 def _packed(value: Any) -> str:
     """JSON, compressed, as text."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
 @cache

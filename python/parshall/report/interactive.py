@@ -12,8 +12,10 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+import numpy as np
+
 from parshall.report.layout import has_few_decades
-from parshall.report.palette import DASHES, SYMBOLS
+from parshall.report.palette import DASHES, Scheme
 from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
 Json = dict[str, Any]
@@ -30,6 +32,7 @@ _PHONE_CHARACTERS = 40
 _TICK_PX = 26.0
 _FONT_PX = 12.5
 _DIGITS = 6
+_EXACT = 22
 
 
 def plotly(plot: Plot) -> Json:
@@ -92,10 +95,38 @@ def plotly(plot: Plot) -> Json:
                 if name:
                     trace["legendgroup"] = name
                 data.append(trace)
+    layout["meta"] = [[panel.x.title, ", ".join(filter(None, (panel.y.title, panel.note)))] for panel in plot.panels]
     layout["showlegend"] = len(named) > 0
     layout["margin"]["b"] = _BOTTOM_PX + (_LEGEND_PX if named else 0.0)
     layout["height"] = inner + _TOP_PX + layout["margin"]["b"]
     return {"data": data, "layout": layout}
+
+
+def painted(value: Any, scheme: Scheme) -> Any:
+    """What `plotly` gave, with the colours of a scheme for their tokens."""
+    if isinstance(value, list):
+        return [painted(each, scheme) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: [[at, _painted(token, scheme)] for at, token in each]
+        if key == "colorscale"
+        else _painted(each, scheme)
+        if isinstance(each, str) and key.endswith("color")
+        else painted(each, scheme)
+        for key, each in value.items()
+    }
+
+
+def _painted(token: str, scheme: Scheme) -> str:
+    if not token.startswith("$"):
+        return token
+    name, _, opacity = token[1:].partition("/")
+    colour = scheme.series[int(name)] if name.isdecimal() else str(getattr(scheme, name))
+    if not opacity:
+        return colour
+    red, green, blue = bytes.fromhex(colour[1:])
+    return f"rgba({red},{green},{blue},{opacity})"
 
 
 def _suffix(index: int) -> str:
@@ -180,7 +211,7 @@ def _traces(mark: Mark, panel: Panel) -> list[Json]:
                 "hoverinfo": "skip",
                 "name": escaped(mark.name),
             }
-            fill = {"fill": "tonexty", "fillcolor": f"{_colour(mark.style)}/0.22"}
+            fill = {"fill": "tonexty", "fillcolor": f"{_colour(mark.style)}/{mark.opacity:g}"}
             return [
                 edge | {"y": rounded(mark.low), "showlegend": False},
                 edge | {"y": rounded(mark.high)} | fill,
@@ -220,7 +251,7 @@ def _points(mark: Points, hover: str) -> Json:
         "name": name,
         "marker": {
             "color": _colour(mark.style),
-            "symbol": SYMBOLS[mark.style.index],
+            "symbol": mark.style.symbol,
             "size": 5 if many else 8,
             "opacity": 0.55 if many else 0.9,
         },
@@ -270,7 +301,8 @@ def _guide(layout: Json, guide: Guide, panel: Panel, suffix: str) -> None:
 
 
 def _pen(style: Style) -> Json:
-    pen: Json = {"color": _colour(style), "width": 1.1 if style.thin else 1.8}
+    colour = f"{_colour(style)}/{style.opacity:g}" if style.faint else _colour(style)
+    pen: Json = {"color": colour, "width": 1.1 if style.thin else 1.8}
     pattern = DASHES[style.dash % len(DASHES)]
     return pen | ({"dash": " ".join(f"{length:g}px" for length in pattern)} if pattern else {})
 
@@ -288,7 +320,14 @@ def _reading(letter: str, axis: Axis) -> str:
 def rounded(data: Any) -> list[float]:
     """Numbers with as many digits as a reader can see, and no more to carry."""
     numbers: Values = data
-    return [float(f"{number:.{_DIGITS}g}") for number in numbers.tolist()]
+    size = np.abs(numbers)
+    digits = _DIGITS - 1 - np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    if not ((digits >= -_EXACT) & (digits <= _EXACT)).all():
+        return [float(f"{number:.{_DIGITS}g}") for number in numbers.tolist()]
+    # A power of ten up to 10^22 is exact, and so is the nearest number to a whole one times or over it.
+    up, down = 10.0 ** np.maximum(digits, 0.0), 10.0 ** np.maximum(-digits, 0.0)
+    found: list[float] = (np.rint(numbers * up / down) / up * down).tolist()
+    return found
 
 
 def escaped(text: str) -> str:

@@ -24,6 +24,8 @@ _NAME_IN = 0.075
 """Of a character of a name beside the axis."""
 _LEGEND_CHARACTERS = 104
 _FEW_DECADES = 2.2
+_LOWEST = 0.7
+"""Of the height of panels, in the narrowest figures."""
 
 
 @dataclass(frozen=True)
@@ -38,37 +40,39 @@ class Box:
 
 @dataclass(frozen=True)
 class Layout:
-    """The figure's height, a box a panel, and in how many columns the legend's entries stand."""
+    """The figure's size, a box a panel, and in how many columns the legend's entries stand."""
 
+    width: float
     height: float
     boxes: tuple[Box, ...]
     legend_columns: int
 
 
-def laid_out(plot: Plot, entries: Sequence[str]) -> Layout:
-    """Where the panels of a plot stand, above a legend of these entries."""
+def laid_out(plot: Plot, entries: Sequence[str], width_in: float = WIDTH_IN) -> Layout:
+    """Where the panels of a plot stand, above a legend of these entries; narrow figures have lower panels."""
     columns = plot.columns
-    heights = plot.row_heights(_PANEL_IN if len(plot.panels) == 1 else _STACKED_IN)
+    narrower = width_in / WIDTH_IN
+    heights = plot.row_heights((_PANEL_IN if len(plot.panels) == 1 else _STACKED_IN) * max(_LOWEST, narrower))
     has_shades = any(isinstance(mark, Grid) for panel in plot.panels for mark in panel.marks)
     right = _RIGHT_OF_MAPS_IN if has_shades else _RIGHT_IN
     longest = max((len(name) for panel in plot.panels for name in panel.y.names), default=0)
-    left = min(max(_LEFT_IN, _NAME_IN * longest + 0.12), WIDTH_IN / 3)
-    width = (WIDTH_IN - left - right - _BESIDE_IN * (columns - 1)) / columns
+    left = min(max(_LEFT_IN, _NAME_IN * longest + 0.12), width_in / 3)
+    width = (width_in - left - right - _BESIDE_IN * (columns - 1)) / columns
     boxes = []
     for index in range(len(plot.panels)):
         row, column = divmod(index, columns)
         top = _TOP_IN + sum(heights[:row]) + _GAP_IN * row
         boxes.append(Box(left + column * (width + _BESIDE_IN), top, width, heights[row]))
     widest = max((len(entry) for entry in entries), default=0) + 8
-    legend_columns = max(1, min(len(entries), _LEGEND_CHARACTERS // widest))
+    legend_columns = max(1, min(len(entries), int(_LEGEND_CHARACTERS * narrower) // widest))
     legend = -(-len(entries) // legend_columns) * LEGEND_ROW_IN + 0.05 if entries else 0.0
     height = _TOP_IN + sum(heights) + _GAP_IN * (len(heights) - 1) + _BOTTOM_IN + legend
-    return Layout(height, tuple(boxes), legend_columns)
+    return Layout(width_in, height, tuple(boxes), legend_columns)
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, width_in: float = WIDTH_IN) -> str:
     """A name that fits beside the axis."""
-    most = int(WIDTH_IN / 3 / _NAME_IN) - 2
+    most = int(width_in / 3 / _NAME_IN) - 2
     return name if len(name) <= most else name[: most - 1] + "…"
 
 

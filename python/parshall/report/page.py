@@ -6,15 +6,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from parshall.predict import Predicted
-from parshall.records import Result
+from parshall.records import Result, storage
 from parshall.report import predicted, sampled, starved, words
 from parshall.report.document import Block, Document, Drawn, Section, document_html, write_document
 from parshall.report.figures import figures as all_figures
+from parshall.report.finding import finding
 from parshall.report.headline import headline
 from parshall.report.html import drawing, template
+from parshall.report.network import network
 from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
+from parshall.report.predicted_summary import dots, nearest_table
 from parshall.report.tables import Table, groups_table, latency_table, links_table, own_table, transfers_table
+from parshall.schema import reading
 
 
 def write_page(run: Result, path: str | Path) -> Path:
@@ -34,7 +38,7 @@ def page_html(run: Result) -> str:
 
 
 def document(run: Result) -> Document:
-    """The report of `run`: results, what was run, predictions, figures, links, and how it was made.
+    """The report of `run`: what it shows, groups, what was run, figures, predictions, and how it was made.
 
     Of a prediction it is that alone.
     """
@@ -44,24 +48,68 @@ def document(run: Result) -> Document:
         alone = Section("Predicted", [ranges], blocks=[Block("predictions", view)], name="predicted")
         made = Section("How it was made", blocks=[Block("facts", _facts(run))], name="provenance")
         return Document("prediction", name_of(run), "", byline(run), [alone, made])
-    plots, missing = prepared(run)
     scenario = words.document(run)
-    view = predicted.view(run)
-    tables = [groups_table(run), latency_table(run), transfers_table(run), own_table(run)]
-    links = links_table(run)
+    plots, missing = prepared(run)
     figures = [
         Drawn(figure.name, f"Figure {number}. {figure.title}", plot) for number, (figure, plot) in enumerate(plots, 1)
     ]
-    described = {"sentences": words.sentences(scenario, run.metadata), "source": words.source(scenario)}
+    overview = [figure for figure in figures if figure.name == OVERVIEW]
+    groups = [groups_table(run), latency_table(run), transfers_table(run), own_table(run)]
     sections = [
-        Section("Results", blocks=[Block("tiles", headline(run)), *_measures(tables)], name="answer"),
-        Section("What was run", blocks=[Block("words", described)], name="scenario"),
-        Section(f"Predicted and {view.did}", blocks=[Block("predictions", view)], name="predicted"),
-        Section("Figures", figures=figures, blocks=[Block("missing", missing)] if missing else [], name="figures"),
-        *([Section("Links", blocks=_measures([links]), name="links")] if links is not None else []),
-        Section("How it was made", blocks=[Block("facts", _facts(run))], name="provenance"),
+        Section("Results", blocks=[Block("tiles", headline(run))], name="answer", is_opening=True),
+        *([Section("At a glance", figures=overview, name="glance", is_opening=True)] if overview else []),
+        Section("Groups of flows", blocks=_measures(groups), name="groups"),
+        Section("What was run", blocks=_network(run, scenario), name="scenario"),
+        Section(
+            "Figures",
+            figures=[figure for figure in figures if figure.name != OVERVIEW],
+            blocks=[Block("missing", missing)] if missing else [],
+            name="figures",
+        ),
+        _predicted(run),
+        Section("How it was made", blocks=[_command(run, scenario), Block("facts", _facts(run))], name="provenance"),
     ]
-    return Document("one run", name_of(run), scenario.get("description") or "", byline(run), sections, _warnings(run))
+    return Document(
+        "one run",
+        name_of(run),
+        scenario.get("description") or "",
+        byline(run),
+        sections,
+        _warnings(run),
+        finding(run).text,
+    )
+
+
+OVERVIEW = "overview"
+"""The figure that opens the page."""
+
+
+def _network(run: Result, scenario: words.Document) -> list[Block]:
+    """The network as a drawing, in words, and its links measured."""
+    drawn = network(run)
+    said = Block("words", {"sentences": words.sentences(scenario, run.metadata)})
+    return [*([Block("network", drawn)] if drawn else []), said, *_measures([links_table(run)])]
+
+
+def _predicted(run: Result) -> Section:
+    """A row a group and a dot a model; all that the models said is folded below."""
+    view = predicted.view(run)
+    nearest, plot = nearest_table(view), dots(view)
+    return Section(
+        f"Predicted and {view.did}",
+        tables=[nearest] if nearest else [],
+        figures=[Drawn("predictions", f"All models over what was {view.did}", plot)] if plot else [],
+        blocks=[Block("predictions", view)],
+        name="predicted",
+        folded="Every model: its values, where it holds, its formula" if view.sections else "",
+    )
+
+
+def _command(run: Result, scenario: words.Document) -> Block:
+    """How to do it again: the command, and the scenario as a file."""
+    verb = "emulate" if run.instrument == "emulate" else "run"
+    portable = reading.with_absolute_paths(scenario, Path(run.metadata.get("folder") or ""))
+    return Block("command", {"text": f"parshall {verb} {storage.SCENARIO_FILE}", "scenario": words.source(portable)})
 
 
 def _measures(tables: Iterable[Table | None]) -> list[Block]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parshall.records import Result
-from parshall.report.palette import SERIES
+from parshall.report.palette import SERIES, SYMBOLS
 
 Values = NDArray[np.float64]
 
@@ -41,18 +41,30 @@ class Axis:
 class Style:
     """How a mark looks: `series` picks its colour and symbol, `dash` its pattern (0: solid).
 
-    Smooth curves take both from the same number; a sawtooth is illegible when dashed.
+    Smooth curves take both from the same number; a sawtooth is illegible when dashed. `faint`: what stands behind
+    others. Of more series than there are colours, each has another pair of colour and symbol.
     """
 
     series: int = 0
     dash: int = 0
     thin: bool = False
     muted: bool = False
+    faint: bool = False
 
     @property
     def index(self) -> int:
         """The place in the palette."""
         return self.series % SERIES
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of points, as plotly names it."""
+        return SYMBOLS[(self.series + self.series // SERIES) % len(SYMBOLS)]
+
+    @property
+    def opacity(self) -> float:
+        """Of a line."""
+        return 0.45 if self.faint else 1.0
 
 
 @dataclass(frozen=True)
@@ -71,16 +83,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """The area between two curves: a range or an interval."""
+    """The area between two curves: a range or an interval, or one of areas that are stacked (`filled`)."""
 
     x: ArrayLike
     low: ArrayLike
     high: ArrayLike
     name: str = ""
     style: Style = field(default_factory=Style)
+    filled: bool = False
 
     def __post_init__(self) -> None:
         _checked(self, "x", "low", "high")
+
+    @property
+    def opacity(self) -> float:
+        """Of its colour: a range leaves what is behind it to be seen."""
+        return 0.75 if self.filled else 0.22
 
 
 @dataclass(frozen=True)

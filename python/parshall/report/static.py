@@ -1,7 +1,7 @@
-"""A `Plot` as matplotlib draws it: files for papers (PNG, SVG, PDF). The page has drawings of its own (`svg`).
+"""A `Plot` as matplotlib draws it: files for papers (PDF, PGF, PNG, SVG). The page has drawings of its own (`svg`).
 
 The figures are made without pyplot, so nothing is kept between them and any thread may draw. An SVG comes out the
-same bytes every time.
+same bytes every time. Letters stay letters: PDF carries its font, SVG names it, PGF leaves them to LaTeX.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ from typing import Any, Literal, cast
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.backends.backend_pgf import RendererPgf
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from parshall.report.layout import SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, shortened
 from parshall.report.numbers import tick
-from parshall.report.palette import DASHES, LIGHT, MARKERS, SYMBOLS
+from parshall.report.palette import DASHES, LIGHT, MARKERS
 from parshall.report.plot import Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 
 _DPI = 200
@@ -47,6 +50,8 @@ _SETTINGS = mpl.RcParams(
         "legend.frameon": False,
         "legend.handlelength": 2.6,
         "path.simplify_threshold": 0.3,
+        "pdf.fonttype": 42,
+        "svg.fonttype": "none",
         "svg.hashsalt": "parshall",
         "text.color": LIGHT.ink,
         "xtick.color": LIGHT.muted,
@@ -55,6 +60,10 @@ _SETTINGS = mpl.RcParams(
         "ytick.labelcolor": LIGHT.ink,
     }
 )
+
+
+_OF_LATEX = mpl.RcParams({**_SETTINGS, "font.family": ["serif"]})
+"""What is serif is set in the font of the paper."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +75,38 @@ class Image:
     height: int
 
 
-def image(plot: Plot, file_format: str) -> Image:
-    """`plot` as a ``png`` or ``svg`` (or ``pdf``) file; the letters of an SVG are shapes."""
-    with mpl.rc_context(_SETTINGS):
-        canvas = _drawn(plot)
+def image(plot: Plot, file_format: str, width_in: float = WIDTH_IN) -> Image:
+    """`plot` as the content of a ``pdf``, ``pgf``, ``png`` or ``svg`` file, so many inches wide."""
+    with mpl.rc_context(_OF_LATEX if file_format == "pgf" else _SETTINGS):
+        canvas = drawn(plot, width_in)
         stream = io.BytesIO()
-        canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=_metadata(file_format))
+        if file_format == "pgf":
+            stream.write(_pgf(canvas).encode())
+        else:
+            canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=_metadata(file_format))
         width, height = (round(72 * inches) for inches in canvas.get_size_inches())
     return Image(stream.getvalue(), width, height)
+
+
+class _Renderer(RendererPgf):
+    """Measures text by itself: the backend would start LaTeX for that, which places the text in the end anyway."""
+
+    def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
+        return RendererBase.get_text_width_height_descent(self, s, prop, ismath)
+
+
+def _pgf(canvas: Canvas) -> str:
+    """The commands of a picture for LaTeX's package pgf."""
+    width, height = canvas.get_size_inches()
+    stream = io.StringIO()
+    stream.write("% Needs \\usepackage{pgf} and a LaTeX that reads UTF-8.\n\\begingroup\\makeatletter%\n")
+    stream.write(
+        f"\\begin{{pgfpicture}}%\n\\pgfpathrectangle{{\\pgfpointorigin}}{{\\pgfqpoint{{{width:g}in}}{{{height:g}in}}}}%\n"
+    )
+    stream.write("\\pgfusepath{use as bounding box, clip}%\n")
+    canvas.draw(_Renderer(canvas, stream))  # type: ignore[no-untyped-call]
+    stream.write("\\end{pgfpicture}%\n\\makeatother\\endgroup%\n")
+    return stream.getvalue()
 
 
 def pages(plots: Iterable[Plot]) -> bytes:
@@ -81,7 +114,7 @@ def pages(plots: Iterable[Plot]) -> bytes:
     stream = io.BytesIO()
     with mpl.rc_context(_SETTINGS), PdfPages(stream, metadata=_metadata("pdf")) as pdf:
         for plot in plots:
-            pdf.savefig(_drawn(plot))
+            pdf.savefig(drawn(plot))
     return stream.getvalue()
 
 
@@ -96,26 +129,33 @@ def _metadata(file_format: str) -> dict[str, Any]:
             return {}
 
 
-def _drawn(plot: Plot) -> Canvas:
+def figure(plot: Plot, width_in: float = WIDTH_IN) -> Canvas:
+    """`plot` as a matplotlib figure of one's own, to change and to save."""
+    with mpl.rc_context(_SETTINGS):
+        return drawn(plot, width_in)
+
+
+def drawn(plot: Plot, width_in: float = WIDTH_IN) -> Canvas:
+    """The same within the settings that are in force."""
     rows, columns = len(plot.panels) // plot.columns, plot.columns
     canvas = Canvas()
     axes = [canvas.add_subplot(rows, columns, index + 1) for index in range(len(plot.panels))]
     for index, (panel, ax) in enumerate(zip(plot.panels, axes, strict=True)):
         repeated = index > 0 and plot.panels[index - 1].y == panel.y
-        _draw(panel, ax, repeated=repeated)
+        _draw(panel, ax, width_in, repeated=repeated)
     for ax, panel in zip(axes[-columns:], plot.panels[-columns:], strict=True):
         ax.set_xlabel(panel.x.title)
     entries: dict[str, Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    layout = laid_out(plot, [*entries])
-    canvas.set_size_inches(WIDTH_IN, layout.height)
+    layout = laid_out(plot, [*entries], width_in)
+    canvas.set_size_inches(width_in, layout.height)
     _legend(canvas, entries, layout.legend_columns)
 
     def place(box: Box) -> tuple[float, float, float, float]:
         bottom = layout.height - box.top - box.height
-        return box.left / WIDTH_IN, bottom / layout.height, box.width / WIDTH_IN, box.height / layout.height
+        return box.left / width_in, bottom / layout.height, box.width / width_in, box.height / layout.height
 
     for index, (ax, panel, box) in enumerate(zip(axes, plot.panels, layout.boxes, strict=True)):
         row, column = divmod(index, columns)
@@ -138,11 +178,11 @@ def _shades(canvas: Canvas, ax: Axes, panel: Panel, place: tuple[float, float, f
         scale.outline.set_visible(False)
 
 
-def _draw(panel: Panel, ax: Axes, *, repeated: bool) -> None:
+def _draw(panel: Panel, ax: Axes, width_in: float, *, repeated: bool) -> None:
     for mark in panel.marks:
         _mark(mark, ax, panel)
-    _scale(panel, ax, "x")
-    _scale(panel, ax, "y")
+    _scale(panel, ax, "x", width_in)
+    _scale(panel, ax, "y", width_in)
     if not repeated:
         ax.set_title(panel.y.title, loc="left", pad=4)
     if panel.note:
@@ -157,7 +197,9 @@ def _mark(mark: Mark, ax: Axes, panel: Panel) -> None:
             ax.plot(_v(mark.x), _v(mark.y), label=label, drawstyle=drawstyle, **_pen(mark.style))
         case Band():
             colour = _colour(mark.style)
-            ax.fill_between(_v(mark.x), _v(mark.low), _v(mark.high), color=colour, alpha=0.22, linewidth=0, label=label)
+            ax.fill_between(
+                _v(mark.x), _v(mark.low), _v(mark.high), color=colour, alpha=mark.opacity, linewidth=0, label=label
+            )
         case Points():
             _points(mark, ax, label)
         case Grid():
@@ -188,7 +230,7 @@ def _points(mark: Points, ax: Axes, label: str) -> None:
         yerr=bars if mark.along == "y" else None,
         xerr=bars if mark.along == "x" else None,
         linestyle="none",
-        marker=MARKERS[SYMBOLS[mark.style.index]],
+        marker=MARKERS[mark.style.symbol],
         markersize=2.4 if many else 4.2,
         color=colour,
         alpha=0.55 if many else 0.95,
@@ -220,7 +262,7 @@ def _guide(guide: Guide, ax: Axes, panel: Panel) -> None:
     )
 
 
-def _scale(panel: Panel, ax: Axes, letter: Literal["x", "y"]) -> None:
+def _scale(panel: Panel, ax: Axes, letter: Literal["x", "y"], width_in: float) -> None:
     axis, ends = panel.x if letter == "x" else panel.y, panel.ends(letter)
     drawn = getattr(ax, f"{letter}axis")
     if axis.log:
@@ -229,7 +271,7 @@ def _scale(panel: Panel, ax: Axes, letter: Literal["x", "y"]) -> None:
         drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=9))
         drawn.set_minor_formatter(NullFormatter())
     if axis.names:
-        drawn.set_ticks(range(len(axis.names)), [shortened(name) for name in axis.names])
+        drawn.set_ticks(range(len(axis.names)), [shortened(name, width_in) for name in axis.names])
     else:
         drawn.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     getattr(ax, f"set_{letter}lim")(*ends)
@@ -255,7 +297,7 @@ def _legend(canvas: Canvas, entries: Mapping[str, Any], columns: int) -> None:
 def _pen(style: Style) -> dict[str, Any]:
     pattern = DASHES[style.dash % len(DASHES)]
     width = 0.75 if style.thin else 1.25
-    pen: dict[str, Any] = {"color": _colour(style), "linewidth": width}
+    pen: dict[str, Any] = {"color": _colour(style), "linewidth": width, "alpha": style.opacity}
     return pen | ({"dashes": [length / width / 1.6 for length in pattern]} if pattern else {})
 
 

@@ -7,7 +7,6 @@ is more than a small simulation. Lengths are in tenths of a point, so that coord
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -18,7 +17,7 @@ import numpy as np
 
 from parshall.report.layout import LEGEND_ROW_IN, SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, shortened
 from parshall.report.numbers import tick
-from parshall.report.palette import DASHES, LIGHT, SYMBOLS
+from parshall.report.palette import DASHES, LIGHT
 from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 from parshall.schema.printing import printable
 
@@ -28,6 +27,8 @@ FONTS = "DejaVu Sans, Verdana, sans-serif"
 _FONT, _CHARACTER = 85, 52
 """Height of the letters, and about the width of one."""
 _SHORTEST = 1e-200
+_LEAST_POWER, _MOST_POWER = -307, 307
+"""Powers of ten that are numbers."""
 _SMALL = 'font-size="75"'
 _MANY_POINTS = 200
 _SHAPES = {
@@ -134,7 +135,7 @@ class _Scale:
         yield from ((self.place(value), tick(value)) for value in found if self.shows(value))
 
     def _decades(self, few: bool) -> list[float]:
-        first, last = math.floor(self.low), min(math.ceil(self.high), sys.float_info.max_10_exp)
+        first, last = max(_LEAST_POWER, math.floor(self.low)), min(_MOST_POWER, math.ceil(self.high))
         step = max(1, math.ceil((last - first) / 8))
         return [
             factor * 10.0**power for power in range(first, last + 1, step) for factor in ((1, 2, 5) if few else (1,))
@@ -199,7 +200,7 @@ class _Drawn:
                     x = self.x.places(_v(mark.x))
                     low, high = self.y.places(_v(mark.low)), self.y.places(_v(mark.high))
                     outline = _polyline(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
-                    yield f'<path fill="{_colour(mark.style)}" fill-opacity=".22" d="{outline}z"/>'
+                    yield f'<path fill="{_colour(mark.style)}" fill-opacity="{mark.opacity:g}" d="{outline}z"/>'
                 case Grid():
                     yield from self._cells(mark)
                 case Guide():
@@ -279,14 +280,14 @@ def _legend(entries: dict[str, Mark], columns: int, height: int) -> Iterator[str
             case Points():
                 yield _symbols(style, [(x + 110, y)], many=False)
             case Band():
-                yield f'<path fill="{_colour(style)}" fill-opacity=".22" d="M{x} {y - 30}h220v60h-220z"/>'
+                yield f'<path fill="{_colour(style)}" fill-opacity="{mark.opacity:g}" d="M{x} {y - 30}h220v60h-220z"/>'
             case _:
                 yield f'<path fill="none" {_pen(style)} d="M{x} {y}h220"/>'
         yield _text(x + 290, y + 30, name, "start")
 
 
 def _symbols(style: Style, places: Iterable[tuple[float, float]], *, many: bool) -> str:
-    name = SYMBOLS[style.index]
+    name = style.symbol
     radius = 12 if many else 21
     shape = _SHAPES[name].format(r=radius, d=2 * radius)
     colour = _colour(style)
@@ -300,7 +301,7 @@ def _polyline(x: Values, y: Values, *, steps: bool = False) -> str:
     if not len(x):
         return ""
     if steps:
-        x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+        return _staircase(x, y)
     moved = np.concatenate([[True], (np.diff(x) != 0) | (np.diff(y) != 0)])
     xs, ys = x[moved].astype(int), y[moved].astype(int)
     ways = np.stack([np.diff(xs), np.diff(ys)], axis=1).ravel().tolist()
@@ -308,9 +309,18 @@ def _polyline(x: Values, y: Values, *, steps: bool = False) -> str:
     return f"M{xs[0]} {ys[0]}l{path}" if ways else f"M{xs[0]} {ys[0]}h0"
 
 
+def _staircase(x: Values, y: Values) -> str:
+    """The same of values that hold until the next place."""
+    changed = np.concatenate([[True], np.diff(y) != 0])
+    xs, ys = x[changed].astype(int), y[changed].astype(int)
+    ways = zip(np.diff(xs).tolist(), np.diff(ys).tolist(), strict=True)
+    return f"M{xs[0]} {ys[0]}" + "".join(f"h{across}v{up}" for across, up in ways) + f"H{int(x[-1])}"
+
+
 def _pen(style: Style) -> str:
     pattern = DASHES[style.dash % len(DASHES)]
     dashes = f' stroke-dasharray="{" ".join(f"{length * 6.25:g}" for length in pattern)}"' if pattern else ""
+    dashes += f' opacity="{style.opacity:g}"' if style.faint else ""
     return f'stroke="{_colour(style)}" stroke-width="{7.5 if style.thin else 12.5}" stroke-linejoin="round"{dashes}'
 
 

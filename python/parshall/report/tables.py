@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -27,10 +27,11 @@ from parshall.report.uncertainty import ZERO, in_scale, interval_text
 
 @dataclass(frozen=True)
 class Cell:
-    """A number (or words), and the half width of its confidence interval; '' without one."""
+    """A number (or words), the half width of its confidence interval ('' without one), and a bar from 0 to 1."""
 
     text: str
     spread: str = ""
+    bar: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,10 @@ def groups_table(run: Result) -> Table | None:
     several = len(groups) > 1
     columns = [
         _words("Group", groups),
-        _words("Flows", [_population(table) for table in rows]),
+        _words("Flows", [population(table) for table in rows]),
         _words("Base RTT", [span(table, "rtt_base_s", "s") for table in rows]),
         _metric("Goodput of a flow", found, groups, "goodput_bps"),
-        _metric("Share", found, groups, "share") if several else None,
+        _metric("Share", found, groups, "share", bars=True) if several else None,
         _metric("Lost", found, groups, "loss_rate"),
         _metric("In profile", found, groups, "in_profile"),
         _metric("Lost in profile", found, groups, "loss_rate_in"),
@@ -201,7 +202,8 @@ def span(table: pl.DataFrame, column: str, unit: str) -> str:
     return f"{first} to {joined(trimmed(high * upper.factor, 3), upper.unit)}"
 
 
-def _population(flows: pl.DataFrame) -> str:
+def population(flows: pl.DataFrame) -> str:
+    """How many flows of a table each repetition has, and of which control: ``4 cubic``."""
     controls = sorted(set(flows["congestion_control"].to_list()))
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
     return f"{count(number)}{NO_BREAK}{'/'.join(control or f'of{NO_BREAK}datagrams' for control in controls)}"
@@ -216,10 +218,16 @@ def _table(title: str, columns: Sequence[Column | None], row: str, note: str = "
     return Table(title, present, " ".join(part for part in (note, identical, absent) if part))
 
 
-def _metric(label: str, found: Sequence[Metrics], groups: Sequence[str], name: str) -> Column | None:
-    return metric_column(
-        label, [metrics.get(f"group/{group}/{name}") for group, metrics in zip(groups, found, strict=True)]
-    )
+def _metric(
+    label: str, found: Sequence[Metrics], groups: Sequence[str], name: str, *, bars: bool = False
+) -> Column | None:
+    """A metric of each group; with `bars`, those of shares."""
+    measured = [metrics.get(f"group/{group}/{name}") for group, metrics in zip(groups, found, strict=True)]
+    column = metric_column(label, measured)
+    if column is None or not bars:
+        return column
+    shares = (None if metric is None else metric.interval.mean for metric in measured)
+    return replace(column, cells=[replace(cell, bar=share) for cell, share in zip(column.cells, shares, strict=True)])
 
 
 def _cell(metric: Metric | None, scale: Scale) -> Cell:

@@ -6,7 +6,6 @@ find there: a scenario that a later version wrote is described as far as it is u
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from parshall.properties import title
 from parshall.records import Result
 from parshall.report.numbers import NO_BREAK, counted
+from parshall.schema.writing import toml
 
 Document = Mapping[str, Any]
 
@@ -36,8 +36,19 @@ def sentences(scenario: Document, metadata: Mapping[str, Any] | None = None) -> 
 
 
 def source(scenario: Document) -> str:
-    """The complete scenario, to be read or copied."""
-    return json.dumps(scenario, indent=2, ensure_ascii=False, default=str)
+    """The complete scenario as a file, to be read, copied or run."""
+    return toml(scenario)
+
+
+def link_of(scenario: Document, name: str) -> Document | None:
+    """The tables of a link by its name in the records; None if there is no such link."""
+    bottleneck = scenario.get("bottleneck")
+    if isinstance(bottleneck, Mapping):
+        reverse = bottleneck.get("reverse")
+        way_back = {**bottleneck, **(reverse if isinstance(reverse, Mapping) else {})}
+        return {"bottleneck": bottleneck, "reverse": way_back}.get(name)
+    links = (link for link in scenario.get("links") or [] if isinstance(link, Mapping))
+    return next((link for link in links if link.get("name") == name), None)
 
 
 def _network(scenario: Document) -> str:
@@ -65,8 +76,8 @@ def _link(link: Document) -> str:
     queue = link.get("queue")
     if queue:
         limit = queue.get("limit") if isinstance(queue, Mapping) else None
-        words.append(f"a {title(_name(queue))} queue" + (f" of {_q(limit)}" if limit else ""))
-    if _name(link.get("loss") or "none") != "none":
+        words.append(f"a {title(name_of(queue))} queue" + (f" of {_q(limit)}" if limit else ""))
+    if name_of(link.get("loss") or "none") != "none":
         words.append(f"random loss ({_parameters(link['loss'])})")
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
@@ -74,11 +85,11 @@ def _link(link: Document) -> str:
 def _group(group: Document, programs: Document | None, *, is_real: bool) -> str:
     number = group.get("count", 1)
     control = group.get("congestion_control")
-    kind = f"{_name(control)} " if control else ""
+    kind = f"{name_of(control)} " if control else ""
     flows = f"{group.get('name', 'flows')}: {counted(number, f'{kind}flow')}"
     parts = [flows, f"RTT {_values(group['rtt'])}" if "rtt" in group else ""]
     if control and group.get("recovery") not in (None, "sack"):
-        parts.append(f"{_name(group['recovery'])} recovery")
+        parts.append(f"{name_of(group['recovery'])} recovery")
     if group.get("direction") == "reverse":
         parts.append("on the way back")
     if group.get("path"):
@@ -129,7 +140,7 @@ def _endpoints(groups: Sequence[Document]) -> str:
         group.get("recovery", "rack") != "rack"
         or group.get("delayed_ack") == "off"
         or group.get("initial_window", IW10) != IW10
-        or (_name(group["congestion_control"]) == "cubic" and group.get("slow_start") == "standard")
+        or (name_of(group["congestion_control"]) == "cubic" and group.get("slow_start") == "standard")
         for group in tcp
     )
     if not classic:
@@ -145,7 +156,7 @@ IW10 = "10 packets"
 
 
 def _sends_datagrams(group: Document) -> bool:
-    return _WORKLOADS.get(_name(group.get("workload") or "bulk"), "").startswith("datagrams")
+    return _WORKLOADS.get(name_of(group.get("workload") or "bulk"), "").startswith("datagrams")
 
 
 _WORKLOADS = {
@@ -163,16 +174,16 @@ _WORKLOADS = {
 def _workload(workload: Any) -> str:
     if workload is None:
         return ""
-    words = _WORKLOADS.get(_name(workload), _name(workload))
+    words = _WORKLOADS.get(name_of(workload), name_of(workload))
     details = _parameters(workload, named=False)
     return f"{words} ({details})" if details else words
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], conjunction: str = "and") -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     if len(names) < 2:
         return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
 
 
 def _time(scenario: Document) -> str:
@@ -216,8 +227,8 @@ def _values(spread: Any) -> str:
 def _parameters(choice: Any, *, named: bool = True) -> str:
     """``pareto, mean 30 packets, tail index 1.5``."""
     if not isinstance(choice, Mapping):
-        return _name(choice) if named else ""
-    words = [_name(choice)] if named and "name" in choice else []
+        return name_of(choice) if named else ""
+    words = [name_of(choice)] if named and "name" in choice else []
     for key, value in choice.items():
         if key == "name" or value is None:
             continue
@@ -233,7 +244,8 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
     return ("; " if nested else ", ").join(words)
 
 
-def _name(choice: Any) -> str:
+def name_of(choice: Any) -> str:
+    """The name of a catalog entry, written alone or with parameters."""
     return str(choice.get("name", "") if isinstance(choice, Mapping) else choice)
 
 

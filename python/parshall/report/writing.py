@@ -10,9 +10,8 @@ from parshall.extras import extra
 from parshall.files import write_atomically
 from parshall.records import Result
 from parshall.report.figures import figures as all_figures
+from parshall.report.pictures import FORMATS, Picture
 from parshall.report.plot import Plot
-
-FORMATS = ("png", "svg", "pdf")
 
 
 def write_figures(run: Result, directory: str | Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
@@ -59,16 +58,13 @@ def write_plots(
     plots: Mapping[str, Plot], directory: str | Path, formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
     """Write every plot as ``directory/NAME.FORMAT``; raises as `write_figures`."""
-    with extra("figures", "figures"):
-        from parshall.report.static import image  # noqa: PLC0415 - matplotlib takes a moment
-
     for file_format in formats:
         if file_format not in FORMATS:
             raise InputError(f'formats: found "{file_format}"; accepted: {", ".join(FORMATS)}')
     target = Path(directory)
     target.mkdir(parents=True, exist_ok=True)
     return [
-        write_atomically(target / f"{name}.{file_format}", image(plot, file_format).content)
+        Picture(name, "", plot).save(target / f"{name}.{file_format}")
         for name, plot in plots.items()
         for file_format in formats
     ]

@@ -25,6 +25,7 @@ from parshall.runs import memory, single
 from parshall.runs.result import Run
 from parshall.runs.summary import of_this_code, summarise
 from parshall.scenario import Scenario
+from parshall.schema import reading, writing
 
 POLL_S = 0.1
 
@@ -253,6 +254,8 @@ class _Execution:
         metadata["summary"] = summarise(made.tables, made.totals, about.peak_rss_bytes())
         metadata["quantities"] = of_this_code()
         metadata["predicted"], metadata["prediction_problem"] = self._predict(made)
+        portable = reading.with_absolute_paths(self.document, self.scenario.folder)
+        storage.write_scenario(self.directory, writing.toml(portable))
         storage.seal(self.directory, metadata)
         return made
 

@@ -106,6 +106,22 @@ def within_limits(source: str | None = None) -> Iterator[None]:
         raise ScenarioError([f"not usable: {error}"], source) from None
 
 
+FILE_KEYS = ("rate_trace", "file")
+"""Keys whose values are paths of files."""
+
+
+def with_absolute_paths(value: Any, folder: Path) -> Any:
+    """The same tables, with the absolute paths of the files that they name; relative ones start at `folder`."""
+    if isinstance(value, Mapping):
+        return {
+            key: str((folder / Path(each).expanduser()).absolute())
+            if key in FILE_KEYS and isinstance(each, str)
+            else with_absolute_paths(each, folder)
+            for key, each in value.items()
+        }
+    return [with_absolute_paths(each, folder) for each in value] if isinstance(value, list) else value
+
+
 def apply(document: dict[str, Any], overrides: str | Mapping[str, Any] | Iterable[str]) -> None:
     """Set values of `document`: one assignment, several, or values by key path."""
     if isinstance(overrides, Mapping):

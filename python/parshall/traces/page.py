@@ -11,7 +11,7 @@ from typing import Any
 from parshall.errors import InputError
 from parshall.report.document import Document, Drawn, Section, Table, write_document
 from parshall.report.numbers import ABSENT, count, counted, quantity, significant
-from parshall.traces import arrivals, figures, trust
+from parshall.traces import arrivals, figures, overview, trust
 from parshall.traces.flow import TracedFlow
 from parshall.traces.observation import Observation
 from parshall.traces.spectra import Variability, variability
@@ -88,12 +88,15 @@ def document(
     """The page; arguments as `write_page`."""
     rows = observation.selected(chosen).to_dicts()
     shown = closely(observation, chosen) if close is None else close
+    drawn = overview.over_time(observation, rows)
     return Document(
         kind="observation",
         title=observation.name,
         description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
         byline=_byline(observation),
+        finding=overview.finding(rows),
         sections=[
+            *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
             _listing(rows),
             _traces(observation),
             *(_close(each) for each in shown),

@@ -56,7 +56,12 @@
       const { data, layout } = painted(plot, colour);
       layout.font.family = font;
       layout.dragmode = hovers ? "zoom" : false;
-      if (drawing.clientWidth < 480) layout.font.size = 11;
+      if (drawing.clientWidth < 480) {
+        layout.font.size = 11;
+        for (const axis of Object.values(layout).filter((each) => each?.ticktext)) {
+          axis.ticktext = axis.ticktext.map((label) => (label.length > 22 ? `${label.slice(0, 21)}…` : label));
+        }
+      }
       await Plotly.react(place, data, layout, {
         responsive: true,
         displaylogo: false,
@@ -69,8 +74,55 @@
     document.documentElement.dataset.figures = "drawn";
   };
 
+  // A row a point, as `csv` of data.py writes it.
+  const csv = ({ data, layout }) => {
+    const text = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent;
+    const quoted = (value) => (/[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
+    const rows = [["panel", "x axis", "y axis", "series", "x", "y", "low", "high", "z"]];
+    for (const trace of data) {
+      const panel = Number(trace.yaxis.slice(1) || 1);
+      const isEdge = trace.line?.width === 0;
+      const edge = isEdge ? (trace.fill ? " (upper end)" : " (lower end)") : "";
+      const first = [panel, ...layout.meta[panel - 1], text(trace.name ?? "") + edge];
+      if (trace.z) {
+        trace.z.forEach((cells, row) =>
+          cells.forEach((z, column) => rows.push([...first, trace.x[column], trace.y[row], "", "", z])));
+        continue;
+      }
+      const along = trace.error_x ? "x" : "y";
+      const bars = trace[`error_${along}`];
+      trace.x.forEach((x, place) => {
+        const middle = trace[along][place];
+        const ends = bars ? [middle - bars.arrayminus[place], middle + bars.array[place]] : ["", ""];
+        rows.push([...first, x, trace.y[place], ...ends, ""]);
+      });
+    }
+    return rows.map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
+  };
+
+  const saved = (name, text) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+
+  for (const button of document.querySelectorAll("button.copy")) {
+    if (!navigator.clipboard) break;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
+      button.textContent = "Copied";
+    });
+  }
+
   if (typeof DecompressionStream === "undefined") return;
   const plots = JSON.parse(await unpacked("plots"));
+  for (const button of document.querySelectorAll("button.csv")) {
+    button.hidden = false;
+    button.addEventListener("click", () => saved(`${button.dataset.figure}.csv`, csv(plots[button.dataset.figure])));
+  }
   if (Object.keys(plots).length === 0) return;
   const Plotly = await load();
   await draw(Plotly, plots);

@@ -9,10 +9,22 @@ from __future__ import annotations
 from functools import cache
 
 from parshall import plugins
-from parshall.report.figures import completion, cwnd, delay, goodput, internals, latency, rounds, shares, traffic
+from parshall.report.figures import (
+    completion,
+    cwnd,
+    delay,
+    goodput,
+    internals,
+    latency,
+    overview,
+    rounds,
+    shares,
+    traffic,
+)
 from parshall.report.plot import Figure
 
 CATALOG: tuple[Figure, ...] = (
+    overview.FIGURE,
     shares.FIGURE,
     cwnd.FIGURE,
     internals.FIGURE,

@@ -9,7 +9,7 @@ import polars as pl
 
 from parshall.records import Result
 from parshall.report import words
-from parshall.report.numbers import given
+from parshall.report.numbers import counted, given
 from parshall.report.palette import SERIES
 from parshall.report.plot import Band, Guide, Line, Mark, Points, Style
 from parshall.report.thinning import Spread
@@ -19,6 +19,20 @@ from parshall.schema import quantities
 def repetitions(table: pl.DataFrame) -> list[int]:
     """The repetitions in a table, in order."""
     return sorted(table["repetition"].unique().to_list())
+
+
+OTHERS = 4
+"""The most repetitions that are drawn, thin and grey, behind the first one."""
+
+
+def first_and_others(table: pl.DataFrame) -> tuple[pl.DataFrame, list[pl.DataFrame], str]:
+    """The rows of the first repetition, those of some others, and the sentence that says which is which."""
+    present = repetitions(table)
+    parts = [table.filter(pl.col("repetition") == number) for number in present[: 1 + OTHERS]]
+    if len(present) == 1:
+        return parts[0], [], ""
+    which = f"{counted(len(parts) - 1, 'other')} of {len(present)}" if len(parts) < len(present) else "the others"
+    return parts[0], parts[1:], f"In colour repetition {present[0]}; grey: {which}."
 
 
 def first_repetition(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:

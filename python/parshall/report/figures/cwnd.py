@@ -8,7 +8,7 @@ import polars as pl
 
 from parshall.quantities.measuring import places
 from parshall.records import Result
-from parshall.report.figures.common import end_s, first_repetition, flow_label, measured_from, sentences, warm_up_s
+from parshall.report.figures.common import end_s, first_and_others, flow_label, measured_from, sentences, warm_up_s
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot, Style
 from parshall.report.thinning import Thinned, extremes
@@ -18,6 +18,9 @@ OVERLAID = 3
 
 SHOWN = 6
 """The most flows drawn."""
+
+BEHIND = 320
+"""Points of all curves of other repetitions of a flow."""
 
 MOST_UNEQUAL = 4.0
 """Panels whose largest windows differ by more have scales of their own."""
@@ -33,7 +36,7 @@ def prepare(run: Result) -> Plot | Missing:
     samples, flows = run.tables.get("flow_samples"), run.tables.get("flows")
     if samples is None or flows is None:
         return Missing("No windows were sampled; `[probes] flow_samples` turns this on.")
-    samples, which = first_repetition(samples)
+    samples, others, which = first_and_others(samples)
     who = flows.filter(pl.col("repetition") == samples["repetition"][0])
     who = who.filter(pl.col("flow").is_in(samples["flow"].unique().implode()) & (pl.col("congestion_control") != ""))
     if who.is_empty():
@@ -45,6 +48,7 @@ def prepare(run: Result) -> Plot | Missing:
     drawn = [(flow, curves[flow["flow"]]) for flow in chosen.iter_rows(named=True)]
     start = warm_up_s(run)
     time = Axis("Time", "s", minimum=0.0, maximum=end_s(run, float(samples["time_s"].to_numpy().max())))
+    behind = _behind(others, chosen["flow"].to_list())
     marks = measured_from(start)
     if chosen.height <= OVERLAID and not selection:
         several = chosen.height > 1
@@ -53,15 +57,16 @@ def prepare(run: Result) -> Plot | Missing:
             for index, (flow, curve) in enumerate(drawn)
         ]
         top, cut = _top([curve for _, curve in drawn], start)
-        panels = [Panel([*lines, *marks], time, Axis("Congestion window", "packets", minimum=0.0, maximum=top))]
+        grey = [line for lines in behind.values() for line in lines]
+        panels = [Panel([*grey, *lines, *marks], time, Axis("Congestion window", "packets", minimum=0.0, maximum=top))]
     else:
-        panels, cut = _strips(drawn, places(run.tables, "group"), time, start)
+        panels, cut = _strips(drawn, behind, places(run.tables, "group"), time, start)
     left_out = len(curves) - chosen.height
-    others = f"{counted(left_out, 'other sampled flow')} not shown." if left_out else ""
+    absent = f"{counted(left_out, 'other sampled flow')} not shown." if left_out else ""
     silent = who.height - len(curves)
     late = f"{counted(silent, 'flow')} started after the last sample." if silent else ""
     note = next((curve.note for _, curve in drawn if curve.note), "")
-    return Plot(panels, sentences("Congestion window of sampled flows.", selection, which, cut, note, others, late))
+    return Plot(panels, sentences("Congestion window of sampled flows.", selection, which, cut, note, absent, late))
 
 
 def _curves(samples: pl.DataFrame, who: pl.DataFrame) -> dict[int, Thinned]:
@@ -76,7 +81,20 @@ def _curves(samples: pl.DataFrame, who: pl.DataFrame) -> dict[int, Thinned]:
     return curves
 
 
-def _strips(curves: list[tuple[Flow, Thinned]], groups: list[str], time: Axis, start: float) -> tuple[list[Panel], str]:
+def _behind(others: list[pl.DataFrame], flows: list[int]) -> dict[int, list[Line]]:
+    """The windows of the same flows in other repetitions."""
+    lines: dict[int, list[Line]] = {flow: [] for flow in flows}
+    for samples in others:
+        wanted = samples.filter(pl.col("flow").is_in(flows)).drop_nulls("cwnd_packets").sort("time_s")
+        for (flow,), rows in wanted.partition_by("flow", as_dict=True).items():
+            curve = extremes(rows["time_s"].to_numpy(), rows["cwnd_packets"].to_numpy(), BEHIND // len(others))
+            lines[flow].append(Line(curve.x, curve.y, "", Style(thin=True, muted=True, faint=True)))
+    return lines
+
+
+def _strips(
+    curves: list[tuple[Flow, Thinned]], behind: dict[int, list[Line]], groups: list[str], time: Axis, start: float
+) -> tuple[list[Panel], str]:
     """A panel a flow, all with the same scale unless that would flatten some."""
     tops = [_top([curve], start) for _, curve in curves]
     largest, smallest = max(top for top, _ in tops), min(top for top, _ in tops)
@@ -86,7 +104,7 @@ def _strips(curves: list[tuple[Flow, Thinned]], groups: list[str], time: Axis, s
         axis = Axis("Congestion window", "packets", minimum=0.0, maximum=largest if common else own)
         line = Line(curve.x, curve.y, "", Style(series=groups.index(flow["group"]), thin=True))
         first = measured_from(start) if not panels else []
-        panels.append(Panel([line, *first], time, axis, _label(flow), height=0.62))
+        panels.append(Panel([*behind[flow["flow"]], line, *first], time, axis, _label(flow), height=0.62))
     cut = next((words for _, words in tops if words), "")
     return panels, cut if common else sentences("Each panel has a scale of its own.", cut)
 

@@ -19,6 +19,9 @@ _SHARES = 400
 _FAR = 20.0
 """A tail that reaches so many times the median is drawn on a logarithmic axis."""
 
+_MOST = 0.99
+"""The share from which curves are drawn on a logarithmic axis if the least delay is nothing."""
+
 _NEAR = 0.5
 """Delays that all are above this part of the largest are drawn on an axis that does not begin at 0."""
 
@@ -69,6 +72,14 @@ def _abscissa(tails: Mapping[str, Tail], label: str, unit: str) -> tuple[Axis, l
     middle = min(float(tail.percentiles_s[0]) for tail in tails.values())
     if least > 0 and most > _FAR * middle:
         return Axis(label, unit, log=True), []
+    if most > _FAR * middle > 0:  # few wait next to nothing: the curves begin where one in a hundred waits no longer
+        return Axis(label, unit, log=True, minimum=_beginning(tails) * scale_for(most, "s").factor), []
     if least > _NEAR * most:
         return Axis(label, unit), ["The axis of delays does not begin at 0."] if most > least else []
     return Axis(label, unit, minimum=0.0), []
+
+
+def _beginning(tails: Mapping[str, Tail]) -> float:
+    """The least delay above 0 that one packet in a hundred does not exceed, of all curves."""
+    starts = (tail.delay_s[(tail.delay_s > 0) & (tail.share <= _MOST)] for tail in tails.values())
+    return min((float(delays[0]) for delays in starts if len(delays)), default=1e-9)

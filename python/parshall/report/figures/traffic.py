@@ -9,7 +9,7 @@ import polars as pl
 
 from parshall.quantities.measuring import links_in
 from parshall.records import Result
-from parshall.report.figures.common import first_repetition, measured_from, sentences, warm_up_s
+from parshall.report.figures.common import first_and_others, measured_from, sentences, warm_up_s
 from parshall.report.numbers import Scale, given, scale_for
 from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values, values
 from parshall.report.thinning import Binned, averaged
@@ -17,6 +17,9 @@ from parshall.report.words import listed
 
 _CONSTANT = 1.001
 """Rates of bins within this factor of each other are those of a constant link."""
+
+BEHIND = 300
+"""Values of all curves of other repetitions of a link."""
 
 LINKS = 3
 """The most links drawn: the busiest ones."""
@@ -27,9 +30,10 @@ def prepare(run: Result) -> Plot | Missing:
     samples = run.tables.get("link_samples")
     if samples is None:
         return Missing("No series of the links was recorded; `[probes] link_samples` turns this on.")
-    samples, which = first_repetition(samples)
+    samples, others, which = first_and_others(samples)
     start = warm_up_s(run)
     samples, partial = _whole_bins(samples, start)
+    others = [_whole_bins(other, start)[0] for other in others]
     if samples.is_empty():
         return Missing("The series of the links is one bin, in which the warm-up ends.")
     end = float((samples["time_s"] + samples["bin_s"]).to_numpy().max())
@@ -53,7 +57,10 @@ def prepare(run: Result) -> Plot | Missing:
         dropped = averaged(time, rows["dropped_packets"].to_numpy() / rows["bin_s"].to_numpy())
         throughput += _curve(carried, name, style)
         of_link = link if len(shown) > 1 else ""
-        queues.append(Panel(_curve(waiting, "", style), seconds, Axis("Mean queue", "packets", minimum=0.0), of_link))
+        behind = _behind(others, link)
+        queues.append(
+            Panel([*behind, *_curve(waiting, "", style)], seconds, Axis("Mean queue", "packets", minimum=0.0), of_link)
+        )
         drops += _curve(dropped, "", style)
         note = note or carried.note
     reference = _reference(samples, shown[0], rates, bits) if len(shown) == 1 else []
@@ -74,8 +81,8 @@ def prepare(run: Result) -> Plot | Missing:
     if not dropping:
         what = "Bits forwarded (headers included) and mean queue without the packet in service; nothing was dropped"
     width = f"in bins of {given(float(np.median(samples['bin_s'].to_numpy())), 's')}"
-    others = [link for link in links if link not in shown]
-    absent = f"Less loaded and not shown: {listed(others)}." if others else ""
+    left_out = [link for link in links if link not in shown]
+    absent = f"Less loaded and not shown: {listed(left_out)}." if left_out else ""
     return Plot(panels, sentences(f"{what}, {width}.", which, note, partial, absent))
 
 
@@ -91,6 +98,18 @@ def _whole_bins(samples: pl.DataFrame, start_s: float) -> tuple[pl.DataFrame, st
 def _curve(series: Binned, name: str, style: Style) -> list[Mark]:
     line = Line(series.x, series.mean, name, style, steps=True)
     return [Band(series.x, series.low, series.high, "", style), line] if series.is_thinned else [line]
+
+
+def _behind(others: list[pl.DataFrame], link: str) -> list[Mark]:
+    """The queue of a link in other repetitions."""
+    marks: list[Mark] = []
+    for other in others:
+        rows = other.filter(pl.col("link") == link).sort("time_s")
+        if not rows.is_empty():
+            packets = rows["mean_queue_packets"].to_numpy().astype(float)
+            queue = averaged(rows["time_s"].to_numpy(), packets, BEHIND // len(others))
+            marks.append(Line(queue.x, queue.mean, "", Style(thin=True, muted=True, faint=True), steps=True))
+    return marks
 
 
 def _throughput_bps(samples: pl.DataFrame, link: str) -> Values:

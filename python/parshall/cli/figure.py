@@ -1,0 +1,103 @@
+"""``parshall figure``: a figure of any page as a file, for a paper or as data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parshall.cli.console import STORE, Quiet, console, note, table, verb
+
+if TYPE_CHECKING:
+    from parshall.report.document import Document
+    from parshall.report.pictures import Pictures
+
+
+@verb
+def figure(
+    result: Annotated[
+        str,
+        typer.Argument(metavar="RESULT", help="The directory of a result; with --store a sweep.", show_default=False),
+    ],
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The figure; without it they are listed.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file; its end says the format.", show_default="NAME.pdf"
+        ),
+    ] = None,
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="csv, pdf, pgf, png or svg.", show_default="that of --output, or pdf")
+    ] = None,
+    width: Annotated[str, typer.Option(help="How wide, e.g. 3.3in (a column of IEEE), 84mm or 240pt.")] = "6.3in",
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RESULT", help="A result to compare with: figures of the comparison; repeatable."),
+    ] = None,
+    store: Annotated[Path | None, typer.Option(metavar="DIR", help=STORE, show_default="RESULT is a directory")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a figure of a page as PDF, PGF, PNG or SVG, as wide as a paper needs it, or its data as CSV."""
+    from parshall.errors import InputError
+    from parshall.records.storage import guarded
+    from parshall.report.pictures import FORMATS, width_of
+
+    if store is not None and beside:
+        raise InputError("--beside is for results; `parshall compare --store` compares sweeps")
+    wanted = file_format or (output.suffix.removeprefix(".") if output else "") or "pdf"
+    if wanted not in FORMATS:
+        raise InputError(f'--format: found "{wanted}"; accepted: {", ".join(FORMATS)}')
+    inches = width_of(width)
+    pictures = _pictures(result, beside or [], store)
+    if name is None:
+        _list(pictures)
+        return
+    picture = pictures[name]
+    target = output or Path(f"{name}.{wanted}")
+    if target.suffix.removeprefix(".").lower() != wanted:
+        raise InputError(f"--output: found {target}; a file of --format {wanted} ends in .{wanted}")
+    written = guarded(lambda: picture.save(target, inches))
+    if not quiet:
+        note(str(written))
+
+
+def _pictures(result: str, beside: list[str], store: Path | None) -> Pictures:
+    """The figures of the page of a result, a comparison or a sweep."""
+    from parshall.report.pictures import Pictures
+
+    return Pictures(_document(result, beside, store).figures)
+
+
+def _document(result: str, beside: list[str], store: Path | None) -> Document:
+    from parshall.loading import load_result
+
+    if store is not None:
+        from parshall.campaign import Sweep
+        from parshall.campaign.page import document as of_sweep
+
+        return of_sweep(Sweep.load(store, result))
+    if beside:
+        from parshall.report import compare
+        from parshall.report.comparison_page import document as of_comparison
+
+        places = [result, *beside]
+        return of_comparison(compare(*map(load_result, places), names=places))
+    loaded = load_result(result)
+    if loaded.instrument == "observe":
+        from parshall.traces import Observation
+        from parshall.traces.page import document as of_observation
+
+        return of_observation(Observation.load(result))
+    from parshall.report.page import document as of_run
+
+    return of_run(loaded)
+
+
+def _list(pictures: Pictures) -> None:
+    shown = table("", "name", "figure")
+    for name, picture in pictures.items():
+        shown.add_row(name, picture.title)
+    console().print(shown)

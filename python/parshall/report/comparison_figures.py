@@ -1,0 +1,305 @@
+"""The figures of a comparison: all candidates at a glance, what differs most, distributions over each other, courses.
+
+Each result has a letter, and the same colour, dash and symbol in all figures; at most `MOST` are drawn in a figure
+that would be illegible with more.
+
+References: F. Yan et al., Pantheon: the training ground for Internet congestion-control research, USENIX ATC 2018
+(throughput against delay, with an ellipse of one standard deviation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from parshall.quantities.definition import called
+from parshall.quantities.measuring import ALL_FLOWS, Metric, busiest_of_all, of_run
+from parshall.records import Result
+from parshall.report.comparing import letter
+from parshall.report.comparison import Comparison
+from parshall.report.document import Drawn
+from parshall.report.figures.common import sentences, timed
+from parshall.report.figures.delays import of_groups, pooled_delays
+from parshall.report.figures.overview import Course, course, layers, stacked
+from parshall.report.figures.tails import Tail, tail_of, tails_panel
+from parshall.report.numbers import counted, scale_for
+from parshall.report.palette import SERIES
+from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+
+MOST = SERIES
+"""The most results whose distributions or courses are drawn: the first ones."""
+
+ROWS = 20
+"""The most quantities in the figure of differences."""
+
+_FAR = 10.0
+"""Delays that differ by this factor are drawn on a logarithmic axis."""
+
+_ROOM = 1.12
+"""The end of an axis over the largest value."""
+
+_SPREAD = 0.6
+"""Of the room between two rows, what the results of a row take."""
+
+_NAME = 40
+
+
+def candidates(comparison: Comparison) -> Drawn | None:
+    """Throughput against delay: a point a result, with an ellipse of one standard deviation over its repetitions."""
+    link = _link(comparison)
+    found = [(place, *pair) for place, each in enumerate(comparison.sources) if (pair := _speed_and_delay(each, link))]
+    if len(found) < 2:
+        return None
+    speeds = [goodput.interval.mean for _, goodput, _ in found]
+    delays = [delay.interval.mean for _, _, delay in found]
+    log = min(delays) > 0 and max(delays) > _FAR * min(delays)
+    bits, seconds = scale_for(max(speeds), "bit/s"), scale_for(max(delays), "s")
+    ellipses: list[Mark] = []
+    points: list[Mark] = []
+    for place, goodput, delay in found:
+        style = _style(place)
+        x, y = delay.interval.mean * seconds.factor, goodput.interval.mean * bits.factor
+        points.append(Points([x], [y], _called(comparison, place), style))
+        both = sorted(set(goodput.values) & set(delay.values))
+        across = np.array([delay.values[each] for each in both]) * seconds.factor
+        up = np.array([goodput.values[each] for each in both]) * bits.factor
+        outline = _ellipse(across, up, log=log)
+        if outline is not None:
+            ellipses.append(Line(*outline, "", Style(series=style.series, thin=True)))
+    what = "Mean of the RTTs" if link is None else f"Mean queueing delay at {called(link)}"
+    axes = (
+        Axis(
+            what,
+            seconds.unit,
+            log=log,
+            minimum=None if log else 0.0,
+            maximum=None if log else _ROOM * max(delays) * seconds.factor,
+        ),
+        Axis("Goodput, all flows", bits.unit, minimum=0.0, maximum=_ROOM * max(speeds) * bits.factor),
+    )
+    panel = Panel([*ellipses, *points], *axes)
+    outlines = "An ellipse is one standard deviation over the repetitions." if ellipses else ""
+    caption = sentences(
+        "Goodput of all flows against delay, means over repetitions.", outlines, "Better is up, and to the left."
+    )
+    return Drawn("candidates", "Throughput against delay", Plot([panel], caption))
+
+
+def differences(comparison: Comparison) -> Drawn | None:
+    """A row a quantity, the most relevant at the top: each result over the first, with its interval."""
+    rows = []
+    told = set()
+    for row in comparison.rows:
+        base = row.intervals[0]
+        values = (row.unit, *(each and each.mean for each in row.intervals))
+        if values in told:
+            continue  # what is said of a run is that of its busiest link, and what is said of that is the same again
+        told.add(values)
+        ratios = [
+            (place, each.b.mean / base.mean, *_ends(each.difference, base.mean))
+            for place, each in enumerate(row.differences, 1)
+            if base is not None
+            and each is not None
+            and each.difference
+            and each.b
+            and base.mean > 0
+            and each.b.mean > 0
+        ]
+        if any(ratio != 1.0 for _, ratio, _, _ in ratios):
+            rows.append((row.label, ratios))
+    shown = rows[:ROWS]
+    if not shown:
+        return None
+    least = 0.5 * min(ratio for _, ratios in shown for _, ratio, _, _ in ratios)
+    others = range(1, len(comparison.results))
+    marks: list[Mark] = [Guide(1.0, f"as {letter(0)}", along="x")]
+    for index, place in enumerate(others):
+        offset = _SPREAD * ((len(others) - 1) / 2 - index) / len(others)
+        of_place = [
+            (len(shown) - 1 - number + offset, ratio, max(low, least), high)
+            for number, (_, ratios) in enumerate(shown)
+            for at, ratio, low, high in ratios
+            if at == place
+        ]
+        if of_place:
+            y, x, low, high = zip(*of_place, strict=True)
+            marks.append(Points(x, y, _called(comparison, place), _style(place), low, high, along="x"))
+    panel = Panel(
+        marks,
+        Axis(f"Over {_called(comparison, 0)}", log=True),
+        Axis("", names=tuple(label for label, _ in reversed(shown)), minimum=-0.6, maximum=len(shown) - 0.4),
+        height=0.3 + 0.055 * len(shown) * (1.0 + 0.25 * len(others)),
+    )
+    left_out = f"{counted(len(rows) - len(shown), 'quantity', 'quantities')} that differ less are not drawn."
+    caption = sentences(
+        f"Each quantity of the others over that of {letter(0)}; what differs and matters is at the top, the largest "
+        "difference first. Bars are 95 % confidence intervals of the difference. What is 0 has no ratio, and no point.",
+        left_out if len(rows) > len(shown) else "",
+    )
+    return Drawn("differences", "What differs", Plot([panel], caption))
+
+
+def distributions(comparison: Comparison) -> list[Drawn]:
+    """Delays, completion times and goodputs, those of all results in one panel each."""
+    link = _link(comparison)
+    shown, left_out = _shown(comparison)
+    found = [
+        _tails("cdf-delay", f"Queueing delay at {called(link)}", "wait", _queueing(shown, link)) if link else None,
+        _tails("cdf-latency", "One-way delay of all packets", "take", _latencies(shown)),
+        _shares("cdf-completion", "Completion time", "Transfers", "s", _completions(shown)),
+        _shares("cdf-goodput", "Goodput of a flow", "Flows", "bit/s", _goodputs(shown)),
+    ]
+    return [
+        Drawn(each.name, each.title, Plot(each.plot.panels, sentences(each.plot.caption, left_out)))
+        for each in found
+        if each is not None
+    ]
+
+
+def courses(comparison: Comparison) -> list[Drawn]:
+    """Goodput over time, a panel a result; and the delays of all in one panel."""
+    link = _link(comparison)
+    shown, left_out = _shown(comparison)
+    found = {name: each for name, run in shown.items() if link and isinstance(each := course(run, link), Course)}
+    if len(found) < 2:
+        return []
+    end = max(float(each.edges[-1]) for each in found.values())
+    time = Axis("Time", "s", minimum=0.0, maximum=end)
+    top = max(each.top_bps for each in found.values())
+    bits = scale_for(top, "bit/s")
+    axis = Axis("Goodput", bits.unit, minimum=0.0, maximum=1.12 * top * bits.factor)
+    every = list(dict.fromkeys(group for each in found.values() for group in each.groups))
+    panels = []
+    for name, each in found.items():
+        styles = layers(each.groups)
+        if len(every) <= SERIES:
+            styles = {group: (each.groups[group], Style(series=every.index(group))) for group in styles}
+        panels.append(Panel(stacked(each, bits, styles), time, axis, name, height=0.6))
+    what = f"Goodput of the groups that send over {link}, stacked below its rate; means over repetitions."
+    drawn = [Drawn("goodput-over-time", "Goodput over time", Plot(panels, sentences(what, left_out)))]
+    waits = {name: (each.middles, each.delay.mean) for name, each in found.items() if each.delay is not None}
+    if len(waits) > 1:
+        seconds = scale_for(max(float(delay.max()) for _, delay in waits.values()), "s")
+        lines = [
+            Line(middles, delay * seconds.factor, name, Style(series=index, dash=index))
+            for index, (name, (middles, delay)) in enumerate(waits.items())
+        ]
+        panel = Panel(lines, time, Axis("Queueing delay", seconds.unit, minimum=0.0))
+        said = sentences(f"Mean wait of packets at {link}; means over repetitions.", left_out)
+        drawn.append(Drawn("delay-over-time", "Queueing delay over time", Plot([panel], said)))
+    return drawn
+
+
+def _link(comparison: Comparison) -> str | None:
+    """The link that figures speak of."""
+    return busiest_of_all(each.tables.get("links") for each in comparison.sources)
+
+
+def _style(place: int) -> Style:
+    return Style(series=place, dash=place + place // SERIES)
+
+
+def _called(comparison: Comparison, place: int) -> str:
+    name = comparison.results[place].name
+    return f"{letter(place)}: {name if len(name) <= _NAME else '…' + name[1 - _NAME :]}"
+
+
+def _shown(comparison: Comparison) -> tuple[dict[str, Result], str]:
+    """The results that are drawn by their names, and the sentence about the others."""
+    sources = list(comparison.sources)
+    left_out = f"The first {MOST} of {counted(len(sources), 'result')} are drawn." if len(sources) > MOST else ""
+    return {_called(comparison, place): each for place, each in enumerate(sources[:MOST])}, left_out
+
+
+def _speed_and_delay(run: Result, link: str | None) -> tuple[Metric, Metric] | None:
+    """Goodput and delay of a result: at the link that all have, or of round trips."""
+    if run.instrument == "predict":
+        return None
+    metrics = of_run(run.tables, link) | (run.of_all_flows() if link is None else {})
+    delay = metrics.get(f"group/{ALL_FLOWS}/rtt_s" if link is None else "mean_queueing_delay_s")
+    goodput = metrics.get("goodput_bps")
+    return None if goodput is None or delay is None else (goodput, delay)
+
+
+def _ellipse(x: Values, y: Values, *, log: bool) -> tuple[Values, Values] | None:
+    """The outline one standard deviation around the mean; None of fewer than three points, or without a spread."""
+    if len(x) < 3 or (log and (x <= 0).any()):
+        return None
+    points = np.stack([np.log(x) if log else x, y])
+    spreads, axes = np.linalg.eigh(np.cov(points))
+    if spreads[-1] <= 0:
+        return None
+    angle = np.linspace(0.0, 2.0 * np.pi, 61)
+    turned = axes @ (np.sqrt(np.maximum(spreads, 0.0))[:, None] * np.stack([np.cos(angle), np.sin(angle)]))
+    outline = points.mean(axis=1)[:, None] + turned
+    return (np.exp(outline[0]) if log else outline[0]), outline[1]
+
+
+def _ends(difference: object, base: float) -> tuple[float, float]:
+    """The ends of a difference's interval as ratios to the base; the difference itself without one."""
+    mean, low, high = (getattr(difference, name) for name in ("mean", "low", "high"))
+    return 1.0 + (mean if low is None else low) / base, 1.0 + (mean if high is None else high) / base
+
+
+def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Drawn | None:
+    if len(tails) < 2:
+        return None
+    panel, words = tails_panel(tails, what, verb)
+    return Drawn(name, what, Plot([panel], sentences("All repetitions of each result together.", words)))
+
+
+def _queueing(shown: Mapping[str, Result], link: str) -> dict[str, Tail]:
+    found = {}
+    for name, run in shown.items():
+        histogram = run.tables.get("delay_histogram")
+        delays = None if histogram is None else pooled_delays(histogram.filter(pl.col("link") == link), "packets")
+        if delays is not None:
+            found[name] = tail_of(delays)
+    return found
+
+
+def _latencies(shown: Mapping[str, Result]) -> dict[str, Tail]:
+    found = {}
+    for name, run in shown.items():
+        histogram = run.tables.get("latency_histogram")
+        if histogram is not None and of_groups(run, "one_way_delay"):
+            delays = pooled_delays(histogram.filter(pl.col("measure") == "one_way_delay"), "samples")
+            if delays is not None:
+                found[name] = tail_of(delays)
+    return found
+
+
+def _completions(shown: Mapping[str, Result]) -> dict[str, Values]:
+    tables = {name: run.tables.get("transfers") for name, run in shown.items()}
+    return {name: timed(table)["duration_s"].to_numpy() for name, table in tables.items() if table is not None}
+
+
+def _goodputs(shown: Mapping[str, Result]) -> dict[str, Values]:
+    """Of results with several flows."""
+    tables = {name: run.tables.get("flows") for name, run in shown.items()}
+    found = {name: table["goodput_bps"].drop_nulls().to_numpy() for name, table in tables.items() if table is not None}
+    several = any(table is not None and table["flow"].n_unique() > 1 for table in tables.values())
+    return found if several else {}
+
+
+def _shares(name: str, what: str, who: str, unit: str, values: Mapping[str, Values]) -> Drawn | None:
+    """Distribution functions, each of at most 500 points."""
+    present = {each: np.sort(found) for each, found in values.items() if len(found)}
+    if len(present) < 2:
+        return None
+    pooled = np.concatenate(list(present.values()))
+    scale = scale_for(float(np.quantile(pooled, 0.9)), unit)
+    log = float(pooled.min()) > 0 and float(pooled.max()) > _FAR * float(np.median(pooled))
+    marks: list[Mark] = []
+    for index, (each, found) in enumerate(present.items()):
+        levels = np.linspace(0.0, 1.0, min(max(len(found), 2), 500))
+        x = np.quantile(found, levels) * scale.factor
+        marks.append(Line(x, levels * 100.0, each, Style(series=index, dash=index)))
+    axes = (
+        Axis(f"{what} x", scale.unit, log=log, minimum=None if log else 0.0),
+        Axis(f"{who} of at most x", "%", minimum=0.0, maximum=100.0),
+    )
+    numbers = ", ".join(f"{each}: {counted(len(found), 'value')}" for each, found in present.items())
+    return Drawn(name, what, Plot([Panel(marks, *axes)], f"All repetitions of each result together ({numbers})."))

@@ -1,0 +1,233 @@
+"""The run at a glance: goodput of the groups, stacked below the capacity of the busiest link, and the delay there.
+
+Goodput over time comes from what sampled flows had delivered. Of a group with more flows than are sampled, the sampled
+ones show the course, and the group's goodput the mean: flows of a group may be unequal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from parshall.quantities.measuring import busiest
+from parshall.records import Result
+from parshall.report.crossing import crossing
+from parshall.report.figures.common import end_s, measured_from, repetitions, sentences, warm_up_s
+from parshall.report.numbers import Scale, counted, given, scale_for
+from parshall.report.palette import SERIES
+from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values
+
+BINS = 120
+"""Points of a curve: each is a mean over so large a part of the run."""
+
+_CONSTANT = 1.001
+"""Rates within this factor of each other are those of a constant link."""
+
+
+@dataclass(frozen=True)
+class Binned:
+    """Mean, smallest and largest recorded value a bin; where none was recorded, those of the bin before."""
+
+    mean: Values
+    low: Values
+    high: Values
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a link carried over time, and how long packets waited there: means over repetitions, a value a bin.
+
+    Parameters
+    ----------
+    link
+        The link.
+    edges
+        Of the bins, s, shape (BINS + 1,).
+    groups
+        Goodput of the groups that send over it, bit/s.
+    rate
+        Of the link, bit/s; 0 where that was not recorded.
+    delay
+        Queueing delay, s; None where it was not recorded or no packet came.
+    note
+        What is to be said of the goodput.
+    """
+
+    link: str
+    edges: Values
+    groups: Mapping[str, Values]
+    rate: Values
+    delay: Binned | None
+    note: str
+
+    @property
+    def middles(self) -> Values:
+        """Of the bins, s."""
+        return np.asarray((self.edges[1:] + self.edges[:-1]) / 2)
+
+    @property
+    def top_bps(self) -> float:
+        """The most that is drawn: of all groups together, or the rate of the link."""
+        return max(float(sum(self.groups.values(), np.zeros(BINS)).max()), float(self.rate.max()))
+
+
+def course(run: Result, link: str | None = None) -> Course | Missing:
+    """Goodput and delay over time at a link, by default the busiest, or why they are not known."""
+    links, bins = run.tables.get("links"), run.tables.get("link_samples")
+    if links is None or bins is None:
+        return Missing("No series of the links was recorded; `[probes] link_samples` turns this on.")
+    link = link or busiest(links)
+    bins = bins.filter(pl.col("link") == link)
+    if bins.is_empty():
+        return Missing(f"No series of {link} was recorded.")
+    last = float((bins["time_s"] + bins["bin_s"]).to_numpy().max())
+    edges = np.linspace(0.0, max(end_s(run, last), last), BINS + 1)
+    goodput = _goodput(run, link, edges) or _carried(bins, edges)
+    return Course(link, edges, goodput.groups, _rate(bins, edges), _delay(bins, edges), goodput.note)
+
+
+def prepare(run: Result) -> Plot | Missing:
+    """Two panels with one abscissa: goodput below capacity, and queueing delay."""
+    found = course(run)
+    if isinstance(found, Missing):
+        return found
+    time = Axis("Time", "s", minimum=0.0, maximum=float(found.edges[-1]))
+    scale = scale_for(found.top_bps, "bit/s")
+    axis = Axis("Goodput", scale.unit, minimum=0.0, maximum=1.12 * found.top_bps * scale.factor)
+    panels = [Panel([*stacked(found, scale, layers(found.groups)), *measured_from(warm_up_s(run))], time, axis)]
+    if found.delay is not None:
+        panels.append(_delay_panel(found.delay, found.middles, time))
+    number = len(repetitions(run.tables["link_samples"]))
+    many = f"Means over {number} repetitions." if number > 1 else ""
+    band = "The band is from the least to the largest mean of a recorded bin in any repetition." if found.delay else ""
+    width = f"Each point is the mean of {given(float(found.edges[1]), 's')}."
+    what = (
+        f"Goodput of the groups that send over {found.link}, stacked below its rate, and how long packets waited there."
+    )
+    return Plot(panels, sentences(what, many, width, band, found.note))
+
+
+def stacked(found: Course, scale: Scale, styles: Mapping[str, tuple[Values, Style]]) -> list[Mark]:
+    """The areas of the groups from below, and the rate of the link."""
+    marks: list[Mark] = []
+    below = np.zeros(BINS)
+    for name, (values, style) in styles.items():
+        above = below + values * scale.factor
+        marks.append(Band(found.middles, below, above, name, style, filled=True))
+        below = above
+    return [*marks, *_capacity(found.rate, found.middles, scale.factor)]
+
+
+@dataclass(frozen=True)
+class _Goodput:
+    """Of each group in bit/s, a value a bin; and what is to be said of it."""
+
+    groups: Mapping[str, Values]
+    note: str
+
+
+def _goodput(run: Result, link: str, edges: Values) -> _Goodput | None:
+    samples, flows = run.tables.get("flow_samples"), run.tables.get("flows")
+    if samples is None or flows is None or "delivered_bytes" not in samples.columns:
+        return None
+    samples = samples.drop_nulls("delivered_bytes").select("repetition", "flow", "time_s", "delivered_bytes")
+    groups = crossing(run, link)
+    who = flows.filter(pl.col("group").is_in(groups)).select("repetition", "flow", "group")
+    population = dict(who.group_by("group").len().iter_rows())
+    who = who.join(samples.select("repetition", "flow").unique(), on=["repetition", "flow"], how="semi")
+    sampled = dict(who.group_by("group").len().iter_rows())
+    if not sampled:
+        return None
+    numbers = repetitions(flows)
+    rates = {group: np.zeros((len(numbers), BINS)) for group in groups if group in sampled}
+    owner = {(repetition, flow): group for repetition, flow, group in who.iter_rows()}
+    ends = dict(samples.group_by("repetition").agg(pl.col("time_s").max()).iter_rows())
+    covered = {repetition: np.diff(np.minimum(edges, end)) for repetition, end in ends.items()}
+    for (repetition, flow), series in samples.sort("time_s").partition_by("repetition", "flow", as_dict=True).items():
+        group = owner.get((repetition, flow))
+        if group is not None:
+            delivered = np.interp(edges, series["time_s"].to_numpy(), series["delivered_bytes"].to_numpy(), left=0.0)
+            seconds = covered[repetition]
+            bits = np.where(seconds > 0, np.diff(delivered) * 8.0, 0.0)
+            rates[group][numbers.index(repetition)] += bits / np.where(seconds > 0, seconds, 1.0)
+    means = {group: each.mean(axis=0) for group, each in rates.items()}
+    total = dict(flows.group_by("group").agg(pl.col("goodput_bps").sum() / len(numbers)).iter_rows())
+    some = [group for group in means if population[group] > sampled[group]]
+    for group in some:
+        measured = float(means[group][edges[:-1] >= warm_up_s(run)].mean()) if edges[-2] >= warm_up_s(run) else 0.0
+        means[group] *= total[group] / measured if measured > 0 else population[group] / sampled[group]
+    note = (
+        "Of groups with more flows than were sampled, the course is that of the sampled ones, the mean that of all."
+        if some
+        else ""
+    )
+    return _Goodput(means, note)
+
+
+def _carried(bins: pl.DataFrame, edges: Values) -> _Goodput:
+    """What the link carried, where no flow was sampled."""
+    bits = bins.with_columns(carried_bps=pl.col("forwarded_bytes") * 8.0 / pl.col("bin_s"))
+    note = "No flow was sampled: what is drawn is all that the link carried, headers included."
+    return _Goodput({"carried": _binned(bits, "carried_bps", edges).mean}, note)
+
+
+def layers(groups: Mapping[str, Values]) -> dict[str, tuple[Values, Style]]:
+    """The areas from below: all groups, or those with most and the rest together."""
+    if len(groups) <= SERIES:
+        return {group: (values, Style(series=index)) for index, (group, values) in enumerate(groups.items())}
+    ranked = sorted(groups, key=lambda group: -float(groups[group].mean()))
+    rest = ranked[SERIES - 1 :]
+    layers = {group: (groups[group], Style(series=index)) for index, group in enumerate(ranked[: SERIES - 1])}
+    together = np.asarray(sum((groups[group] for group in rest), np.zeros(BINS)))
+    return layers | {counted(len(rest), "other group"): (together, Style(muted=True))}
+
+
+def _rate(bins: pl.DataFrame, edges: Values) -> Values:
+    """The rate of the link in each bin, over all repetitions; 0 where that was not recorded."""
+    if "rate_bps" not in bins.columns:
+        return np.zeros(BINS)
+    return _binned(bins, "rate_bps", edges).mean
+
+
+def _capacity(rate: Values, middles: Values, factor: float) -> list[Mark]:
+    if float(rate.max()) <= 0:
+        return []
+    if float(rate.max()) <= _CONSTANT * float(rate.min()):
+        return [Guide(float(rate[0]) * factor, f"rate of the link {given(float(rate[0]), 'bit/s')}")]
+    return [Line(middles, rate * factor, "rate of the link", Style(muted=True, thin=True))]
+
+
+def _binned(rows: pl.DataFrame, column: str, edges: Values) -> Binned:
+    at = np.clip(np.searchsorted(edges, rows["time_s"].to_numpy(), side="right") - 1, 0, BINS - 1)
+    found = (
+        pl.DataFrame({"bin": at, "value": rows[column].to_numpy().astype(np.float64)})
+        .group_by("bin")
+        .agg(pl.mean("value").alias("mean"), pl.min("value").alias("low"), pl.max("value").alias("high"))
+        .sort("bin")
+    )
+    before = np.clip(np.searchsorted(found["bin"].to_numpy(), np.arange(BINS), side="right") - 1, 0, None)
+    return Binned(*(found[name].to_numpy()[before] for name in ("mean", "low", "high")))
+
+
+def _delay(bins: pl.DataFrame, edges: Values) -> Binned | None:
+    """The queueing delay; None where it was not recorded, or no packet came."""
+    if "mean_queueing_delay_s" not in bins.columns:
+        return None
+    known = bins.drop_nulls("mean_queueing_delay_s")
+    return None if known.is_empty() else _binned(known, "mean_queueing_delay_s", edges)
+
+
+def _delay_panel(delay: Binned, middles: Values, time: Axis) -> Panel:
+    scale = scale_for(float(delay.mean.max()), "s")
+    style = Style(muted=True)
+    marks: list[Mark] = [
+        Band(middles, delay.low * scale.factor, delay.high * scale.factor, "", style),
+        Line(middles, delay.mean * scale.factor, "", style),
+    ]
+    return Panel(marks, time, Axis("Queueing delay", scale.unit, minimum=0.0), height=0.75)
+
+
+FIGURE = Figure("overview", "Goodput and queueing delay over time", prepare)

@@ -1,0 +1,185 @@
+"""The network of a run as a drawing: each link a column, each group of flows a lane through the links of its path.
+
+A lane is as wide as its share of the goodput; a dot stands where its data go through a queue, a ring where its ACKs do.
+The drawing takes its colours from the page, so that it is light or dark as that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup, escape
+
+from parshall.properties import title
+from parshall.quantities.measuring import links_in, of_place, places
+from parshall.records import Result
+from parshall.report import words
+from parshall.report.numbers import counted, quantity
+from parshall.report.palette import SERIES
+from parshall.report.tables import population, span
+from parshall.schema.printing import printable
+
+LANES = 8
+"""The most groups drawn: those with the most goodput."""
+
+LINKS = 5
+"""The most links drawn: the busiest ones."""
+
+_WIDTH, _LEFT, _RIGHT = 960, 250, 60
+_LANE, _TOP, _BOTTOM, _LINE = 44, 96, 30, 17
+_BOX = 96
+"""Width of a link's column."""
+_NAME = 34
+"""The most characters of a text."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The drawing, and the sentence that explains it."""
+
+    image: Markup
+    note: str
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A column: its name, and up to three lines of text above it."""
+
+    name: str
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """A group: the links of its data and of its ACKs, and its share of the goodput."""
+
+    name: str
+    remark: str
+    data: Sequence[str]
+    acks: Sequence[str]
+    share: float
+    series: int
+
+
+def network(run: Result) -> Drawing | None:
+    """The network of `run`; None where its scenario is not known, or it has no flows or links."""
+    table = run.tables.get("links")
+    described = [group for group in words.document(run).get("flows") or () if isinstance(group, Mapping)]
+    if table is None or not described:
+        return None
+    used = dict(table.group_by("link").agg(pl.col("utilisation").mean()).iter_rows())
+    names = links_in(table)
+    shown = sorted(sorted(names, key=lambda name: -(used.get(name) or 0.0))[:LINKS], key=names.index)
+    links = [_Link(name, _texts(run, name)) for name in shown]
+    all_lanes = _lanes(run, described, "reverse" in names)
+    lanes = sorted(all_lanes, key=lambda lane: -lane.share)[:LANES]
+    lanes.sort(key=all_lanes.index)
+    if not lanes:
+        return None
+    left_out = [
+        counted(number, noun)
+        for number, noun in ((len(all_lanes) - len(lanes), "group"), (len(names) - len(shown), "link"))
+        if number
+    ]
+    note = "A lane is as wide as its goodput; a dot: the data of the group go through that queue"
+    note += "; a ring: its ACKs do." if any(lane.acks for lane in lanes) else "."
+    if left_out:
+        note += f" Not drawn: {words.listed(left_out)}, with the least goodput or load."
+    return Drawing(_drawn(links, lanes), note)
+
+
+def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) -> list[_Lane]:
+    by_name = {str(group.get("name")): group for group in described}
+    found = []
+    for index, name in enumerate(places(run.tables, "group")):
+        group = by_name.get(name)
+        if group is None:
+            continue
+        flows = run.tables["flows"].filter(pl.col("group") == name)
+        share = of_place(run.tables, "group", name).get(f"group/{name}/share")
+        data, acks = _ways(group, way_back)
+        remark = f"{population(flows)}, RTT {span(flows, 'rtt_base_s', 's')}"
+        found.append(_Lane(name, remark, data, acks, 0.0 if share is None else share.interval.mean, index % SERIES))
+    return found
+
+
+def _ways(group: Mapping[str, Any], way_back: bool) -> tuple[list[str], list[str]]:
+    """The links of a group's data, and those of its ACKs."""
+    if group.get("path"):
+        return [*map(str, group["path"])], [*map(str, group.get("reverse_path") or ())]
+    ways = ["bottleneck"], ["reverse"] if way_back else []
+    data, acks = ways[::-1] if group.get("direction") == "reverse" else ways
+    return data, acks if group.get("congestion_control") else []
+
+
+def _texts(run: Result, link: str) -> list[str]:
+    metrics = of_place(run.tables, "link", link)
+    document = words.link_of(words.document(run), link) or {}
+    used, wait = (metrics.get(f"link/{link}/{key}") for key in ("utilisation", "queueing_delay_s"))
+    queue = document.get("queue") or {}
+    limit = queue.get("limit") if isinstance(queue, Mapping) else None
+    rate = str(document.get("rate") or "varying rate")
+    name = words.name_of(queue)
+    measured = [quantity(used.interval.mean, "ratio") + " busy"] if used else []
+    measured += [quantity(wait.interval.mean, "s") + " wait"] if wait else []
+    buffer = ", ".join(text for text in (title(name) if name else "", str(limit or "")) if text)
+    return [text for text in (rate, buffer, ", ".join(measured)) if text]
+
+
+def _drawn(links: Sequence[_Link], lanes: Sequence[_Lane]) -> Markup:
+    height = _TOP + _LANE * len(lanes) + _BOTTOM
+    step = (_WIDTH - _LEFT - _RIGHT) / len(links)
+    centre = {link.name: _LEFT + step * (index + 0.5) for index, link in enumerate(links)}
+    parts = [
+        *(part for link in links for part in _column(link, centre[link.name], step, height)),
+        *(part for number, lane in enumerate(lanes) for part in _lane(lane, centre, _TOP + _LANE * (number + 0.5))),
+    ]
+    described = "; ".join(f"{link.name}: {', '.join(link.lines)}" for link in links)
+    described += ". " + "; ".join(f"{lane.name} ({lane.remark}) over {words.listed(lane.data)}" for lane in lanes)
+    return Markup(  # noqa: S704 - texts are escaped
+        f'<svg role="img" aria-labelledby="network-title network-text" viewBox="0 0 {_WIDTH} {height}">'
+        f'<title id="network-title">The network</title><desc id="network-text">{escape(printable(described))}.</desc>'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def _column(link: _Link, x: float, step: float, height: int) -> Iterator[str]:
+    """A link: its texts, and below them the box that all its lanes pass."""
+    box = min(_BOX, step * 0.7)
+    yield (
+        f'<rect x="{x - box / 2:g}" y="{_TOP}" width="{box:g}" height="{height - _TOP - _BOTTOM}" rx="6" '
+        'fill="var(--grid)" stroke="var(--muted)"/>'
+    )
+    first = _TOP - 12 - _LINE * len(link.lines)
+    yield _text(x, first, link.name, "middle", "bold")
+    yield from (_text(x, first + _LINE * n, line, "middle", "small") for n, line in enumerate(link.lines, 1))
+
+
+def _lane(lane: _Lane, centre: Mapping[str, float], y: float) -> Iterator[str]:
+    """A group: its name, and the way from its senders to its receivers."""
+    yield _text(0, y - 3, lane.name, "start", "bold")
+    yield _text(0, y + 14, lane.remark, "start", "small")
+    colour = f"var(--series-{lane.series})"
+    ends = _LEFT - 12, _WIDTH - _RIGHT + 24
+    width = 2 + 12 * lane.share
+    yield f'<path d="M{ends[0]} {y:g}H{ends[1]}" stroke="{colour}" stroke-width="{width:.1f}"/>'
+    tip = max(7.0, width)
+    yield f'<path d="M{ends[1]} {y - tip:g}l{1.4 * tip:g} {tip:g}l{-1.4 * tip:g} {tip:g}z" fill="{colour}"/>'
+    radius = max(6.0, width / 2 + 3)
+    for link in lane.data:
+        if link in centre:
+            yield f'<circle cx="{centre[link]:g}" cy="{y:g}" r="{radius:g}" fill="{colour}" stroke="var(--paper)"/>'
+    for link in lane.acks:
+        if link in centre:
+            yield (
+                f'<circle cx="{centre[link]:g}" cy="{y:g}" r="{radius:g}" fill="var(--paper)" stroke="{colour}" '
+                'stroke-width="3"/>'
+            )
+
+
+def _text(x: float, y: float, text: str, anchor: str, kind: str) -> str:
+    shown = text if len(text) <= _NAME else text[: _NAME - 1] + "…"
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" class="{kind}">{escape(printable(shown))}</text>'

@@ -1,0 +1,100 @@
+"""What opens the page of an observation: the largest flow in a few sentences, and the flows over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from parshall.report.document import Drawn
+from parshall.report.numbers import counted, given, quantity, scale_for
+from parshall.report.palette import SERIES
+from parshall.report.plot import Axis, Line, Panel, Plot, Style, Values
+from parshall.traces.observation import Observation
+
+BINS = 200
+"""Values of a curve of throughput: each is a mean over so large a part of the trace."""
+
+
+def finding(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The largest flow: how fast it was, how long its round trips took, what it lost; empty without a flow."""
+    if not rows:
+        return ""
+    row = rows[0]
+    which = "The flow" if len(rows) == 1 else f"The largest of {counted(len(rows), 'flow')}"
+    said = [f"{which}, {row['group']}, delivered {quantity(row['goodput_bps'], 'bit/s')}."]
+    if row["goodput_bps"] is None:
+        said = [f"{which}, {row['group']}, sent {counted(row['packets_sent'] or 0, 'packet')}."]
+    if row["mean_rtt_s"] is not None:
+        least = f", {quantity(row['min_rtt_s'], 's')} at least" if row["min_rtt_s"] is not None else ""
+        said.append(f"Its round trips took {quantity(row['mean_rtt_s'], 's')} on average{least}.")
+    if row["loss_rate"] is not None:
+        events = [
+            counted(row[key], noun)
+            for key, noun in (("loss_events", "loss event"), ("timeouts", "timeout"))
+            if row[key] is not None
+        ]
+        share = quantity(row["loss_rate"], "ratio")
+        lost = f"{share} of its packets were lost" if row["loss_rate"] else "None of its packets was lost"
+        said.append(f"{lost} ({', '.join(events)})." if events and row["loss_rate"] else f"{lost}.")
+    return " ".join(said)
+
+
+def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Drawn | None:
+    """Throughput and round-trip times of the largest flows of the first trace; None without samples of them."""
+    samples = observation.flow_samples
+    if samples is None or not rows:
+        return None
+    first = rows[0]["repetition"]
+    wanted = [row for row in rows if row["repetition"] == first][:SERIES]
+    series = samples.filter(pl.col("repetition") == first).sort("time_s").partition_by("flow", as_dict=True)
+    shown = [(row, series[row["flow"],]) for row in wanted if (row["flow"],) in series]
+    speeds = {index: found for index, (_, each) in enumerate(shown) if (found := _throughput(each)) is not None}
+    if not speeds:
+        return None
+    end = max(float(each["time_s"].to_numpy().max()) for _, each in shown)
+    time = Axis("Time", "s", minimum=0.0, maximum=end)
+    bits = scale_for(max(float(y.max()) for _, y in speeds.values()), "bit/s")
+    names = [f"{row['flow']}: {row['group']}" if len(shown) > 1 else "" for row, _ in shown]
+    panels = [
+        Panel(
+            [
+                Line(x, y * bits.factor, names[at], Style(series=at, thin=True), steps=True)
+                for at, (x, y) in speeds.items()
+            ],
+            time,
+            Axis("Throughput", bits.unit, minimum=0.0),
+        )
+    ]
+    trips = {at: found for at, (_, each) in enumerate(shown) if (found := _round_trips(each)) is not None}
+    if trips:
+        seconds = scale_for(max(float(np.median(y)) for _, y in trips.values()), "s")
+        lines = [Line(x, y * seconds.factor, "", Style(series=at, thin=True)) for at, (x, y) in trips.items()]
+        panels.append(Panel(lines, time, Axis("Smoothed RTT", seconds.unit, minimum=0.0)))
+    width = given(float(np.median([x[1] - x[0] for x, _ in speeds.values()])), "s")
+    which = "the largest flows of the trace" if len(shown) > 1 else "the flow"
+    caption = f"Payload of {which} that was acknowledged, means over {width} or so, and smoothed round-trip time."
+    return Drawn("over-time", "Throughput and round-trip time over time", Plot(panels, caption))
+
+
+def _throughput(samples: pl.DataFrame) -> tuple[Values, Values] | None:
+    """Bit/s from one time to the next; None where it was not recorded or took no time."""
+    known = samples.drop_nulls("delivered_bytes")
+    if known.height < 2:
+        return None
+    at, delivered = known["time_s"].to_numpy(), known["delivered_bytes"].to_numpy().astype(np.float64)
+    if at[-1] <= at[0]:
+        return None
+    edges = np.linspace(at[0], at[-1], min(BINS, known.height) + 1)
+    return edges[:-1], np.diff(np.interp(edges, at, delivered)) * 8.0 / np.diff(edges)
+
+
+def _round_trips(samples: pl.DataFrame) -> tuple[Values, Values] | None:
+    """At most some hundred values of the smoothed round-trip time; None without any."""
+    known = samples.drop_nulls("srtt_s")
+    if known.height < 2:
+        return None
+    kept = np.unique(np.linspace(0, known.height - 1, min(known.height, 4 * BINS)).round().astype(np.int64))
+    return known["time_s"].to_numpy()[kept], known["srtt_s"].to_numpy()[kept]
