@@ -43,7 +43,7 @@ def test_a_capture_has_each_packet_that_crossed_the_link(tmp_path: Path, contend
     assert all(packet.checksums_fit() for packet in found), "what the hosts left to be completed is"
     times = [packet.time_ns for packet in found]
     assert times == sorted(times)
-    assert times[0] > 7.5e6, "the first leg takes a quarter of what the link leaves of the round trip"
+    assert times[0] > 7.5e6, "the way to the receiver takes a quarter of what the link leaves of the round trip"
     assert times[-1] <= made.totals[0]["simulated_s"] * 1e9
     syn, answer = found[:2]
     assert (syn.flags & (SYN | ACK), answer.flags & (SYN | ACK)) == (SYN, SYN | ACK)
