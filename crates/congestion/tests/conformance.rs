@@ -38,8 +38,11 @@ fn every_control_passes_the_kit() {
                         "slope" => !steerable().any(|steerable| steerable.name == entry.name),
                         name => ["answers_losses", "ssthresh"].contains(&name),
                     };
+                // As the kernel's `bbr_set_cwnd`: until the pipe is full the window grows with each ACK, used or not.
+                let as_linux = entry.name == "bbr_linux" && check.name == "unused";
+                let violated = matches!(outcome, Outcome::Violated(_));
                 assert!(
-                    outcome == Outcome::Passed || not_asked,
+                    outcome == Outcome::Passed || not_asked || (as_linux && violated),
                     "{}: {}: {outcome:?}",
                     entry.name,
                     check.name
@@ -257,7 +260,7 @@ fn an_idle_restart_takes_the_window_to_the_restart_window_exactly() {
         let before = control.window();
         control.on_idle_restart(5.0);
         let models_the_path =
-            ["bbr", "bbr2", "bbr3", "rate_based", "tfrc", "gcc", "scream"].contains(&entry.name);
+            ["bbr", "bbr_linux", "bbr2", "bbr3", "rate_based", "tfrc", "gcc", "scream"].contains(&entry.name);
         let expected = if models_the_path { before } else { before.min(5.0) };
         assert_eq!(control.window(), expected, "{}", entry.name);
     }

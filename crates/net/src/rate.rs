@@ -181,14 +181,14 @@ impl TraceTransmitter {
     /// Opportunities in `[0, time)`.
     fn opportunities_until(&self, time: Instant) -> u64 {
         let Some(last) = time.as_ps().checked_sub(1) else { return 0 };
-        let length_ps = self.length_ms() * PS_PER_MS;
+        let length_ps = self.length_ms().saturating_mul(PS_PER_MS);
         let (passes, rest) = (last / length_ps, last % length_ps);
-        let in_pass = self.timestamps_ms.partition_point(|&ms| ms * PS_PER_MS <= rest);
+        let in_pass = self.timestamps_ms.partition_point(|&ms| ms.saturating_mul(PS_PER_MS) <= rest);
         passes * self.timestamps_ms.len() as u64 + in_pass as u64
     }
 
     fn take_opportunity(&mut self) {
-        let ms = self.passes * self.length_ms() + self.timestamps_ms[self.next];
+        let ms = self.passes.saturating_mul(self.length_ms()).saturating_add(self.timestamps_ms[self.next]);
         self.current = Instant::from_ps(ms.saturating_mul(PS_PER_MS));
         self.left = OPPORTUNITY_BYTES;
         self.next += 1;
