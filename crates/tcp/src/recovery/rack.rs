@@ -149,10 +149,13 @@ impl Rack {
     /// Looks for losses at `now`; how many there are.
     fn find_losses(&mut self, connection: &mut Connection, now: Instant) -> u64 {
         let State { segments, reordering, timers, .. } = &mut *self.state;
-        let window = reordering.length(segments, &connection.rtt, connection.phase != Phase::Open);
-        let (found, in_doubt_until) = segments.detect_losses(now, window);
+        let recovering = connection.phase != Phase::Open;
+        let (found, in_doubt_until) =
+            segments.detect_losses(now, |segments| reordering.length(segments, &connection.rtt, recovering));
         timers.reordering = in_doubt_until;
-        connection.count_lost(found);
+        if found > 0 {
+            connection.count_lost(found);
+        }
         found
     }
 

@@ -12,8 +12,9 @@
 //! A packet is lost when one that was sent after it was delivered, and more than an RTT and the reordering window has passed since it
 //! was sent. A packet that is sent again is judged anew, so lost retransmissions are found too.
 //!
-//! Every transmission joins `order`, which is therefore in order of time: the packets to judge are at its head, and each is judged once.
-//! An entry is void if its packet was delivered, sent again or found lost since. The cost is that of the packets, not of the window.
+//! Transmissions are judged in order of time, each once. First transmissions are in that order by number (`fresh` is the next one);
+//! only what is sent again is noted in a queue, `resent`. A transmission is void if its packet was delivered, sent again or found lost
+//! since. The cost is that of the packets, not of the window.
 //!
 //! Packets keep their order in the networks here, so what a receiver reports as a duplicate (D-SACK) tells of a timer or a probe that
 //! was too early. It widens the reordering window all the same, as the RFC asks (§6.2 step 4).
@@ -36,45 +37,60 @@ struct Packet {
     sacked: bool,
 }
 
+/// A packet that was sent again, not yet judged.
+#[derive(Clone, Copy, Debug)]
+struct Resent {
+    sent: Instant,
+    number: u64,
+    /// One past the highest packet then: those below it were first sent before.
+    end: u64,
+}
+
 /// The packets outstanding.
+///
+/// The order of the fields is the order of memory: what every packet needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Segments {
     /// First unacknowledged packet, the first one in `packets`.
     base: u64,
     packets: VecDeque<Packet>,
-    sacked: RangeSet,
-    sacked_count: u64,
-    /// Packets lost and not yet sent again, and their numbers (with some that were delivered since).
-    lost_count: u64,
-    lost: BinaryHeap<Reverse<u64>>,
-    /// Transmissions not yet judged.
-    order: VecDeque<(Instant, u64)>,
     newest: (Instant, u64),
-    pub(super) rules: Rules,
+    highest: u64,
+    /// The first packet whose first transmission is not yet judged.
+    fresh: u64,
+    sacked_count: u64,
+    /// Packets lost and not yet sent again.
+    lost_count: u64,
     rtt: Duration,
     /// Whether it is that of the ACK at hand.
     has_sample: bool,
-    highest: u64,
     pub(super) reordering_seen: bool,
+    pub(super) rules: Rules,
+    resent: VecDeque<Resent>,
+    /// The packets lost and not yet sent again, with some that were delivered since.
+    lost: BinaryHeap<Reverse<u64>>,
+    sacked: RangeSet,
 }
 
 impl Segments {
     /// A connection whose first packet is `base`.
     pub(super) fn new(base: u64, rules: Rules) -> Self {
         Self {
-            rules,
             base,
             packets: VecDeque::new(),
-            sacked: RangeSet::default(),
+            newest: (Instant::ZERO, 0),
+            highest: 0,
+            fresh: base,
             sacked_count: 0,
             lost_count: 0,
-            lost: BinaryHeap::new(),
-            order: VecDeque::new(),
-            newest: (Instant::ZERO, 0),
             rtt: Duration::ZERO,
             has_sample: false,
-            highest: 0,
             reordering_seen: false,
+            rules,
+            resent: VecDeque::new(),
+            lost: BinaryHeap::new(),
+            sacked: RangeSet::default(),
         }
     }
 
@@ -85,12 +101,17 @@ impl Segments {
             Some(packet) => {
                 self.lost_count -= u64::from(packet.lost);
                 *packet = Packet { sent: now, sent_again: true, lost: false, ..*packet };
+                self.resent.push_back(Resent { sent: now, number, end: self.end() });
             }
             None => {
                 self.packets.push_back(Packet { sent: now, sent_again: false, lost: false, sacked: false });
             }
         }
-        self.order.push_back((now, number));
+    }
+
+    /// One past the highest packet sent.
+    fn end(&self) -> u64 {
+        self.base + self.packets.len() as u64
     }
 
     /// An ACK up to `una`, with SACK blocks; `echo`: when the packet that caused it was sent, if it says so. Returns how many
@@ -112,24 +133,11 @@ impl Segments {
         }
         let last_acknowledged = delivery.last.take();
         self.base = self.base.max(una);
-        self.sacked.remove_below(una, |_| {});
-        let end = self.base + self.packets.len() as u64;
-        let mut blocks = *blocks;
-        blocks.sort_unstable_by_key(|block| block.start);
-        for block in blocks {
-            let block = Range { start: block.start.max(una), end: block.end.min(end) };
-            let mut known = std::mem::take(&mut self.sacked);
-            known.insert(block, |part| {
-                sacked(part);
-                for number in part.start..part.end {
-                    let index = (number - self.base) as usize;
-                    let packet = self.packets[index];
-                    self.deliver(number, packet, &mut delivery);
-                    self.packets[index] = Packet { sacked: true, lost: false, ..packet };
-                    self.sacked_count += 1;
-                }
-            });
-            self.sacked = known;
+        if !self.sacked.is_empty() {
+            self.sacked.remove_below(una, |_| {});
+        }
+        if !blocks[0].is_empty() {
+            self.take_blocks(*blocks, &mut delivery, &mut sacked);
         }
         self.has_sample = delivery.newest.is_some();
         if let Some(newest) = delivery.newest {
@@ -142,6 +150,32 @@ impl Segments {
         delivery.count
     }
 
+    /// The SACK blocks of an ACK, lowest first.
+    fn take_blocks(
+        &mut self,
+        mut blocks: [Range; 3],
+        delivery: &mut Delivery,
+        sacked: &mut impl FnMut(Range),
+    ) {
+        blocks.sort_unstable_by_key(|block| block.start);
+        let mut known = std::mem::take(&mut self.sacked);
+        for block in blocks {
+            let block = Range { start: block.start.max(self.base), end: block.end.min(self.end()) };
+            known.insert(block, |part| {
+                sacked(part);
+                for number in part.start..part.end {
+                    let index = (number - self.base) as usize;
+                    let packet = self.packets[index];
+                    self.deliver(number, packet, delivery);
+                    self.packets[index] = Packet { sacked: true, lost: false, ..packet };
+                    self.sacked_count += 1;
+                }
+            });
+        }
+        self.sacked = known;
+    }
+
+    #[inline]
     fn deliver(&mut self, number: u64, packet: Packet, delivery: &mut Delivery) {
         if packet.sacked {
             return;
@@ -165,22 +199,25 @@ impl Segments {
 
     /// Finds what is lost by now, if a packet may be late by `window`: how many packets, and until when the first of the others is in doubt
     /// ([`Instant::MAX`]: none is). RFC 8985 §6.2 step 5
-    pub(super) fn detect_losses(&mut self, now: Instant, window: Duration) -> (u64, Instant) {
-        let patience = self.rtt + window;
+    #[inline]
+    pub(super) fn detect_losses(
+        &mut self,
+        now: Instant,
+        window: impl FnOnce(&Self) -> Duration,
+    ) -> (u64, Instant) {
+        // Nearly always nothing that was sent later has been delivered.
+        if self.first_unjudged().is_none_or(|first| first >= self.newest) {
+            return (0, Instant::MAX);
+        }
+        let patience = self.rtt + window(self);
         let before = self.lost_count;
         let mut in_doubt_until = Instant::MAX;
-        while let Some(&(sent, number)) = self.order.front() {
-            if self.is_outstanding(sent, number) {
-                if (sent, number) >= self.newest {
-                    break;
-                }
-                if sent + patience > now {
-                    in_doubt_until = sent + patience;
-                    break;
-                }
-                self.mark_lost(number);
+        while let Some((sent, number)) = self.first_unjudged().filter(|&first| first < self.newest) {
+            if sent + patience > now {
+                in_doubt_until = sent + patience;
+                break;
             }
-            self.order.pop_front();
+            self.mark_lost(number);
         }
         (self.lost_count - before, in_doubt_until)
     }
@@ -189,19 +226,34 @@ impl Segments {
     pub(super) fn mark_lost_on_timeout(&mut self, now: Instant, window: Duration) -> u64 {
         let patience = self.rtt + window;
         let before = self.lost_count;
-        while let Some(&(sent, number)) = self.order.front() {
-            if self.is_outstanding(sent, number) {
-                if sent + patience > now {
-                    break;
-                }
-                self.mark_lost(number);
-            }
-            self.order.pop_front();
+        while let Some((_, number)) = self.first_unjudged().filter(|&(sent, _)| sent + patience <= now) {
+            self.mark_lost(number);
         }
         if self.packets.front().is_some_and(|packet| !packet.lost) {
             self.mark_lost(self.base);
         }
         self.lost_count - before
+    }
+
+    /// The earliest transmission not yet judged that is its packet's last one, and neither delivered nor lost; forgets void ones before it.
+    #[inline]
+    fn first_unjudged(&mut self) -> Option<(Instant, u64)> {
+        self.fresh = self.fresh.max(self.base);
+        loop {
+            let end = self.resent.front().map_or(self.end(), |again| again.end);
+            while self.fresh < end {
+                let packet = self.packets[(self.fresh - self.base) as usize];
+                if !(packet.sent_again || packet.lost || packet.sacked) {
+                    return Some((packet.sent, self.fresh));
+                }
+                self.fresh += 1;
+            }
+            let &Resent { sent, number, .. } = self.resent.front()?;
+            if self.is_outstanding(sent, number) {
+                return Some((sent, number));
+            }
+            self.resent.pop_front();
+        }
     }
 
     /// Whether this transmission of a packet is its last one, and neither delivered nor lost.
