@@ -14,6 +14,7 @@ import parshall as ps
 from parshall.errors import InputError
 from parshall.schema.catalog import families
 from parshall.schema.reading import override
+from parshall.schema.writing import toml
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 SCENARIOS = sorted(path for path in FOLDER.rglob("*.toml") if path.parent.name != "sweeps")
@@ -146,3 +147,8 @@ def test_shipped_scenarios_run(path: Path) -> None:
     assert run.summary["goodput_bps"] > 0
     assert run.metadata["prediction_problem"] is None
     assert run.predicted
+
+
+def test_names_of_sysctls_are_written_as_one_key() -> None:
+    document = {"flows": [{"kernel": {"sysctls": {"net.ipv4.tcp_sack": 0}}}]}
+    assert tomllib.loads(toml(document)) == document

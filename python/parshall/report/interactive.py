@@ -109,12 +109,12 @@ def painted(value: Any, scheme: Scheme) -> Any:
     if not isinstance(value, dict):
         return value
     return {
-        key: [[at, _painted(token, scheme)] for at, token in each]
-        if key == "colorscale"
+        name: [[at, _painted(token, scheme)] for at, token in each]
+        if name == "colorscale"
         else _painted(each, scheme)
-        if isinstance(each, str) and key.endswith("color")
+        if isinstance(each, str) and name.endswith("color")
         else painted(each, scheme)
-        for key, each in value.items()
+        for name, each in value.items()
     }
 
 

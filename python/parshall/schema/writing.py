@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,22 +30,31 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     lists = {key: value for key, value in document.items() if isinstance(value, list) and _is_tables(value)}
     for key, value in document.items():
         if key not in tables and key not in lists:
-            yield f"{key} = {_value(value)}"
+            yield _pair(key, value)
     for key, table in tables.items():
-        yield from ("", f"[{key}]", *(f"{name} = {_value(value)}" for name, value in table.items()))
+        yield from ("", f"[{_key(key)}]", *itertools.starmap(_pair, table.items()))
     for key, items in lists.items():
         for item in items:
-            yield from ("", f"[[{key}]]", *(f"{name} = {_value(value)}" for name, value in item.items()))
+            yield from ("", f"[[{_key(key)}]]", *itertools.starmap(_pair, item.items()))
 
 
 def _is_tables(values: list[Any]) -> bool:
     return bool(values) and all(isinstance(value, Mapping) for value in values)
 
 
+def _pair(key: str, value: Any) -> str:
+    return f"{_key(key)} = {_value(value)}"
+
+
+def _key(key: str) -> str:
+    """A key with dots in it, as the name of a sysctl, is quoted: dots separate keys."""
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
+
+
 def _value(value: Any) -> str:
     match value:
         case Mapping():
-            return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
+            return "{ " + ", ".join(itertools.starmap(_pair, value.items())) + " }"
         case list() | tuple():
             return "[" + ", ".join(_value(item) for item in value) + "]"
         case _:

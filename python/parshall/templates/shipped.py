@@ -57,9 +57,8 @@ def located(path: Path) -> Path:
     >>> located(Path("quickstart")).name, located(Path("nothing")).name
     ('quickstart.toml', 'nothing')
     """
-    if path.parent != Path() or path.exists():
-        return path
-    return paths().get(path.name, path)
+    known = paths().get(path.name) if path.parent == Path() else None
+    return path if known is None or path.exists() else known
 
 
 def write_copy(of: Shipped, name: str, folder: Path) -> list[Path]:
