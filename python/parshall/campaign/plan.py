@@ -217,8 +217,8 @@ class Plan(Part):
             return self._base.document(), self._base.folder, self._base.source
         if isinstance(self.scenario, str):
             path = self._folder / Path(self.scenario).expanduser()
-            if not path.exists():
-                path = paths().get(self.scenario, path)
+            known = paths().get(self.scenario)
+            path = path if known is None or path.exists() else known
             return {"name": path.stem, **reading.read_toml(path)}, path.parent, str(path)
         return {"name": self.name, **self.scenario}, self._folder, self._source
 
