@@ -100,7 +100,8 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
 def _without_profiles(scenario: Scenario) -> Scenario:
     """Kernels have their own controls, by the names that the scenario gives."""
     groups = [
-        group.model_copy(update={"tcp": None}) if group.endpoint == "kernel" else group for group in scenario.flows
+        group if group.endpoint == "simulated" or group.tcp is None else group.model_copy(update={"tcp": None})
+        for group in scenario.flows
     ]
     return scenario.model_copy(update={"flows": groups})
 
