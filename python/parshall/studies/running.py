@@ -179,7 +179,10 @@ def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution
     for depth in range(max((piece.depth for piece in everything.values()), default=-1) + 1):
         here = [piece for piece in everything.values() if piece.depth == depth]
         told = _Counted(progress, len(here))
-        for emulates, workers in ((False, execution.workers), (True, 1)):
+        alone = (
+            1 if execution.scheduler is None else None
+        )  # workers of a cluster emulate one after another by themselves
+        for emulates, workers in ((False, execution.workers), (True, alone)):
             calls = [piece.call(answers) for piece in here if piece.case.emulates is emulates]
             values = called(calls, workers, told, scheduler=execution.scheduler, store=store)
             answers |= {call.run: value for call, value in zip(calls, values, strict=True)}
