@@ -29,9 +29,15 @@ needs_the_kernel = pytest.mark.skipif(WHY_NOT is not None and not REQUIRED, reas
 tried_twice = pytest.mark.flaky(reruns=1)
 
 
+ON_THE_KERNEL = [pytest.mark.slow, needs_the_kernel, tried_twice]
+"""The marks of a test that emulates: it is skipped where that cannot be, and slow, as emulations take turns."""
+
+
 def on_the_kernel(test: Callable[..., None]) -> Callable[..., None]:
-    """Mark a test that emulates: it is skipped where that cannot be, and slow, as emulations take turns."""
-    return pytest.mark.slow(needs_the_kernel(tried_twice(test)))
+    """Mark a test that emulates, in a module where others do not."""
+    for mark in ON_THE_KERNEL:
+        test = mark(test)
+    return test
 
 
 def scenario(*flows: dict[str, Any], rate: str = "10 Mbit/s", seconds: float = 3, **more: Any) -> ps.Scenario:

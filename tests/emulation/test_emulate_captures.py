@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from captures import ACK, SYN, UDP, Packet, complete, packets
-from emulations import BULK, needs_the_kernel, scenario, tried_twice
+from emulations import BULK, ON_THE_KERNEL, scenario
 
 import parshall as ps
 from parshall.runs import Run
 from parshall.traces import observe
 
-pytestmark = [pytest.mark.slow, needs_the_kernel, tried_twice]
+pytestmark = ON_THE_KERNEL
 
 REAL = {**BULK, "name": "real", "rtt": "40 ms", "congestion_control": "reno"}
 REVERSE = {"rate": "5 Mbit/s", "delay": "5 ms"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from emulations import BULK, REQUIRED, WHY_NOT, eventually, needs_the_kernel, scenario, tried_twice
+from emulations import BULK, ON_THE_KERNEL, REQUIRED, WHY_NOT, eventually, scenario
 
 import parshall as ps
 from parshall.emulation import abilities
@@ -31,9 +31,7 @@ def why_not() -> str | None:
 
 
 pytestmark = [
-    pytest.mark.slow,
-    needs_the_kernel,
-    tried_twice,
+    *ON_THE_KERNEL,
     pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}"),
 ]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-from emulations import needs_the_kernel, tried_twice
+from emulations import ON_THE_KERNEL
 
 from parshall.studies.large_deviations import real_stacks
 from parshall.studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summary
 from parshall.studies.study import Emulated, emulated
 
-pytestmark = [pytest.mark.slow, needs_the_kernel, tried_twice]
+pytestmark = ON_THE_KERNEL
 
 
 def test_reno_on_linux_has_the_window_that_the_link_leaves_it() -> None:

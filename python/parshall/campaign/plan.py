@@ -32,7 +32,7 @@ from parshall.schema.model import FormOf, Part
 from parshall.schema.problems import messages
 from parshall.schema.quantities import PS_PER_S, PositiveDuration, parse
 from parshall.stats.verdict import AT_LEAST
-from parshall.templates.shipped import located, paths
+from parshall.templates.shipped import located
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 
@@ -216,9 +216,7 @@ class Plan(Part):
         if self._base is not None:
             return self._base.document(), self._base.folder, self._base.source
         if isinstance(self.scenario, str):
-            path = self._folder / Path(self.scenario).expanduser()
-            known = paths().get(self.scenario)
-            path = path if known is None or path.exists() else known
+            path = located(Path(self.scenario).expanduser(), self._folder)
             return {"name": path.stem, **reading.read_toml(path)}, path.parent, str(path)
         return {"name": self.name, **self.scenario}, self._folder, self._source
 

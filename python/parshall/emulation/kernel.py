@@ -43,6 +43,11 @@ class Abilities:
     """Whether hosts can be made, as far as can be known without trying."""
 
     @property
+    def controls(self) -> set[str]:
+        """The congestion controls that hosts can have: the kernel's own, and those that are loaded into it."""
+        return {*self.congestion_controls, *self.bpf_controls}
+
+    @property
     def problem(self) -> str | None:
         """Why no hosts can be made; None: they can."""
         refused = "users may not make user namespaces (sysctl user.max_user_namespaces)"
@@ -116,9 +121,7 @@ def _problems(group: dict[str, Any], able: Abilities) -> Iterator[str]:
     if group["tcp"] is None:
         if control is not None:
             yield f"workload: no kernel sends datagrams at the rate of a control; write another, {otherwise}"
-    elif (name := _name(control)) not in (
-        available := {*able.congestion_controls, *able.bpf_controls, *external.bpf_objects()}
-    ):
+    elif (name := _name(control)) not in (available := {*able.controls, *external.bpf_objects()}):
         accepted = f"this kernel has {', '.join(sorted(available))}; write one of these, {otherwise}"
         yield f'congestion_control: found "{name}"; {accepted}'
 

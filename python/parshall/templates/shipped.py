@@ -51,14 +51,15 @@ def shipped() -> list[Shipped]:
     return found
 
 
-def located(path: Path) -> Path:
-    """The file that is meant: of a mere name that is no file here, the shipped one.
+def located(path: Path, folder: Path = Path()) -> Path:
+    """The file that is meant: of a mere name that is no file of the folder, the shipped one.
 
     >>> located(Path("quickstart")).name, located(Path("nothing")).name
     ('quickstart.toml', 'nothing')
     """
     known = paths().get(path.name) if path.parent == Path() else None
-    return path if known is None or path.exists() else known
+    here = folder / path
+    return here if known is None or here.exists() else known
 
 
 def write_copy(of: Shipped, name: str, folder: Path) -> list[Path]:

@@ -164,8 +164,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
 
 def _missing(control: str) -> str | None:
     """Why the kernel cannot have a congestion control."""
-    able = abilities()
-    if control in {*able.congestion_controls, *able.bpf_controls}:
+    if control in abilities().controls:
         return None
     return f"this kernel has no {control}, and BPF is not permitted or was not built (docs/linux.md)"
 
