@@ -31,8 +31,8 @@ from parshall.schema.links import Bottleneck, Link, NamedLink, ReverseLink
 from parshall.schema.model import Part, Problem
 from parshall.schema.probes import Probes
 from parshall.schema.problems import messages, shown
-from parshall.schema.quantities import PS_PER_S, Duration, PositiveDuration, ProcessingTime, parse
-from parshall.schema.resolving import resolve
+from parshall.schema.quantities import Duration, PositiveDuration, ProcessingTime
+from parshall.schema.resolve.scenario import resolve
 from parshall.schema.warnings import warnings_of
 from parshall.templates.shipped import located
 
@@ -57,7 +57,7 @@ class Scenario(Part):
         "arrived",
         min_length=1,
     )
-    warm_up: Duration = Field("0 s", description="Time before measurements start")
+    warm_up: Duration = Field(Duration("0 s"), description="Time before measurements start")
     seed: int = Field(1, ge=0, le=2**64 - 1, strict=True, description="Root of every random stream")
     repetitions: int = Field(1, ge=1, le=10_000, strict=True, description="Independent runs")
     processing_time: ProcessingTime = Field(
@@ -216,7 +216,7 @@ class Scenario(Part):
     @property
     def duration_s(self) -> float:
         """Simulated time of one repetition."""
-        return parse("duration", self.duration) / PS_PER_S
+        return self.duration.seconds
 
     def resolve(self) -> dict[str, Any]:
         """The scenario as the simulator takes it: no defaults, integers in the smallest unit.

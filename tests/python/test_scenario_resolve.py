@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import parshall as ps
 from parshall import _core
 from parshall.schema.catalog import Entry, family
+from parshall.schema.quantities import Duration
 
 MS = 10**9
 
@@ -35,6 +37,27 @@ def test_quantities_are_exact(document: Document) -> None:
     assert group["tcp"]["min_rto"] == 300 * MS
     assert group["tcp"]["receive_window"] == 43  # of 1460 bytes
     assert group["access_bps"] == 100_000_000
+
+
+def test_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a scenario is made: what resolves it, however often, finds quantities."""
+    scenarios = [ps.Scenario.load(name) for name in ("quickstart", "parking-lot", "home-line", "rio", "lte")]
+    before = [scenario.resolve() for scenario in scenarios]
+
+    def refuse(*text: str) -> int:
+        raise AssertionError(f"read again: {text}")
+
+    monkeypatch.setattr(_core, "parse_quantity", refuse)
+    assert [scenario.resolve() for scenario in scenarios] == before
+
+
+def test_a_quantity_is_its_text_and_what_it_says() -> None:
+    sent = pickle.loads(pickle.dumps(Duration("0.1 s")))
+    assert (sent, type(sent), sent.ps, json.dumps(sent)) == ("0.1 s", Duration, 100 * MS, '"0.1 s"')
+    group = ps.Scenario.load("quickstart").flows[0]
+    assert isinstance(group.rtt, str)
+    assert group.rtt == group.model_dump()["rtt"]
+    assert ps.FlowGroup(rtt="10 ms", tcp="linux").header_size.bytes == 52  # a default of the profile is read too
 
 
 def test_sizes_in_packets_are_full_payloads(document: Document) -> None:

@@ -30,7 +30,7 @@ from parshall.scenario import Scenario
 from parshall.schema import reading
 from parshall.schema.model import FormOf, Part
 from parshall.schema.problems import messages
-from parshall.schema.quantities import PS_PER_S, PositiveDuration, parse
+from parshall.schema.quantities import PositiveDuration
 from parshall.stats.verdict import AT_LEAST
 from parshall.templates.shipped import located
 
@@ -77,7 +77,7 @@ class Budget(Part):
     @property
     def time_s(self) -> float | None:
         """The time in seconds."""
-        return None if self.time is None else parse("duration", self.time) / PS_PER_S
+        return None if self.time is None else self.time.seconds
 
 
 class Compare(Part):

@@ -18,7 +18,7 @@ from parshall.errors import ScenarioError
 from parshall.quantities.naming import problem_with, undecided
 from parshall.scenario import Scenario
 from parshall.schema.reading import within_limits
-from parshall.schema.resolve_network import contended_links
+from parshall.schema.resolve.network import contended_links
 
 
 @dataclass(frozen=True)

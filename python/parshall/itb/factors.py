@@ -31,7 +31,7 @@ from typing import Literal, cast
 
 from parshall.errors import InputError
 from parshall.schema.problems import did_you_mean, quoted
-from parshall.schema.quantities import PS_PER_S, parse
+from parshall.schema.quantities import Duration, Rate
 
 Background = Literal["0", "WMI", "WMII"]
 MIX_S = (0.001, 0.020, 0.200)
@@ -192,9 +192,9 @@ def _value(name: str, symbol: str, text: str) -> float | int | str | None:
     try:
         match name:
             case "rtt_s":
-                return None if text.lower() == "mix" else _positive(parse("duration", text) / PS_PER_S)
+                return None if text.lower() == "mix" else _positive(Duration(text).seconds)
             case "access_bps":
-                return _positive(float(parse("rate", text)))
+                return _positive(float(Rate(text).bps))
             case "background":
                 if text.upper() not in BACKGROUNDS:
                     raise ValueError(

@@ -9,5 +9,5 @@
 | `links`, `flows`, `probes` | the parts of a scenario |
 | `reading` | TOML and ``--set`` |
 | `problems` | what is wrong, as a person wants to read it |
-| `resolving` and the rest of ``resolve_*`` | text to integers, for the simulator |
+| `resolve` | a scenario in the units that the simulator takes |
 """

@@ -29,16 +29,20 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, core_schema
 
-from parshall.schema import external, quantities
+from parshall.schema import external
 from parshall.schema.catalog import Entry, Parameter, family
 from parshall.schema.model import Part
 from parshall.schema.problems import shown
+from parshall.schema.quantities import Buffer, Bytes, Duration, PositiveSize, Quantity, Rate, Size, is_none, or_none
 
 SIZE = "size"
 TIME = "time"
 
 EXTERNAL = "<external>"
 """The tag of controls from outside."""
+
+_VALUES: dict[str | None, type[Quantity]] = {SIZE: Size, TIME: Duration}
+"""What a value of a distribution is, by its role."""
 
 INSTANTANEOUS = "instantaneous"
 """The word for a moving average that only knows the newest sample."""
@@ -89,7 +93,8 @@ class EmpiricalPoints(Part):
     def _not_empty(cls, points: list[tuple[Any, float]] | None) -> list[tuple[Any, float]] | None:
         if points is not None and not points:
             raise ValueError("found no points; write [[value, probability], ...] up to probability 1")
-        return points
+        read = _VALUES[getattr(cls, "role", None)].read
+        return points and [(read(value) if isinstance(value, str) else value, of) for value, of in points]
 
 
 _STEERABLE = (
@@ -238,26 +243,28 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, P
         case "time_distribution":
             kind = choice("distributions", "a distribution", TIME)
         case "sizes":
-            kind = Annotated[list[quantities.POSITIVE_SIZE.annotated()], BeforeValidator(_as_list)]  # type: ignore[misc]
+            kind = Annotated[list[PositiveSize], BeforeValidator(_as_list)]
         case "value":
-            kind = (quantities.SIZE if role == SIZE else quantities.DURATION).annotated()
+            kind = _VALUES[role]
         case _:
-            kind = _form(parameter).annotated()
+            kind = _quantity(parameter)
     return kind
 
 
-def _form(parameter: Parameter) -> quantities.Form:
-    forms = {
-        "duration": quantities.DURATION,
-        "rate": quantities.RATE,
-        "bytes": quantities.BYTES,
-        "packets": quantities.SIZE,
-        "size": quantities.SIZE,
-        "buffer": quantities.BUFFER,
-    }
-    form = forms[parameter.kind]
-    nullable = parameter.default is not None and quantities.is_none(parameter.default)
-    return form.or_none(parameter.default) if nullable and parameter.default else form
+_QUANTITIES: dict[str, type[Quantity]] = {
+    "duration": Duration,
+    "rate": Rate,
+    "bytes": Bytes,
+    "packets": Size,
+    "size": Size,
+    "buffer": Buffer,
+}
+
+
+def _quantity(parameter: Parameter) -> Any:
+    """The type of a field with a unit; it may be none if its default is."""
+    kind = _QUANTITIES[parameter.kind]
+    return or_none(kind, parameter.default) if parameter.default and is_none(parameter.default) else kind
 
 
 @dataclass(frozen=True)

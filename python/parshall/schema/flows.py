@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import ConfigDict, Field, TypeAdapter, create_model, field_validator, model_validator
 
 from parshall.schema.catalog import family
 from parshall.schema.families import choice, fields
@@ -12,14 +13,14 @@ from parshall.schema.kernel import KernelOptions
 from parshall.schema.links import NAME
 from parshall.schema.model import Part
 from parshall.schema.profiles import PROFILES
-from parshall.schema.quantities import Bytes, PacketSize, PositivePackets, ProcessingTime, Rate, parse
+from parshall.schema.quantities import Bytes, Duration, PacketSize, PositivePackets, ProcessingTime, Rate
 from parshall.schema.spread import Rtt, Start
 
 TCP_PARAMETERS = family("tcp")[0].parameters
 TCP_KEYS = (*(parameter.name for parameter in TCP_PARAMETERS), "congestion_control", "tcp")
 """The keys of a group that say something about TCP."""
 
-PROCESSING_TIME = "1 packet"
+PROCESSING_TIME = ProcessingTime("1 packet")
 """Range of the hosts' random processing time: docs/simulator.md says what was measured."""
 
 DSCP = (
@@ -68,7 +69,7 @@ class FlowGroup(TcpOptions):
     name: str | None = Field(None, description="Its name in the records (default: flows0, flows1, ...)", pattern=NAME)
     count: int = Field(1, ge=1, le=2**32 - 1, strict=True, description="How many flows")
     rtt: Rtt = Field(description="Two-way propagation delay, the links' included")
-    start: Start = Field("0 s", description="When each flow starts")
+    start: Start = Field(Duration("0 s"), description="When each flow starts")
     access_rate: Rate | None = Field(None, description="Rate of each flow's own access link (default: unlimited)")
     access_queue: PositivePackets | None = Field(
         None,
@@ -94,8 +95,8 @@ class FlowGroup(TcpOptions):
         "`linux` is the newest (default: TCP of the RFCs)",
     )
     workload: Workload = Field("bulk", description="What the application does")
-    packet_size: PacketSize = Field("1500 B", description="A full packet on the wire, headers included")
-    header_size: Bytes = Field("40 B", description="Of these, headers: not goodput")
+    packet_size: PacketSize = Field(PacketSize("1500 B"), description="A full packet on the wire, headers included")
+    header_size: Bytes = Field(Bytes("40 B"), description="Of these, headers: not goodput")
     endpoint: Literal["kernel", "simulated"] = Field(
         "kernel",
         description="Who is at both ends when the scenario is emulated: the kernel's own TCP, or the simulator's; a "
@@ -117,20 +118,26 @@ class FlowGroup(TcpOptions):
         of_profile = PROFILES[self.tcp].defaults if self.tcp else {}
         for key, default in (*of_profile.items(), *DEFAULTS_WITH.get(self.congestion_control.name, ())):
             if key not in self.model_fields_set:
-                self.__dict__[key] = default
+                self.__dict__[key] = _read(key, default)
         if self.payload_bytes <= 0:
             raise ValueError(f'packet_size: found "{self.packet_size}"; a header is {self.header_size} with this tcp')
         return self
 
     @field_validator("header_size")
     @classmethod
-    def _some_payload(cls, header_size: str, info: Any) -> str:
+    def _some_payload(cls, header_size: Bytes, info: Any) -> Bytes:
         packet_size = info.data.get("packet_size")
-        if packet_size is not None and parse("bytes", header_size) >= parse("bytes", packet_size):
+        if packet_size is not None and header_size.bytes >= packet_size.bytes:
             raise ValueError(f'found "{header_size}"; a header is smaller than its packet, here {packet_size}')
         return header_size
 
     @property
     def payload_bytes(self) -> int:
         """Bytes of a full packet that count as goodput."""
-        return parse("bytes", self.packet_size) - parse("bytes", self.header_size)
+        return self.packet_size.bytes - self.header_size.bytes
+
+
+@cache
+def _read(key: str, default: Any) -> Any:
+    """A default of a profile or of a control, as the group holds it."""
+    return TypeAdapter(FlowGroup.model_fields[key].rebuild_annotation()).validate_python(default)

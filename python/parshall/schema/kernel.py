@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from parshall.schema.model import Part
 from parshall.schema.problems import shown
-from parshall.schema.quantities import Bytes, Rate, parse
+from parshall.schema.quantities import Bytes, Quantity, Rate
 
 _NAME = r"^net(\.[A-Za-z0-9_-]+)+$"
 
@@ -65,14 +65,14 @@ class KernelOptions(Part):
 
     def resolved(self) -> dict[str, Any]:
         """As Rust reads it (``crates/sim/src/scenario.rs``)."""
-
-        def of(kind: str, text: str | None) -> int | None:
-            return None if text is None else parse(kind, text)
-
         return {
             "sysctls": {name: str(value) for name, value in self.sysctls.items()},
-            "pacing_bps": of("rate", self.pacing),
-            "send_buffer": of("bytes", self.send_buffer),
-            "receive_buffer": of("bytes", self.receive_buffer),
+            "pacing_bps": _base(self.pacing),
+            "send_buffer": _base(self.send_buffer),
+            "receive_buffer": _base(self.receive_buffer),
             "streams": self.streams,
         }
+
+
+def _base(given: Quantity | None) -> int | None:
+    return None if given is None else given.base

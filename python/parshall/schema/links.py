@@ -30,7 +30,7 @@ class Link(Part):
         description="Instead of a rate: file with the milliseconds at which one 1500-byte packet can be delivered",
         min_length=1,
     )
-    delay: Duration = Field("1 ms", description="One-way propagation delay")
+    delay: Duration = Field(Duration("1 ms"), description="One-way propagation delay")
     queue: Queue = Field("drop_tail", description="What happens to packets that find the link busy")
     loss: Loss = Field("none", description="Losses on the medium, before the queue")
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from parshall.schema.model import Part
 from parshall.schema.problems import shown
-from parshall.schema.quantities import POSITIVE_DURATION
+from parshall.schema.quantities import PositiveDuration
 
 
 def _interval_or_false(value: object) -> object:
-    return value if value is False else POSITIVE_DURATION.validate(value)
+    return value if value is False else PositiveDuration.read(value)
 
 
 Interval = Annotated[
-    str | Literal[False],
-    BeforeValidator(_interval_or_false),
-    WithJsonSchema({"anyOf": [POSITIVE_DURATION.schema, {"const": False}]}),
+    PositiveDuration | Literal[False],
+    PlainValidator(_interval_or_false),
+    WithJsonSchema({"anyOf": [PositiveDuration.schema, {"const": False}]}),
 ]
 
 

@@ -1,22 +1,21 @@
 """Text with a unit, as scenarios write quantities.
 
-A field keeps the text that was given; `parse` turns it into the integer that the simulator takes (picoseconds,
-bit/s, bytes, packets). The reading itself, and its messages, are those of the Rust crate ``units``.
+A field holds a text and what it says, in the units that the simulator takes (picoseconds, bit/s, bytes, packets): it is
+read once, when the scenario is made. The reading itself, and its messages, are those of the Rust crate ``units``.
 
->>> parse("duration", "10 ms")
-10000000000
->>> parse_size("20 packets", payload=1460)
+>>> Duration("10 ms"), Duration("10 ms").ps
+('10 ms', 10000000000)
+>>> Size("20 packets").as_bytes(payload=1460)
 29200
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, WithJsonSchema
+from pydantic_core import CoreSchema, core_schema
 
 from parshall import _core
 from parshall.schema.problems import shown
@@ -50,27 +49,9 @@ def written(kind: str, value: int) -> str:
     return _core.format_quantity(kind, value)
 
 
-def in_packets(text: str) -> bool:
-    """Whether a size is given in packets rather than in bytes."""
-    return _ONLY_PACKETS.search(text) is not None
-
-
-def parse_size(text: str, payload: int) -> int:
-    """A size in bytes; packets count as full payloads of `payload` bytes each."""
-    if in_packets(text):
-        return parse("packets", text) * payload
-    return parse("bytes", text)
-
-
 def bdp_factor(text: str) -> float | None:
     """2.0 for ``"2 BDP"``, ``None`` for anything else."""
     match = _BDP.match(text)
-    return None if match is None else float(match["factor"])
-
-
-def service_times(text: str) -> float | None:
-    """0.5 for ``"0.5 packets"``, ``None`` for anything else."""
-    match = _SERVICE_TIMES.match(text)
     return None if match is None else float(match["factor"])
 
 
@@ -79,132 +60,216 @@ def is_none(text: object) -> bool:
     return text is None or text is False or (isinstance(text, str) and text in _WORDS_FOR_NONE)
 
 
-def check_duration(text: str) -> None:
-    """Raise ValueError for anything but a duration."""
-    parse("duration", text)
-
-
-def check_positive_duration(text: str) -> None:
-    """Raise ValueError for anything but a duration above zero."""
-    if parse("duration", text) == 0:
-        raise ValueError(f'found "{text}"; write a duration above zero, e.g. "10 ms"')
-
-
-def check_processing_time(text: str) -> None:
-    """Raise ValueError for anything but a duration, or the time of so many packets at a link."""
-    if service_times(text) is None:
-        try:
-            parse("duration", text)
-        except ValueError as error:
-            raise ValueError(f'{error}, or as service times of the slowest link, e.g. "1 packet"') from None
-
-
-def check_rate(text: str) -> None:
-    """Raise ValueError for anything but a rate."""
-    parse("rate", text)
-
-
-def check_bytes(text: str) -> None:
-    """Raise ValueError for anything but a number of bytes."""
-    parse("bytes", text)
-
-
-def check_packet_size(text: str) -> None:
-    """Raise ValueError for anything but the size of a packet."""
-    if not 0 < parse("bytes", text) <= LARGEST_PACKET:
-        raise ValueError(f'found "{text}"; a packet has 1 to {LARGEST_PACKET} bytes: write e.g. "1500 B"')
-
-
-def check_packets(text: str) -> None:
-    """Raise ValueError for anything but a number of packets."""
-    parse("packets", text)
-
-
-def check_positive_packets(text: str) -> None:
-    """Raise ValueError for anything but a number of packets above zero."""
-    if parse("packets", text) == 0:
-        raise ValueError(f'found "{text}"; a queue holds at least one packet: write e.g. "1000 packets"')
-
-
-def check_size(text: str) -> None:
-    """Raise ValueError for anything but a size in bytes or packets."""
-    if in_packets(text):
-        check_packets(text)
-        return
-    try:
-        parse("bytes", text)
-    except ValueError as error:
-        raise ValueError(f'{error}, or in full packets, e.g. "20 packets"') from None
-
-
-def check_positive_size(text: str) -> None:
-    """Raise ValueError for anything but a size above zero."""
-    check_size(text)
-    if parse_size(text, payload=1) == 0:
-        raise ValueError(f'found "{text}"; write a size above zero, e.g. "20 packets" or "30 kB"')
-
-
-def check_buffer(text: str) -> None:
-    """Raise ValueError for anything but a queue limit above zero."""
-    factor = bdp_factor(text)
-    if factor is None:
-        try:
-            check_size(text)
-        except ValueError as error:
-            raise ValueError(f'{error}, or as bandwidth-delay products, e.g. "1 BDP"') from None
-    if factor == 0.0 or (factor is None and parse_size(text, payload=1) == 0):
-        raise ValueError(f'found "{text}"; a queue holds at least one packet: write e.g. "100 packets" or "1 BDP"')
-
-
-@dataclass(frozen=True)
-class Form:
-    """A kind of quantity: how to check it, what an editor shows, and the word for "none" if there is one."""
-
-    check: Callable[[str], None]
-    schema: dict[str, Any]
-    none: str | None = None
-
-    def validate(self, value: object) -> str:
-        """`value` if it is a text of this form; ValueError otherwise."""
-        if self.none is not None and is_none(value):
-            return self.none
-        text = value if isinstance(value, str) else shown(value)
-        self.check(text)
-        return text
-
-    def or_none(self, word: str) -> Form:
-        """The same form, with `word` (or ``false``) for no limit, or a mechanism that is off."""
-        schema = {"anyOf": [self.schema, {"enum": [word, False]}]}
-        return Form(self.check, schema, word)
-
-    def annotated(self) -> Any:
-        """The type of a pydantic field of this form."""
-        return Annotated[str, BeforeValidator(self.validate), WithJsonSchema(self.schema)]
+_TIME = "ps|ns|us|µs|ms|s|min|h"
+_SIZE = "B|kB|MB|GB|TB|KiB|MiB|GiB"
 
 
 def _schema(pattern: str, *examples: str) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^[0-9][0-9._]* ?({pattern})$", "examples": list(examples)}
 
 
-_TIME = "ps|ns|us|µs|ms|s|min|h"
-_SIZE = "B|kB|MB|GB|TB|KiB|MiB|GiB|packets?"
+class Quantity(str):
+    """A text with a unit, which knows what it says; the type of a scenario's field.
 
-DURATION = Form(check_duration, _schema(_TIME, "10 ms"))
-POSITIVE_DURATION = Form(check_positive_duration, _schema(_TIME, "60 s"))
-PROCESSING_TIME = Form(check_processing_time, _schema(f"{_TIME}|packets?", "1 packet", "100 us", "0 s"))
-RATE = Form(check_rate, _schema("[kMGT]?bit/s", "48 Mbit/s"))
-BYTES = Form(check_bytes, _schema("B|kB|MB|GB|TB|KiB|MiB|GiB", "1500 B"))
-PACKET_SIZE = Form(check_packet_size, BYTES.schema)
-PACKETS = Form(check_packets, _schema("packets?", "10 packets"))
-POSITIVE_PACKETS = Form(check_positive_packets, _schema("packets?", "1000 packets"))
-SIZE = Form(check_size, _schema(_SIZE, "30 kB", "20 packets"))
-POSITIVE_SIZE = Form(check_positive_size, _schema(_SIZE, "64 kB", "64 packets"))
-BUFFER = Form(check_buffer, _schema(f"{_SIZE}|BDP", "100 packets", "150 kB", "1 BDP"))
+    Raises
+    ------
+    ValueError
+        What was found, what is wrong with it, and the accepted form.
+    """
 
-Duration = Annotated[str, BeforeValidator(DURATION.validate), WithJsonSchema(DURATION.schema)]
-PositiveDuration = Annotated[str, BeforeValidator(POSITIVE_DURATION.validate), WithJsonSchema(POSITIVE_DURATION.schema)]
-ProcessingTime = Annotated[str, BeforeValidator(PROCESSING_TIME.validate), WithJsonSchema(PROCESSING_TIME.schema)]
-Rate = Annotated[str, BeforeValidator(RATE.validate), WithJsonSchema(RATE.schema)]
-PositivePackets = Annotated[str, BeforeValidator(POSITIVE_PACKETS.validate), WithJsonSchema(POSITIVE_PACKETS.schema)]
-PacketSize = Annotated[str, BeforeValidator(PACKET_SIZE.validate), WithJsonSchema(PACKET_SIZE.schema)]
-Bytes = Annotated[str, BeforeValidator(BYTES.validate), WithJsonSchema(BYTES.schema)]
+    kind: ClassVar[str]
+    schema: ClassVar[dict[str, Any]]
+    """What an editor shows."""
+
+    base: int
+    """In the base unit of its kind."""
+
+    def __new__(cls, text: str) -> Self:
+        """Read `text`."""
+        self = super().__new__(cls, text)
+        self._read()
+        return self
+
+    def _read(self) -> None:
+        self.base = parse(self.kind, self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self),)
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        """A field's value: a text, or one that was read before."""
+        if type(value) is cls:
+            return value
+        return cls(str(value) if isinstance(value, str) else shown(value))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(cls.read)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return dict(cls.schema)
+
+
+class Duration(Quantity):
+    """A duration."""
+
+    kind = "duration"
+    schema = _schema(_TIME, "10 ms")
+
+    @property
+    def ps(self) -> int:
+        """In picoseconds."""
+        return self.base
+
+    @property
+    def seconds(self) -> float:
+        """In seconds."""
+        return self.base / PS_PER_S
+
+
+class PositiveDuration(Duration):
+    """A duration above zero."""
+
+    schema = _schema(_TIME, "60 s")
+
+    def _read(self) -> None:
+        super()._read()
+        if self.base == 0:
+            raise ValueError(f'found "{self}"; write a duration above zero, e.g. "10 ms"')
+
+
+class ProcessingTime(Duration):
+    """A duration, or the time of so many packets at a link."""
+
+    schema = _schema(f"{_TIME}|packets?", "1 packet", "100 us", "0 s")
+
+    service_times: float | None
+    """0.5 for ``"0.5 packets"``; None: it is a duration."""
+
+    def _read(self) -> None:
+        match = _SERVICE_TIMES.match(self)
+        self.service_times = None if match is None else float(match["factor"])
+        if match is None:
+            try:
+                super()._read()
+            except ValueError as error:
+                raise ValueError(f'{error}, or as service times of the slowest link, e.g. "1 packet"') from None
+
+
+class Rate(Quantity):
+    """A rate."""
+
+    kind = "rate"
+    schema = _schema("[kMGT]?bit/s", "48 Mbit/s")
+
+    @property
+    def bps(self) -> int:
+        """In bit/s."""
+        return self.base
+
+
+class Bytes(Quantity):
+    """A number of bytes."""
+
+    kind = "bytes"
+    schema = _schema(_SIZE, "1500 B")
+
+    @property
+    def bytes(self) -> int:
+        """In bytes."""
+        return self.base
+
+
+class PacketSize(Bytes):
+    """The size of a packet."""
+
+    def _read(self) -> None:
+        super()._read()
+        if not 0 < self.base <= LARGEST_PACKET:
+            raise ValueError(f'found "{self}"; a packet has 1 to {LARGEST_PACKET} bytes: write e.g. "1500 B"')
+
+
+class PositivePackets(Quantity):
+    """A number of packets above zero."""
+
+    kind = "packets"
+    schema = _schema("packets?", "1000 packets")
+
+    def _read(self) -> None:
+        super()._read()
+        if self.base == 0:
+            raise ValueError(f'found "{self}"; a queue holds at least one packet: write e.g. "1000 packets"')
+
+    @property
+    def packets(self) -> int:
+        """How many."""
+        return self.base
+
+
+class Size(Quantity):
+    """A size in bytes or packets."""
+
+    kind = "bytes"
+    schema = _schema(f"{_SIZE}|packets?", "30 kB", "20 packets")
+
+    in_packets: bool
+    """Whether its base unit is the packet rather than the byte."""
+
+    def _read(self) -> None:
+        self.in_packets = _ONLY_PACKETS.search(self) is not None
+        if self.in_packets:
+            self.base = parse("packets", self)
+            return
+        try:
+            super()._read()
+        except ValueError as error:
+            raise ValueError(f'{error}, or in full packets, e.g. "20 packets"') from None
+
+    def as_bytes(self, payload: int) -> int:
+        """In bytes; packets count as full payloads of `payload` bytes each."""
+        return self.base * payload if self.in_packets else self.base
+
+    def as_packets(self, payload: int) -> int:
+        """In whole packets of `payload` bytes each."""
+        return self.base if self.in_packets else self.base // payload
+
+
+class PositiveSize(Size):
+    """A size above zero."""
+
+    schema = _schema(f"{_SIZE}|packets?", "64 kB", "64 packets")
+
+    def _read(self) -> None:
+        super()._read()
+        if self.base == 0:
+            raise ValueError(f'found "{self}"; write a size above zero, e.g. "20 packets" or "30 kB"')
+
+
+class Buffer(Size):
+    """A queue's limit above zero: a size, or so many bandwidth-delay products."""
+
+    schema = _schema(f"{_SIZE}|packets?|BDP", "100 packets", "150 kB", "1 BDP")
+
+    bdp: float | None
+    """2.0 for ``"2 BDP"``; None: it is a size."""
+
+    def _read(self) -> None:
+        self.bdp = bdp_factor(self)
+        if self.bdp is None:
+            try:
+                super()._read()
+            except ValueError as error:
+                raise ValueError(f'{error}, or as bandwidth-delay products, e.g. "1 BDP"') from None
+        if (self.base if self.bdp is None else self.bdp) == 0:
+            raise ValueError(f'found "{self}"; a queue holds at least one packet: write e.g. "100 packets" or "1 BDP"')
+
+
+def or_none(kind: type[Quantity], word: str) -> Any:
+    """The type of a field that holds a quantity, or `word` (or ``false``): there is no limit, a mechanism is off."""
+    return Annotated[
+        Any,
+        PlainValidator(lambda value: word if is_none(value) else kind.read(value)),
+        WithJsonSchema({"anyOf": [kind.schema, {"enum": [word, False]}]}),
+    ]

@@ -16,12 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, Field, Tag, WithJsonSchema
+from pydantic import Field, PlainValidator, Tag, WithJsonSchema
 
 from parshall.schema.families import TIME, choice
 from parshall.schema.model import FormOf, Part
 from parshall.schema.problems import shown
-from parshall.schema.quantities import DURATION, POSITIVE_DURATION, Duration, PositiveDuration
+from parshall.schema.quantities import Duration, PositiveDuration
 
 if TYPE_CHECKING:
     TimeDistribution = Any
@@ -62,21 +62,21 @@ class Staggered(Part):
 
 def _end_or_both(value: object) -> object:
     if not isinstance(value, list | tuple):
-        return POSITIVE_DURATION.validate(value)
+        return PositiveDuration.read(value)
     if len(value) != 2:
         raise ValueError(
             f'found {shown(value)}; write both ends of the interval, e.g. ["1 s", "2 s"], or its end, "2 s"'
         )
-    return [DURATION.validate(end) for end in value]
+    return [Duration.read(end) for end in value]
 
 
 class UniformWithin(Part):
     """Independent starts, uniform over an interval, from 0 on if only its end is given."""
 
     uniform: Annotated[
-        str | list[str],
-        BeforeValidator(_end_or_both),
-        WithJsonSchema({"anyOf": [DURATION.schema, {"type": "array", "items": DURATION.schema}]}),
+        Duration | list[Duration],
+        PlainValidator(_end_or_both),
+        WithJsonSchema({"anyOf": [Duration.schema, {"type": "array", "items": Duration.schema}]}),
     ] = Field(description="Both ends of the interval, or its end alone")
 
 

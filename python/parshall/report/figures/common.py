@@ -13,7 +13,7 @@ from parshall.report.numbers import counted, given
 from parshall.report.palette import SERIES
 from parshall.report.plot import Band, Guide, Line, Mark, Points, Style
 from parshall.report.thinning import Spread
-from parshall.schema import quantities
+from parshall.schema.quantities import Duration
 
 
 def repetitions(table: pl.DataFrame) -> list[int]:
@@ -63,7 +63,7 @@ def end_s(run: Result, last_s: float) -> float:
 
 def _duration_s(run: Result, key: str) -> float | None:
     text = words.document(run).get(key)
-    return None if text is None else quantities.parse("duration", str(text)) / quantities.PS_PER_S
+    return None if text is None else Duration(str(text)).seconds
 
 
 def sentences(*parts: str) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from parshall import _core
-from parshall.schema import quantities
 from parshall.schema.flows import DSCP, TCP_KEYS, TCP_PARAMETERS, CongestionControl, FlowGroup
 from parshall.schema.model import Problem
 from parshall.schema.problems import quoted, shown
 from parshall.schema.profiles import kernels_own
-from parshall.schema.resolve_values import Context, configuration, parameters, refused
+from parshall.schema.quantities import PS_PER_S, Duration, ProcessingTime
+from parshall.schema.resolve.values import Context, configuration, parameters, refused
 from parshall.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
 
 
@@ -30,19 +30,20 @@ class Route:
     """The rate of the slowest link that data crosses."""
 
 
-LONGEST_SERVICE_PS = quantities.PS_PER_S // 100
+LONGEST_SERVICE_PS = PS_PER_S // 100
 """A processing time in packets is no longer than this (docs/simulator.md), and no longer than the run."""
+
+_NO_TIME = ProcessingTime("0 s")
 
 
 def flow_group(
-    group: FlowGroup, route: Route, duration_ps: int, processing_time: str, context: Context
+    group: FlowGroup, route: Route, duration_ps: int, processing_time: ProcessingTime, context: Context
 ) -> dict[str, Any]:
     """A group as Rust reads it; `processing_time` is that of groups that give none."""
-    packet_bytes = quantities.parse("bytes", group.packet_size)
-    header_bytes = quantities.parse("bytes", group.header_size)
+    packet_bytes, header_bytes = group.packet_size.bytes, group.header_size.bytes
     context = replace(context, packet_bytes=packet_bytes - header_bytes)
     workload, (datagrams, controlled, random_times) = _workload(group, packet_bytes, context)
-    processing_time = group.processing_time or ("0 s" if random_times else processing_time)
+    processing_time = group.processing_time or (_NO_TIME if random_times else processing_time)
     access = group.access_rate
     rtt, _ = rtt_spread(group, route.delay_ps, context)
     longest_ps = route.delay_ps if "distribution" in rtt else _extremes(rtt, group.count)[1]
@@ -53,7 +54,7 @@ def flow_group(
         "path": route.path,
         "reverse_path": route.reverse_path,
         "rtt_ps": rtt,
-        "access_bps": None if access is None else quantities.parse("rate", access),
+        "access_bps": None if access is None else access.bps,
         "access_packets": _access_packets(group, datagrams=datagrams),
         "dscp": DSCP[group.dscp],
         "processing_ps": _processing_ps(processing_time, packet_bytes, route, duration_ps),
@@ -77,7 +78,7 @@ def _access_packets(group: FlowGroup, *, datagrams: bool) -> int | None:
         raise Problem(("access_queue",), f'"{group.workload.name}" sends datagrams; accepted with TCP')
     if group.access_rate is None:
         raise Problem(("access_queue",), "a link without a rate has no queue; write an access_rate, too")
-    return quantities.parse("packets", group.access_queue)
+    return group.access_queue.packets
 
 
 def rtt_spread(group: FlowGroup, delay_ps: int, context: Context) -> tuple[dict[str, Any], float]:
@@ -96,7 +97,7 @@ def rtt_spread(group: FlowGroup, delay_ps: int, context: Context) -> tuple[dict[
             f'found "{shortest}", which is below the delay of the links on its path; write "{path}" or more',
         )
     total = sum(spread["list"]) / group.count if "list" in spread else sum(values) / 2
-    return spread, total / quantities.PS_PER_S
+    return spread, total / PS_PER_S
 
 
 def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
@@ -108,30 +109,28 @@ def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
     return spread
 
 
-def _processing_ps(text: str, packet_bytes: int, route: Route, duration_ps: int) -> int:
+def _processing_ps(time: ProcessingTime, packet_bytes: int, route: Route, duration_ps: int) -> int:
     """The range of the random time that each packet is processed."""
-    packets = quantities.service_times(text)
-    if packets is not None:
-        service_ps = packet_bytes * 8 * quantities.PS_PER_S / max(route.slowest_bps, 1.0)
-        return min(round(packets * service_ps), LONGEST_SERVICE_PS, duration_ps)
-    processing_ps = quantities.parse("duration", text)
-    if processing_ps >= duration_ps:
-        raise Problem(("processing_time",), f'found "{text}"; write less than the duration')
-    return processing_ps
+    if time.service_times is not None:
+        service_ps = packet_bytes * 8 * PS_PER_S / max(route.slowest_bps, 1.0)
+        return min(round(time.service_times * service_ps), LONGEST_SERVICE_PS, duration_ps)
+    if time.ps >= duration_ps:
+        raise Problem(("processing_time",), f'found "{time}"; write less than the duration')
+    return time.ps
 
 
 def _spread(given: Any, key: str, count: int) -> dict[str, Any]:
     match given:
-        case str():
-            return {"constant": quantities.parse("duration", given)}
+        case Duration():
+            return {"constant": given.ps}
         case Linear():
-            return {"linear": {"first": _ps(given.first), "step": _ps(given.step)}}
+            return {"linear": {"first": given.first.ps, "step": given.step.ps}}
         case Staggered():
-            return {"linear": {"first": 0, "step": _ps(given.staggered)}}
-        case UniformWithin(uniform=str(end)):
-            return {"uniform": {"low": 0, "high": _ps(end)}}
-        case UniformBetween() | UniformWithin():
-            low, high = (_ps(end) for end in given.uniform)
+            return {"linear": {"first": 0, "step": given.staggered.ps}}
+        case UniformWithin(uniform=Duration(ps=end)):
+            return {"uniform": {"low": 0, "high": end}}
+        case UniformBetween(uniform=tuple(ends)) | UniformWithin(uniform=list(ends)):
+            low, high = (end.ps for end in ends)
             if low >= high:
                 raise Problem((key, "uniform"), f"found {shown(given.uniform)}; write the smaller end first")
             return {"uniform": {"low": low, "high": high}}
@@ -141,7 +140,7 @@ def _spread(given: Any, key: str, count: int) -> dict[str, Any]:
                     (key, "list"),
                     f"found {len(given.values)} for {count} flows; write one value for each flow",
                 )
-            return {"list": [_ps(value) for value in given.values]}
+            return {"list": [value.ps for value in given.values]}
         case _:
             raise TypeError(f"no spread: {given!r}")
 
@@ -157,10 +156,6 @@ def _extremes(spread: dict[str, Any], count: int) -> tuple[int, int]:
             return low, high
         case _:
             return min(spread["list"]), max(spread["list"])
-
-
-def _ps(text: str) -> int:
-    return quantities.parse("duration", text)
 
 
 def _distribution(rtt: Distributed, context: Context) -> tuple[dict[str, Any], float]:
@@ -195,7 +190,7 @@ def _marker(group: FlowGroup, packet_bytes: int, context: Context) -> dict[str, 
     access = group.access_rate
     try:
         resolved = configuration(group.marker, replace(context, packet_bytes=packet_bytes))
-        access_bps = None if access is None else quantities.parse("rate", access)
+        access_bps = None if access is None else access.bps
         _core.check_marker(json.dumps(resolved), packet_bytes, access_bps)
     except Problem as problem:
         raise problem.within("marker") from None

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parshall import _core
-from parshall.schema import quantities
 from parshall.schema.model import Problem
 from parshall.schema.problems import did_you_mean, quoted
-from parshall.schema.resolve_flows import Route, flow_group, rtt_spread
-from parshall.schema.resolve_network import Contended, Crossing, contended_links, link_rate, link_spec, route
-from parshall.schema.resolve_values import Context, refused
+from parshall.schema.quantities import PS_PER_S
+from parshall.schema.resolve.flows import Route, flow_group, rtt_spread
+from parshall.schema.resolve.network import Contended, Crossing, contended_links, link_rate, link_spec, route
+from parshall.schema.resolve.values import Context, refused
 
 if TYPE_CHECKING:
     from parshall.scenario import Scenario
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SAMPLES = 1000
 """Samples in a run by default, if it lasts its duration."""
 
-FINEST_PS = quantities.PS_PER_S // 1_000_000
+FINEST_PS = PS_PER_S // 1_000_000
 """Of one that ends before: where intervals begin, 1 us; they grow until 400 to 1000 cover the run."""
 
 LATENCY_FLOWS = 10_000
@@ -37,7 +37,7 @@ def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
         Parts do not fit together, or a file cannot be read.
     """
     context = Context(folder, packet_bytes=1500)
-    duration_ps = quantities.parse("duration", scenario.duration)
+    duration_ps = scenario.duration.ps
     links = contended_links(scenario)
     _check_names(scenario)
     routes = _routes(scenario, links, context)
@@ -72,10 +72,9 @@ def _check(resolved: dict[str, Any], links: list[Contended]) -> None:
 
 
 def _warm_up(scenario: Scenario, duration_ps: int) -> int:
-    warm_up_ps = quantities.parse("duration", scenario.warm_up)
-    if warm_up_ps >= duration_ps:
+    if scenario.warm_up.ps >= duration_ps:
         raise Problem(("warm_up",), f'found "{scenario.warm_up}"; write less than the duration, "{scenario.duration}"')
-    return warm_up_ps
+    return scenario.warm_up.ps
 
 
 def _ends_with(scenario: Scenario) -> list[int]:
@@ -118,9 +117,8 @@ def _crossings(scenario: Scenario, routes: list[Route], context: Context) -> dic
             _, mean_rtt_s = rtt_spread(group, taken.delay_ps, context)
         except Problem as problem:
             raise problem.within("flows", index) from None
-        packet_bytes = quantities.parse("bytes", group.packet_size)
         for link in taken.path:
-            crossings[link].append(Crossing(group.count, mean_rtt_s, packet_bytes))
+            crossings[link].append(Crossing(group.count, mean_rtt_s, group.packet_size.bytes))
     return crossings
 
 
@@ -164,7 +162,7 @@ def _sampling(given: Any, scenario: Scenario, duration_ps: int) -> dict[str, int
     if given is False:
         return None
     if given is not None:
-        return {"every": quantities.parse("duration", given)}
+        return {"every": given.ps}
     return {"fitted": FINEST_PS} if scenario.ends_with else {"every": max(1, duration_ps // SAMPLES)}
 
 

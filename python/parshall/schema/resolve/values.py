@@ -12,11 +12,12 @@ from typing import Any
 
 from parshall import _core
 from parshall.extras import extra
-from parshall.schema import external, quantities
+from parshall.schema import external
 from parshall.schema.catalog import Parameter
 from parshall.schema.families import INSTANTANEOUS, SIZE, Configuration, EmpiricalPoints, External
 from parshall.schema.model import Part, Problem
 from parshall.schema.problems import shown
+from parshall.schema.quantities import Buffer, Duration, Size, is_none
 from parshall.schema.reading import read_file
 
 _MOST_PACKETS = 1e15
@@ -128,28 +129,28 @@ def _parameter(part: Part, parameter: Parameter, context: Context, role: str | N
     if isinstance(part, EmpiricalPoints) and parameter.kind == "cdf_points":
         return _points(part, context, role)
     value = getattr(part, parameter.name)
-    nullable = parameter.kind != "choice" and parameter.default is not None and quantities.is_none(parameter.default)
-    if nullable and quantities.is_none(value):
+    nullable = parameter.kind != "choice" and parameter.default is not None and is_none(parameter.default)
+    if nullable and is_none(value):
         return None
-    return _value(value, parameter, context, role)
+    return _value(value, parameter, context)
 
 
-def _value(value: Any, parameter: Parameter, context: Context, role: str | None) -> Any:
+def _value(value: Any, parameter: Parameter, context: Context) -> Any:
     match parameter.kind:
         case "duration" | "rate" | "bytes":
-            return _in_range(quantities.parse(parameter.kind, value), value, parameter)
+            return _in_range(value.base, value, parameter)
         case "packets":
-            return _in_range(_packets(value, context), value, parameter)
+            return _in_range(value.as_packets(context.packet_bytes), value, parameter)
         case "weight":
             return 1.0 if value == INSTANTANEOUS else float(value)
         case "buffer":
             return _limit(value, context)
         case "value":
-            return _number(value, context, role)
+            return _number(value, context)
         case "size":
-            return _in_range(quantities.parse_size(value, context.packet_bytes), value, parameter)
+            return _in_range(value.as_bytes(context.packet_bytes), value, parameter)
         case "sizes":
-            return [quantities.parse_size(text, context.packet_bytes) for text in value]
+            return [each.as_bytes(context.packet_bytes) for each in value]
         case "size_distribution" | "time_distribution" | "control" | "queue":
             return _within((parameter.name,), value, context)
         case "queues":
@@ -178,35 +179,26 @@ def _bound(parameter: Parameter, value: float) -> str:
     return _core.format_quantity("bytes" if parameter.kind == "size" else parameter.kind, int(value))
 
 
-def _packets(text: str, context: Context) -> int:
-    if quantities.in_packets(text):
-        return quantities.parse("packets", text)
-    return quantities.parse("bytes", text) // context.packet_bytes
-
-
-def _limit(text: str, context: Context) -> dict[str, int]:
-    factor = quantities.bdp_factor(text)
-    if factor is not None:
+def _limit(limit: Buffer, context: Context) -> dict[str, int]:
+    if limit.bdp is not None:
         if context.bdp_bits is None:
-            raise ValueError(f'found "{text}", but there is no bandwidth-delay product here; write "100 packets"')
-        packets = factor * context.bdp_bits() / 8 / context.packet_bytes
+            raise ValueError(f'found "{limit}", but there is no bandwidth-delay product here; write "100 packets"')
+        packets = limit.bdp * context.bdp_bits() / 8 / context.packet_bytes
         if not packets < _MOST_PACKETS:
-            raise ValueError(f"found {shown(text)}; accepted: {_MOST_PACKETS:.0e} packets or fewer")
+            raise ValueError(f"found {shown(limit)}; accepted: {_MOST_PACKETS:.0e} packets or fewer")
         return {"packets": max(1, round(packets))}
-    if quantities.in_packets(text):
-        return {"packets": quantities.parse("packets", text)}
-    limit = quantities.parse("bytes", text)
-    if limit < context.packet_bytes:
+    if limit.in_packets:
+        return {"packets": limit.base}
+    if limit.base < context.packet_bytes:
         raise ValueError(
-            f'found "{text}", which does not hold one packet of {context.packet_bytes} B; write that or more'
+            f'found "{limit}", which does not hold one packet of {context.packet_bytes} B; write that or more'
         )
-    return {"bytes": limit}
+    return {"bytes": limit.base}
 
 
-def _number(text: str, context: Context, role: str | None) -> float:
-    if role == SIZE:
-        return float(quantities.parse_size(text, context.packet_bytes))
-    return quantities.parse("duration", text) / quantities.PS_PER_S
+def _number(value: Size | Duration, context: Context) -> float:
+    """A value of a distribution: bytes or seconds."""
+    return float(value.as_bytes(context.packet_bytes)) if isinstance(value, Size) else value.seconds
 
 
 def _points(part: EmpiricalPoints, context: Context, role: str | None) -> list[list[float]]:
@@ -220,14 +212,14 @@ def _points(part: EmpiricalPoints, context: Context, role: str | None) -> list[l
     if part.file is not None:
         return _points_of_file(part.file, unit, context)
     return [
-        [_point(value, part.unit and unit, index, context, role), probability]
+        [_point(value, part.unit and unit, index, context), probability]
         for index, (value, probability) in enumerate(part.points or [])
     ]
 
 
-def _point(value: Any, unit: float | None, index: int, context: Context, role: str | None) -> float:
-    if isinstance(value, str):
-        return _number(value, context, role)
+def _point(value: Any, unit: float | None, index: int, context: Context) -> float:
+    if isinstance(value, Size | Duration):
+        return _number(value, context)
     if unit is None or isinstance(value, bool) or not isinstance(value, int | float):
         raise Problem(("points", index), f"found {shown(value)}; write a value with its unit, or give `unit`")
     return value * unit

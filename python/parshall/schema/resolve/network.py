@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from parshall import _core
-from parshall.schema import quantities
 from parshall.schema.flows import FlowGroup
 from parshall.schema.links import Link, ReverseLink
 from parshall.schema.model import Problem
 from parshall.schema.problems import did_you_mean, quoted
-from parshall.schema.resolve_flows import Route
-from parshall.schema.resolve_values import Context, configuration, read_bytes, refused
+from parshall.schema.resolve.flows import Route
+from parshall.schema.resolve.values import Context, configuration, read_bytes, refused
 
 if TYPE_CHECKING:
     from parshall.scenario import Scenario
@@ -70,7 +69,7 @@ def route(group: FlowGroup, links: Sequence[Contended], rates_bps: Sequence[floa
         reverse_path = _indices(group.reverse_path or [], "reverse_path", links)
     # ACKs that cross no link of their own take as long back as data there.
     crossed = [links[index] for index in (*path, *(reverse_path or path))]
-    delay_ps = sum(quantities.parse("duration", each.link.delay) for each in crossed)
+    delay_ps = sum(each.link.delay.ps for each in crossed)
     return Route(path, reverse_path, delay_ps, min(rates_bps[index] for index in path))
 
 
@@ -90,7 +89,7 @@ def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Cont
     return {
         "name": contended.name,
         "rate": rate,
-        "delay_ps": quantities.parse("duration", link.delay),
+        "delay_ps": link.delay.ps,
         "queue": _queue(link, sized),
         "loss": _configured("loss", link.loss, sized),
     }
@@ -115,8 +114,7 @@ def _configured(key: str, chosen: Any, context: Context) -> dict[str, Any]:
 def link_rate(link: Link, context: Context) -> tuple[dict[str, Any], float]:
     """The rate of a link as Rust reads it, and its mean in bit/s."""
     if link.rate is not None:
-        bps = quantities.parse("rate", link.rate)
-        return {"constant": bps}, float(bps)
+        return {"constant": link.rate.bps}, float(link.rate.bps)
     name = link.rate_trace or ""
     try:
         content = read_bytes(name, context.folder)
