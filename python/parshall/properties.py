@@ -115,15 +115,6 @@ def defaults(control: str) -> Mapping[str, Any]:
     raise InputError(f"congestion control: found {control!r}, which is not in the catalog")
 
 
-def has_standard_slow_start(control: Resolved) -> bool:
-    """Whether a congestion control begins as RFC 5681 has it, so that another slow start can take its place.
-
-    >>> has_standard_slow_start({"name": "vegas", "alpha": 2.0, "beta": 4.0, "gamma": 1.0})
-    False
-    """
-    return _asked(_core.has_standard_slow_start, control)
-
-
 def _value(kind: str, default: str) -> Any:
     if kind in _QUANTITIES:
         return _core.parse_quantity(kind, default)

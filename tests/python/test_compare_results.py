@@ -186,6 +186,15 @@ def test_three_and_more_against_the_first_or_a_baseline(several: list[Path]) -> 
         found.of("goodput")
 
 
+def test_people_read_each_quantity_of_a_link_once(several: list[Path]) -> None:
+    comparison = ps.compare(*map(ps.load, several))
+    keys = [row.key for row in comparison.shown]
+    assert "loss_rate" in keys
+    assert "link/bottleneck/loss_rate" not in keys
+    assert "link/bottleneck/queueing_delay_p50_s" in keys, "said of links by their names only"
+    assert comparison.of("link/bottleneck/loss_rate").intervals == comparison.of("loss_rate").intervals
+
+
 def test_the_command_takes_any_results_and_writes_a_page(
     cli: Callable[..., Any], several: list[Path], seen: ps.Observation, tmp_path: Path
 ) -> None:

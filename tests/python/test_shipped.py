@@ -157,9 +157,13 @@ def test_others_slow_a_transfer_down() -> None:
     assert beside.quantiles[0.5].mean > 2 * alone.quantiles[0.5].mean
 
 
-def test_a_transfer_of_bbr_starts_as_bbr_does() -> None:
-    flows = [transfer_scenario("1 MB", "10 Mbit/s", "20 ms", control=name).flows[0] for name in ("cubic", "bbr3")]
-    assert [flow.slow_start for flow in flows] == ["hystart++", "standard"]
+def test_a_transfer_is_that_of_linux() -> None:
+    resolved = [
+        transfer_scenario("1 MB", "10 Mbit/s", "20 ms", control=name).resolve() for name in ("cubic", "bbr", "bbr3")
+    ]
+    groups = [each["flows"][0] for each in resolved]
+    assert [group["congestion_control"]["name"] for group in groups] == ["cubic_linux", "bbr_linux", "bbr3"]
+    assert {group["tcp"]["rules"] for group in groups} == {"linux"}
 
 
 def test_ask_answers_in_json_as_the_guide_says() -> None:

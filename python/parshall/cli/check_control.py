@@ -88,8 +88,8 @@ def _write(card: Card, output: Path) -> Path:
 
 
 def _show(card: Card) -> None:
-    from parshall.cli.metrics import interval_text
-    from parshall.report.numbers import ABSENT, significant
+    from parshall.report.numbers import significant
+    from parshall.report.uncertainty import interval_text
 
     out = console()
     kit = table(f"{card.control}: conformance", "check", "what must hold", "found")
@@ -101,7 +101,7 @@ def _show(card: Card) -> None:
         shown = table(f"{card.control} beside Reno and CUBIC", "", *card.controls, "Reno's formula", "verdict")
         for row in card.rows:
             found = [row.values[name] for name in card.controls]
-            cells = [ABSENT if each is None else interval_text(each, row.unit) for each in found]
+            cells = [interval_text(each, row.unit) for each in found]
             formula = "" if row.formula is None else significant(row.formula)
             shown.add_row(row.label, *cells, formula, row.verdict)
         out.print(shown)

@@ -91,35 +91,33 @@ def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_lea
 
 def show(comparison: Comparison) -> None:
     """Print a comparison."""
-    from parshall.cli.metrics import interval_text
-    from parshall.report.comparing import header, letter, worded
+    from parshall.report.comparing import difference_text, header, letter, worded
+    from parshall.report.uncertainty import interval_text
 
     title = "   ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
     shown = table(title, *(heading.lower() if heading == "Metric" else heading for heading in header(comparison)))
     mixed = len(comparison.instruments) > 1
-    rows = [row for row in comparison.rows if not mixed or len(row.missing) < len(comparison.results) - 1]
+    rows = [row for row in comparison.shown if not mixed or len(row.missing) < len(comparison.results) - 1]
     for row in rows:
-        texts = ["" if interval is None else interval_text(interval, row.unit) for interval in row.intervals]
+        texts = [interval_text(interval, row.unit) for interval in row.intervals]
         columns = texts[:1]
         for place, (text, each) in enumerate(zip(texts[1:], row.differences, strict=True), 1):
-            difference = "" if each is None or each.difference is None else interval_text(each.difference, row.unit)
             verdict = "" if each is None else worded(each.verdict, comparison, letter(place))
-            columns += [text, difference, verdict]
-        where = row.key.rpartition("/")[0]
-        shown.add_row(f"{where + ': ' if where else ''}{row.label}", *columns)
+            columns += [text, difference_text(each), verdict]
+        shown.add_row(row.label, *columns)
     console().print(shown)
     if comparison.paired:
         _how(*comparison.paired)
-    if len(rows) < len(comparison.rows):
-        note(f"{len(comparison.rows) - len(rows)} metrics are in one result only, and are not shown (--json has them)")
+    if len(rows) < len(comparison.shown):
+        note(f"{len(comparison.shown) - len(rows)} metrics are in one result only, and are not shown (--json has them)")
     if "predict" in comparison.instruments:
         note("a prediction has a range in brackets, from empty to full buffers of full links")
-    _first(sum(row.matters for row in comparison.rows), comparison.at_least)
+    _first(sum(row.matters for row in comparison.shown), comparison.at_least)
 
 
 def _show_sweeps(comparison: OfSweeps) -> None:
-    from parshall.cli.metrics import interval_text
     from parshall.quantities.naming import named
+    from parshall.report.uncertainty import interval_text
 
     first = comparison.differences[0]
     shown = table(f"A: {comparison.a}   B: {comparison.b}", *first.point, "metric", "A", "B", "B - A", "")

@@ -172,9 +172,9 @@ def _show_cost(made: Run) -> None:
 
 
 def _show(made: Run, page: bool) -> None:
-    from parshall.cli.metrics import interval_text
     from parshall.quantities.catalog import SUMMARY
     from parshall.quantities.naming import named
+    from parshall.report.uncertainty import interval_text
     from parshall.stats.confidence import Interval
 
     summary = made.summary

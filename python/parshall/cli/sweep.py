@@ -121,8 +121,8 @@ def _page(made: Sweep) -> Path:
 
 
 def _show(made: Sweep, page: Path | None) -> None:
-    from parshall.cli.metrics import interval_text
     from parshall.quantities.naming import named
+    from parshall.report.uncertainty import interval_text
 
     shown = table(
         made.name, *(each.name for each in made.record.parameters), "runs", *map(made.label, made.record.metrics)
@@ -130,8 +130,7 @@ def _show(made: Sweep, page: Path | None) -> None:
     for number, point in enumerate(made.record.points[:_SHOWN_POINTS]):
         intervals = [made.interval(metric, number) for metric in made.record.metrics]
         texts = [
-            "" if each is None else interval_text(each, named(metric).unit)
-            for metric, each in zip(made.record.metrics, intervals, strict=True)
+            interval_text(each, named(metric).unit) for metric, each in zip(made.record.metrics, intervals, strict=True)
         ]
         shown.add_row(*_values(made, number), str(len(point.runs)), *texts)
     console().print(shown)

@@ -2,8 +2,8 @@
 
 The path is a dumbbell with one flow, or with others beside it that send without end. Each repetition is one transfer
 with random losses and processing times of its own, so that the completion times are independent of each other, and
-quantiles have intervals of order statistics (`parshall.stats.quantiles`). Senders and receivers are those of Linux, as
-far as keys of a scenario make them so.
+quantiles have intervals of order statistics (`parshall.stats.quantiles`). Senders and receivers are those of Linux
+(``tcp = "linux"``, docs/linux.md).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import polars as pl
 
 from parshall.errors import InputError
-from parshall.properties import has_standard_slow_start
 from parshall.runs import Run, run
 from parshall.runs.execute import Progress
 from parshall.scenario import Scenario
@@ -25,15 +24,6 @@ from parshall.stats.quantiles import pooled_quantile
 SHARES = (0.5, 0.9, 0.95, 0.99)
 LONGEST = "24 h"
 """A transfer that takes longer is given up."""
-
-LINUX = {
-    "recovery": "rack",
-    "delayed_ack": True,
-    "rto_floor": "variation",
-    "rules": "linux",
-    "handshake": True,
-}
-"""The keys with which senders and receivers do as those of Linux (docs/scenario.md), but for slow start."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +78,13 @@ def transfer_scenario(
     """The scenario of one transfer a repetition; parameters and errors are those of `transfer_time`."""
     if not 0 <= loss < 1:
         raise InputError(f"loss: found {loss:g}; accepted: 0 or more, below 1")
-    sender = {"rtt": rtt, "congestion_control": control, **LINUX}
+    sender = {"rtt": rtt, "congestion_control": control, "tcp": "linux"}
     flows: list[dict[str, Any]] = [{"name": "file", **sender, "workload": {"name": "transfer", "sizes": size}}]
     if others:
         flows.append({"name": "others", "count": others, **sender})
         flows[0]["start"] = {"uniform": ["10 s", "20 s"]}  # when the others have found their shares
     medium: Any = {"name": "bernoulli", "probability": loss} if loss else "none"
-    scenario = Scenario.from_document(
+    return Scenario.from_document(
         {
             "name": "transfer",
             "description": f"{size} over {rate}, RTT {rtt}",
@@ -107,9 +97,6 @@ def transfer_scenario(
             "probes": {"flow_samples": False, "link_samples": False, "latency": False},
         }
     )
-    if not has_standard_slow_start(scenario.resolve()["flows"][0]["congestion_control"]):
-        return scenario  # BBR has a start of its own
-    return scenario.with_values({f"flows.{number}.slow_start": "hystart++" for number in range(len(flows))})
 
 
 def transfer_time(

@@ -32,7 +32,7 @@ def cells(comparison: Comparison, row: Row) -> list[str]:
     texts = [row.label, interval_text(row.intervals[0], row.unit)]
     for place, (interval, difference) in enumerate(zip(row.intervals[1:], row.differences, strict=True), 1):
         texts.append(interval_text(interval, row.unit))
-        texts += [_difference(difference), remark(difference, comparison, letter(place))]
+        texts += [difference_text(difference), remark(difference, comparison, letter(place))]
     return texts
 
 
@@ -81,11 +81,12 @@ def note(comparison: Comparison) -> str:
 def fragment(comparison: Comparison) -> str:
     """The comparison as a fragment of HTML."""
     named = ", ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
-    rows = [cells(comparison, row) for row in comparison.rows]
+    rows = [cells(comparison, row) for row in comparison.shown]
     return notebook.fragment(named, note(comparison), notebook.table(header(comparison), rows))
 
 
-def _difference(comparison: MetricComparison | None) -> str:
+def difference_text(comparison: MetricComparison | None) -> str:
+    """A difference and its interval, with its sign; a dash where there is none."""
     if comparison is None or comparison.difference is None:
         return ABSENT
     if comparison.verdict is Verdict.EQUAL:

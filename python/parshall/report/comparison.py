@@ -11,7 +11,7 @@ flows of each result are compared as one group.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -118,12 +118,20 @@ class Comparison:
         Share of the first's value below which a difference does not matter.
     sources
         The results themselves, for figures.
+    repeated
+        Keys of rows that say again, with the name of the link, what those of the link that matters say without it.
     """
 
     results: Sequence[Compared]
     rows: Sequence[Row]
     at_least: float
     sources: Sequence[Result] = field(default=(), repr=False, compare=False)
+    repeated: Collection[str] = ()
+
+    @property
+    def shown(self) -> list[Row]:
+        """The rows for people: each quantity once."""
+        return [row for row in self.rows if row.key not in self.repeated]
 
     @property
     def differences(self) -> list[MetricComparison]:
@@ -206,7 +214,8 @@ def compare(
     first = _place(results, called, baseline)
     order = [first, *(place for place in range(len(results)) if place != first)]
     ordered = [results[place] for place in order]
-    metrics = _metrics(ordered)
+    link = busiest_of_all(each.tables.get("links") for each in ordered)
+    metrics = _metrics(ordered, link)
     label = {key: metric for found in reversed(metrics) for key, metric in found.items()}
     keys = dict.fromkeys(key for found in metrics for key in found)
     rows = [
@@ -223,7 +232,14 @@ def compare(
         for key in keys
     ]
     described = [Compared(called[place], results[place].instrument, results[place].provenance) for place in order]
-    return Comparison(described, sorted(rows, key=lambda row: _relevance(row, at_least)), at_least, ordered)
+    rows.sort(key=lambda row: _relevance(row, at_least))
+    return Comparison(described, rows, at_least, ordered, _repeated(label.values(), link))
+
+
+def _repeated(metrics: Collection[Metric], link: str | None) -> set[str]:
+    """The keys of what is said of `link` with its name, and without it too."""
+    nameless = {each.named.quantity for each in metrics if each.named.of_busiest}
+    return {each.key for each in metrics if each.named.place == link and each.named.quantity in nameless}
 
 
 def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | str | None) -> int:
@@ -235,9 +251,8 @@ def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | s
     raise InputError(f'baseline: found "{baseline}"; accepted: {", ".join(names)}')
 
 
-def _metrics(results: Sequence[Result]) -> list[Metrics]:
-    """What each result has; all flows as one group where no group is common to all."""
-    link = busiest_of_all(each.tables.get("links") for each in results)
+def _metrics(results: Sequence[Result], link: str | None) -> list[Metrics]:
+    """What each result has, nameless links being `link`; all flows as one group where no group is common to all."""
     groups = [set(each.group_names()) for each in results]
     found = []
     for place, (result, own) in enumerate(zip(results, groups, strict=True)):

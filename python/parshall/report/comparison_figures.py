@@ -91,7 +91,7 @@ def differences(comparison: Comparison) -> Drawn | None:
     """A row a quantity, the most relevant at the top: each result over the first, with its interval."""
     rows = []
     told = set()
-    for row in comparison.rows:
+    for row in comparison.shown:
         base = row.intervals[0]
         values = (row.unit, *(each and each.mean for each in row.intervals))
         if values in told:

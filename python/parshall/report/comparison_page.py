@@ -19,9 +19,9 @@ FROM = ("scenario_file", "sources", "seed", "started")
 
 def document(comparison: Comparison) -> Document:
     """The page: what is compared, what differs and matters, the rest, and what some results do not have."""
-    matter = [row for row in comparison.rows if row.matters]
-    whole = [row for row in comparison.rows if not row.matters and not row.missing]
-    parted = [row for row in comparison.rows if not row.matters and row.missing]
+    matter = [row for row in comparison.shown if row.matters]
+    whole = [row for row in comparison.shown if not row.matters and not row.missing]
+    parted = [row for row in comparison.shown if not row.matters and row.missing]
     scatter, forest = candidates(comparison), differences(comparison)
     shapes, over_time = distributions(comparison), courses(comparison)
     sections = [
@@ -67,8 +67,8 @@ MENTIONED = 3
 
 def finding(comparison: Comparison) -> str:
     """How much differs, and the largest differences: of whole results where there are such."""
-    matter = [row for row in comparison.rows if row.matters]
-    whole = [row for row in comparison.rows if not row.missing]
+    matter = [row for row in comparison.shown if row.matters]
+    whole = [row for row in comparison.shown if not row.missing]
     if not matter:
         return f"Of {counted(len(whole), 'quantity', 'quantities')} none differs so much that it matters."
     said = [f"Of {counted(len(whole), 'quantity', 'quantities')} {len(matter)} differ and matter."]

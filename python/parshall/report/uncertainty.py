@@ -61,5 +61,11 @@ def with_unit(interval: Interval, unit: str, identical: str = ZERO) -> tuple[str
 
 
 def interval_text(interval: Interval | None, unit: str) -> str:
-    """``47.31 Mbit/s ± 0.12`` or ``12.7 s (11.9 to 13.6)``; a dash for nothing."""
-    return ABSENT if interval is None else " ".join(part for part in with_unit(interval, unit) if part)
+    """``47.31 ± 0.12 Mbit/s`` or ``12.7 s (11.9 to 13.6)``; a dash for nothing."""
+    if interval is None:
+        return ABSENT
+    scale = scale_for(interval.mean, unit)
+    number, spread = in_scale(interval, scale)
+    if symmetric(interval):
+        return joined(f"{number}{THIN}{spread}" if spread else number, scale.unit)
+    return f"{joined(number, scale.unit)} {spread}"

@@ -121,7 +121,9 @@ def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execu
     """What it will take, said before it begins: how many cases, and how long the whole study."""
     answers = None if execution.store is None else Answers(Store(execution.store, create=True))
     known = 0 if answers is None else sum(answers.has(piece.key) for piece in pieces)
-    count = f"{len(pieces)} cases" + (f", of which the store has {known}" if known else "")
+    count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}" + (
+        f", of which the store has {known}" if known else ""
+    )
     takes = f"; the whole study takes {study.cost[scale]}" if scale in study.cost else ""
     return f"{study.name} at {scale} scale: {count}{takes}"
 
