@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 
 from parshall import _core
 from parshall.controls import declare
-from parshall.errors import ControlError, InputError
+from parshall.errors import ControlError, InputError, OutputExistsError
+from parshall.records.storage import guarded
 from parshall.scenario import Scenario
 from parshall.schema import external
 
@@ -127,6 +129,49 @@ def replay(
     found["first"] = [Difference(**each) for each in found["first"]]
     found["causes"] = dict(found["causes"])
     return Replay(control=control if isinstance(control, str) else control["name"], **said, **found)
+
+
+def qlog(recording: str | Path, directory: str | Path) -> list[Path]:
+    """Write the connections of a recording as logs in qlog: what the kernel's control was told, and its windows.
+
+    Parameters
+    ----------
+    recording
+        A file that ``parshall emulate --record-controls`` wrote.
+    directory
+        A new directory, or an empty one.
+
+    Returns
+    -------
+    list of Path
+        The logs, a file each connection: ``FLOW-PORT.sqlog``, which qvis and `parshall.observe` read.
+
+    Raises
+    ------
+    InputError
+        There is no such recording.
+    OutputExistsError
+        The directory has files.
+    StorageError
+        They cannot be written.
+    """
+    output = Path(directory)
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise OutputExistsError(f"{output} exists and is not empty; write the name of a new directory")
+
+    def written() -> list[str]:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=".qlog-") as aside:
+            made = Path(aside) / "logs"
+            made.mkdir()
+            names = _core.recording_as_qlog(Path(recording), made)
+            made.replace(output)
+        return names
+
+    try:
+        return [output / name for name in guarded(written)]
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def _resolved(control: str | Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
+from parshall import replaying
 from parshall.cli.app import application
 from parshall.errors import ControlError, InputError, ScenarioError
 
@@ -106,3 +107,36 @@ def test_the_command_says_what_differs_first() -> None:
     arguments = ["replay", str(RENO), "--control", "reno", "--set", "decrease=0.7", "--json"]
     said = runner.invoke(application(["replay"]), arguments)
     assert json.loads(said.stdout)["agrees"] is False
+
+
+# --- as qlog ---
+
+
+def test_a_recording_as_qlog_is_observed_with_the_windows_that_were_recorded(tmp_path: Path) -> None:
+    (log,) = replaying.qlog(RENO, tmp_path / "logs")
+    events = [json.loads(text) for text in log.read_text().split("\x1e")[1:]]
+    calls = [event for event in events if event.get("name", "").startswith("linux:")]
+    assert len(calls) >= ps.replay(RENO, "reno").calls, "those before a connection begins are not replayed"
+    windows = [
+        event["data"]["congestion_window"]
+        for event in events
+        if "congestion_window" in event.get("data", {}) and event["name"] == "recovery:metrics_updated"
+    ]
+    datagram = events[1]["data"]["max_datagram_size"]
+    seen = ps.observe(log, output=tmp_path / "seen")
+    assert seen.flow_samples["cwnd_packets"].max() == max(windows) / datagram
+    states = [event["data"]["new"] for event in events if event.get("name") == "recovery:congestion_state_updated"]
+    assert set(states) >= {"slow_start", "congestion_avoidance", "recovery"}
+
+
+def test_logs_go_into_a_new_directory(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    done = runner.invoke(application(["replay"]), ["replay", str(RENO), "--qlog", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "is not empty" in done.stderr
+    with pytest.raises(InputError, match="accepted: a recording"):
+        replaying.qlog(tmp_path / "mine", tmp_path / "logs")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"], "nothing half-written"
+    done = runner.invoke(application(["replay"]), ["replay", str(RENO), "--qlog", str(tmp_path / "logs"), "--json"])
+    assert json.loads(done.stdout) == {"logs": [str(path) for path in (tmp_path / "logs").iterdir()]}
+    assert runner.invoke(application(["replay"]), ["replay", str(RENO)]).exit_code == 2

@@ -35,7 +35,7 @@ mod core {
     #[pymodule_export]
     use super::quantities::{format_quantity, parse_quantity};
     #[pymodule_export]
-    use super::replay::replay;
+    use super::replay::{recording_as_qlog, replay};
     #[pymodule_export]
     use super::simulation::{
         check_scenario, records_schema, simulate, ControlFailed, Interrupted, PyMonitor,

@@ -3,10 +3,12 @@
 use crate::controls::makers;
 use crate::simulation::ControlFailed;
 use parshall_congestion::ControlConfig;
-use parshall_replay::{replay as driven, Recording};
+use parshall_replay::{qlog, replay as driven, Connection, Recording};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 /// Drives a resolved congestion control through a recording: what the recording is, and how the two compare, as JSON. `recorded`: the one
@@ -50,4 +52,31 @@ pub fn replay(
         "replayed": replayed,
     });
     serde_json::to_string(&described).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// Writes each connection of a recording as a log in qlog into a directory that exists; the names of the files.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // what Python hands over
+pub fn recording_as_qlog(py: Python<'_>, path: PathBuf, directory: PathBuf) -> PyResult<Vec<String>> {
+    let recording =
+        py.detach(|| Recording::read(&path)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    py.detach(|| {
+        let connections = &recording.connections;
+        let named = |index: usize| {
+            let ends = |each: &Connection| (each.flow, each.port);
+            let (flow, port) = ends(&connections[index]);
+            // A port may serve again.
+            let before = connections[..index].iter().filter(|each| ends(each) == (flow, port)).count();
+            let again = if before == 0 { String::new() } else { format!("-{before}") };
+            format!("{flow}-{port}{again}.sqlog")
+        };
+        let write = |(index, connection): (usize, &Connection)| {
+            let name = named(index);
+            let mut file = BufWriter::new(File::create(directory.join(&name))?);
+            qlog::write(connection, &recording.header, &mut file)?;
+            file.flush()?;
+            Ok(name)
+        };
+        connections.iter().enumerate().map(write).collect()
+    })
 }

@@ -127,7 +127,7 @@ call! {
     acked: u32,
     /// RTT of this ACK; negative: it gave none.
     rtt_us: i32,
-    /// Packets in flight before the ACK (`cong_control`), or when what it acknowledges was sent (`pkts_acked`).
+    /// Packets in flight before the ACK (`cong_control`), or bytes when what it acknowledges was sent (`pkts_acked`).
     prior_in_flight: u32,
     /// Of the rate sample: packets delivered when its packet was sent.
     prior_delivered: u32,

@@ -5,10 +5,12 @@
 //! | [`call`] | a call, with the state of its socket before and after |
 //! | [`recording`] | the file of a recording |
 //! | [`events`] | what a control of ours is told of the kernel's calls |
+//! | [`qlog`] | a recorded connection in qlog |
 //! | [`mod@replay`] | a control driven through the calls, and compared |
 
 mod call;
 mod events;
+pub mod qlog;
 mod recording;
 mod replay;
 

@@ -9,6 +9,7 @@ import typer
 
 from parshall.cli import completion
 from parshall.cli.console import FAILURE, Json, Quiet, console, note, print_json, table, verb
+from parshall.errors import InputError
 
 if TYPE_CHECKING:
     from parshall.replaying import Replay
@@ -20,14 +21,14 @@ def replay(
         Path, typer.Argument(help="calls.csv.zst of `parshall emulate --record-controls`.", show_default=False)
     ],
     control: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
             help="What is driven: a control of the catalog, or your own as NAME=FILE.py:CLASS or NAME=LIBRARY.so.",
             show_default=False,
             autocompletion=completion.controls,
         ),
-    ],
+    ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the control; repeatable.", show_default=False),
@@ -38,19 +39,36 @@ def replay(
             metavar="NAME", help="The kernel's control, if the recording has calls of several.", show_default=False
         ),
     ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIRECTORY",
+            help="Write each recorded connection as a log in qlog, for qvis and other stacks.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Drive a congestion control through what the kernel's was called with; status 1 if they differ."""
-    from parshall.replaying import replay as driven
+    from parshall import replaying
     from parshall.schema import reading
 
+    if control is None and qlog is None:
+        raise InputError("found neither --control nor --qlog; write what is driven, or where logs go")
+    logs = {} if qlog is None else {"logs": [str(path) for path in replaying.qlog(recording, qlog)]}
+    if control is None:
+        if as_json:
+            print_json(logs)
+        elif not quiet:
+            note(f"{len(logs['logs'])} log(s) in qlog: {qlog}")
+        return
     name, own, _ = control.partition("=")
     value: dict[str, Any] = {"name": name}
     reading.apply(value, tuple(parameters or ()))
-    made = driven(recording, value, recorded=recorded, controls=[control] if own else ())
+    made = replaying.replay(recording, value, recorded=recorded, controls=[control] if own else ())
     if as_json:
-        print_json(made.to_json())
+        print_json({**made.to_json(), **logs})
     elif not quiet:
         _show(made)
     if not made.agrees:
