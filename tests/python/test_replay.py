@@ -124,7 +124,9 @@ def test_a_recording_as_qlog_is_observed_with_the_windows_that_were_recorded(tmp
     ]
     datagram = events[1]["data"]["max_datagram_size"]
     seen = ps.observe(log, output=tmp_path / "seen")
-    assert seen.flow_samples["cwnd_packets"].max() == max(windows) / datagram
+    sampled = seen.flow_samples["cwnd_packets"]
+    assert sampled.len() > 20
+    assert {round(packets * datagram) for packets in sampled} <= set(windows)
     states = [event["data"]["new"] for event in events if event.get("name") == "recovery:congestion_state_updated"]
     assert set(states) >= {"slow_start", "congestion_avoidance", "recovery"}
 
