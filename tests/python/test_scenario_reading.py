@@ -137,6 +137,14 @@ def test_shipped_scenarios_fit_the_json_schema(path: Path) -> None:
     assert not _accepted(schema, broken, schema)
 
 
+@pytest.mark.parametrize("sizes", ["64 kB", ["64 kB", "20 packets"]])
+def test_the_json_schema_accepts_one_size_and_several(sizes: Any) -> None:
+    schema = ps.Scenario.json_schema()
+    document = ps.Scenario.load("short-flows").document()
+    document["flows"] = [{"rtt": "20 ms", "workload": {"name": "transfer", "sizes": sizes}}]
+    assert _accepted(schema, document, schema)
+
+
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_shipped_scenarios_run(path: Path) -> None:
     warm_up = ['warm_up="1 s"'] if "warm_up" in tomllib.loads(path.read_text()) else []

@@ -243,7 +243,12 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, P
         case "time_distribution":
             kind = choice("distributions", "a distribution", TIME)
         case "sizes":
-            kind = Annotated[list[PositiveSize], BeforeValidator(_as_list)]
+            one = PositiveSize.schema
+            kind = Annotated[
+                list[PositiveSize],
+                BeforeValidator(_as_list),
+                WithJsonSchema({"anyOf": [one, {"type": "array", "items": one}]}),
+            ]
         case "value":
             kind = _VALUES[role]
         case _:
