@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
+import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -17,6 +19,7 @@ from parshall.errors import InputError
 from parshall.report import data
 from parshall.report.pictures import FORMATS, Pictures, width_of
 from parshall.report.plot import Axis, Band, Grid, Line, Panel, Plot, Points
+from parshall.report.static import of_latex
 from parshall.runs import Run
 
 SCENARIO = Path(__file__).parents[2] / "scenarios/quickstart.toml"
@@ -44,6 +47,31 @@ def test_each_format_is_what_it_says(run: Run, tmp_path: Path) -> None:
     assert b"Type3" not in written["pdf"], "nor shapes in PDF"
     assert rb"Queueing delay (ms)" in written["pgf"]
     assert b"\\setmainfont" not in written["pgf"], "the font is the paper's"
+
+
+LATEX = shutil.which("pdflatex")
+
+
+@pytest.mark.skipif(LATEX is None, reason="there is no pdflatex (apt: texlive-latex-recommended texlive-pictures)")
+def test_latex_sets_every_figure(run: Run, tmp_path: Path) -> None:
+    inputs = []
+    for name in run.figures:
+        run.figures[name].save(tmp_path / f"{name}.pgf", 3.3)
+        inputs.append(rf"\input{{{name}.pgf}}\par")
+    packages = r"\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{pgf}"
+    paper = "\n".join([r"\documentclass{article}", packages, r"\begin{document}", *inputs, r"\end{document}"])
+    (tmp_path / "paper.tex").write_text(paper)
+    command = [str(LATEX), "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "paper.pdf").stat().st_size > 10_000
+
+
+def test_what_latex_means_something_else_by_is_written_for_it() -> None:
+    assert of_latex("a_b: 5×10⁻⁶ $x & {#}") == (
+        r"a\_b: 5\ensuremath{\times}10\textsuperscript{\ensuremath{-}6} \$x \& \{\#\}"
+    )
+    assert of_latex("10\u00a0µs − 3\u202fm²") == r"10~\ensuremath{\mu}s \ensuremath{-} 3\,m\textsuperscript{2}"
 
 
 def test_a_narrow_figure_keeps_its_letters(run: Run) -> None:

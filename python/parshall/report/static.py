@@ -7,6 +7,7 @@ same bytes every time. Letters stay letters: PDF carries its font, SVG names it,
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
@@ -88,8 +89,65 @@ def image(plot: Plot, file_format: str, width_in: float = WIDTH_IN) -> Image:
     return Image(stream.getvalue(), width, height)
 
 
+def of_latex(text: str) -> str:
+    r"""Text as LaTeX reads it, but for ``%`` and ``^``, of which the backend takes care.
+
+    >>> print(of_latex("a_b: 5×10⁻⁶"))
+    a\_b: 5\ensuremath{\times}10\textsuperscript{\ensuremath{-}6}
+    """
+    raised = _RAISED.sub(lambda found: f"\1{found[0].translate(_FROM_RAISED)}\2", text)
+    written = "".join(_IN_LATEX.get(letter, letter) for letter in raised)
+    return written.replace("\1", r"\textsuperscript{").replace("\2", "}")
+
+
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
+_FROM_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789−")
+
+_IN_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    **{letter: f"\\{letter}" for letter in "{}$&#_"},
+    "\u00a0": "~",
+    "\u202f": r"\,",
+    "…": r"\dots{}",
+    **{
+        letter: rf"\ensuremath{{{command}}}"
+        for letter, command in {
+            "−": "-",
+            "×": r"\times",
+            "±": r"\pm",
+            "·": r"\cdot",
+            "→": r"\to",
+            "≤": r"\le",
+            "≥": r"\ge",
+            "≈": r"\approx",
+            "∞": r"\infty",
+            "µ": r"\mu",
+            "α": r"\alpha",
+            "β": r"\beta",
+            "γ": r"\gamma",
+            "ε": r"\varepsilon",
+            "θ": r"\theta",
+            "λ": r"\lambda",
+            "μ": r"\mu",
+            "ν": r"\nu",
+            "ρ": r"\rho",
+            "σ": r"\sigma",
+            "τ": r"\tau",
+            "√": r"\surd",
+            "₁": "{}_1",
+            "₂": "{}_2",
+        }.items()
+    },
+}
+"""Letters that LaTeX means something else by, and those that its fonts of text do not have."""
+
+
 class _Renderer(RendererPgf):
-    """Measures text by itself: the backend would start LaTeX for that, which places the text in the end anyway."""
+    """Writes text as LaTeX reads it, and measures it by itself: the backend would start LaTeX for that."""
+
+    def draw_text(self, gc: Any, x: float, y: float, s: str, *more: Any, **named: Any) -> None:
+        super().draw_text(gc, x, y, of_latex(s), *more, **named)  # type: ignore[no-untyped-call]
 
     def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
         return RendererBase.get_text_width_height_descent(self, s, prop, ismath)
