@@ -11,10 +11,11 @@ import pytest
 
 from parshall.cli.app import VERBS
 from parshall.cli.manual import commands
+from parshall.documentation import kernel
 from parshall.documentation.gallery import GALLERY, SCENARIOS, darkened
 from parshall.documentation.site import gallery
 from parshall.report.palette import LIGHT
-from parshall.report.plot import Axis, Line, Panel, Plot
+from parshall.report.plot import Axis, Line, Panel, Plot, Points, values
 from parshall.report.svg import svg
 from parshall.scenario import Scenario
 
@@ -66,3 +67,16 @@ def test_the_site_is_complete_and_loads_nothing_from_elsewhere(tmp_path: Path) -
     assert len(loaded) > 20
     assert [target for target in loaded if re.match(r"[\"']?(https?:)?//", target)] == []
     assert (tmp_path / "searchindex.js").stat().st_size > 10_000
+
+
+def test_the_picture_of_linux_has_every_network_of_the_table() -> None:
+    rows = kernel.networks(kernel.GUIDE.read_text(encoding="utf-8"))
+    assert {row.flows for row in rows} == {flows for flows, _ in kernel.FLOWS}
+    (panel,) = kernel.agreement().panels
+    points = [mark for mark in panel.marks if isinstance(mark, Points)]
+    measured = sum(pair is not None and min(pair) > 0 for row in rows for pair in row.pairs)
+    assert sum(len(values(mark.y)) for mark in points) == measured > 2 * len(rows)
+    low, high = panel.ends("y")
+    assert all(low < ratio < high for mark in points for ratio in values(mark.y))
+    with pytest.raises(ValueError, match=r"linux\.md has no table"):
+        kernel.networks("| another | table |")

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from parshall.campaign import Sweep, sweep
+from parshall.documentation.kernel import agreement
 from parshall.documentation.tables import ROOT
 from parshall.report.document import Drawn
 from parshall.report.figures import figures
@@ -175,6 +176,7 @@ def draw(folder: Path) -> None:
 
 def _pictures() -> Iterator[Drawn]:
     yield Drawn(HERO, "Shares of BBRv3 and CUBIC", hero())
+    yield Drawn("linux", "Simulated, and on Linux", agreement())
     for picture in GALLERY:
         yield Drawn(picture.name, picture.title, picture.plot())
 
