@@ -24,11 +24,10 @@ import jinja2
 from markupsafe import Markup, escape
 
 from parshall.report.interactive import plotly
-from parshall.report.palette import DARK, LIGHT, Scheme
 from parshall.report.plot import Plot
+from parshall.report.style import ASSETS, style_sheet
 from parshall.report.svg import svg
 
-ASSETS = resources.files("parshall.report") / "assets"
 PLOTLY = "plotly-cartesian-4.1.1.min.js.gz"
 
 
@@ -39,18 +38,15 @@ class Drawing:
     name: str
     title: str
     caption: str
-    image: Markup
-    width: int
-    height: int
+    drawn: Markup
+    """The element that shows it."""
 
 
 def frame(plots: Mapping[str, Plot]) -> dict[str, Any]:
     """What ``base.html.j2`` needs besides the words: style, script, and the figures by their names."""
     return {
         "version": metadata.version("parshall"),
-        "light": _variables(LIGHT),
-        "dark": _variables(DARK),
-        "style": Markup(_asset("page.css")),  # noqa: S704 - our own file
+        "style": Markup(style_sheet()),  # noqa: S704 - our own file
         "plots": _packed({name: plotly(plot) for name, plot in plots.items()}),
         "library": _library(),
         "script": Markup(_asset("page.js")),  # noqa: S704 - our own file
@@ -58,20 +54,28 @@ def frame(plots: Mapping[str, Plot]) -> dict[str, Any]:
 
 
 def drawing(name: str, title: str, plot: Plot) -> Drawing:
-    """The static drawing of a figure, as a data URI."""
+    """The static drawing of a figure, as an image."""
     text, width, height = svg(plot)
-    return Drawing(name, title, plot.caption, _uri(text), width, height)
+    words = escape(f"{title}. {plot.caption}")
+    look = "max-width: 100%; height: auto; background: #fff"
+    image = f'<img alt="{words}" src="{_uri(text)}" width="{width}" height="{height}" style="{look}">'
+    return Drawing(name, title, plot.caption, Markup(image))  # noqa: S704 - escaped
 
 
-def template(name: str) -> jinja2.Template:
-    """A template of ours; what it is given is escaped."""
-    return _environment().get_template(name)
+def template(name: str, package: str = "parshall.report") -> jinja2.Template:
+    """A template of ours, or of another package whose templates may use ours; what it is given is escaped."""
+    return _environment(package).get_template(name)
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment(package: str) -> jinja2.Environment:
+    assets = resources.files(package) / "assets"
+
+    def text(name: str) -> str:
+        return (assets / name).read_text(encoding="utf-8") if (assets / name).is_file() else _asset(name)
+
     made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+        loader=jinja2.FunctionLoader(text), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
     made.filters["code"] = _code
     made.filters["gauge"] = _gauge
@@ -112,12 +116,6 @@ def _bar(share: float) -> Markup:
 
 def _asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
-
-
-def _variables(scheme: Scheme) -> str:
-    named = {"paper": scheme.paper, "ink": scheme.ink, "muted": scheme.muted, "grid": scheme.grid}
-    named |= {f"series-{index}": colour for index, colour in enumerate(scheme.series)}
-    return " ".join(f"--{name}: {colour};" for name, colour in named.items())
 
 
 def _uri(drawn: str) -> Markup:
