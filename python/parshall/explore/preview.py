@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import shlex
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -42,7 +43,7 @@ AIM_PACKETS = 300_000
 """About a tenth of a second of the simulator's time, and three times what the quickstart has."""
 MOST_PACKETS = 4 * AIM_PACKETS
 MOST_S = 2.0
-"""Of the simulator's time, where packets are few and events many."""
+"""Of the processor's time, where packets are few and events many."""
 
 FIRST_FIGURES = ("overview", "delay")
 """Those that are shown unless others are asked for."""
@@ -169,13 +170,13 @@ def _bounded(monitor: Monitor, stopped: Callable[[], bool]) -> Iterator[None]:
     """Cancel the monitor when it has used up its packets or its time, or when nobody waits any more."""
     ended = threading.Event()
 
+    until = time.process_time() + MOST_S
+
     def watch() -> None:
-        for _ in range(round(MOST_S / _POLL_S)):
-            if ended.wait(_POLL_S):
+        while not ended.wait(_POLL_S):
+            if monitor.packets > MOST_PACKETS or time.process_time() > until or stopped():
+                monitor.cancel()
                 return
-            if monitor.packets > MOST_PACKETS or stopped():
-                break
-        monitor.cancel()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
