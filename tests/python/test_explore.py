@@ -9,7 +9,7 @@ import shlex
 import signal
 import time
 import tomllib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -173,8 +173,10 @@ def test_what_cannot_be_cut_is_given_up() -> None:
     document = {
         "duration": "100 s",
         "bottleneck": {"rate": "100 kbit/s"},
-        "flows": [{"rtt": "10 ms", "congestion_control": "reno"}]
-        + [{"name": "flood", "count": 50, "rtt": "10 ms", "workload": {"name": "cbr", "rate": "1 Gbit/s"}}],
+        "flows": [
+            {"rtt": "10 ms", "congestion_control": "reno"},
+            {"name": "flood", "count": 50, "rtt": "10 ms", "workload": {"name": "cbr", "rate": "1 Gbit/s"}},
+        ],
     }
     started = time.process_time()
     answer = next(preview.shown(Base(document, ".", None, "parshall run x"), {}, lambda: False))
@@ -300,7 +302,7 @@ def test_no_more_than_so_many_wait() -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("results")
     document = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}
     ps.run({"name": "one", **document}, place / "one")
@@ -311,7 +313,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name in ("first", "second"):
         parameters = {"bottleneck.rate": ["4 Mbit/s", "8 Mbit/s"], "flows.0.rtt": ["20 ms", "40 ms"]}
         ps.sweep(ps.Plan(name=name, scenario=document, parameters=parameters, repetitions=2), place / "store")
-    yield place
+    return place
 
 
 def test_results_of_a_folder_and_of_a_store(folder: Path) -> None:

@@ -145,7 +145,7 @@ def test_no_other_name_is_saved(name: Any, client: Client, saved: Path) -> None:
 # --- results ---
 
 
-def test_results_are_listed_opened_and_compared(over_results: Client, place: Path) -> None:
+def test_results_are_listed_opened_and_compared(over_results: Client) -> None:
     assert over_results.get("/").headers["location"] == "/results"
     listed = over_results.get("/results").text
     for name in ("run-1", "run-2", "store/grid"):
@@ -305,8 +305,7 @@ def test_it_leaves_nothing(number: signal.Signals, place: Path, tmp_path: Path) 
     with serving(place / "small.toml", scratch=tmp_path) as (address, process):
         with closing(Client(address)) as asked:
             asked.simulate()
-        children = subprocess.run(["ps", "--ppid", str(process.pid), "-o", "pid="], capture_output=True, text=True)
-        pids = [int(pid) for pid in children.stdout.split()]
+        pids = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
         assert pids
         assert list(tmp_path.iterdir())
         process.send_signal(number)

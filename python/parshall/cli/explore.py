@@ -32,12 +32,11 @@ def explore(
 ) -> None:
     """Explore a scenario or results in the browser; the server is reached from this machine only."""
     from parshall.errors import InputError
+    from parshall.explore.server import serve
     from parshall.extras import extra
 
     if save_in is not None and not save_in.is_dir():
         raise InputError(f"--save-in: {save_in} is no directory")
-    with extra("explore", "explore"):
-        from parshall.explore.server import serve
 
     def ready(address: str) -> None:
         print(address, flush=True)
@@ -47,7 +46,7 @@ def explore(
             _open(address)
 
     saved = None if save_in is None else str(save_in.absolute())
-    with termination_interrupts():
+    with termination_interrupts(), extra("explore", "explore"):
         serve(None if place is None else str(place), port, saved, ready)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from html import escape
@@ -31,7 +32,7 @@ _OWN_POLICY = (
 
 
 def application(subject: Subject, workers: Workers) -> Starlette:
-    """The application for what is explored."""
+    """The application for what is explored; within an event loop, for its first page is made at once."""
     return _Routes(subject, workers).application
 
 
@@ -41,6 +42,8 @@ class _Routes:
     def __init__(self, subject: Subject, workers: Workers) -> None:
         self._subject = subject
         self._workers = workers
+        self._first = None if subject.base is None else asyncio.create_task(workers.answer("explorer", subject, {}))
+        """The first page: it is made while the browser starts."""
         own = resources.files("parshall.explore") / "assets"
         self._assets = {
             "style.css": style_sheet() + (own / "explore.css").read_text(encoding="utf-8"),
@@ -64,7 +67,8 @@ class _Routes:
         """The scenario if there is one, else the list of results."""
         if self._subject.base is None:
             return RedirectResponse("/results", 303)
-        return await self._page("explorer", {})
+        first, self._first = self._first, None
+        return await self._page("explorer", {}) if first is None else HTMLResponse((await first)["html"])
 
     async def explore(self, request: Request) -> Response:
         """The scenario of a result."""

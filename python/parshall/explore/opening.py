@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 
 from parshall.errors import InputError
-from parshall.explore import results
 from parshall.explore.subject import Base, Subject, named_tables
 from parshall.scenario import Scenario
 
@@ -24,6 +23,8 @@ def opened(place: str | None) -> Subject:
         scenario = Scenario.load(named)
         command = f"parshall run {shlex.quote(named)}"
         return Subject(Base(named_tables(scenario), str(scenario.folder), scenario.source, command), None)
+    from parshall.explore import results  # noqa: PLC0415 - a scenario is there sooner without
+
     if not results.entries(Path(place)):
         raise InputError(
             f"{place} holds no result; accepted: a scenario, the directory of a result, a folder of such, or a store"

@@ -1,24 +1,17 @@
-"""The pages of the application: the explorer of a scenario, the list of results, a metric of a sweep."""
+"""The page of a scenario, and what all pages of the application share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from parshall.campaign.figures import of_metric
-from parshall.campaign.result import Sweep
-from parshall.errors import InputError
-from parshall.explore import knobs, preview, results
+from parshall.explore import knobs, preview
 from parshall.explore.subject import Base, Subject
-from parshall.quantities.naming import named
-from parshall.report.document import Section, sections_html
 from parshall.report.figures import figures
 from parshall.report.html import template
-from parshall.schema.problems import quoted
 
 
 def explorer(subject: Subject, base: Base, of: str, first: Mapping[str, Any]) -> str:
@@ -32,7 +25,7 @@ def explorer(subject: Subject, base: Base, of: str, first: Mapping[str, Any]) ->
         What `preview.shown` gives of it without changes: the first picture is there with the page.
     """
     scenario = base.scenario()
-    return _page(
+    return rendered(
         "explore.html.j2",
         subject,
         title=scenario.name,
@@ -45,56 +38,8 @@ def explorer(subject: Subject, base: Base, of: str, first: Mapping[str, Any]) ->
     )
 
 
-def listing(subject: Subject) -> str:
-    """The list of results."""
-    place = Path(subject.results or "")
-    return _page("results.html.j2", subject, title=f"Results in {place.name}", entries=results.entries(place).values())
-
-
-def sweep(subject: Subject, place: Path, request: Mapping[str, Any]) -> str:
-    """A metric of a sweep against a parameter, and fields to choose both.
-
-    Raises
-    ------
-    InputError
-        There is no such sweep, metric or parameter.
-    """
-    found = results.entry(place, request["name"])
-    if found.sweep is None:
-        raise InputError(f'"{found.name}" is no sweep; its page has its figures')
-    read = Sweep.load(found.place, found.sweep)
-    metrics, parameters = list(read.metrics), [each.key for each in read.record.parameters]
-    metric = _one_of("metric", request.get("metric") or next(iter(read.record.metrics), metrics[0]), metrics)
-    parameter = request.get("parameter") or None
-    if parameter is not None:
-        _one_of("parameter", parameter, parameters)
-    drawn = list(of_metric(read, metric, parameter)) if _is_known(read, metric) else []
-    nothing = [] if drawn else ["There is nothing to draw: no run has this metric, or there is one point only."]
-    return _page(
-        "sweep.html.j2",
-        subject,
-        title=read.name,
-        name=found.name,
-        description=read.record.description,
-        metrics=[(each, named(each).label(None)) for each in metrics],
-        parameters=parameters,
-        metric=metric,
-        parameter=parameter,
-        figures=Markup(sections_html([Section("Figures", nothing, figures=drawn)], preview.drawing())),  # noqa: S704 - ours
-    )
-
-
-def _is_known(read: Sweep, metric: str) -> bool:
-    return any(read.interval(metric, number) for number in range(len(read.record.points)))
-
-
-def _one_of(what: str, found: str, known: list[str]) -> str:
-    if found not in known:
-        raise InputError(f'{what}: found "{found}"; accepted: {quoted(known)}')
-    return found
-
-
-def _page(page: str, subject: Subject, **content: Any) -> str:
+def rendered(page: str, subject: Subject, **content: Any) -> str:
+    """A page of the application."""
     shared = {"version": metadata.version("parshall"), "lists": subject.results is not None}
     shared["explores"] = subject.base is not None
     return template(page, "parshall.explore").render(**shared, **content)

@@ -18,20 +18,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from markupsafe import Markup, escape
-
 from parshall.errors import ParshallError, ScenarioError
 from parshall.explore import knobs
+from parshall.explore.drawing import in_page
 from parshall.explore.subject import Base
 from parshall.report.document import Block, Drawn, Section, sections_html
 from parshall.report.figures import figures
 from parshall.report.finding import finding
 from parshall.report.headline import headline
-from parshall.report.html import Drawing
 from parshall.report.layout import WIDTH_IN
 from parshall.report.numbers import given
-from parshall.report.plot import Figure, Missing, Plot
-from parshall.report.svg import inline
+from parshall.report.plot import Figure, Missing
 from parshall.report.tables import groups_table
 from parshall.runs import Run
 from parshall.runs.memory import most_flows
@@ -110,7 +107,7 @@ def _simulated(run: Run, request: Mapping[str, Any]) -> dict[str, str]:
         *([Section("Groups of flows", blocks=[Block("measures", groups)], name="groups")] if groups else []),
         *drawn[1:],
     ]
-    return {"finding": finding(run).text, "simulated": sections_html(sections, drawing(_width(request)))}
+    return {"finding": finding(run).text, "simulated": sections_html(sections, in_page(_width(request)))}
 
 
 def _run(scenario: Scenario, result: Recorded, predicted: Sequence[Mapping[str, Any]] = ()) -> Run:
@@ -212,18 +209,7 @@ def _predicted(scenario: Scenario, result: Recorded, width_in: float) -> str:
         run = _run(scenario, result, flatten(predict(scenario, _run(scenario, result))))
     except (ParshallError, ValueError) as error:
         return sections_html([Section("Predicted and simulated", [f"The models have no answer: {error}"])])
-    return sections_html([predicted_section(run)], drawing(width_in))
-
-
-def drawing(width_in: float = WIDTH_IN) -> Callable[[str, str, Plot], Drawing]:
-    """How figures are drawn: as a part of the page, in its colours."""
-
-    def drawn(name: str, title: str, plot: Plot) -> Drawing:
-        said = escape(f"{title}. {plot.caption}")
-        image = f'<div role="img" aria-label="{said}">{inline(plot, name, width_in)}</div>'
-        return Drawing(name, title, plot.caption, Markup(image))  # noqa: S704 - escaped
-
-    return drawn
+    return sections_html([predicted_section(run)], in_page(width_in))
 
 
 def _width(request: Mapping[str, Any]) -> float:

@@ -17,8 +17,6 @@ from parshall.errors import InputError, ParshallError
 from parshall.explore.subject import Base, named_tables
 from parshall.loading import load_result
 from parshall.records import storage
-from parshall.report import comparison_page, page_html
-from parshall.report.comparison import compare
 from parshall.report.document import Document, document_html
 from parshall.runs import Run
 
@@ -121,6 +119,8 @@ def page(place: Path, name: str) -> str:
         from parshall.traces.page import document as of_observation  # noqa: PLC0415
 
         return document_html(of_observation(Observation.load(found.place)))
+    from parshall.report.page import page_html  # noqa: PLC0415
+
     return page_html(result)
 
 
@@ -137,6 +137,9 @@ def comparison(place: Path, names: Sequence[str]) -> str:
         raise InputError("choose two results or more to compare them")
     sweeps = [each for each in chosen if each.sweep is not None]
     if not sweeps:
+        from parshall.report import comparison_page  # noqa: PLC0415
+        from parshall.report.comparison import compare  # noqa: PLC0415
+
         results = [load_result(each.place) for each in chosen]
         return document_html(comparison_page.document(compare(*results, names=[each.name for each in chosen])))
     if len(sweeps) == len(chosen) == 2:

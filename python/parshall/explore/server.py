@@ -7,10 +7,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import replace
 
-import uvicorn
-
 from parshall.errors import InputError
-from parshall.explore.application import application
 from parshall.explore.subject import Subject
 from parshall.explore.workers import Workers
 from parshall.records.about import cores
@@ -55,10 +52,16 @@ def serve(
 async def _serve(
     workers: Workers, listening: socket.socket, place: str | None, save_in: str | None, ready: Callable[[str], None]
 ) -> None:
-    found: Subject = (await workers.answer("opened", Subject(None, None), {"place": place}))["subject"]
-    served = application(replace(found, save_in=save_in), workers)
+    opening = asyncio.create_task(workers.answer("opened", Subject(None, None), {"place": place}))
+    await asyncio.to_thread(_import)  # meanwhile
+    found: Subject = (await opening)["subject"]
+
+    import uvicorn  # noqa: PLC0415
+
+    from parshall.explore.application import application  # noqa: PLC0415
+
     config = uvicorn.Config(
-        served,
+        application(replace(found, save_in=save_in), workers),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -69,6 +72,13 @@ async def _serve(
     )
     ready(f"http://{HOST}:{listening.getsockname()[1]}/")
     await uvicorn.Server(config).serve(sockets=[listening])
+
+
+def _import() -> None:
+    """Load what the server needs, which takes as long as to read a scenario."""
+    import uvicorn  # noqa: F401, PLC0415
+
+    import parshall.explore.application  # noqa: F401, PLC0415
 
 
 def _socket(port: int) -> socket.socket:

@@ -74,9 +74,9 @@ def save(subject: Subject, request: Mapping[str, Any], _: Callable[[], bool]) ->
 
 def listing(subject: Subject, _: Mapping[str, Any], __: Callable[[], bool]) -> Iterator[Answer]:
     """The page that lists results."""
-    from parshall.explore import pages  # noqa: PLC0415
+    from parshall.explore import lists  # noqa: PLC0415
 
-    yield {"html": pages.listing(subject)}
+    yield {"html": lists.listing(subject)}
 
 
 def result(subject: Subject, request: Mapping[str, Any], _: Callable[[], bool]) -> Iterator[Answer]:
@@ -95,9 +95,9 @@ def comparison(subject: Subject, request: Mapping[str, Any], _: Callable[[], boo
 
 def sweep(subject: Subject, request: Mapping[str, Any], _: Callable[[], bool]) -> Iterator[Answer]:
     """A metric of a sweep against a parameter."""
-    from parshall.explore import pages  # noqa: PLC0415
+    from parshall.explore import lists  # noqa: PLC0415
 
-    yield {"html": pages.sweep(subject, _place(subject), request)}
+    yield {"html": lists.sweep(subject, _place(subject), request)}
 
 
 TASKS: Mapping[str, Task] = {
@@ -107,9 +107,9 @@ TASKS: Mapping[str, Task] = {
 
 def _base(subject: Subject, request: Mapping[str, Any]) -> Base:
     """The scenario that a request speaks of: that of a result of the list, or that of the command."""
-    from parshall.explore import results  # noqa: PLC0415
-
     if of := request.get("of"):
+        from parshall.explore import results  # noqa: PLC0415
+
         return results.base_of(_place(subject), str(of))
     if subject.base is None:
         raise InputError("no scenario is explored; choose one of the results")
