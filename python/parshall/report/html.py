@@ -1,7 +1,7 @@
 """What all pages share: the templates, the look, the figures as drawings and as data, and plotly.js itself.
 
 Nothing is fetched when a page is read; a content security policy in it forbids it. Every figure is there as a static
-drawing and as data for plotly.js, which is carried once, compressed (0.64 MB as text, against 1.5 MB as it is): a page
+drawing and as data for plotly.js, which is carried once, compressed (0.60 MB as text, against 1.5 MB as it is): a page
 is readable at once, in print, and where JavaScript is off. It is plotly.js for Cartesian axes, as published
 (plotly.js-cartesian-dist-min on npm, MIT, ``assets/plotly-LICENSE``), compressed by zopfli.
 """
@@ -131,13 +131,21 @@ def _uri(drawn: str) -> Markup:
 _TAG = re.compile(r"<[^>]*>")
 
 
-def _packed(value: Any) -> str:
+def _packed(value: Any) -> Markup:
     """JSON, compressed, as text."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+    return _printable(gzip.compress(text.encode(), compresslevel=6, mtime=0))
 
 
 @cache
-def _library() -> str:
+def _library() -> Markup:
     """plotly.js, compressed."""
-    return base64.b64encode((ASSETS / PLOTLY).read_bytes()).decode()
+    return _printable((ASSETS / PLOTLY).read_bytes())
+
+
+def _printable(data: bytes) -> Markup:
+    """Bytes as text: five characters for four, where base64 has four for three; none of them opens a tag.
+
+    It is base 85 in the alphabet of RFC 1924, but for a comma in place of ``<``.
+    """
+    return Markup(base64.b85encode(data).decode().replace("<", ","))  # noqa: S704 - opens no tag
