@@ -124,6 +124,16 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
 
+  // What is scrolled must be reached by the keyboard.
+  const reachable = () => {
+    for (const part of document.querySelectorAll(".wide, .network > div")) {
+      if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+      else part.removeAttribute("tabindex");
+    }
+  };
+  reachable();
+  addEventListener("resize", reachable);
+
   for (const button of document.querySelectorAll("button.copy")) {
     if (!navigator.clipboard) break;
     button.hidden = false;
