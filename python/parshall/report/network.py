@@ -171,14 +171,15 @@ def _column(link: _Link, x: float, step: float, height: int, sheet: _Sheet) -> I
         'fill="var(--grid)" stroke="var(--muted)"/>'
     )
     first = _TOP - 12 - _LINE * len(link.lines)
-    yield _text(x, first, link.name, "middle", "bold", sheet)
-    yield from (_text(x, first + _LINE * n, line, "middle", "small", sheet) for n, line in enumerate(link.lines, 1))
+    yield _text(x, first, link.name, sheet, anchor="middle", kind="bold")
+    for number, line in enumerate(link.lines, 1):
+        yield _text(x, first + _LINE * number, line, sheet, anchor="middle", kind="small")
 
 
 def _lane(lane: _Lane, centre: Mapping[str, float], y: float, sheet: _Sheet) -> Iterator[str]:
     """A group: its name, and the way from its senders to its receivers."""
-    yield _text(0, y - 3, lane.name, "start", "bold", sheet)
-    yield _text(0, y + 14, lane.remark, "start", "small", sheet)
+    yield _text(0, y - 3, lane.name, sheet, anchor="start", kind="bold")
+    yield _text(0, y + 14, lane.remark, sheet, anchor="start", kind="small")
     colour = f"var(--series-{lane.series})"
     ends = sheet.left - 12, sheet.width - sheet.right + 24
     width = 2 + 12 * lane.share
@@ -197,6 +198,6 @@ def _lane(lane: _Lane, centre: Mapping[str, float], y: float, sheet: _Sheet) -> 
             )
 
 
-def _text(x: float, y: float, text: str, anchor: str, kind: str, sheet: _Sheet) -> str:
+def _text(x: float, y: float, text: str, sheet: _Sheet, *, anchor: str, kind: str) -> str:
     shown = text if len(text) <= sheet.characters else text[: sheet.characters - 1] + "…"
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" class="{kind}">{escape(printable(shown))}</text>'

@@ -134,6 +134,11 @@
   reachable();
   addEventListener("resize", reachable);
 
+  // On paper nothing can be unfolded.
+  const folded = document.querySelectorAll("details:not([open])");
+  addEventListener("beforeprint", () => folded.forEach((part) => { part.dataset.folded = String(!part.open); part.open = true; }));
+  addEventListener("afterprint", () => folded.forEach((part) => { part.open = part.dataset.folded !== "true"; }));
+
   for (const button of document.querySelectorAll("button.copy")) {
     if (!navigator.clipboard) break;
     button.hidden = false;
