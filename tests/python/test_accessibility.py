@@ -1,4 +1,4 @@
-"""Pages of every kind in a browser: nothing keeps people from using them, nothing is too wide, all of it is on paper."""
+"""Pages of every kind in a browser: nothing keeps people from using them, all of it fits, and all is on paper."""
 
 from __future__ import annotations
 
