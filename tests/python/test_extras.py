@@ -76,6 +76,7 @@ def test_without_extras(arguments: list[str], folder: Path) -> None:
     [
         (["query", "SELECT 1"], 'query: duckdb is not installed; pip install "parshall[query]"'),
         (["study", "tail_index"], 'tail_index: SALib is not installed; pip install "parshall[studies]"'),
+        (["explore"], 'explore: uvicorn is not installed; pip install "parshall[explore]"'),
         (
             ["sweep", "sweep.toml", "--scheduler", "tcp://localhost:1"],
             '--scheduler: distributed is not installed; pip install "parshall[cluster]"',

@@ -55,11 +55,12 @@ def figures(sweep: Sweep) -> list[Drawn]:
     for metric in sweep.record.metrics:
         if not any(sweep.interval(metric, number) for number in range(len(sweep.record.points))):
             continue
-        drawn += _of_metric(sweep, metric)
+        drawn += of_metric(sweep, metric)
     return drawn
 
 
-def _of_metric(sweep: Sweep, metric: str) -> Iterator[Drawn]:
+def of_metric(sweep: Sweep, metric: str, across: str | None = None) -> Iterator[Drawn]:
+    """The figures of a metric, against the parameter of that key, or the one that suits best."""
     record, name = sweep.record, metric.replace("/", "-")
     if not record.parameters or len(record.points) < 2:
         return
@@ -67,9 +68,11 @@ def _of_metric(sweep: Sweep, metric: str) -> Iterator[Drawn]:
     title = title[:1].upper() + title[1:]
     if _scattered(sweep):
         for index, parameter in enumerate(record.parameters):
+            if across not in (None, parameter.key):
+                continue
             yield Drawn(f"{name}-{parameter.name}", f"{title} against {parameter.key}", _scatter(sweep, metric, index))
         return
-    order = _by_importance(sweep)
+    order = _by_importance(sweep, across)
     yield Drawn(name, f"{title} against {record.parameters[order[0]].key}", _curves(sweep, metric, order))
     measurable = [index for index in order if record.parameters[index].kind is not None]
     if len(measurable) >= 2 and all(len(_values(sweep, index)) >= 3 for index in measurable[:2]):
@@ -82,15 +85,18 @@ def _scattered(sweep: Sweep) -> bool:
     return len(sweep.record.parameters) > 1 and most * _LAID_OUT > points * (_LAID_OUT - 1) and points > SERIES
 
 
-def _by_importance(sweep: Sweep) -> list[int]:
-    """Parameters: the measured one with most values first, then the others by their values' number."""
+def _by_importance(sweep: Sweep, first: str | None) -> list[int]:
+    """Parameters: that of the key or the measured one with most values first, then others by their values' number."""
     parameters = sweep.record.parameters
     counts = [len(_values(sweep, index)) for index in range(len(parameters))]
-    order = sorted(range(len(parameters)), key=lambda index: (parameters[index].kind is None, -counts[index], index))
-    first, rest = order[0], order[1:]
+    order = sorted(
+        range(len(parameters)),
+        key=lambda index: (parameters[index].key != first, parameters[index].kind is None, -counts[index], index),
+    )
+    rest = order[1:]
     # Series have a colour each: the parameter with most values that have one.
     fitting = sorted(rest, key=lambda index: (counts[index] > SERIES, -counts[index], index))
-    return [first, *fitting]
+    return [order[0], *fitting]
 
 
 def _values(sweep: Sweep, index: int) -> list[Any]:

@@ -26,6 +26,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "check-control": ("check_control", "check_control"),
     "predict": ("predict", "predict"),
     "ask": ("ask", "ask"),
+    "explore": ("explore", "explore"),
     "report": ("report", "report"),
     "figure": ("figure", "figure"),
     "compare": ("compare", "compare"),

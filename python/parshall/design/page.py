@@ -9,9 +9,11 @@ import numpy as np
 from parshall.design.agreement import LABELS, UNITS
 from parshall.design.recommendation import Recommendation, answer
 from parshall.design.rio import RioDesign
-from parshall.report.document import Document, Drawn, Section, Table
+from parshall.design.simulated import scenario
+from parshall.report.document import Block, Document, Drawn, Section, Table
 from parshall.report.numbers import quantity, significant, with_half_width
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
+from parshall.schema import writing
 from parshall.stats.confidence import Interval
 
 
@@ -27,7 +29,7 @@ def page(design: RioDesign, recommendation: Recommendation | None) -> Document:
             Section("What each constraint costs", tables=[_costs(design)], figures=[_along(design, recommendation)])
         )
     if recommendation is not None:
-        sections.append(_simulated(design, recommendation))
+        sections += [_simulated(design, recommendation), _taken_away(design, recommendation)]
     byline = (
         f"{problem.sessions.count} sessions",
         f"{significant(problem.capacity_per_s, 5)} packets/s",
@@ -213,6 +215,15 @@ def _simulated(design: RioDesign, recommendation: Recommendation) -> Section:
         Table(where, ("Quantity", "Model", "Simulated, 95 %"), rows, (1, 2)),
     ]
     return Section("Simulation", [said], tables=tables)
+
+
+def _taken_away(design: RioDesign, recommendation: Recommendation) -> Section:
+    """The router to be pasted into a scenario, and the scenario that was simulated."""
+    point = recommendation.nearest
+    tables = scenario(design.problem.sessions, point.router, point.confirmation.setting)
+    said = f"In a scenario: `queue = {writing.value_text(tables['bottleneck']['queue'])}`"
+    command = {"text": "parshall run scenario.toml", "scenario": writing.toml(tables)}
+    return Section("Take it away", [said], blocks=[Block("command", command)], name="take-away")
 
 
 def _interval(interval: Interval | None) -> str:

@@ -10,14 +10,16 @@ from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
 from parshall.itb.score import BY_KEY, HARMS
 from parshall.report.document import Drawn, Section
-from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
+from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval
 
 
 def pictures(result: Result, cases: Sequence[CaseResult]) -> Section:
     """All pictures of an application."""
     name = cases[0].case.application.name
+    shaded = _slower(result, cases)
     figures = [
+        *([Drawn(f"{name}-slower", f"{name}: how much slower than the best", shaded)] if shaded else []),
         Drawn(f"{name}-completion", f"{name}: completion time by class", _by_class(result, cases, "completion_s")),
         Drawn(f"{name}-delay", f"{name}: queueing delay by class", _by_class(result, cases, "queueing_delay_s")),
     ]
@@ -48,6 +50,24 @@ def _by_class(result: Result, cases: Sequence[CaseResult], key: str) -> Plot:
     axis = Axis(f"{measure.label} over the average control's") if compared else Axis(measure.label, measure.unit)
     names = tuple(case.case.itb_class.name for case in cases)
     return Plot([Panel(marks, _places("class", names), axis)], "Means and 95 % intervals.")
+
+
+def _slower(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
+    """A map of controls and classes, shaded where a control is slower than the best beyond the noise."""
+    z = np.full((len(result.controls), len(cases)), np.nan)
+    for column, case in enumerate(cases):
+        for each in score.ranking(case, result.controls, at_least=result.at_least):
+            if each.as_good is False and each.to_best is not None:
+                z[result.controls.index(each.control), column] = 100 * (each.to_best.mean - 1)
+    if np.isnan(z).all():
+        return None
+    x = _places("class", tuple(case.case.itb_class.name for case in cases))
+    grid = Grid(np.arange(len(cases) + 1) - 0.5, np.arange(len(result.controls) + 1) - 0.5, z, "longer, %")
+    caption = (
+        "Mean completion time over that of the class's best control. Empty: the best, or not to be told from it by the "
+        "paired comparison."
+    )
+    return Plot([Panel([grid], x, _places("", tuple(result.controls)))], caption)
 
 
 def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:

@@ -6,13 +6,13 @@ decided here, once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from parshall.files import write_atomically
-from parshall.report.html import drawing, frame, template
+from parshall.report.html import Drawing, drawing, frame, template
 from parshall.report.plot import Plot
 
 
@@ -145,21 +145,29 @@ def document_html(document: Document) -> str:
         byline=document.byline,
         warnings=document.warnings,
         finding=document.finding,
-        sections=[
-            {
-                "heading": section.heading,
-                "folded": section.folded,
-                "is_opening": section.is_opening,
-                "paragraphs": section.paragraphs,
-                "tables": section.tables,
-                "figures": [drawing(figure.name, figure.title, figure.plot) for figure in section.figures],
-                "blocks": section.blocks,
-                "name": section.name or f"section-{number}",
-            }
-            for number, section in enumerate(document.sections, 1)
-        ],
+        sections=[_view(section, number, drawing) for number, section in enumerate(document.sections, 1)],
         **frame(document.plots),
     )
+
+
+def sections_html(sections: Sequence[Section], draw: Callable[[str, str, Plot], Drawing] = drawing) -> str:
+    """Sections without the page around them, their figures as `draw` has them."""
+    section = template("sections.html.j2").module.section  # type: ignore[attr-defined]
+    return "\n".join(section(_view(each, number, draw)) for number, each in enumerate(sections, 1))
+
+
+def _view(section: Section, number: int, draw: Callable[[str, str, Plot], Drawing]) -> dict[str, Any]:
+    """A section as the template has it."""
+    return {
+        "heading": section.heading,
+        "folded": section.folded,
+        "is_opening": section.is_opening,
+        "paragraphs": section.paragraphs,
+        "tables": section.tables,
+        "figures": [draw(figure.name, figure.title, figure.plot) for figure in section.figures],
+        "blocks": section.blocks,
+        "name": section.name or f"section-{number}",
+    }
 
 
 def write_document(document: Document, path: str | Path, aside: Path | None = None) -> Path:

@@ -28,12 +28,24 @@ LANES = 8
 LINKS = 5
 """The most links drawn: the busiest ones."""
 
-_WIDTH, _LEFT, _RIGHT = 960, 250, 60
 _LANE, _TOP, _BOTTOM, _LINE = 44, 96, 30, 17
 _BOX = 96
 """Width of a link's column."""
-_NAME = 34
-"""The most characters of a text."""
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """What is drawn on: its width, the margins for names and for arrow heads, and the most characters of a text."""
+
+    kind: str
+    width: int
+    left: int
+    right: int
+    characters: int
+
+
+_WIDE, _NARROW = _Sheet("broad", 960, 250, 60, 34), _Sheet("narrow", 440, 172, 40, 24)
+"""For pages, and for phones, where the texts of one link have room, but not of two."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,8 @@ def network(run: Result) -> Drawing | None:
     note += "; a ring: its ACKs do." if any(lane.acks for lane in lanes) else "."
     if left_out:
         note += f" Not drawn: {words.listed(left_out)}, with the least goodput or load."
-    return Drawing(_drawn(links, lanes), note)
+    sheets = [_WIDE, _NARROW] if len(links) == 1 else [_WIDE]
+    return Drawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in sheets), note)
 
 
 def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) -> list[_Lane]:
@@ -129,24 +142,28 @@ def _texts(run: Result, link: str) -> list[str]:
     return [text for text in (rate, buffer, ", ".join(measured)) if text]
 
 
-def _drawn(links: Sequence[_Link], lanes: Sequence[_Lane]) -> Markup:
+def _drawn(links: Sequence[_Link], lanes: Sequence[_Lane], sheet: _Sheet) -> Markup:
     height = _TOP + _LANE * len(lanes) + _BOTTOM
-    step = (_WIDTH - _LEFT - _RIGHT) / len(links)
-    centre = {link.name: _LEFT + step * (index + 0.5) for index, link in enumerate(links)}
+    step = (sheet.width - sheet.left - sheet.right) / len(links)
+    centre = {link.name: sheet.left + step * (index + 0.5) for index, link in enumerate(links)}
     parts = [
-        *(part for link in links for part in _column(link, centre[link.name], step, height)),
-        *(part for number, lane in enumerate(lanes) for part in _lane(lane, centre, _TOP + _LANE * (number + 0.5))),
+        *(part for link in links for part in _column(link, centre[link.name], step, height, sheet)),
+        *(
+            part
+            for number, lane in enumerate(lanes)
+            for part in _lane(lane, centre, _TOP + _LANE * (number + 0.5), sheet)
+        ),
     ]
     described = "; ".join(f"{link.name}: {', '.join(link.lines)}" for link in links)
     described += ". " + "; ".join(f"{lane.name} ({lane.remark}) over {words.listed(lane.data)}" for lane in lanes)
+    several = " several" if len(links) > 1 else ""
     return Markup(  # noqa: S704 - texts are escaped
-        f'<svg role="img" aria-labelledby="network-title network-text" viewBox="0 0 {_WIDTH} {height}">'
-        f'<title id="network-title">The network</title><desc id="network-text">{escape(printable(described))}.</desc>'
-        f"{''.join(parts)}</svg>"
+        f'<svg role="img" class="{sheet.kind}{several}" aria-label="The network. {escape(printable(described))}." '
+        f'viewBox="0 0 {sheet.width} {height}">{"".join(parts)}</svg>'
     )
 
 
-def _column(link: _Link, x: float, step: float, height: int) -> Iterator[str]:
+def _column(link: _Link, x: float, step: float, height: int, sheet: _Sheet) -> Iterator[str]:
     """A link: its texts, and below them the box that all its lanes pass."""
     box = min(_BOX, step * 0.7)
     yield (
@@ -154,16 +171,17 @@ def _column(link: _Link, x: float, step: float, height: int) -> Iterator[str]:
         'fill="var(--grid)" stroke="var(--muted)"/>'
     )
     first = _TOP - 12 - _LINE * len(link.lines)
-    yield _text(x, first, link.name, "middle", "bold")
-    yield from (_text(x, first + _LINE * n, line, "middle", "small") for n, line in enumerate(link.lines, 1))
+    yield _text(x, first, link.name, sheet, anchor="middle", kind="bold")
+    for number, line in enumerate(link.lines, 1):
+        yield _text(x, first + _LINE * number, line, sheet, anchor="middle", kind="small")
 
 
-def _lane(lane: _Lane, centre: Mapping[str, float], y: float) -> Iterator[str]:
+def _lane(lane: _Lane, centre: Mapping[str, float], y: float, sheet: _Sheet) -> Iterator[str]:
     """A group: its name, and the way from its senders to its receivers."""
-    yield _text(0, y - 3, lane.name, "start", "bold")
-    yield _text(0, y + 14, lane.remark, "start", "small")
+    yield _text(0, y - 3, lane.name, sheet, anchor="start", kind="bold")
+    yield _text(0, y + 14, lane.remark, sheet, anchor="start", kind="small")
     colour = f"var(--series-{lane.series})"
-    ends = _LEFT - 12, _WIDTH - _RIGHT + 24
+    ends = sheet.left - 12, sheet.width - sheet.right + 24
     width = 2 + 12 * lane.share
     yield f'<path d="M{ends[0]} {y:g}H{ends[1]}" stroke="{colour}" stroke-width="{width:.1f}"/>'
     tip = max(7.0, width)
@@ -180,6 +198,6 @@ def _lane(lane: _Lane, centre: Mapping[str, float], y: float) -> Iterator[str]:
             )
 
 
-def _text(x: float, y: float, text: str, anchor: str, kind: str) -> str:
-    shown = text if len(text) <= _NAME else text[: _NAME - 1] + "…"
+def _text(x: float, y: float, text: str, sheet: _Sheet, *, anchor: str, kind: str) -> str:
+    shown = text if len(text) <= sheet.characters else text[: sheet.characters - 1] + "…"
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" class="{kind}">{escape(printable(shown))}</text>'

@@ -66,7 +66,7 @@ def document(run: Result) -> Document:
             blocks=[Block("missing", missing)] if missing else [],
             name="figures",
         ),
-        _predicted(run),
+        predicted_section(run),
         Section("How it was made", blocks=[_command(run, scenario), Block("facts", _facts(run))], name="provenance"),
     ]
     return Document(
@@ -91,7 +91,7 @@ def _network(run: Result, scenario: words.Document) -> list[Block]:
     return [*([Block("network", drawn)] if drawn else []), said, *_measures([links_table(run)])]
 
 
-def _predicted(run: Result) -> Section:
+def predicted_section(run: Result) -> Section:
     """A row a group and a dot a model; all that the models said is folded below."""
     view = predicted.view(run)
     nearest, plot = nearest_table(view), dots(view)

@@ -20,6 +20,11 @@ class Scheme:
     muted: str
     grid: str
 
+    def variables(self) -> dict[str, str]:
+        """The colours by the names of the variables that pages have for them."""
+        named = {"paper": self.paper, "ink": self.ink, "muted": self.muted, "grid": self.grid}
+        return named | {f"series-{index}": colour for index, colour in enumerate(self.series)}
+
 
 LIGHT = Scheme(
     series=("#2a7fd0", "#cc6a0a", "#185c4a", "#8c1a86", "#604a07", "#0d0d0d"),

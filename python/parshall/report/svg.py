@@ -42,18 +42,18 @@ _SHAPES = {
 _STROKED = ("x", "cross")
 
 
-def svg(plot: Plot) -> tuple[str, int, int]:
+def svg(plot: Plot, width_in: float = WIDTH_IN) -> tuple[str, int, int]:
     """The drawing, and its width and height in points."""
     entries = _entries(plot)
-    layout = laid_out(plot, [*entries])
-    width, height = round(WIDTH_IN * INCH), round(layout.height * INCH)
+    layout = laid_out(plot, [*entries], width_in)
+    width, height = round(width_in * INCH), round(layout.height * INCH)
     numbers = count()
     parts: list[str] = []
     last_row = len(plot.panels) - plot.columns
     for index, (panel, box) in enumerate(zip(plot.panels, layout.boxes, strict=True)):
         column = index % plot.columns
         x = _Scale(plot.panels[0].x, *_ends(plot.panels, "x"), box.left, box.left + box.width)
-        y = _Scale(panel.y, *_ends([plot.panels[index - column]], "y"), box.top + box.height, box.top)
+        y = _Scale(panel.y, *_ends([plot.panels[index - column]], "y"), box.top + box.height, box.top, width_in)
         drawn = _Drawn(panel, x, y, _pixels(box), f"c{next(numbers)}")
         repeated = index > 0 and plot.panels[index - 1].y == panel.y
         parts += drawn.axes(with_x=index >= last_row, with_y=column == 0, titled=not repeated)
@@ -62,6 +62,19 @@ def svg(plot: Plot) -> tuple[str, int, int]:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="{FONTS}" '
     head += f'font-size="{_FONT}" fill="{LIGHT.ink}"><rect width="{width}" height="{height}" fill="#fff"/>'
     return head + "".join(parts) + "</svg>", round(width / 10), round(height / 10)
+
+
+def inline(plot: Plot, name: str, width_in: float = WIDTH_IN) -> str:
+    """The drawing as a part of a page: in the colours of the page, light or dark (`palette.Scheme.variables`).
+
+    Of several drawings in one page, each needs a name.
+    """
+    drawn, _, _ = svg(plot, width_in)
+    drawn = drawn.replace('fill="#fff"', 'fill="var(--paper)"')
+    for variable, colour in LIGHT.variables().items():
+        drawn = drawn.replace(f'"{colour}"', f'"var(--{variable})"')
+    drawn = drawn.replace('id="c', f'id="{name}-c').replace("url(#c", f"url(#{name}-c")
+    return drawn.replace("<svg ", '<svg aria-hidden="true" ', 1)
 
 
 def _entries(plot: Plot) -> dict[str, Mark]:
@@ -106,6 +119,8 @@ class _Scale:
     high: float
     start: float
     end: float
+    figure_in: float = WIDTH_IN
+    """The width of the figure, by which names are cut."""
 
     def places(self, values: Values) -> Values:
         """Coordinates; of what a logarithmic axis cannot show, and of what is far outside, at the nearer end."""
@@ -129,7 +144,7 @@ class _Scale:
     def ticks(self, panel: Panel, letter: Literal["x", "y"]) -> Iterator[tuple[int, str]]:
         """Places and labels."""
         if self.axis.names:
-            yield from ((self.place(at), shortened(name)) for at, name in enumerate(self.axis.names))
+            yield from ((self.place(at), shortened(name, self.figure_in)) for at, name in enumerate(self.axis.names))
             return
         found = self._decades(has_few_decades(panel, letter)) if self.axis.log else self._round_numbers()
         yield from ((self.place(value), tick(value)) for value in found if self.shows(value))

@@ -76,8 +76,14 @@ def is_sampled(resolved: Mapping[str, Any], probe: str) -> bool:
     return resolved["probes"][probe] not in (None, False)
 
 
-def recorded(resolved: Mapping[str, Any], *names: str, repetition: int = 0, source: str | None = None) -> Recorded:
-    """Simulate one repetition and read the tables that are named.
+def recorded(
+    resolved: Mapping[str, Any],
+    *names: str,
+    repetition: int = 0,
+    source: str | None = None,
+    monitor: Monitor | None = None,
+) -> Recorded:
+    """Simulate one repetition and read the tables that are named; without names, all that it has.
 
     For studies that measure thousands of short runs: there is no run directory, summary or prediction, which take
     longer than to simulate a few hundred thousand packets.
@@ -88,6 +94,8 @@ def recorded(resolved: Mapping[str, Any], *names: str, repetition: int = 0, sour
         The scenario is refused.
     SimulationError
         The simulation failed.
+    Interrupted
+        It was stopped by `monitor`.
     OSError
         Its tables cannot be written, or one that is named is not among them.
     """
@@ -95,5 +103,7 @@ def recorded(resolved: Mapping[str, Any], *names: str, repetition: int = 0, sour
 
     with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
         path, text = Path(folder), json.dumps(resolved)
-        totals = simulate(text, repetition, path, Monitor(most_flows(text, 1, source)), source, durable=False)
-        return Recorded(totals, {name: pl.read_parquet(path / f"{name}.parquet") for name in names})
+        monitor = monitor or Monitor(most_flows(text, 1, source))
+        totals = simulate(text, repetition, path, monitor, source, durable=False)
+        wanted = names or sorted(table.stem for table in path.glob("*.parquet"))
+        return Recorded(totals, {name: pl.read_parquet(path / f"{name}.parquet") for name in wanted})

@@ -43,7 +43,7 @@ def _is_tables(values: list[Any]) -> bool:
 
 
 def _pair(key: str, value: Any) -> str:
-    return f"{_key(key)} = {_value(value)}"
+    return f"{_key(key)} = {value_text(value)}"
 
 
 def _key(key: str) -> str:
@@ -51,11 +51,12 @@ def _key(key: str) -> str:
     return key if re.fullmatch("[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
 
 
-def _value(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value as TOML, on one line."""
     match value:
         case Mapping():
             return "{ " + ", ".join(itertools.starmap(_pair, value.items())) + " }"
         case list() | tuple():
-            return "[" + ", ".join(_value(item) for item in value) + "]"
+            return "[" + ", ".join(value_text(item) for item in value) + "]"
         case _:
             return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -13,6 +13,7 @@ from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import counted
 from parshall.report.writing import write_plots
 from parshall.studies.check import Check, Verdict
+from parshall.studies.forest import forest
 from parshall.studies.study import Findings, Scale, Study
 
 
@@ -29,7 +30,8 @@ def document(study: Study, scale: Scale, findings: Findings) -> Document:
         if chosen
     ]
     said = (headline(checks), *_further(checks), *([WHERE] if tables else []), RULE)
-    verdicts = Section("Published and ours", said)
+    drawn = forest(checks)
+    verdicts = Section("Published and ours", said, figures=[drawn] if drawn else [])
     apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
     every = Section("All checks", tables=[_table("", checks)])
     byline = (f"scale {scale}", f"Parshall {metadata.version('parshall')}", study.reference)

@@ -30,9 +30,25 @@
     return Object.fromEntries(entries);
   };
 
+  // Base 85, as `_printable` of html.py writes it: five characters are four bytes, the last ones fewer.
+  const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
+  const bytes = (text) => {
+    const digits = Uint8Array.from(DIGITS, (character) => character.charCodeAt(0))
+      .reduce((table, code, digit) => table.fill(digit, code, code + 1), new Uint8Array(128));
+    const words = Math.ceil(text.length / 5);
+    const view = new DataView(new ArrayBuffer(4 * words));
+    for (let word = 0; word < words; word += 1) {
+      let value = 0;
+      for (let place = 5 * word; place < 5 * word + 5; place += 1) {
+        value = 85 * value + (place < text.length ? digits[text.charCodeAt(place)] : 84);
+      }
+      view.setUint32(4 * word, value);
+    }
+    return new Uint8Array(view.buffer, 0, 4 * words - (5 * words - text.length));
+  };
+
   const unpacked = async (id) => {
-    const text = document.getElementById(id).textContent.trim();
-    const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const packed = bytes(document.getElementById(id).textContent.trim());
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).text();
   };
@@ -107,6 +123,21 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
+
+  // What is scrolled must be reached by the keyboard.
+  const reachable = () => {
+    for (const part of document.querySelectorAll(".wide, .network > div")) {
+      if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+      else part.removeAttribute("tabindex");
+    }
+  };
+  reachable();
+  addEventListener("resize", reachable);
+
+  // On paper nothing can be unfolded.
+  const folded = document.querySelectorAll("details:not([open])");
+  addEventListener("beforeprint", () => folded.forEach((part) => { part.dataset.folded = String(!part.open); part.open = true; }));
+  addEventListener("afterprint", () => folded.forEach((part) => { part.open = part.dataset.folded !== "true"; }));
 
   for (const button of document.querySelectorAll("button.copy")) {
     if (!navigator.clipboard) break;

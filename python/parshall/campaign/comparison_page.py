@@ -1,0 +1,66 @@
+"""The page of a comparison of two sweeps: what differs and matters, then the rest, point by point."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+from parshall.campaign.comparing import LEVEL, Comparison, Difference
+from parshall.quantities.naming import named
+from parshall.report.document import Document, Section, Table
+from parshall.report.numbers import counted
+from parshall.report.uncertainty import interval_text
+
+_MOST_ROWS = 500
+
+
+def document(comparison: Comparison) -> Document:
+    """The page's content."""
+    matter = [each for each in comparison.differences if each.matters]
+    rest = [each for each in comparison.differences if not each.matters]
+    compared = counted(len(comparison.differences), "difference")
+    numbers = "paired by common random numbers" if comparison.paired else "independent (Welch)"
+    said = [
+        f"A is {comparison.a}, B is {comparison.b}. Values are means over repetitions with their 95 % confidence "
+        f"intervals; repetitions are {numbers}. A difference is called significant if it is among those found at a "
+        f"false discovery rate of {100 * LEVEL:g} %.",
+        *(
+            f"{counted(alone, 'point')} of {name} {'is' if alone == 1 else 'are'} not in the other sweep."
+            for name, alone in ((comparison.a, comparison.only_a), (comparison.b, comparison.only_b))
+            if alone
+        ),
+    ]
+    return Document(
+        kind="comparison",
+        title=f"{comparison.a}, {comparison.b}",
+        description="Two sweeps over the same parameters, point by point.",
+        byline=[f"Parshall {metadata.version('parshall')}"],
+        sections=[
+            Section("What is compared", said, name="compared"),
+            _section("What differs and matters", comparison, matter),
+            _section("The rest", comparison, rest),
+        ],
+        finding=f"Of {compared}, {len(matter)} are shown and matter, by {100 * comparison.at_least:g} % or more.",
+    )
+
+
+def _section(heading: str, comparison: Comparison, differences: list[Difference]) -> Section:
+    if not differences:
+        return Section(heading, ["Nothing."])
+    parameters = list(differences[0].point)
+    rows = []
+    for each in differences[:_MOST_ROWS]:
+        metric = named(each.metric)
+        texts = [interval_text(interval, metric.unit) for interval in (each.a, each.b, each.difference)]
+        rows.append(
+            (
+                metric.label(comparison.link),
+                *each.point.values(),
+                *texts,
+                each.verdict.text(comparison.at_least),
+            )
+        )
+    header = ("Metric", *parameters, "A", "B", "B − A", "")
+    numbers = range(1 + len(parameters), 4 + len(parameters))
+    more = len(differences) - _MOST_ROWS
+    left_out = [f"{more} more are left out here; `parshall compare --json` has them all."] if more > 0 else []
+    return Section(heading, left_out, [Table("", header, rows, numbers)])

@@ -1,0 +1,173 @@
+"""The fields of a scenario that are changed by hand: rates, queues and buffers of links, groups of flows.
+
+A field has the key path that it has in the scenario, so that what `validate` says of a value is said at its field. Of
+a request only these are taken, as short texts: no value of a request is a table, a path or a name of a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parshall.errors import InputError
+from parshall.scenario import Scenario
+from parshall.schema.catalog import family
+
+LONGEST = 100
+"""Characters of a value: more is no quantity."""
+
+_AMOUNT = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z/%]+)\s*")
+_AROUND = 20.0
+"""A slider goes from a twentieth of the value to twenty times as much."""
+_MOST_FLOWS = 50.0
+"""Of a group, at the end of its slider, unless it has more already."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A field.
+
+    Parameters
+    ----------
+    key
+        Its key path in the scenario.
+    label
+        What it is called beside its group's name.
+    value
+        What the scenario has, as text.
+    choices
+        The accepted names, where it is one of them.
+    unit, low, high
+        Of its slider, which is logarithmic; None where it has none.
+    is_whole
+        Whether it is a whole number, without a unit.
+    """
+
+    key: str
+    label: str
+    value: str
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    is_whole: bool = False
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """The fields of a link or a group of flows."""
+
+    title: str
+    knobs: tuple[Knob, ...]
+
+
+def fields(scenario: Scenario) -> list[Knobs]:
+    """The fields of a scenario, link by link and group by group."""
+    document = scenario.complete_document()
+    made = [Knobs(title, tuple(_of_link(key, link))) for key, title, link in _links(document)]
+    groups = enumerate(document["flows"])
+    return [*made, *(Knobs(f"Flows: {group['name']}", tuple(_of_group(f"flows.{at}", group))) for at, group in groups)]
+
+
+def changed(scenario: Scenario, values: Mapping[str, Any]) -> tuple[Scenario, dict[str, Any]]:
+    """The scenario with the values of some fields, and what was assigned, by key path.
+
+    Raises
+    ------
+    ScenarioError
+        A value is refused.
+    InputError
+        A key is none of a field, or a value is no short text.
+    """
+    known = {knob.key: knob for each in fields(scenario) for knob in each.knobs}
+    for key, value in values.items():
+        if key not in known:
+            raise InputError(f"{key[:LONGEST]}: no field of this scenario")
+        if not isinstance(value, str) or len(value) > LONGEST:
+            raise InputError(f"{key}: found something else than a text of at most {LONGEST} characters")
+    assigned: dict[str, Any] = {}
+    complete = scenario.complete_document()
+    for key in (key for key in known if key in values and values[key].strip() != known[key].value):
+        _assign(assigned, complete, scenario.document(), key, values[key].strip())
+    return (scenario.with_values(assigned) if assigned else scenario), assigned
+
+
+def idle(scenario: Scenario, of: Scenario) -> list[str]:
+    """The fields of `of` that another scenario has not: a queue may have no buffer of its own."""
+    there = {knob.key for each in fields(scenario) for knob in each.knobs}
+    return [knob.key for each in fields(of) for knob in each.knobs if knob.key not in there]
+
+
+def _assign(assigned: dict[str, Any], complete: Any, given: Any, key: str, text: str) -> None:
+    *where, last = key.split(".")
+    if where[-1] == "queue":
+        path = ".".join(where)
+        table = assigned.get(path) or _table(_at(given, where) or "drop_tail")
+        if last == "name":
+            limit = _at(complete, where).get("limit")
+            table = {"name": text} | ({"limit": limit} if limit and _takes_limit(text) else {})
+        elif _takes_limit(table["name"]):
+            table = {**table, "limit": text}
+        assigned[path] = table
+    else:
+        assigned[key] = int(text) if last == "count" and text.isdecimal() else text
+
+
+def _at(document: Any, path: list[str]) -> Any:
+    for part in path:
+        document = document[int(part)] if isinstance(document, list) else (document or {}).get(part)
+    return document
+
+
+def _links(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Key path, title and tables of each link that has some of its own."""
+    if bottleneck := document.get("bottleneck"):
+        yield "bottleneck", "Bottleneck", bottleneck
+        if reverse := bottleneck.get("reverse"):
+            yield "bottleneck.reverse", "Way back", reverse
+    for number, link in enumerate(document.get("links") or ()):
+        yield f"links.{number}", f"Link {link['name']}", link
+
+
+def _of_link(key: str, link: Mapping[str, Any]) -> Iterator[Knob]:
+    if link.get("rate"):
+        yield _amount(f"{key}.rate", "Rate", link["rate"])
+    if link.get("queue"):
+        queue = _table(link["queue"])
+        yield Knob(f"{key}.queue.name", "Queue", queue["name"], tuple(each.name for each in family("queues")))
+        if "limit" in queue:
+            yield _amount(f"{key}.queue.limit", "Buffer", queue["limit"])
+
+
+def _of_group(key: str, group: Mapping[str, Any]) -> Iterator[Knob]:
+    count = int(group["count"])
+    yield Knob(f"{key}.count", "Flows", str(count), low=1.0, high=max(_MOST_FLOWS, 4.0 * count), is_whole=True)
+    rtt = group["rtt"]
+    if isinstance(rtt, str):
+        yield _amount(f"{key}.rtt", "RTT", rtt)
+    elif isinstance(rtt, Mapping) and "first" in rtt:
+        yield _amount(f"{key}.rtt.first", "RTT of the first", rtt["first"])
+        yield _amount(f"{key}.rtt.step", "RTT step", rtt["step"])
+    if group.get("congestion_control") is not None:
+        control = _table(group["congestion_control"])["name"]
+        known = [each.name for each in family("congestion_controls")]
+        yield Knob(f"{key}.congestion_control", "Congestion control", control, tuple(dict.fromkeys([*known, control])))
+
+
+def _amount(key: str, label: str, text: str) -> Knob:
+    match = _AMOUNT.fullmatch(text)
+    if match is None or float(match[1]) <= 0:
+        return Knob(key, label, text)
+    number = float(match[1])
+    return Knob(key, label, text, unit=match[2], low=number / _AROUND, high=number * _AROUND)
+
+
+def _table(entry: Any) -> dict[str, Any]:
+    return {"name": entry} if isinstance(entry, str) else dict(entry)
+
+
+def _takes_limit(queue: str) -> bool:
+    named = [each for each in family("queues") if each.name == queue]
+    return any(parameter.name == "limit" for each in named for parameter in each.parameters)
