@@ -53,8 +53,10 @@ async def _serve(
     workers: Workers, listening: socket.socket, place: str | None, save_in: str | None, ready: Callable[[str], None]
 ) -> None:
     opening = asyncio.create_task(workers.answer("opened", Subject(None, None), {"place": place}))
-    await asyncio.to_thread(_import)  # meanwhile
-    found: Subject = (await opening)["subject"]
+    importing = asyncio.create_task(asyncio.to_thread(_import))  # meanwhile
+    await asyncio.wait((opening, importing))  # both, for what fails must leave nothing under way
+    importing.result()
+    found: Subject = opening.result()["subject"]
 
     import uvicorn  # noqa: PLC0415
 
