@@ -1,4 +1,4 @@
-"""Figures 3, 5 and 9 on real stacks: the kernel's own Reno, BIC, HighSpeed and CUBIC in the source's network.
+"""Figures 3, 5, 6 and 9 on real stacks: the kernel's own Reno, BIC, HighSpeed and CUBIC in the source's network.
 
 The network is `SLOWER` times slower than the source's, so that this machine can carry it: rates are divided, times
 multiplied. What counts a round trip stays: windows in packets, the load, the buffer, how many round trips an ON time
@@ -8,10 +8,11 @@ CUBIC), so the simulator runs both networks: their difference is what scaling do
 Each row has three columns: the source's value, simulated in both networks, and Linux. A run of Linux is one run: it is
 held against the interval in which one run of the simulator falls, with `tcp = "linux"`.
 
-The cross traffic is datagrams, which heed nobody: it is simulated in the same queue as the kernel's flow, so that it
-comes when it is due also where this machine is late.
+Cross traffic of datagrams heeds nobody: it is simulated in the same queue as the kernel's flow, so that it comes when
+it is due also where this machine is late. The 45 ON/OFF sources of Fig. 6 are the kernel's TCP too. They send at the
+rate of `long_range`, for which its flow loses what the source's did.
 
-References: Loiseau 2010, §4.2, Figs 3, 5 and 9.
+References: Loiseau 2010, §4.2, §5.1, Figs 3, 5, 6 and 9.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from parshall.scenario import Scenario
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations import long_range, network
 from parshall.studies.large_deviations.constant import FITTING, WITHIN
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
@@ -53,6 +54,8 @@ class Artefact:
         Which, and the congestion control of its flow.
     link, cross
         Its network, so many times slower.
+    real_cross
+        Whether the cross traffic has the TCP of the flow; else it is simulated.
     seconds
         How long the flow is measured on the kernel, at each scale.
     published
@@ -65,15 +68,17 @@ class Artefact:
     cross: Callable[[float], dict[str, Any]]
     seconds: Mapping[Scale, float]
     published: tuple[tuple[str, str, float, float], ...] = ()
+    real_cross: bool = False
 
     def scenario(self, slower: float, scale: Scale, seed: int, rules: Mapping[str, Any]) -> Scenario:
         """Of as many round trips in each network."""
         rtt_s = PAPER["rtt_s"] * slower
         tcp = {**network.TCP, "rtt": f"{rtt_s:g} s", "congestion_control": self.control, **rules}
         warm_up_s = WARM_UP_S[scale] * slower / SLOWER
+        cross = {**self.cross(slower), **(rules if self.real_cross else {"endpoint": "simulated"})}
         return network.declared(
             self.link(slower),
-            [tcp, {**self.cross(slower), "endpoint": "simulated"}],
+            [tcp, cross],
             warm_up_s + self.seconds[scale] * slower / SLOWER,
             probes=network.probes_of_record(rtt_s),
             seed=seed,
@@ -88,6 +93,14 @@ def _constant_link(slower: float) -> dict[str, Any]:
 def _constant_cross(slower: float) -> dict[str, Any]:
     workload = {"name": "cbr", "rate": f"{round(FITTING.cross_bps / slower)} bit/s"}
     return {"name": "udp", "rtt": f"{12 * slower:g} ms", "packet_size": "1500 B", "workload": workload}
+
+
+def _link(slower: float) -> dict[str, Any]:
+    return {**network.LINK, "rate": f"{round(PAPER['capacity_bps'] / slower)} bit/s"}
+
+
+def _sources(slower: float) -> dict[str, Any]:
+    return long_range.SETTLED["quick"].sources(slower)
 
 
 def _ethernet(slower: float) -> dict[str, Any]:
@@ -110,6 +123,7 @@ ARTEFACTS = (
         ),
     ),
     Artefact("fig5", "reno", _ethernet, network.as_payload, {"quick": 120.0, "paper": 3600.0}),
+    Artefact("fig6", "reno", _link, _sources, {"quick": 120.0, "paper": 3600.0}, real_cross=True),
     *(
         Artefact(f"fig9{letter}", control, _ethernet, network.as_payload, {"quick": 75.0, "paper": 1800.0})
         for letter, control in (("a", "bic"), ("b", "highspeed"), ("c", "cubic"))
@@ -196,7 +210,8 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         f"The source's network, {SLOWER} times slower: rates are divided, times multiplied, so that windows, loads and "
         "the buffer in packets stay. Linux has its own TCP at both ends of the flow; BIC and HighSpeed, which it no "
         "longer brings, are loaded into it. The cross traffic is datagrams, which heed nobody, and is simulated in the "
-        'same queue. The simulator has TCP as Linux has it, `tcp = "linux"`, in both networks.',
+        "same queue; but for Fig. 6, whose 45 ON/OFF sources have the TCP of Linux as well. "
+        'The simulator has TCP as Linux has it, `tcp = "linux"`, in both networks.',
         f"A run of Linux differs from the simulator where it is outside of the interval in which one more of {SEEDS} "
         f"simulated runs falls, by {100 * WITHIN:.0f} % at least.",
         *remarks,
