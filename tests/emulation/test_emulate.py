@@ -461,3 +461,24 @@ def test_nothing_is_left_whatever_is_killed_and_when(tmp_path: Path, seed: int) 
         ends = [each.result() for each in killed]
     assert sorted(Path("/sys/class/net").iterdir()) == devices, "devices were in the namespaces"
     assert any(there for _, there in ends), f"no moment was while hosts were there: {[said for said, _ in ends]}"
+
+
+@on_the_kernel
+def test_applications_of_hosts_draw_what_simulated_ones_draw() -> None:
+    """Sizes and starts, of the same seed: what pairs an emulation with a simulation."""
+    workload = {
+        "name": "on_off",
+        "size": {"name": "pareto", "mean": "20 kB", "tail_index": 1.5},
+        "off": {"name": "constant", "value": "20 ms"},
+    }
+    given = scenario({**BULK, "count": 3, "start": {"uniform": "200 ms"}, "workload": workload})
+    sizes, starts = [], []
+    for run in (ps.run(given, workers=1), ps.emulate(given)):
+        transfers = run.transfers
+        assert transfers is not None
+        first = transfers.filter(pl.col("transfer") < 3).sort("flow", "transfer")
+        sizes.append(first["size_bytes"].to_list())
+        starts.append(first.filter(pl.col("transfer") == 0)["start_s"].to_list())
+    assert sizes[0] == sizes[1]
+    assert len(set(sizes[0])) == 9
+    assert starts[1] == pytest.approx(starts[0], abs=1e-6)

@@ -1,14 +1,17 @@
-"""Studies on real stacks: one artefact, for some seconds."""
+"""Studies on real stacks: one artefact of each, for some seconds."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from emulations import ON_THE_KERNEL
 
 from parshall.studies.large_deviations import real_stacks
 from parshall.studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summary
+from parshall.studies.rio import real_stacks as rio
 from parshall.studies.study import Emulated, emulated
+from parshall.studies.tail_index import real_stacks as tail_index
 
 pytestmark = ON_THE_KERNEL
 
@@ -25,3 +28,27 @@ def test_reno_on_linux_has_the_window_that_the_link_leaves_it() -> None:
     assert 60 < ours.highest < 160
     assert ours.lowest < ours.mean < ours.highest
     assert 0 < ours.losses < 0.2
+
+
+def test_sessions_of_linux_get_what_they_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(rio.DURATION_S, "quick", 6.0)
+    scenario = rio.scenario("table1", "cubic", "quick", 1, {})
+    found = emulated("CUBIC", scenario, rio.summary, 6.0).answer().answer
+    values = {name: float(each[0]) for name, each in found.values.items()}
+    assert 5400 < values["T"] < 6400  # 6000 packets/s are the link's
+    assert 3000 < values["T_in"] < 4100  # 100 sessions reserve 40 packets/s each
+    assert values["p_in"] < values["p_out"] < 0.1
+    assert len(found.session_per_s) == 100
+
+
+def test_linux_without_metrics_forgets_ssthresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept between connections spares the losses at which slow start ends: the factor of Fig. 1."""
+    monkeypatch.setitem(tail_index.SETTLING_S, "quick", 2.0)
+    monkeypatch.setitem(tail_index.MEASURED_S, "quick", 2.0)
+    losses = {}
+    for setting in tail_index.SETTINGS[::2]:
+        point = tail_index.Point(setting, 4.0, tail_index.SLOWER, "quick")
+        scenario = point.scenario(point.real, 1, 1000.0)
+        warm_up_s = 2.0 * tail_index.SLOWER
+        losses[setting.slow_start] = emulated("", scenario, tail_index.measured_of, warm_up_s).answer().answer.loss[0]
+    assert losses[True] > 3 * losses[False]

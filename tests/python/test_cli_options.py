@@ -31,6 +31,7 @@ SHARED = {
     "--scheduler": "",
     "--shard": "",
     "--scale": "",
+    "--instrument": "",
     "--control": "",
     "--at-least": "",
 }

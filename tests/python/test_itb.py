@@ -24,6 +24,7 @@ from parshall.itb.discrimination import discrimination
 from parshall.itb.estimate import check_memory, estimate, memory_of
 from parshall.itb.factors import Factors, changed, non_standard
 from parshall.itb.fairness import harm
+from parshall.itb.instruments import section
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
 from parshall.itb.page import page
 from parshall.itb.scale import SCALES
@@ -376,15 +377,35 @@ def test_the_page_and_the_ranking(ran: Ran) -> None:
     assert wanted - shown == set()
 
 
+def test_the_comparison_of_instruments_comes_first(ran: Ran) -> None:
+    compared = section(ran.result, ran.result, "Linux 1")
+    html = document_html(page(ran.result, [compared], "Linux 1"))
+    assert html.index("Simulated and on Linux") < html.index("The answer")
+    assert {row[-1] for row in compared.tables[0].rows} == {"the same"}
+    assert "0 in the opposite one" in compared.paragraphs[1]
+
+
 def test_json_of_the_benchmark_is_what_the_guide_says(ran: Ran) -> None:
-    from parshall.cli.itb import result
+    from parshall.itb.as_json import printed as dumped
+    from parshall.itb.as_json import result
 
     text = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
     section = text.split("\n## parshall itb\n")[1].split("\n## ")[0]
     printed = json.loads(json.dumps(result(ran.result), allow_nan=False))
     case_ = printed["cases"][0]
     control = next(each for each in case_["ranking"] if each["control"] == "bbr3")
-    keys = {*printed, *case_, *case_["discrimination"], *control, *control["measures"], *control["harm"]["reno"]}
+    compared = dumped(ran.result, ran.result)["compared"]
+    keys = {
+        *compared,
+        *compared["orders"],
+        *compared["completion"][0],
+        *printed,
+        *case_,
+        *case_["discrimination"],
+        *control,
+        *control["measures"],
+        *control["harm"]["reno"],
+    }
     assert [key for key in sorted(keys) if f"`{key}`" not in section] == []
 
 

@@ -24,8 +24,13 @@ impl Streams {
 
     /// The stream of the `index`-th `entity` (e.g. a group's name), for one `purpose`.
     pub(crate) fn stream(self, entity: &str, purpose: &str, index: u64) -> Stream {
+        Stream::seed_from_u64(self.seed(entity, purpose, index))
+    }
+
+    /// What [`Self::stream`] begins from: of whoever has the same generator, the same stream.
+    pub(crate) fn seed(self, entity: &str, purpose: &str, index: u64) -> u64 {
         let name = fnv(fnv(FNV_BASIS, entity.as_bytes()) ^ 0xff, purpose.as_bytes());
-        Stream::seed_from_u64(mix(self.root ^ mix(name ^ mix(index))))
+        mix(self.root ^ mix(name ^ mix(index)))
     }
 }
 

@@ -68,6 +68,13 @@ Scheduler = Annotated[
 ]
 SCALES: tuple[Literal["quick", "paper"], ...] = ("quick", "paper")
 Scale = Annotated[str, typer.Option(help="quick: minutes; paper: as published.", autocompletion=lambda: [*SCALES])]
+INSTRUMENTS: tuple[Literal["simulate", "emulate", "both"], ...] = ("simulate", "emulate", "both")
+Instrument = Annotated[
+    str,
+    typer.Option(
+        help="simulate; emulate: with real Linux TCP, what can be; or both.", autocompletion=lambda: [*INSTRUMENTS]
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value for other programs.")]
 Shard = Annotated[
     str | None,

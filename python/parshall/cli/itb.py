@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parshall.cli import completion
 from parshall.cli.console import (
+    INSTRUMENTS,
     AtLeast,
     Controls,
+    Instrument,
     Json,
     PageOutput,
     Quiet,
@@ -23,6 +24,7 @@ from parshall.cli.console import (
     console,
     declare_controls,
     note,
+    one_of,
     print_json,
     scale_named,
     share,
@@ -31,6 +33,7 @@ from parshall.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from parshall.itb import benchmark
     from parshall.itb.benchmark import CaseResult, Result
     from parshall.itb.building import Case
 
@@ -40,7 +43,7 @@ Factors = Annotated[
         "--factor",
         metavar="SYMBOL=VALUE",
         help="Change a factor of all classes: RTT=100ms, C_a=1Gbit/s, K=10, M=12, C_g=1.7, N_s=5, R=0.8, B=WMI, "
-        "interface_queue=1000.",
+        "interface_queue=1000, socket_buffer=128kB, tcp_no_metrics_save=0, tcp_slow_start_after_idle=0.",
         show_default=False,
     ),
 ]
@@ -55,6 +58,7 @@ def itb(
     app: Annotated[str, typer.Option(help="Applications: TU, WM, PP, BU, PA.")] = "TU,WM,PP,BU,PA",
     class_: Annotated[str, typer.Option("--class", help="Classes, and ranges of them.")] = "A-L",
     scale: Scale = "quick",
+    instrument: Instrument = "simulate",
     factors: Factors = None,
     controls: Controls = None,
     output: PageOutput = None,
@@ -70,108 +74,105 @@ def itb(
     quiet: Quiet = False,
 ) -> None:
     """Compare congestion controls by what their users get: applications, classes, a ranking with intervals."""
+    from parshall.itb.as_json import printed
     from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
-    from parshall.itb.estimate import estimate as estimated
+    from parshall.itb.instruments import check_hosts
     from parshall.records import about, storage
 
     declare_controls(controls)
     names = named(cc)
-    cases = _cases(app, class_, scale_named(scale), factors or [])
+    wanted = _instruments(instrument)
+    cases = _cases(app, class_, scale_named(scale), factors or [], linux="emulate" in wanted)
+    check_hosts(cases, simulated="simulate" in wanted)
     if scenarios is not None:
-        from parshall.itb.benchmark import Entry
-        from parshall.itb.writing import write_scenarios
-
-        written = storage.guarded(lambda: write_scenarios(cases, [Entry(name) for name in names], scenarios))
-        note(f"{len(written)} scenarios: {scenarios}")
+        _write_scenarios(cases, names, scenarios)
         return
+    if "emulate" in wanted:
+        names = _on_hosts(names)
     at_a_time = workers or about.cores()
-    expected = estimated(cases, names, at_a_time)
     if not quiet or estimate:
-        note(expected.words())
+        note("; ".join(_takes(cases, names, at_a_time, kind) for kind in wanted))
     check_memory(cases, at_a_time)
     if estimate:
         return
+    progress: Callable[[str], None] = (lambda _: None) if quiet or as_json else note
     threshold = share(at_least)
-    made = replace(
-        _done(cases, names, store, at_a_time, (lambda _: None) if quiet or as_json else note), at_least=threshold
-    )
+    made = [replace(_done(cases, names, store, at_a_time, progress, kind), at_least=threshold) for kind in wanted]
     if output is not None:
         path = storage.guarded(lambda: _write(made, output))
         if not quiet:
             note(f"Page: {path}")
     if as_json:
-        print_json(result(made))
+        print_json(printed(*made))
     elif not quiet:
-        _show(made)
+        list(map(_show, made))
 
 
-def result(made: Result) -> dict[str, Any]:
-    """What ``--json`` prints; docs/json.md describes it."""
-    return {
-        "scale": made.scale,
-        "repetitions": made.repetitions,
-        "controls": list(made.controls),
-        "wall_s": round(made.wall_s, 3),
-        "at_least": made.at_least,
-        "cases": [_case_json(each, made) for each in made.cases],
-    }
+def _write_scenarios(cases: list[Case], names: list[str], directory: Path) -> None:
+    from parshall.itb.benchmark import Entry
+    from parshall.itb.writing import write_scenarios
+    from parshall.records import storage
+
+    written = storage.guarded(lambda: write_scenarios(cases, [Entry(name) for name in names], directory))
+    note(f"{len(written)} scenarios: {directory}")
 
 
-def _case_json(case: Any, result: Result) -> dict[str, Any]:
-    from dataclasses import asdict
+def _instruments(named: str) -> list[benchmark.Instrument]:
+    """What is done: what was asked for, without emulations where this machine cannot."""
+    wanted = one_of("--instrument", named, INSTRUMENTS)
+    if wanted == "simulate":
+        return [wanted]
+    from parshall.emulation import abilities
+    from parshall.errors import NoEmulationError
 
-    from parshall.itb import score
-    from parshall.itb.benchmark import RIVALS
-    from parshall.itb.discrimination import discrimination
-
-    told = discrimination(case, result.controls, result.at_least)
-
-    def interval(found: dict[int, float], least: float = -inf) -> dict[str, Any] | None:
-        made = score.interval(found, least=least)
-        return None if made is None else asdict(made)
-
-    return {
-        "application": case.case.application.name,
-        "class": case.case.itb_class.name,
-        "not_standard": case.case.odd,
-        "discrimination": {
-            "verdict": told.verdict,
-            "pairs": told.pairs,
-            "differing": told.differing,
-            "undecided": told.undecided,
-            "slowest_over_fastest": told.span,
-        },
-        "ranking": [
-            {
-                "control": each.control,
-                "rank": each.rank,
-                "as_good_as_the_best": each.as_good,
-                "to_the_best": None if each.to_best is None else asdict(each.to_best),
-                "finished": interval(score.values(case, each.control, "finished"), 0.0),
-                "measures": {m.key: interval(score.values(case, each.control, m.key), 0.0) for m in score.MEASURES},
-                "harm": {
-                    rival: {m.key: interval(score.harm_values(case, each.control, rival, m.key)) for m in score.HARMS}
-                    for rival in RIVALS
-                    if rival != each.control
-                },
-            }
-            for each in score.ranking(case, result.controls, at_least=result.at_least)
-        ],
-    }
+    problem = abilities().problem
+    if problem is None:
+        return ["emulate"] if wanted == "emulate" else ["simulate", "emulate"]
+    if wanted == "emulate":
+        raise NoEmulationError(f"this machine cannot emulate: {problem}")
+    note(f"Emulations are left out: this machine cannot emulate: {problem}. `parshall doctor` says what it lacks.")
+    return ["simulate"]
 
 
-def _cases(app: str, class_: str, scale: str, factors: list[str]) -> list[Case]:
+def _on_hosts(names: list[str]) -> list[str]:
+    """The controls that this kernel can have; says which are left out."""
+    from parshall.emulation import abilities
+    from parshall.itb.instruments import on_hosts
+
+    kept, left_out = on_hosts(names, abilities().controls)
+    if left_out:
+        note(f"Left out, as this kernel cannot have them: {', '.join(left_out)}")
+    return kept
+
+
+def _takes(cases: list[Case], names: list[str], at_a_time: int, instrument: str) -> str:
+    from parshall.itb.estimate import estimate, real_time
+
+    if instrument == "simulate":
+        return estimate(cases, names, at_a_time).words()
+    return f"in real time, one after another: {real_time(cases, names).words()}"
+
+
+def _cases(app: str, class_: str, scale: str, factors: list[str], *, linux: bool) -> list[Case]:
     from parshall.itb.applications import find
     from parshall.itb.building import case
     from parshall.itb.classes import classes
     from parshall.itb.scale import SCALES
 
     chosen, letters = find(app), classes(class_)
-    return [case(each, letter, SCALES[scale], factors) for each in chosen for letter in letters]
+    made = [case(each, letter, SCALES[scale], factors) for each in chosen for letter in letters]
+    return [replace(each, linux=linux) for each in made]
 
 
-def _done(cases: list[Case], names: list[str], store: Path, workers: int, progress: Callable[[str], None]) -> Result:
+def _done(
+    cases: list[Case],
+    names: list[str],
+    store: Path,
+    workers: int,
+    progress: Callable[[str], None],
+    instrument: benchmark.Instrument,
+) -> Result:
     import signal
     from types import FrameType
 
@@ -182,17 +183,24 @@ def _done(cases: list[Case], names: list[str], store: Path, workers: int, progre
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
-        return run(cases, names, store, workers=workers, progress=progress)
+        return run(cases, names, store, workers=workers, progress=progress, instrument=instrument)
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _write(made: Result, output: Path) -> Path:
+def _write(made: Sequence[Result], output: Path) -> Path:
+    """The page of what was done, of Linux where it was emulated, then with the comparison before the rest."""
+    import platform
+
+    from parshall.itb.instruments import section
     from parshall.itb.page import page
     from parshall.report.document import write_document
 
     output.mkdir(parents=True, exist_ok=True)
-    return write_document(page(made), output / "itb.html")
+    kernel = f"Linux {platform.release()}"
+    compared = [section(made[0], made[1], kernel)] if len(made) > 1 else []
+    document = page(made[-1], compared, "simulated" if made[-1].instrument == "simulate" else kernel)
+    return write_document(document, output / "itb.html")
 
 
 def _told_apart(cases: Sequence[CaseResult], made: Result) -> str:
@@ -215,7 +223,9 @@ def _show(made: Result) -> None:
     from parshall.itb import score
 
     shown = table(
-        "Mean completion time over the best one's; = where the paired comparison cannot tell", "", *made.controls
+        f"Mean completion time over the best one's, {made.instrument}d; = where the paired comparison cannot tell",
+        "",
+        *made.controls,
     )
     for case in made.cases:
         cells = {}

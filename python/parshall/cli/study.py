@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from parshall.cli import completion
 from parshall.cli.console import (
+    INSTRUMENTS,
     STORE,
+    Instrument,
     Json,
     PageOutput,
     Quiet,
@@ -25,8 +27,6 @@ from parshall.cli.console import (
     table,
     verb,
 )
-
-INSTRUMENTS: tuple[Literal["simulate", "emulate", "both"], ...] = ("simulate", "emulate", "both")
 
 
 @verb
@@ -47,13 +47,7 @@ def study(
     workers: Workers = None,
     scheduler: Scheduler = None,
     shard: Shard = None,
-    instrument: Annotated[
-        str,
-        typer.Option(
-            help="simulate; emulate: what the study does with real Linux TCP; or both.",
-            autocompletion=lambda: [*INSTRUMENTS],
-        ),
-    ] = "simulate",
+    instrument: Instrument = "simulate",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

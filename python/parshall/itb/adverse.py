@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from parshall.itb.factors import Factors, host_limits
+from parshall.itb.factors import Factors
+from parshall.itb.hosts import host_limits, told
 
 CONTROL = "cubic"
 _MEAN_BYTES = 100e3
@@ -31,12 +32,12 @@ _BACKGROUND: dict[str, tuple[dict[str, Any], float]] = {
 }
 
 
-def groups(factors: Factors, others: int, start_s: float) -> list[dict[str, Any]]:
+def groups(factors: Factors, others: int, start_s: float, *, linux: bool = False) -> list[dict[str, Any]]:
     """Groups of flows of the adverse workload; `others` sources send forward beside the useful ones."""
     common = {
         "rtt": f"{factors.mean_rtt_s:.9f} s",
         "congestion_control": CONTROL,
-        "delayed_ack": True,
+        **told(factors, linux=linux),
     }
     endless = {
         **common,

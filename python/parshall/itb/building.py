@@ -13,7 +13,7 @@ competing pair is added.
 
 The buffer is 1 BDP for K of 10 and less, and BDP/sqrt(K) for more: small buffers are enough where many flows are
 multiplexed (§4.3.2). This is a deviation: the source has "about sqrt(K) packets", 32 at K = 1000. Hosts lose nothing
-and have tuned TCP buffers, or have an interface queue that loses what does not fit: `parshall.itb.factors.host_limits`.
+and have tuned TCP buffers, or have an interface queue that loses what does not fit: `parshall.itb.hosts`.
 A run of files ends when all are complete; one of transfers that go on (WM, PP) lasts its time.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3 to §4.6, §5.2.
@@ -31,7 +31,8 @@ from parshall.errors import InputError
 from parshall.itb import adverse
 from parshall.itb.applications import PAUSE, Application, Mix, bulk_bytes
 from parshall.itb.classes import ItbClass
-from parshall.itb.factors import Factors, changed, host_limits, non_standard
+from parshall.itb.factors import Factors, changed, non_standard
+from parshall.itb.hosts import host_limits, told
 from parshall.itb.scale import Scale
 from parshall.scenario import Scenario
 from parshall.schema.catalog import family
@@ -57,13 +58,22 @@ _HEADER = 40
 
 @dataclass(frozen=True)
 class Case:
-    """An application in a class, at a scale."""
+    """An application in a class, at a scale.
+
+    Parameters
+    ----------
+    changes
+        Of factors, as they were asked for.
+    linux
+        Whether hosts have the TCP of Linux, which is what an emulation is compared with; else the benchmark's own.
+    """
 
     application: Application
     itb_class: ItbClass
     scale: Scale
     factors: Factors
     changes: tuple[str, ...] = ()
+    linux: bool = False
 
     @property
     def name(self) -> str:
@@ -173,7 +183,7 @@ class Case:
         others = 0
         if self.application.contended:
             others = max(0, self.factors.source_count - len(halves))
-        return found + adverse.groups(self.factors, others, self.start_s)
+        return found + adverse.groups(self.factors, others, self.start_s, linux=self.linux)
 
     def _useful(self, name: str, count: int, control: str, direction: str) -> list[dict[str, Any]]:
         mixes = self.application.mixes(self.factors, self.scale, self.itb_class.aggregation)
@@ -195,9 +205,8 @@ class Case:
             "access_rate": f"{max(1, round(self.factors.access_bps / streams))} bit/s",
             "direction": direction,
             "congestion_control": control,
-            "delayed_ack": True,
             "packet_size": f"{mix.packet_bytes} B",
-            "header_size": f"{_HEADER} B",
+            **told(self.factors, linux=self.linux),
             **host_limits(self.factors, self.factors.mean_rtt_s, streams, mix.packet_bytes - _HEADER),
             "workload": mix.workload,
             **mix.keys,

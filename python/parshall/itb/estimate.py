@@ -3,6 +3,7 @@
 | quantity | estimate |
 | --- | --- |
 | packets of a run | what links forward: all its time, where traffic never ends; else as long as files take |
+| time in real time | as long as files take, or all its time, and `HOSTS_S`, one run after another |
 | time | packets at `PACKETS_PER_S`, and `RUN_S` a run, over the workers |
 | memory of a run | `BASE_BYTES`, `FLOW_BYTES` a flow, `PACKET_BYTES` a packet on the way or queued |
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from parshall.errors import InputError
@@ -25,6 +26,8 @@ from parshall.itb.building import Case
 PACKETS_PER_S = 3.5e6
 LASTING = 1.25
 """Files take 0.9 to 2.1 times their ideal time with CUBIC at quick scale, mostly 1.1 to 1.4."""
+HOSTS_S = 1.0
+"""Setting up real hosts, and measuring a run."""
 RUN_S = 0.14
 """Writing, reading and measuring a run."""
 BASE_BYTES = 200e6
@@ -76,6 +79,16 @@ def estimate(cases: Sequence[Case], controls: Sequence[str], workers: int) -> Es
             peak, largest = needed, case.name
     seconds = (packets / PACKETS_PER_S + runs * RUN_S) / workers
     return Estimate(runs, packets, seconds, peak, largest)
+
+
+def real_time(cases: Sequence[Case], controls: Sequence[str]) -> Estimate:
+    """What these cases take in real time, one run after another."""
+    once = estimate(cases, controls, 1)
+    seconds = 0.0
+    for case in cases:
+        lasting_s = case.duration_s if case.application.periodic else case.start_s + LASTING * case.ideal_s
+        seconds += len(entries(case, controls)) * case.scale.repetitions * (lasting_s + HOSTS_S)
+    return replace(once, seconds=seconds)
 
 
 def packets_of(case: Case) -> float:

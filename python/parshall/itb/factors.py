@@ -11,14 +11,14 @@
 | R | `reverse` | 1 | 0, 0.8, 1.5 |
 | B | `background` | | 0, WMI, WMII |
 | interface_queue | `interface_queue` | packets | not in Table 5 |
+| socket_buffer | `socket_buffer` | bytes | not in Table 5 |
+| tcp_no_metrics_save | `tcp_no_metrics_save` | 0, 1 | not in Table 5 |
+| tcp_slow_start_after_idle | `tcp_slow_start_after_idle` | 0, 1 | not in Table 5 |
 
 M and C_g are one factor: M = C_g K, or C_g = M/K where M is given. Other values than these are accepted, and named on
 the page as non-standard: results with them are not comparable with those of others.
 
-The interface queue is what a host's network interface holds (Linux's txqueuelen, 1000 packets), which the source sets
-in TU (§5.2) and does not list in Table 5. Without it, hosts lose nothing: their windows are tuned to two
-bandwidth-delay products, and where the bottleneck is not congested, all controls are alike. With it, windows have no
-limit, and what does not fit is lost within the host.
+What the last four do to a host is said in `parshall.itb.hosts`.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3, §4.4, §5.2, Table 5.
 """
@@ -26,18 +26,18 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3, §4.4, §5.2, Tab
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 from parshall.errors import InputError
 from parshall.schema.problems import did_you_mean, quoted
-from parshall.schema.quantities import Duration, Rate
+from parshall.schema.quantities import Bytes, Duration, Rate
 
+Number = TypeVar("Number", int, float)
 Background = Literal["0", "WMI", "WMII"]
 MIX_S = (0.001, 0.020, 0.200)
 """RTTs of a mix: each value of Table 5 as often as the others."""
-
-_LEAST_WINDOW = 65_536.0
 
 STANDARD: dict[str, tuple[float, ...]] = {
     "rtt_s": MIX_S,
@@ -59,7 +59,12 @@ SYMBOLS = {
     "reverse": "R",
     "background": "B",
     "interface_queue": "interface_queue",
+    "socket_buffer": "socket_buffer",
+    "tcp_no_metrics_save": "tcp_no_metrics_save",
+    "tcp_slow_start_after_idle": "tcp_slow_start_after_idle",
 }
+HOSTS = ("interface_queue", "socket_buffer", "tcp_no_metrics_save", "tcp_slow_start_after_idle")
+"""What a host is told; not in Table 5."""
 BACKGROUNDS = ("0", "WMI", "WMII")
 
 
@@ -67,8 +72,8 @@ BACKGROUNDS = ("0", "WMI", "WMII")
 class Factors:
     """Where and under what load an application runs; the table above says what each field is.
 
-    `rtt_s` is None for a mix. `sources` is None where it follows from `congestion`. `interface_queue` is None where
-    hosts lose nothing.
+    `rtt_s` is None for a mix. `sources` is None where it follows from `congestion`. Those of `HOSTS` are None where
+    hosts are as the benchmark has them.
     """
 
     rtt_s: float | None
@@ -80,6 +85,9 @@ class Factors:
     background: Background = "0"
     sources: int | None = None
     interface_queue: int | None = None
+    socket_buffer: int | None = None
+    tcp_no_metrics_save: int | None = None
+    tcp_slow_start_after_idle: int | None = None
 
     @property
     def capacity_bps(self) -> float:
@@ -107,31 +115,6 @@ class Factors:
         return sum(MIX_S) / len(MIX_S) if self.rtt_s is None else self.rtt_s
 
 
-def tuned_window(access_bps: float, rtt_s: float) -> float:
-    """The window of a host with such access whose TCP buffers are tuned (§5.2): two bandwidth-delay products, bytes.
-
-    >>> tuned_window(1e9, 0.2), tuned_window(100e6, 0.001)
-    (50000000.0, 65536.0)
-    """
-    return max(_LEAST_WINDOW, 2 * access_bps * rtt_s / 8)
-
-
-def host_limits(factors: Factors, rtt_s: float, streams: int = 1, payload_bytes: int = 1460) -> dict[str, str]:
-    """What limits a flow within its host, as keys of a group of a scenario: its window, or its interface's queue.
-
-    Parallel streams of a source share its access link and its interface's queue evenly.
-
-    >>> host_limits(Factors(0.02, 1e9, 10, 0.8, 0.0), 0.02)
-    {'receive_window': '3425 packets'}
-    >>> host_limits(Factors(0.02, 1e9, 10, 0.8, 0.0, interface_queue=1000), 0.02)
-    {'access_queue': '1000 packets'}
-    """
-    if factors.interface_queue is not None:
-        return {"access_queue": f"{math.ceil(factors.interface_queue / streams)} packets"}
-    window = tuned_window(factors.access_bps / streams, rtt_s)
-    return {"receive_window": f"{max(2, round(window / payload_bytes))} packets"}
-
-
 def non_standard(factors: Factors) -> list[str]:
     """What of it is not in Table 5.
 
@@ -145,9 +128,8 @@ def non_standard(factors: Factors) -> list[str]:
             value = factors.level
         if value is not None and not any(math.isclose(value, each, rel_tol=1e-9) for each in standard):
             found.append(f"{SYMBOLS[name]} = {shown(name, value)}")
-    if factors.interface_queue is not None:
-        found.append(f"{SYMBOLS['interface_queue']} = {shown('interface_queue', factors.interface_queue)}")
-    return found
+    given = ((name, getattr(factors, name)) for name in HOSTS)
+    return found + [f"{SYMBOLS[name]} = {shown(name, value)}" for name, value in given if value is not None]
 
 
 def shown(name: str, value: float | str | None) -> str:
@@ -161,6 +143,8 @@ def shown(name: str, value: float | str | None) -> str:
             return str(value)
         case "interface_queue":
             return f"{value} packets"
+        case "socket_buffer":
+            return f"{value} B"
     return f"{float(cast('float', value)):g}"
 
 
@@ -189,27 +173,36 @@ def changed(factors: Factors, assignments: list[str]) -> Factors:
 
 
 def _value(name: str, symbol: str, text: str) -> float | int | str | None:
+    read: dict[str, Callable[[str], float | int | str | None]] = {
+        "rtt_s": _rtt_s,
+        "access_bps": lambda text: _positive(float(Rate(text).bps)),
+        "background": _background,
+        "sources": _whole,
+        "streams": _whole,
+        "reverse": lambda text: _number(text, least=0.0),
+        "interface_queue": lambda text: _whole(text.removesuffix("packets").strip()),
+        "socket_buffer": lambda text: _positive(Bytes(text).bytes),
+        "tcp_no_metrics_save": _switch,
+        "tcp_slow_start_after_idle": _switch,
+    }
     try:
-        match name:
-            case "rtt_s":
-                return None if text.lower() == "mix" else _positive(Duration(text).seconds)
-            case "access_bps":
-                return _positive(float(Rate(text).bps))
-            case "background":
-                if text.upper() not in BACKGROUNDS:
-                    raise ValueError(
-                        f'found "{text}"; accepted: {quoted(BACKGROUNDS)}{did_you_mean(text, BACKGROUNDS)}'
-                    )
-                return text.upper()
-            case "sources" | "streams":
-                return _whole(text)
-            case "interface_queue":
-                return _whole(text.removesuffix("packets").strip())
-            case "reverse":
-                return _number(text, least=0.0)
-        return _positive(_number(text, least=0.0))
+        return read.get(name, _above_zero)(text)
     except ValueError as error:
         raise InputError(f"--factor {symbol}: {error}") from None
+
+
+def _above_zero(text: str) -> float:
+    return _positive(_number(text, least=0.0))
+
+
+def _rtt_s(text: str) -> float | None:
+    return None if text.lower() == "mix" else _positive(Duration(text).seconds)
+
+
+def _background(text: str) -> str:
+    if text.upper() not in BACKGROUNDS:
+        raise ValueError(f'found "{text}"; accepted: {quoted(BACKGROUNDS)}{did_you_mean(text, BACKGROUNDS)}')
+    return text.upper()
 
 
 def _number(text: str, least: float) -> float:
@@ -222,10 +215,16 @@ def _number(text: str, least: float) -> float:
     return number
 
 
-def _positive(number: float) -> float:
+def _positive(number: Number) -> Number:
     if number <= 0:
         raise ValueError(f"found {number:g}; accepted: values above zero")
     return number
+
+
+def _switch(text: str) -> int:
+    if text not in {"0", "1"}:
+        raise ValueError(f'found "{text}"; accepted: 0 or 1')
+    return int(text)
 
 
 def _whole(text: str) -> int:

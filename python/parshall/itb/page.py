@@ -22,13 +22,22 @@ _GOODPUT = ("goodput_bps", "goodput_sd_bps", "aggregate_bps", "efficiency", "sta
 _BOTTLENECK = ("queueing_delay_s", "queueing_delay_p99_s", "loss_rate")
 
 
-def page(result: Result) -> Document:
-    """The page of a result."""
-    sections = [_answer(result), _about(result), _calibration(result)]
+def page(result: Result, before: Sequence[Section] = (), hosts: str = "simulated") -> Document:
+    """The page of a result.
+
+    Parameters
+    ----------
+    before
+        Sections that come first.
+    hosts
+        Whose TCP it is.
+    """
+    sections = [*before, _answer(result), _about(result), _calibration(result)]
     for _, cases in _by_application(result):
         sections += [_application(result, cases), _classes(result, cases), _further(result, cases)]
         sections.append(pictures(result, cases))
     byline = (
+        hosts,
         f"scale {result.scale}",
         f"{result.repetitions} repetitions",
         duration(result.wall_s),

@@ -121,6 +121,11 @@ impl<'a> GroupPlan<'a> {
         self.streams.stream(&self.spec.name, purpose, u64::from(index))
     }
 
+    /// What such a stream begins from.
+    pub(crate) fn seed(&self, purpose: &str, index: u32) -> u64 {
+        self.streams.seed(&self.spec.name, purpose, u64::from(index))
+    }
+
     /// The flows' own access links, if they have any.
     pub(crate) fn access(&self) -> Result<Option<AccessLink>, Problem> {
         let limit = self.spec.access_packets;

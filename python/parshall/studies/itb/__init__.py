@@ -10,6 +10,7 @@
 | Figs 5, 6, 7: RTT | `rtts` |
 | what a host's interface does to one flow | `one_host` |
 | what the differences come from | `sensitivity` |
+| Table 6 with the TCP of Linux | `real_stacks` |
 
 Figs 1 and 2 are maps. The benchmark itself is `parshall.itb`.
 """
@@ -20,7 +21,17 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from parshall.studies.itb import bulk, controls, definition, increase, one_host, rtts, sensitivity, single_pair
+from parshall.studies.itb import (
+    bulk,
+    controls,
+    definition,
+    increase,
+    one_host,
+    real_stacks,
+    rtts,
+    sensitivity,
+    single_pair,
+)
 from parshall.studies.itb.network import SIZES, Recorded, Size, recorded
 from parshall.studies.study import Case, Findings, Part, Scale, simulated
 
@@ -45,5 +56,6 @@ PARTS = (
     part("Figs 5 to 7: RTT", rtts),
     part("one host alone: what its interface does", one_host),
     part("what the differences come from", sensitivity),
+    real_stacks.PART,
 )
 """``quick``: files of 0.1 to 1.6 GB, flows of 40 s; ``paper``: 30 GB and 200 s a step."""

@@ -16,6 +16,7 @@
 | harm to competing Reno and CUBIC | `harm` |
 | T_L, couplings, slopes below the control's own | `sensitivity` |
 | 1 Gbit/s, CUBIC, SACK | `today` |
+| plain connections with the TCP of Linux | `real_stacks` |
 | the network, equal loads, the claims as comparisons | `network`, `background`, `contrasts` |
 
 Fig. 4(a) is in the study `tail_index`. What a table known beforehand or a chosen T_L needs to know comes from the other
@@ -37,6 +38,7 @@ from parshall.studies.multiple_time_scale import (
     metacontrol,
     oracle,
     prediction,
+    real_stacks,
     reconstruction,
     rtt,
     sensitivity,
@@ -96,6 +98,7 @@ PARTS = (
         lambda answers, size: _of(interval.ChosenInterval(answers, size)),
     ),
     _part("normalised backgrounds", main, lambda answers, _: Findings([], [_loads(grid.results(answers))])),
+    real_stacks.PART,
 )
 """``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 10,000 s, 20 seeds."""
 

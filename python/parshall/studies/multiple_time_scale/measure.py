@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,7 +59,11 @@ def measured(scenario: Scenario, *, series: bool = False) -> Measured:
     """Run one repetition and measure."""
     resolved = scenario.resolve()
     wanted = [*_TABLES, *(name for name in _OPTIONAL if is_sampled(resolved, name))]
-    run = recorded(resolved, *wanted, source=scenario.source)
+    return measured_of(recorded(resolved, *wanted, source=scenario.source), resolved, series=series)
+
+
+def measured_of(run: Recorded, resolved: Mapping[str, Any], *, series: bool = False) -> Measured:
+    """What the tables of one repetition say."""
     packet_bytes, header_bytes = (resolved["flows"][0][key] for key in ("packet_bytes", "header_bytes"))
     flows = run.tables["flows"]
     mine = flows.filter(pl.col("group") == MEASURED)

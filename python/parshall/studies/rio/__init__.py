@@ -9,6 +9,7 @@
 | `queue` | Fig. 5 |
 | `comparison`, `errors` | model against simulator on random networks |
 | `beyond` | many sessions, several routers, UDP, short transfers and over-booking |
+| `real_stacks` | Tables 1 to 3 with the TCP of Linux |
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parshall.design.simulated import Setting
-from parshall.studies.rio import analytic, beyond, comparison, configurations, errors, queue, simulated
+from parshall.studies.rio import analytic, beyond, comparison, configurations, errors, queue, real_stacks, simulated
 from parshall.studies.study import Case, Findings, Part, Scale
 from parshall.studies.study import simulated as case_of
 
@@ -74,4 +75,5 @@ PARTS = (
     Part.of("several routers", beyond.several),
     Part.of("UDP", beyond.udp),
     Part("over-booking", _bookings, lambda answers, _: beyond.overbooked(answers)),
+    real_stacks.PART,
 )

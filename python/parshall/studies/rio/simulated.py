@@ -21,6 +21,7 @@ from typing import Any
 
 import polars as pl
 
+from parshall.models.inputs import FloatArray
 from parshall.runs import Run
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import ns2
@@ -161,7 +162,15 @@ def router(parameters: Parameters, size: Size, *, words: str = "a router", **tcp
 
 def measured(run: Run, curves: Curves, size: Size) -> Measured:
     """What its runs gave."""
-    links, span_s = run.links, size.duration_s
+    rates = [each.mean for each in session_rates(run)]
+    cpu_s = run.summary["cpu_s"] / size.repetitions
+    intervals = {name: mean_interval(given) for name, given in quantities(run, size.duration_s).items()}
+    return Measured(curves, intervals, rates, cpu_s)
+
+
+def quantities(run: Run, span_s: float) -> dict[str, FloatArray]:
+    """The rows of the tables (`NAMES`), a value a repetition, of the time measured."""
+    links = run.links
     arrivals_in, arrivals_out = links["arrivals_in_packets"], links["arrivals_out_packets"]
     values = {
         "T": links["arrivals_packets"] / span_s,
@@ -170,10 +179,7 @@ def measured(run: Run, curves: Curves, size: Size) -> Measured:
         "p_out": links["dropped_out_packets"] / arrivals_out,
         "q": links["mean_queue_packets"] + links["utilisation"],  # waiting, and in service
     }
-    rates = [each.mean for each in session_rates(run)]
-    cpu_s = run.summary["cpu_s"] / size.repetitions
-    intervals = {name: mean_interval(given.to_numpy()) for name, given in values.items()}
-    return Measured(curves, intervals, rates, cpu_s)
+    return {name: given.to_numpy() for name, given in values.items()}
 
 
 def long_sessions(out_probability: float, size: Size) -> Case:

@@ -7,6 +7,7 @@
 | the table of signs | `signs` |
 | claims in words | `claims` |
 | Fig. 4(a) of Park & Tuan | `hurst_own`; `hurst_panel`, `hurst_page` |
+| Fig. 1 with the TCP of Linux | `real_stacks` |
 | beyond the sources | `distributions`, `beyond`, `sensitivity` |
 
 ``quick`` is half a minute of each point and five tail indices, ``paper`` an hour and nine.
@@ -28,6 +29,7 @@ from parshall.studies.tail_index import (
     hurst_panel,
     matched,
     page,
+    real_stacks,
     sensitivity,
     signs,
 )
@@ -117,4 +119,7 @@ def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
     )
 
 
-PARTS = (Part("tail index", lambda scale: cases(SIZES[scale]), lambda answers, scale: findings(answers, SIZES[scale])),)
+PARTS = (
+    Part("tail index", lambda scale: cases(SIZES[scale]), lambda answers, scale: findings(answers, SIZES[scale])),
+    real_stacks.PART,
+)

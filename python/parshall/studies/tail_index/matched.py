@@ -11,12 +11,13 @@ Fig. 1's network is also run with ns-2's TCP, which is not the source's: that sh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from parshall.report.document import Drawn, Section, Table
+from parshall.scenario import Scenario
 from parshall.stats.tails import Normalised, normalised
 from parshall.studies.study import Case
 from parshall.studies.tail_index.grid import Key, Rows, Size, scenario
@@ -73,11 +74,16 @@ def cases(size: Size, asked: Mapping[Key, Case]) -> dict[Key, Case]:
 
 def adjusted(setting: Setting, tail_index: float, repetition: int, size: Size, asked: Measured | None) -> Equal:
     """A run whose mean is adjusted; `asked` is the run of the mean that is wanted, if it was done."""
+    return at_equal_load(lambda mean: scenario(setting, tail_index, size, mean=mean, seed=1 + repetition), asked)
+
+
+def at_equal_load(of_mean: Callable[[float], Scenario], asked: Measured | None = None) -> Equal:
+    """The run among scenarios by their mean size, in packets, whose sampled mean is as wanted."""
     points = {} if asked is None else {MEAN_PACKETS: asked}
 
     def sampled(mean: float) -> float:
         if mean not in points:
-            points[mean] = measured(tables(scenario(setting, tail_index, size, mean=mean, seed=1 + repetition)))
+            points[mean] = measured(tables(of_mean(mean)))
         return points[mean].mean_packets
 
     load = normalised(sampled, MEAN_PACKETS, MEAN_PACKETS, tolerance=_TOLERANCE, steps=_STEPS)

@@ -73,6 +73,7 @@ def butterfly(
     seed: int = 1,
     samples: int = 0,
     warm_up_s: float | None = None,
+    slower: float = 1,
 ) -> Scenario:
     """ON/OFF sources at a bottleneck of 1 Gbit/s, minimum RTT 10 ms.
 
@@ -84,24 +85,30 @@ def butterfly(
         Keys of the sources' group: their TCP, and what else differs.
     samples
         How often in a run each source's state is recorded.
+    slower
+        By how much rates are divided, and times multiplied; but for those of a run.
     """
+    rate, rtt = f"{1000 / slower:g} Mbit/s", f"{10 * slower:g} ms"
     sending: dict[str, Any] = {
         "name": "sources",
         "count": sources,
         # A first pause, of the mean of the others: 500 SYNs at once would mostly be lost, again and again.
-        "start": {"uniform": "0.4 s"},
-        "rtt": "10 ms",
-        "access_rate": "1 Gbit/s",
+        "start": {"uniform": f"{0.4 * slower:g} s"},
+        "rtt": rtt,
+        "access_rate": rate,
         "congestion_control": "reno",
-        "handshake": True,
-        "byte_counting": False,
-        "workload": {"name": "on_off", "size": size, "off": {"name": "exponential", "mean": "0.2 s"}},
+        "workload": {"name": "on_off", "size": size, "off": {"name": "exponential", "mean": f"{0.2 * slower:g} s"}},
         **flow,
     }
     datagrams = {
         "name": "perturbation",
-        "rtt": "10 ms",
-        "workload": {"name": "poisson", "rate": "64 kbit/s", "size": {"name": "constant", "value": "40 B"}},
+        "endpoint": "simulated",
+        "rtt": rtt,
+        "workload": {
+            "name": "poisson",
+            "rate": f"{64 / slower:g} kbit/s",
+            "size": {"name": "constant", "value": "40 B"},
+        },
     }
     return Scenario.from_document(
         {
@@ -110,7 +117,7 @@ def butterfly(
             "repetitions": repetitions,
             "seed": seed,
             "processing_time": "0 s",  # as in the source, hosts take no time
-            "bottleneck": {"rate": "1 Gbit/s", "queue": queue or {"name": "drop_tail", "limit": f"{buffer} packets"}},
+            "bottleneck": {"rate": rate, "queue": queue or {"name": "drop_tail", "limit": f"{buffer} packets"}},
             "flows": [sending, datagrams],
             "probes": {
                 "flow_samples": f"{duration_s / samples:g} s" if samples else False,

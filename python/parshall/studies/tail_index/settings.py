@@ -32,7 +32,9 @@ Ssthresh = Literal["unlimited", "lowest", "linux", "ten", "last"]
 
 SOURCES_OF_FIG1 = 45
 
+_USUAL = {"handshake": True, "byte_counting": False}
 _NS2 = {
+    **_USUAL,
     "recovery": "reno",
     "delayed_ack": False,
     "timestamps": False,
@@ -41,6 +43,7 @@ _NS2 = {
 }
 STACKS: dict[Stack, dict[str, Any]] = {
     "linux": {
+        **_USUAL,
         "recovery": "sack",
         "delayed_ack": "40 ms",
         "timestamps": True,

@@ -56,7 +56,7 @@ pub struct ExternalFlowInfo<'a> {
     pub start: Instant,
     /// Its two-way propagation delay, links included.
     pub rtt: Duration,
-    /// What the random choices of its application follow from.
+    /// What the random choices of its application begin from: those of a simulated one in its place.
     pub random: u64,
     /// Whether it is one of the first of its group, whose samples and rounds are recorded: time between samples, and whether it has rounds.
     pub recorded: (Option<Duration>, bool),

@@ -38,7 +38,6 @@ use flow::{ExternalFlow, Packets};
 use outside::Outside;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
-use rand_core::RngCore;
 use std::collections::TryReserveError;
 
 /// All flows of packets from outside.
@@ -132,7 +131,7 @@ impl EndpointKind for ExternalFlows {
             let started = group.start(index)?;
             let mut flow = ExternalFlow::new((id, number), (rtt, group.legs(rtt)?), started, edge);
             flow.awaited = group.awaited;
-            flow.random = group.stream("host", index).next_u64();
+            flow.random = group.seed("workload", index); // hosts draw what a simulated application would
             flow.recorded = (
                 group.sample_interval(index).map(|interval| interval.of_run(group.duration())),
                 group.has_rounds(index),

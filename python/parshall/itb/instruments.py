@@ -1,0 +1,156 @@
+"""The benchmark simulated and on Linux, side by side: what real hosts can do of it, and whether both say the same.
+
+Both have the same scenarios, and applications draw the same random numbers, repetition by repetition, so comparisons
+are paired. They say the same of a control where the interval of the difference of its completion times holds zero, or
+is within what matters.
+
+MPI and web servers of others are no part of it: PA exchanges its messages, and WM serves its files, by Parshall's own
+senders on the kernel's sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from parshall.errors import InputError
+from parshall.itb import score
+from parshall.itb.benchmark import RIVALS, CaseResult, Result
+from parshall.itb.building import Case
+from parshall.itb.discrimination import differ
+from parshall.report.document import Section, Table
+from parshall.report.numbers import with_half_width
+from parshall.schema.problems import quoted
+from parshall.stats.confidence import Interval
+
+_TIME = score.MEASURES[0]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A control in a case: completion times in s, and Linux over the simulator.
+
+    Parameters
+    ----------
+    same
+        Whether both say the same; None with one repetition.
+    """
+
+    case: str
+    control: str
+    simulated: Interval
+    emulated: Interval
+    ratio: Interval | None
+    same: bool | None
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Pairs of controls in cases: what both instruments say of who is faster.
+
+    Parameters
+    ----------
+    same, opposite
+        Pairs that both tell apart, in the same order or not.
+    one
+        Pairs that only one of them tells apart.
+    neither
+        Pairs that none does.
+    """
+
+    same: int
+    opposite: int
+    one: int
+    neither: int
+
+
+def on_hosts(names: Sequence[str], available: set[str]) -> tuple[list[str], list[str]]:
+    """Those controls that real hosts can have, and those that are left out.
+
+    Raises
+    ------
+    InputError
+        None is left, or a rival is missing.
+    """
+    kept = [name for name in names if name in available]
+    if not kept or not available.issuperset(RIVALS):
+        raise InputError(f"--cc: found {quoted(names)}; this kernel has {quoted(sorted(available))}")
+    return kept, [name for name in names if name not in available]
+
+
+def check_hosts(cases: Sequence[Case], *, simulated: bool) -> None:
+    """Refuse what only real hosts can be told.
+
+    Raises
+    ------
+    InputError
+        A simulation was asked for.
+    """
+    if simulated and any(case.factors.tcp_slow_start_after_idle is not None for case in cases):
+        raise InputError(
+            "--factor tcp_slow_start_after_idle: simulated hosts always slow down after an idle time; "
+            "accepted: with --instrument emulate"
+        )
+
+
+def beside(simulated: Result, emulated: Result) -> list[Beside]:
+    """Each control in each case that both have."""
+    found = []
+    for ours, theirs in zip(simulated.cases, emulated.cases, strict=True):
+        for control in emulated.controls:
+            a, b = (score.values(each, control, _TIME.key) for each in (ours, theirs))
+            means = [score.interval(each, _TIME.factor, 0.0) for each in (a, b)]
+            if means[0] is None or means[1] is None:
+                continue
+            differing = differ(b, a, emulated.at_least)
+            same = None if differing is None else not differing
+            found.append(Beside(ours.case.name, control, means[0], means[1], score.ratio(b, a), same))
+    return found
+
+
+def orders(simulated: Result, emulated: Result) -> Orders:
+    """Whether both have the same order of controls."""
+    counts = {"same": 0, "opposite": 0, "one": 0, "neither": 0}
+    for cases in zip(simulated.cases, emulated.cases, strict=True):
+        for first, second in combinations(emulated.controls, 2):
+            a, b = (_faster(each, first, second) for each in cases)
+            counts["neither" if a == b == 0 else "same" if a == b else "opposite" if a * b else "one"] += 1
+    return Orders(**counts)
+
+
+def _faster(case: CaseResult, first: str, second: str) -> int:
+    """-1 or 1: which control is told to be faster; 0: they are not told apart."""
+    a, b = (score.values(case, control, _TIME.key) for control in (first, second))
+    if not differ(a, b):
+        return 0
+    return -1 if sum(a.values()) / len(a) < sum(b.values()) / len(b) else 1
+
+
+def section(simulated: Result, emulated: Result, kernel: str) -> Section:
+    """The comparison, for the page."""
+    found = orders(simulated, emulated)
+    rows = [
+        (
+            each.case,
+            f"`{each.control}`",
+            _cell(each.simulated),
+            _cell(each.emulated),
+            _cell(each.ratio),
+            {True: "the same", False: "not the same", None: "one repetition"}[each.same],
+        )
+        for each in beside(simulated, emulated)
+    ]
+    header = ("case", "control", "simulated (s)", f"{kernel} (s)", "Linux over simulated", "says")
+    text = (
+        "Completion times of the same scenarios with the same random numbers: simulated with TCP as Linux has it, and "
+        f"with the TCP of {kernel} over the same network in real time. Every emulation was believed; those that could "
+        "not be failed, and were done again.",
+        f"Of the pairs of controls in a case, both tell {found.same} apart in the same order and {found.opposite} in "
+        f"the opposite one; only one of them tells {found.one} apart, none {found.neither}.",
+    )
+    return Section("Simulated and on Linux", text, [Table("Mean completion time", header, rows, numbers=(2, 3, 4))])
+
+
+def _cell(value: Interval | None) -> str:
+    return "" if value is None else with_half_width(value.mean, value.half_width or 0.0)

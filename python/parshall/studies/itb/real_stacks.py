@@ -1,0 +1,147 @@
+"""Table 6 with the TCP of Linux: what small socket buffers cost one pair of hosts, and both ways.
+
+The pair is `SLOWER` times slower than the source's: rates are divided, times multiplied, so that windows, and goodputs
+over the rate of the line, stay. The line carries what Gigabit Ethernet does of IP packets of 1500 bytes, frames being
+38 bytes longer. Hosts have the buffers as limits of their windows (`single_pair` has the readings of "default"). Their
+control is BIC if it can be loaded into the kernel, else CUBIC: a window that is limited asks for neither.
+
+The simulator runs both networks with ``tcp = "linux"``. The source gives one value a direction, and 651 Mbit/s for the
+way back: hosts that are alike in both directions show whether a stack alone can make that difference.
+
+References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.2, Table 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from parshall.emulation import abilities
+from parshall.report.document import Drawn, Section, Table
+from parshall.runs import Run
+from parshall.scenario import Scenario
+from parshall.studies import stacks
+from parshall.studies.check import Check
+from parshall.studies.itb.network import ACCESS_BPS, PAPER
+from parshall.studies.itb.single_pair import DEFAULTS, TABLE6_RTT_MS
+from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
+
+SLOWER = 10
+"""100 Mbit/s and 198 ms in place of 1 Gbit/s and 19.8 ms."""
+WARM_UP_S = 5.0
+DURATION_S = {"quick": 15.0, "paper": 300.0}
+RUNS = 3
+"""Runs of the simulator with starts of their own."""
+WITHIN = 0.02
+"""Of a goodput: what hosts of 2006 left unused of a line, besides frames and headers, is not known."""
+_FRAMED = 1500 / 1538
+TUNED = "tuned"
+WINDOWS = {**DEFAULTS, TUNED: 4_000_000}
+"""Bytes that a host's window is at most; a tuned one fills the path and a queue of 1000 packets."""
+Way = Literal["forward", "reverse"]
+CASES: tuple[tuple[str, Way], ...] = (*((name, "forward") for name in WINDOWS), (TUNED, "reverse"))
+
+
+@dataclass(frozen=True)
+class Goodput:
+    """Mbit/s, as in the source's network; a value a run."""
+
+    mbps: tuple[float, ...]
+
+
+def control() -> str:
+    """BIC as in the source's kernel, if the hosts can have it."""
+    return "bic" if "bic" in abilities().controls else "cubic"
+
+
+def scenario(
+    window: str, way: Way, slower: float, scale: Scale, *, runs: int = 1, rules: Mapping[str, Any]
+) -> Scenario:
+    """One flow between two hosts; `rules` are keys of it: whose TCP it has."""
+    rate = f"{round(ACCESS_BPS * _FRAMED / slower)} bit/s"
+    group = {
+        "name": "pair",
+        "rtt": f"{TABLE6_RTT_MS * slower:g} ms",
+        "start": {"uniform": f"{TABLE6_RTT_MS * slower:g} ms"},
+        "direction": way,
+        "access_rate": rate,
+        "congestion_control": control(),
+        "receive_window": f"{WINDOWS[window]} B",
+        **rules,
+    }
+    return Scenario.from_document(
+        {
+            "duration": f"{(WARM_UP_S + DURATION_S[scale]) * slower / SLOWER:g} s",
+            "warm_up": f"{WARM_UP_S * slower / SLOWER:g} s",
+            "repetitions": runs,
+            "processing_time": "0 s",  # hosts take no time of their own in a simulation that is held against others
+            "bottleneck": {
+                "rate": f"{round(10 * ACCESS_BPS / slower)} bit/s",
+                "delay": "10 us",
+                "queue": {"name": "drop_tail", "limit": "2000 packets"},
+            },
+            "flows": [group],
+            "probes": {"flow_samples": False, "link_samples": False, "transfers": False},
+        }
+    )
+
+
+def goodput(run: Run, slower: float) -> Goodput:
+    """What its runs carried."""
+    return Goodput(tuple(float(each) * slower / 1e6 for each in run.flows["goodput_bps"]))
+
+
+def cases(scale: Scale) -> dict[Any, Case]:
+    """Each window and way: the source's network, the slower one, and Linux."""
+    found: dict[Any, Case] = {}
+    for window, way in CASES:
+        words = f"table 6, {window}, {way}"
+        for slower in (1, SLOWER):
+            made = scenario(window, way, slower, scale, runs=RUNS, rules=stacks.PROFILE)
+            found[window, way, slower] = simulated(f"{words}, simulated", made, goodput, slower)
+        real = scenario(window, way, SLOWER, scale, rules={"kernel": {"sysctls": stacks.AMPLE_BUFFERS}})
+        found[window, way, "linux"] = emulated(f"{words}, Linux", real, goodput, SLOWER)
+    return found
+
+
+def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
+    """Three columns for each window and way."""
+    checks: list[Check] = []
+    rows, remarks = [], []
+    for window, way in CASES:
+        source, slower = (float(np.mean(answers[window, way, each].mbps)) for each in (1, SLOWER))
+        linux: Emulated = answers[window, way, "linux"]
+        (ours,) = linux.answer.mbps
+        said = float(PAPER[_published(window, way)])
+        rows.append((window, way, f"{said:g}", f"{source:.1f}", f"{slower:.1f}", f"{ours:.1f}", linux.validity.level))
+        remarks += stacks.remarks([(f"{window}, {way}", linux)])
+        if not stacks.believed(linux):
+            continue
+        words = f"goodput, {'tuned' if window == TUNED else 'default'} buffers, {way}, Mbit/s"
+        reading = f"{stacks.kernel()}, {SLOWER} times slower" + ("" if window == TUNED else f"; {window}")
+        note = f"simulated: {source:.1f} in the source's network, {slower:.1f} in the slower one"
+        checks.append(Check("table6", words, said, ours, None, None, WITHIN * said, note, reading=reading))
+        runs = answers[window, way, SLOWER].mbps
+        quantity = f"{window}, {way}: goodput on Linux, Mbit/s"
+        checks.append(stacks.beside_simulated("table6-linux", quantity, linux, ours, runs, least=WITHIN * slower))
+    text = (
+        f"One pair of hosts with Linux's own TCP, {SLOWER} times slower than the source's; goodputs are as in the "
+        f"source's network. The control is {control()}. MPI (Fig. 4) is no part of this: hosts here have no ping-pong "
+        "whose replies wait for messages.",
+        *remarks,
+    )
+    header = ("window", "way", "published", "simulated", f"{SLOWER} times slower", stacks.kernel(), "verdict")
+    table = Table("Table 6: goodput, Mbit/s", header, rows, numbers=range(2, 6))
+    return Findings(checks, [Section("Table 6 on real stacks", text, [table], list[Drawn]())])
+
+
+def _published(window: str, way: Way) -> str:
+    if window != TUNED:
+        return "default_mbps"
+    return "tuned_mbps" if way == "forward" else "tuned_back_mbps"
+
+
+PART = Part("Table 6 on real stacks", cases, findings, emulates=True)

@@ -1,0 +1,154 @@
+"""The benchmark simulated and on Linux: what hosts are told, and what is said of two results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from typer.testing import Result as Finished
+
+from parshall.emulation import Abilities
+from parshall.errors import InputError
+from parshall.itb import applications
+from parshall.itb.benchmark import CaseResult, Entry, Result, plan
+from parshall.itb.building import Case, case
+from parshall.itb.classes import classes
+from parshall.itb.estimate import estimate, real_time
+from parshall.itb.instruments import beside, on_hosts, orders, section
+from parshall.itb.scale import SCALES
+
+Cli = Callable[..., Finished]
+ABLE = Abilities(
+    administrator=True,
+    user_namespaces=True,
+    tun_problem=None,
+    congestion_controls=["reno", "cubic"],
+    bpf_controls=["bic"],
+    real_time_priority=1,
+    open_files=None,
+    may_begin=True,
+)
+
+
+def made(application: str, letter: str, *changes: str, linux: bool = True) -> Case:
+    built = case(applications.find(application)[0], classes(letter)[0], SCALES["quick"], changes)
+    return replace(built, linux=linux)
+
+
+@pytest.mark.parametrize("application", [each.name for each in applications.APPLICATIONS])
+def test_hosts_of_linux_are_told_what_the_factors_say(application: str) -> None:
+    built = made(application, "F", "tcp_no_metrics_save=0", "socket_buffer=128kB", "tcp_slow_start_after_idle=0")
+    groups = built.flows("cubic", None)
+    for group in groups:
+        sysctls = group["kernel"]["sysctls"]
+        assert group["tcp"] == "linux"
+        assert group["ssthresh_cached"] == "linux"
+        assert group["receive_window"] == "128000 B"
+        # Linux keeps no ssthresh unless both are off.
+        assert sysctls["net.ipv4.tcp_no_metrics_save"] == sysctls["net.ipv4.tcp_no_ssthresh_metrics_save"] == 0
+        assert sysctls["net.ipv4.tcp_slow_start_after_idle"] == 0
+    assert built.odd[-3:] == ["socket_buffer = 128000 B", "tcp_no_metrics_save = 0", "tcp_slow_start_after_idle = 0"]
+    built.scenario("cubic")
+
+
+def test_the_benchmarks_own_tcp_is_as_it_was() -> None:
+    group = made("BU", "F", linux=False).flows("reno", None)[0]
+    assert group["delayed_ack"] is True
+    assert not {"tcp", "kernel", "ssthresh_cached"} & group.keys()
+
+
+def test_emulations_and_simulations_are_sweeps_of_their_own() -> None:
+    plans = [
+        plan(made("TU", "B", linux=linux), [Entry("reno")], kind)
+        for linux, kind in ((False, "simulate"), (True, "simulate"), (True, "emulate"))
+    ]
+    assert len({each.name for each in plans}) == 3
+    assert [each.instrument for each in plans] == ["simulate", "simulate", "emulate"]
+
+
+def test_real_time_is_what_an_emulation_takes() -> None:
+    cases = [made("BU", "B")]
+    expected = real_time(cases, ["reno"])
+    assert expected.runs == estimate(cases, ["reno"], 1).runs == 9
+    # Each run sends for some 6 s; 3 s are what starting takes at most.
+    assert 9 * cases[0].ideal_s < expected.seconds < 9 * (1.25 * cases[0].ideal_s + 3)
+
+
+def test_controls_that_a_kernel_lacks_are_left_out() -> None:
+    assert on_hosts(["bbr3", "reno", "bic"], ABLE.controls) == (["reno", "bic"], ["bbr3"])
+    with pytest.raises(InputError, match='--cc: found "bbr3"; this kernel has "bic", "cubic", "reno"'):
+        on_hosts(["bbr3"], ABLE.controls)
+
+
+# --- two results ---
+
+
+def told(times: dict[str, Sequence[float]], instrument: str) -> Result:
+    rows = [(control, n, value) for control, values in times.items() for n, value in enumerate(values)]
+    schema = {"control": pl.String, "repetition": pl.Int64, "completion_s": pl.Float64}
+    alone = pl.DataFrame(rows, schema=schema, orient="row").with_columns(finished=pl.lit(1.0))
+    found = CaseResult(made("TU", "B"), alone, pl.DataFrame(), pl.DataFrame(), {})
+    return Result(tuple(times), (found,), "quick", 3, instrument=instrument)  # type: ignore[arg-type]
+
+
+SIMULATED = told({"reno": [1.0, 1.1, 1.2], "cubic": [2.0, 2.12, 2.2], "bic": [3.0, 3.11, 3.25]}, "simulate")
+EMULATED = told({"reno": [1.0, 1.11, 1.2], "cubic": [0.5, 0.61, 0.72], "bic": [3.3, 3.42, 3.55]}, "emulate")
+
+
+def test_both_instruments_are_compared_repetition_by_repetition() -> None:
+    found = {each.control: each for each in beside(SIMULATED, EMULATED)}
+    assert {control: each.same for control, each in found.items()} == {"reno": True, "cubic": False, "bic": False}
+    ratio = found["bic"].ratio
+    assert ratio is not None
+    assert ratio.mean == pytest.approx(1.097, abs=0.002)
+
+
+def test_orders_of_controls_are_counted() -> None:
+    """Only Reno and CUBIC change places; the times of the repetitions rise alike, so each pair is told apart."""
+    found = orders(SIMULATED, EMULATED)
+    assert (found.same, found.opposite, found.one, found.neither) == (2, 1, 0, 0)
+    shown = section(SIMULATED, EMULATED, "Linux 1")
+    assert "2 apart in the same order and 1 in the opposite one" in shown.paragraphs[1]
+    assert [row[-1] for row in shown.tables[0].rows] == ["the same", "not the same", "not the same"]
+
+
+# --- the command ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--instrument", "emulat"], ['--instrument: found "emulat"', 'Did you mean "emulate"?']),
+        (["--factor", "tcp_no_metrics_save=2"], ["--factor tcp_no_metrics_save: ", "0 or 1"]),
+        (["--factor", "socket_buffer=128"], ["--factor socket_buffer: "]),
+        (["--factor", "tcp_slow_start_after_idle=0"], ["--factor tcp_slow_start_after_idle: ", "--instrument emulate"]),
+    ],
+)
+def test_bad_input_gets_one_message(cli: Cli, arguments: list[str], words: list[str]) -> None:
+    done = cli("itb", *arguments)
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    for word in words:
+        assert word in done.stderr
+
+
+def test_what_it_takes_is_said_before_it_begins(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parshall.emulation.abilities", lambda: ABLE)
+    done = cli("itb", "--instrument", "both", "--cc", "reno,bbr3", "--app", "TU", "--class", "B", "--estimate")
+    assert done.exit_code == 0
+    assert "Left out, as this kernel cannot have them: bbr3" in done.stderr
+    assert "in real time, one after another: 12 runs" in done.stderr
+
+
+def test_a_machine_that_cannot_emulate_simulates_and_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parshall.emulation.abilities", lambda: replace(ABLE, may_begin=False, tun_problem="no TUN"))
+    arguments = ("--cc", "reno", "--app", "TU", "--class", "B", "--estimate")
+    refused = cli("itb", "--instrument", "emulate", *arguments)
+    assert refused.exit_code == 2
+    assert "this machine cannot emulate: no TUN" in refused.stderr
+    done = cli("itb", "--instrument", "both", *arguments)
+    assert done.exit_code == 0
+    assert "Emulations are left out" in done.stderr
+    assert "real time" not in done.stderr

@@ -1,0 +1,252 @@
+"""Studies on real stacks, without a kernel: what is declared, and what is concluded of made-up answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from parshall.emulation import Validity
+from parshall.stats.confidence import mean_interval
+from parshall.stats.tails import Normalised
+from parshall.studies import stacks, study
+from parshall.studies.itb import real_stacks as table6
+from parshall.studies.large_deviations import real_stacks as deviations
+from parshall.studies.multiple_time_scale import background
+from parshall.studies.multiple_time_scale import real_stacks as plain
+from parshall.studies.multiple_time_scale.measure import Measured as PlainRun
+from parshall.studies.multiple_time_scale.network import Background
+from parshall.studies.rio import real_stacks as rio
+from parshall.studies.rio.network import PAPER
+from parshall.studies.rio.simulated import ROUTERS, Measured
+from parshall.studies.study import Case, Emulated, emulated, replaced
+from parshall.studies.tail_index import real_stacks as fig1
+from parshall.studies.tail_index.matched import Equal
+from parshall.studies.tail_index.measure import Cells
+from parshall.studies.tail_index.measure import Measured as OfARun
+
+VALID, INVALID = Validity("valid", []), Validity("invalid", ["packets were late; have fewer flows"])
+
+
+def test_a_run_of_linux_is_held_against_one_more_simulated_run() -> None:
+    """Of 9, 10, 11 one more run falls within 10 ± 4.97 (Hahn & Meeker, §4.8)."""
+    linux = Emulated(None, VALID)
+    checks = [
+        stacks.beside_simulated("a", "q", linux, ours, [9.0, 10.0, 11.0], least=0.1) for ours in (14.9, 15.1, 5.1, 4.9)
+    ]
+    assert [check.verdict for check in checks] == ["consistent_with_theory", "not_reproduced"] * 2
+    assert stacks.beside_simulated("a", "q", linux, 17.0, [9.0, 10.0, 11.0], least=8.0).verdict != "not_reproduced"
+
+
+def test_an_invalid_emulation_is_done_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = iter(["invalid", "valid", "invalid", "invalid"])
+    monkeypatch.setattr("parshall.emulation.emulate", lambda _: "run")
+    monkeypatch.setattr("parshall.emulation.validity", lambda _: replace(VALID, level=next(levels)))
+    case = emulated("one", rio.scenario("table1", "reno", "quick", 1, {}), str)
+    assert [case.answer().validity.level for _ in range(2)] == ["valid", "invalid"]
+
+
+def test_a_scenario_may_be_the_answer_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parshall.emulation.emulate", lambda scenario: scenario)
+    monkeypatch.setattr("parshall.emulation.validity", lambda _: VALID)
+    before = Case("its scenario", rio.scenario, ("table2", "cubic", "quick", 1, {}))
+    found: Emulated = emulated("two", before, study.replaced, str).answer()
+    assert found.answer == replaced(rio.scenario("table2", "cubic", "quick", 1, {}), str)
+
+
+# --- RIO ---
+
+
+def test_hosts_of_linux_have_no_tcp_of_ns2() -> None:
+    (group,) = rio.scenario("table1", "cubic", "quick", 1, {}).document()["flows"]
+    assert {"marker", "access_rate", "rtt"} <= group.keys()
+    assert not {"receive_window", "min_rto", "recovery", "delayed_ack", "tcp"} & group.keys()
+    assert group["congestion_control"]["name"] == "cubic"
+    queue = rio.scenario("table2", "reno", "quick", 1, {}).resolve()["links"][0]["queue"]
+    assert queue["out_max"] == ROUTERS["table2"].out_max
+
+
+def rio_answers(linux: dict[str, float], validity: Validity = VALID) -> dict[Any, Any]:
+    """All simulations as the source's formulas say, and Linux by factors of that."""
+    found: dict[Any, Any] = {}
+    for table, curves in ROUTERS.items():
+        said = PAPER[f"analytic.{table}"]
+        intervals = {name: mean_interval([value]) for name, value in said.items()}
+        found[table, "ns-2"] = Measured(curves, intervals, [], 0.0)
+        for control in rio.CONTROLS:
+            values = {name: value * np.linspace(0.999, 1.001, rio.RUNS) for name, value in said.items()}
+            found[table, control, "simulated"] = rio.Summary(values, np.full(100, 50.0), np.full(rio.RUNS, 100.0))
+            own = {name: np.array([value * linux.get(name, 1.0)]) for name, value in said.items()}
+            found[table, control, "linux"] = Emulated(rio.Summary(own, np.full(100, 50.0), np.array([100.0])), validity)
+    return found
+
+
+def test_formulas_hold_where_they_are_as_near_as_they_were_to_the_source() -> None:
+    """p_out of Table 1 was 5 % off there; T was 2 %."""
+    found = rio.findings(rio_answers({"p_out": 1.3, "T": 1.015}), "quick")
+    verdicts = {
+        (check.artefact, check.quantity.rpartition(" ")[2]): check.verdict
+        for check in found.checks
+        if check.reading == "the source's formulas" and check.quantity.startswith("reno")
+    }
+    assert {name for (_, name), verdict in verdicts.items() if verdict == "not_reproduced"} == {"p_out"}
+    assert verdicts["table1-formulas", "T"] == "consistent_with_theory"
+    assert {check.published for check in found.checks} == {None}  # the source measured no Linux
+    between = {check.quantity: check.verdict for check in found.checks if check.artefact == "table1-linux"}
+    assert between["reno on Linux: p_out"] == "not_reproduced"
+    assert between["reno on Linux: q"] == "consistent_with_theory"
+    (section,) = found.sections
+    assert "reno, the source's formulas: 4 of 5, 4 of 5, 4 of 5" in section.paragraphs[1]
+    assert [len(table.rows) for table in section.tables] == [6, 6, 6, 6]
+
+
+def test_nothing_is_concluded_from_what_is_invalid() -> None:
+    found = rio.findings(rio_answers({}, INVALID), "quick")
+    assert not found.checks
+    assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 6
+
+
+# --- Fig. 1 of the tail index ---
+
+
+def point(loss: float, delay_ms: float, mbps: float) -> OfARun:
+    """One run; delays and rates as in the network that is five times slower."""
+    values = {"loss": loss, "delay_ms": delay_ms * fig1.SLOWER, "throughput_mbps": mbps / fig1.SLOWER}
+    cells = Cells(np.zeros((1, 1)), np.zeros((1, 1)))
+    rest = dict.fromkeys(("medium_mbps", "largest_mbps", "ssthresh_packets"), np.array([10.0]))
+    return OfARun(
+        **{name: np.array([value]) for name, value in values.items()},
+        mean_packets=1000.0,
+        transfers=100,
+        cells=cells,
+        **rest,
+    )
+
+
+def test_hosts_keep_ssthresh_only_without_slow_start() -> None:
+    kept = {
+        setting.slow_start: fig1.Point(setting, 4.0, fig1.SLOWER, "quick").real["kernel"]["sysctls"]
+        for setting in fig1.SETTINGS
+    }
+    for slow_start, sysctls in kept.items():
+        assert sysctls["net.ipv4.tcp_no_metrics_save"] == int(slow_start)
+        # Linux has it on by default since 5.6: then no ssthresh is kept, whatever the first says.
+        assert sysctls["net.ipv4.tcp_no_ssthresh_metrics_save"] == int(slow_start)
+
+
+def test_the_slower_network_has_the_windows_of_the_source() -> None:
+    one, slower = (
+        fig1.Point(fig1.SETTINGS[0], 1.3, factor, "quick").scenario({}, 1, 1000.0).resolve() for factor in (1, 5)
+    )
+    assert one["links"][0]["queue"] == slower["links"][0]["queue"]
+    assert one["links"][0]["rate"]["constant"] == 5 * slower["links"][0]["rate"]["constant"]
+    assert 5 * one["duration_ps"] == slower["duration_ps"]
+    assert one["flows"][0]["workload"]["size"] == slower["flows"][0]["workload"]["size"]
+
+
+def test_one_pair_of_runs_has_the_interval_of_one_more_pair() -> None:
+    """Changes of 0, 0.1 and 0.2 have s = 0.1: one more falls within 4.30 s sqrt(4/3) = 0.497."""
+    light = np.ones(3)
+    heavy = np.array([1.0, 2.1 / 1.9, 2.2 / 1.8])
+    made = fig1.one_more([1.5, 0.5], [heavy, light])
+    assert made.relative == pytest.approx(1.0)
+    assert made.high - made.relative == pytest.approx(0.497, abs=0.001)
+
+
+@pytest.mark.parametrize("validity", [VALID, INVALID])
+def test_signs_of_fig1_are_those_of_linux(validity: Validity) -> None:
+    answers: dict[Any, Any] = {}
+    for setting in fig1.SETTINGS:
+        for alpha in fig1.TAIL_INDICES:
+            heavier = 1.5 if alpha < 2 else 1.0
+            for slower in (1, fig1.SLOWER):
+                for seed in range(1, fig1.RUNS + 1):
+                    run = point(0.001 * (1 + 0.001 * seed), 0.2 * (1 + 0.002 * seed), 900.0 + seed)
+                    answers[setting, alpha, slower, seed] = Equal(Normalised(1000.0, 1000.0, 1000.0, ()), run)
+            linux = point(0.001 * heavier, 0.2 / heavier, 903.0)
+            answers[setting, alpha, "linux"] = Emulated(linux, validity)
+    found = fig1.findings(answers, "quick")
+    if validity is INVALID:
+        assert not found.checks
+        return
+    signs = {(each.quantity, each.published): each.ours for each in found.checks if each.artefact == "fig1"}
+    assert len(signs) == 12
+    assert {ours for (quantity, _), ours in signs.items() if quantity.startswith("loss rate")} == {1.0}
+    assert {ours for (quantity, _), ours in signs.items() if "delay" in quantity} == {-1.0}
+    between = [each for each in found.checks if each.artefact == "fig1-linux"]
+    assert len(between) == 24
+    # At the heavier tail loss and delay differ from the simulator, at the lighter one nothing does.
+    assert sum(each.verdict == "not_reproduced" for each in between) == 8
+
+
+# --- Table 6 of the benchmark ---
+
+
+def test_table_6_has_a_value_for_each_window_and_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table6, "control", lambda: "cubic")
+    declared = table6.cases("quick")
+    assert sum(each.emulates for each in declared.values()) == len(table6.CASES) == 4
+    answers: dict[Any, Any] = {}
+    for (window, way, where), case in declared.items():
+        mbps = 941.0 if window == table6.TUNED else 40.0
+        runs = table6.Goodput((mbps, mbps + 0.1, mbps - 0.1))
+        answers[window, way, where] = Emulated(table6.Goodput((mbps,)), VALID) if case.emulates else runs
+    found = table6.findings(answers, "quick")
+    published = [(each.published, each.verdict) for each in found.checks if each.published is not None]
+    assert published == [
+        (44.3, "not_reproduced"),
+        (44.3, "not_reproduced"),
+        (923.0, "reproduced"),
+        (651.0, "not_reproduced"),
+    ]
+    assert {each.verdict for each in found.checks if each.published is None} == {"consistent_with_theory"}
+    slower, source = (
+        table6.scenario(table6.TUNED, "reverse", factor, "quick", rules={}).resolve() for factor in (10, 1)
+    )
+    assert source["links"][0]["rate"]["constant"] == 10 * slower["links"][0]["rate"]["constant"]
+
+
+# --- Fig. 6 of large deviations ---
+
+
+def test_sources_of_fig_6_are_real_too() -> None:
+    (fig6,) = (each for each in deviations.ARTEFACTS if each.name == "fig6")
+    real = fig6.scenario(deviations.SLOWER, "quick", 1, {})
+    assert [(group.count, group.endpoint) for group in real.flows] == [(1, "kernel"), (45, "kernel")]
+    simulated = fig6.scenario(deviations.SLOWER, "quick", 1, stacks.PROFILE)
+    assert {group.tcp for group in simulated.flows} == {"linux"}
+    others = [each for each in deviations.ARTEFACTS if each.name != "fig6"]
+    assert {each.scenario(5, "quick", 1, {}).flows[1].endpoint for each in others} == {"simulated"}
+
+
+# --- the plain connections of multiple time scale TCP ---
+
+
+def test_a_real_connection_meets_simulated_clients() -> None:
+    load = background.Normalised(Background(1.05, 40.0, 17), plain_run(5.0), 5.0)
+    made = plain.scenario(load, "cubic", 200, 66.0, {})
+    assert {group.name: group.endpoint for group in made.flows} == {"measured": "kernel", "clients": "simulated"}
+    given = made.document()["flows"][0]
+    assert given["receive_window"] == "32 packets"
+    assert not {"recovery", "delayed_ack", "min_rto", "initial_window"} & given.keys()
+
+
+def plain_run(mbps: float) -> PlainRun:
+    return PlainRun(mbps, (mbps,), 5.0, None, 0.01, 4.0)
+
+
+def test_linux_is_held_against_the_same_background() -> None:
+    answers: dict[Any, Any] = {}
+    for key, case in plain.cases("quick").items():
+        if case.emulates:
+            answers[key] = Emulated(plain_run(2.0), VALID)
+        elif key[2] == "same background":
+            answers[key] = plain_run(1.9 + 0.02 * plain.STARTS.index(key[3]))
+        else:
+            answers[key] = plain_run(9.0)
+    found = plain.findings(answers, "quick")
+    assert [each.verdict for each in found.checks] == ["consistent_with_theory"] * 4
+    answers["reno", 30, "linux"] = Emulated(plain_run(3.0), VALID)
+    assert plain.findings(answers, "quick").checks[0].verdict == "not_reproduced"
