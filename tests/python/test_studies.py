@@ -79,7 +79,8 @@ def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
     done = cli("study", study, "--output", str(tmp_path / "out"), "--figures")
     assert done.exit_code == 0
     written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")}
-    assert written == {"study.html", "checks.json", "figures/fig2.png", "figures/fig2.svg"}
+    figures = {f"figures/{name}.{kind}" for name in ("fig2", "published-and-ours") for kind in ("png", "svg")}
+    assert written == {"study.html", "checks.json", *figures}
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     for words in (
         "<code>like</code> &lt;this&gt;",
