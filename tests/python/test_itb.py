@@ -27,10 +27,13 @@ from parshall.itb.fairness import harm
 from parshall.itb.instruments import section
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
 from parshall.itb.page import page
+from parshall.itb.pictures import pictures
 from parshall.itb.scale import SCALES
 from parshall.itb.writing import write_scenarios
 from parshall.report.document import document_html
+from parshall.report.plot import Grid
 from parshall.schema.writing import toml
+from parshall.stats.confidence import Interval
 
 Cli = Callable[..., Result]
 
@@ -520,3 +523,21 @@ def test_start_up_and_shares_of_a_made_up_flow() -> None:
     shares = goodput_shares(built, tables, "all")[0]
     assert shares[9] + shares[10] == pytest.approx(0.5, abs=0.01)
     assert shares[97] == pytest.approx(0.5 - (window - 1) / 200, abs=0.02)
+
+
+def test_the_map_has_what_is_slower_beyond_the_noise(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A control is shaded where the paired comparison puts it behind the best; where it says nothing, it is not."""
+    one = Interval(1.0, None, None, 3)
+    standings = [
+        score.Standing("cubic", 1, one, None, as_good=True),
+        score.Standing("reno", 2, one, Interval(1.2, None, None, 3), as_good=None),
+        score.Standing("bbr3", 3, one, Interval(1.5, None, None, 3), as_good=False),
+    ]
+    monkeypatch.setattr(score, "ranking", lambda *_, **__: standings)
+    drawn = {figure.name: figure.plot for figure in pictures(ran.result, ran.result.cases[:1]).figures}["BU-slower"]
+    grid = drawn.panels[0].marks[0]
+    assert isinstance(grid, Grid)
+    cells = dict(zip(ran.result.controls, np.asarray(grid.z)[:, 0].tolist(), strict=True))
+    assert cells == pytest.approx({"reno": math.nan, "cubic": math.nan, "bbr3": 50.0}, nan_ok=True)
+    monkeypatch.setattr(score, "ranking", lambda *_, **__: standings[:2])
+    assert "BU-slower" not in {figure.name for figure in pictures(ran.result, ran.result.cases[:1]).figures}

@@ -1,7 +1,7 @@
 """Figures in a browser beside pictures of what they looked like when somebody looked at them.
 
-A picture is a map of ink: where a figure has colour, and where it has something dark. It is drawn without letters: they
-take room, and differ from machine to machine. Ink counts as the same within one cell. A figure that is missing, empty or
+A picture is a map of ink: where a figure has colour, and where it has something dark. It is drawn without letters,
+which take room and differ between machines. Ink counts as the same within one cell. A figure that is missing, empty or
 drawn otherwise has ink elsewhere. Where a figure has changed on purpose, look at it, and store it again:
 ``PARSHALL_PICTURES=new pytest tests/python/test_screenshots.py``.
 """

@@ -12,10 +12,11 @@ import pytest
 from typer.testing import Result
 
 from parshall.report.document import Document, Drawn, Section, Table
-from parshall.report.plot import Axis, Grid, Line, Panel, Plot
+from parshall.report.plot import Axis, Grid, Line, Panel, Plot, Points
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import catalog
 from parshall.studies.check import Check, Verdict, sign, single_run
+from parshall.studies.forest import forest
 from parshall.studies.page import headline
 from parshall.studies.study import Findings, Part, Scale, Study
 
@@ -78,7 +79,8 @@ def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
     done = cli("study", study, "--output", str(tmp_path / "out"), "--figures")
     assert done.exit_code == 0
     written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")}
-    assert written == {"study.html", "checks.json", "figures/fig2.png", "figures/fig2.svg"}
+    figures = {f"figures/{name}.{kind}" for name in ("fig2", "published-and-ours") for kind in ("png", "svg")}
+    assert written == {"study.html", "checks.json", *figures}
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     for words in (
         "<code>like</code> &lt;this&gt;",
@@ -198,3 +200,28 @@ def test_the_first_sentence_counts_a_value_once() -> None:
 def test_no_result_is_no_check() -> None:
     with pytest.raises(ValueError, match="must be finite"):
         Check("a", "q", 2.0, math.nan, None, None, 0.1)
+
+
+def test_ours_over_published_is_drawn_by_verdict() -> None:
+    found = _found(None, "quick")
+    drawn = forest(found.checks)
+    assert drawn is not None
+    panel = drawn.plot.panels[0]
+    assert panel.y.names == ("table1: loss rate", "table1: mean, s"), "from below; what was not published has no row"
+    points = {mark.name: mark for mark in panel.marks if isinstance(mark, Points)}
+    assert set(points) == {"reproduced", "not reproduced"}
+    assert np.asarray(points["reproduced"].x) == pytest.approx([2.1 / 2.0])
+    assert np.asarray(points["reproduced"].low) == pytest.approx([2.0 / 2.0])
+    assert np.asarray(points["not reproduced"].x) == pytest.approx([0.1 / 0.5])
+    assert np.asarray(points["not reproduced"].y).tolist() == [0.0]
+    assert forest([check for check in found.checks if check.published is None]) is None
+
+
+def test_of_many_values_those_that_are_not_reproduced_are_drawn() -> None:
+    good = [Check("fig1", f"value {number}", 1.0, 1.0, 1.0, 1.0, 0.1) for number in range(60)]
+    bad = Check("fig9", "the last", 1.0, 2.0, 2.0, 2.0, 0.1)
+    drawn = forest([*good, bad])
+    assert drawn is not None
+    assert len(drawn.plot.panels[0].y.names) == 40
+    assert drawn.plot.panels[0].y.names[0] == "fig9: the last"
+    assert "Not drawn: 21\N{NO-BREAK SPACE}values" in drawn.plot.caption

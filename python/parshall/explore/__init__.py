@@ -4,9 +4,9 @@
 | --- | --- |
 | `server`, `application`, `guard` | the server, its routes, and what requests it refuses |
 | `workers`, `work` | the processes that do all that takes time: their turns and limits; their tasks |
-| `subject`, `results` | what is explored; the results of a folder or a store |
+| `subject`, `opening`, `results` | what is explored, found out of a place; the results of a folder or a store |
 | `knobs`, `preview` | the fields of a scenario; a simulation that fits into the time of a drag |
-| `pages`, `assets` | the pages |
+| `pages`, `lists`, `drawing`, `assets` | the page of a scenario, those over results, figures in them |
 
 The server imports neither models nor tables: it answers as soon as it listens, whatever its workers do. It is bound to
 the loopback interface. Of a request only short texts for known fields and names of listed results are taken.
