@@ -18,6 +18,7 @@ import random
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -30,14 +31,26 @@ from parshall.emulation import validity
 TOLERANCES = {
     "goodput_bps": 0.03,
     "loss_rate": 0.10,
+    "mark_rate": 0.10,
     "mean_queueing_delay_s": 0.10,
     "queueing_delay_p99_s": 0.10,
     "share": 0.05,
+    "completion_p50_s": 0.05,
+    "completion_p95_s": 0.10,
 }
 """Relative, but for shares of the goodput: what one would accept of two kernels, or of one kernel on two days."""
 
 FEW_LOSSES = 30
-"""Below so many losses in all repetitions a loss rate is known to no better than a third, and is not judged."""
+"""Below so many losses or marks in all repetitions their rate is known to no better than a third, and is not judged."""
+
+COUNTS = {"loss_rate": "dropped_packets", "mark_rate": "marked_packets"}
+"""Rates at the bottleneck, and what of its packets they count."""
+
+MARKING = ("codel", "fq_codel")
+"""Queues that mark what can be marked: their flows have ECN."""
+
+TRANSFERS = "transfers"
+"""The group of flows that send one transfer after another, beside those whose controls are held against each other."""
 
 NO_CAUSE = "open"
 
@@ -54,17 +67,40 @@ class Case:
     buffer_packets: int
     random_loss: float = 0.0
     packet_bytes: int = 1500
+    queue: str = "drop_tail"
+    transfer_kb: int = 0
+    """Size of the transfers that two further flows of the first control send; 0: there are none."""
 
     @property
     def name(self) -> str:
         """What a reader knows it by."""
         loss = f", loss {self.random_loss:g}" if self.random_loss else ""
-        network = f"{self.rate_mbps:g} Mbit/s, {self.rtt_ms:g} ms, {self.buffer_packets} packets{loss}"
-        return f"{self.flows} {' and '.join(self.controls)}, {network}"
+        queue = f" of {self.queue}" if self.queue in MARKING else ""
+        network = f"{self.rate_mbps:g} Mbit/s, {self.rtt_ms:g} ms, {self.buffer_packets} packets{queue}{loss}"
+        transfers = f", transfers of {self.transfer_kb} kB" if self.transfer_kb else ""
+        return f"{self.flows} {' and '.join(self.controls)}, {network}{transfers}"
 
     def scenario(self, seconds: float, repetitions: int, seed: int) -> ps.Scenario:
         """The scenario, with the profile: an emulation has the kernel itself."""
         headers = 52 + self.packet_bytes - 1500  # IP and TCP with timestamps, and what was counted beside them
+        flow = {
+            "rtt": f"{self.rtt_ms:g} ms",
+            "start": {"uniform": "1 s"},
+            "tcp": "linux",
+            "ecn": self.queue in MARKING,
+            "packet_size": f"{self.packet_bytes} B",
+            "header_size": f"{headers} B",
+        }
+        groups = [
+            {"name": control, "count": self.flows // len(self.controls), "congestion_control": control, **flow}
+            for control in self.controls
+        ]
+        if self.transfer_kb:
+            size = {"name": "constant", "value": f"{self.transfer_kb} kB"}
+            pause = {"name": "exponential", "mean": f"{5 * self.rtt_ms:g} ms"}
+            workload = {"name": "on_off", "size": size, "off": pause}
+            control = self.controls[0]
+            groups.append({"name": TRANSFERS, "count": 2, "congestion_control": control, **flow, "workload": workload})
         return ps.Scenario.from_document(
             {
                 "name": "linux",
@@ -74,22 +110,14 @@ class Case:
                 "seed": seed,
                 "bottleneck": {
                     "rate": f"{self.rate_mbps:g} Mbit/s",
-                    "queue": {"name": "drop_tail", "limit": f"{self.buffer_packets} packets"},
+                    "queue": {
+                        "name": self.queue,
+                        "limit": f"{self.buffer_packets} packets",
+                        **({"ecn": True} if self.queue in MARKING else {}),
+                    },
                     **({"loss": {"name": "bernoulli", "probability": self.random_loss}} if self.random_loss else {}),
                 },
-                "flows": [
-                    {
-                        "name": control,
-                        "count": self.flows // len(self.controls),
-                        "rtt": f"{self.rtt_ms:g} ms",
-                        "start": {"uniform": "1 s"},
-                        "congestion_control": control,
-                        "tcp": "linux",
-                        "packet_size": f"{self.packet_bytes} B",
-                        "header_size": f"{headers} B",
-                    }
-                    for control in self.controls
-                ],
+                "flows": groups,
             }
         )
 
@@ -129,19 +157,21 @@ class Row:
 
 
 def drawn(seed: int) -> Iterator[Case]:
-    """Cases without end, as the seed has them."""
+    """Cases without end, as the seed has them: those of a long one begin with those of a short one."""
     choices = random.Random(seed)
     while True:
-        rate, rtt = choices.choice((10, 20, 50, 100)), choices.choice((10, 20, 40, 100, 200))
+        rate, rtt = choices.choice((10, 100, 1000)), choices.choice((10, 40, 100, 200))
         bdp = rate * 1e6 * rtt / 1e3 / 8 / 1500
         controls = choices.choice((("reno",), ("cubic",), ("bbr",), ("cubic", "bbr")))
         yield Case(
             controls=controls,
-            flows=choices.choice((2, 4, 10) if len(controls) > 1 else (1, 2, 4, 10)),
+            flows=choices.choice((2, 10, 50) if len(controls) > 1 else (1, 2, 10, 50)),
             rate_mbps=rate,
             rtt_ms=rtt,
-            buffer_packets=max(8, round(bdp * choices.choice((0.5, 1, 2, 4)))),
-            random_loss=choices.choice((0.0, 0.0, 0.0, 1e-3)),
+            buffer_packets=max(8, round(bdp * choices.choice((0.25, 1, 4)))),
+            random_loss=choices.choice((0.0, 0.0, 0.0, 1e-4, 1e-3, 1e-2)),
+            queue=choices.choice(("drop_tail", "drop_tail", "drop_tail", *MARKING)),
+            transfer_kb=choices.choice((0, 0, 0, 10, 100, 1000)),
         )
 
 
@@ -170,19 +200,34 @@ def of_file(path: Path) -> Iterator[tuple[Case, dict[str, Measured]]]:
 def measured(run: ps.Run, case: Case) -> dict[str, Measured]:
     """The quantities that are compared."""
     link = run.links.filter(pl.col("link") == "bottleneck")
-    flows = run.flows.with_columns(first=pl.col("group") == case.controls[0])
+    flows = run.flows.filter(pl.col("group") != TRANSFERS).with_columns(first=pl.col("group") == case.controls[0])
     goodput = flows.group_by("repetition", maintain_order=True).agg(
         pl.col("goodput_bps").sum(), share=pl.col("goodput_bps").filter("first").sum() / pl.col("goodput_bps").sum()
     )
     found = {
         "goodput_bps": goodput["goodput_bps"],
-        "loss_rate": link["dropped_packets"] / link["arrivals_packets"],
+        **{rate: link[counted] / link["arrivals_packets"] for rate, counted in COUNTS.items()},
         "mean_queueing_delay_s": link["mean_queueing_delay_s"],
         "queueing_delay_p99_s": link["queueing_delay_p99_s"],
     }
+    if case.queue not in MARKING:
+        del found["mark_rate"]
     if len(case.controls) > 1:
         found["share"] = goodput["share"]
+    if case.transfer_kb:
+        found |= completions(run)
     return {quantity: Measured.of(values.to_list()) for quantity, values in found.items()}
+
+
+def completions(run: ps.Run) -> dict[str, pl.Series]:
+    """Median and 95th percentile of the times that transfers took, of each repetition: of those that were done."""
+    assert run.transfers is not None, "scenarios record them unless they say otherwise"
+    done = run.transfers.filter(pl.col("group") == TRANSFERS, pl.col("completion_s").is_not_null())
+    time = pl.col("completion_s") - pl.col("start_s")
+    found = done.group_by("repetition", maintain_order=True).agg(
+        completion_p50_s=time.quantile(0.5, "linear"), completion_p95_s=time.quantile(0.95, "linear")
+    )
+    return {quantity: found[quantity] for quantity in ("completion_p50_s", "completion_p95_s")}
 
 
 def row(case: Case, quantity: str, ours: Measured, theirs: Measured, unjudged: str) -> Row:
@@ -209,12 +254,12 @@ def emulated(case: Case, options: argparse.Namespace) -> Iterator[Row]:
     real, simulated = ps.emulate(scenario), ps.run(scenario)
     judged = validity(real)
     level = "unknown" if judged is None else judged.level
-    lost = real.links.filter(pl.col("link") == "bottleneck")["dropped_packets"].sum()
+    bottleneck = real.links.filter(pl.col("link") == "bottleneck")
     theirs = measured(real, case)
     for quantity, ours in measured(simulated, case).items():
         unjudged = f"the emulation is {level}" if level == "invalid" else ""
-        if quantity == "loss_rate" and lost < FEW_LOSSES:
-            unjudged = f"{lost} losses"
+        if quantity in COUNTS and (count := bottleneck[COUNTS[quantity]].sum()) < FEW_LOSSES:
+            unjudged = f"{count} packets"
         yield row(case, quantity, ours, theirs[quantity], unjudged)
 
 
@@ -234,8 +279,8 @@ def main() -> int:
     if options.reference:
         groups = from_file(options)
     else:
-        cases = drawn(options.seed)
-        groups = (emulated(next(cases), options) for _ in range(options.count))
+        cases = islice(drawn(options.seed), options.count)
+        groups = (emulated(case, options) for case in cases if case.rate_mbps <= options.up_to)
     rows: list[Row] = []
     out = sys.stderr if options.json == "-" else sys.stdout
     for group in groups:
@@ -264,6 +309,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=10, help="scenarios")
+    parser.add_argument("--up-to", type=float, default=1000.0, metavar="MBPS", help="leave faster ones out")
     parser.add_argument("--seconds", type=float, default=25.0, help="of a repetition; a fifth is warm-up")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--reference", type=Path, help="a file of measurements made elsewhere: nothing is emulated")

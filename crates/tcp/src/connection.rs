@@ -279,8 +279,12 @@ impl Connection {
                 Rules::Rfc => self.flight(),
                 Rules::Linux => self.whole_window(),
             };
+            let ssthresh = self.control.ssthresh();
             self.control
                 .on_timeout(&CongestionEvent { in_flight: reduced, ..self.congestion(now, Signal::Loss) });
+            if config.rules == Rules::Linux && self.phase == Phase::Recovery {
+                self.control.set_ssthresh(ssthresh); // which the recovery has reduced
+            }
         }
         self.rto.back_off();
         self.reduced = false;

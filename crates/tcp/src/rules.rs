@@ -4,7 +4,9 @@
 //! | --- | --- | --- | --- |
 //! | whether the window may grow | if the window was what stopped the last transmission (RFC 5681 §3.1) | in slow start also while it is below twice the most packets that were out in a round trip; else if a transmission of the round trip was stopped by it (`tcp_is_cwnd_limited`) | [`WindowUse`] |
 //! | by how much | by the packets acknowledged (RFC 3465) | by those of them that no SACK block had reported before (`tcp_cong_control`) | `recovery` |
-//! | ssthresh after a timeout | from the packets in flight (RFC 5681 eq. (4)) | from the window (`tcp_enter_loss`) | `connection.rs` |
+//! | ssthresh after a timeout | from the packets in flight (RFC 5681 eq. (4)) | from the window; in a recovery, which has reduced it, it stays (`tcp_enter_loss`) | `connection.rs` |
+//! | the window after a timeout | one packet (RFC 5681 §3.1) | one more than what RACK takes to be in the network still (`tcp_enter_loss`) | `recovery/rack.rs` |
+//! | losses that are found during a recovery, of packets sent since it began | repaired by it | answered by another one, which begins when it ends, if they are not known to have arrived then, sent again or not (`tcp_time_to_recover`) | `recovery/rack/segments.rs` |
 //! | packets per ACK in recovery | PRR of RFC 6937 | the ACK that begins the recovery counts; below ssthresh one packet more than was delivered only at an ACK that advances and finds no loss; from the window, not from the packets in flight (`tcp_cwnd_reduction`; draft-ietf-tcpm-prr-rfc6937bis) | `recovery/prr.rs` |
 //! | packets that pacing lets go together | one | what is sent in 1/1024 s, with a share for short RTTs, but two at least (one below 1.2 Mbit/s); the first ten of a connection; what goes late is followed sooner, by half of its time at most (`tcp_tso_autosize`, `bbr_min_tso_segs`, `tcp_update_skb_after_send`) | `pacing.rs` |
 //! | until when pacing is at twice the window a round trip | ssthresh | half of ssthresh (`tcp_update_pacing_rate`) | `sender/transmission.rs` |

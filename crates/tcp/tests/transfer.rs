@@ -690,3 +690,78 @@ fn what_was_sacked_before_counts_once_in_linux() {
     assert_eq!(grown(Rules::Rfc), 8.0);
     assert_eq!(grown(Rules::Linux), 6.0);
 }
+
+/// Packet 1 is lost, and its retransmission, and packet 11, which was sent after that; both are sent again. When packet 1 arrives at last, packet 11 is
+/// under way still: Linux takes it for another congestion event (`tcp_time_to_recover`).
+#[test]
+fn a_loss_during_a_recovery_is_answered_by_linux_when_that_ends() {
+    let events = |rules| {
+        let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
+        let mut sender = sender(&config);
+        sender.supply(100);
+        let mut sent = Vec::new();
+        let mut at = |ms: u64, ack: Option<(u64, [(u64, u64); 2])>| {
+            let now = Instant::ZERO + Duration::from_millis(ms);
+            if let Some((cumulative, blocks)) = ack {
+                let [first, second] = blocks.map(|(start, end)| Range { start, end });
+                let ack = Ack {
+                    cumulative,
+                    echo: Instant::ZERO + Duration::from_millis(ms - 100),
+                    echo_retransmission: false,
+                    congestion_echo: false,
+                    syn: false,
+                    sack: [first, second, Range::default()],
+                };
+                sender.on_ack(&config, now, &ack);
+            }
+            while let Some(segment) = sender.poll_transmit(&config, now) {
+                sent.push((ms, segment.seq));
+            }
+            sender.statistics().loss_events
+        };
+        at(0, None);
+        for ms in 100..107 {
+            at(ms, Some((1, [(2, ms - 100 + 5), (0, 0)]))); // up to packet 10
+        }
+        for ms in 203..207 {
+            at(ms, Some((1, [(12, ms - 203 + 13), (2, 11)])));
+        }
+        assert_eq!(at(208, None), 1);
+        let end = at(303, Some((11, [(12, 16), (0, 0)])));
+        let again: Vec<u64> = sent.iter().filter(|&&(ms, _)| ms > 200).map(|&(_, seq)| seq).collect();
+        assert_eq!(again[..2], [1, 11], "{sent:?}");
+        end
+    };
+    assert_eq!((events(Rules::Rfc), events(Rules::Linux)), (1, 2));
+}
+
+/// Ten packets of a window of ten; the first is lost, and sent again in vain.
+#[test]
+fn a_timeout_in_a_recovery_reduces_no_further_in_linux() {
+    let config = TcpConfig { rules: Rules::Linux, initial_window: Packets(10), ..config(Recovery::Rack) };
+    let mut path = Path::new(config, 10).losing(&[0, 10]);
+    path.run();
+    assert_eq!((path.sender.statistics().loss_events, path.sender.statistics().timeouts), (1, 1));
+    assert_eq!(path.sender.control().ssthresh(), 5.0);
+}
+
+/// A packet is lost, and its probe; two others leave just before its timeout.
+#[test]
+fn after_a_timeout_linux_has_a_packet_more_in_flight_than_is_not_lost() {
+    for (rules, window) in [(Rules::Rfc, 1.0), (Rules::Linux, 3.0)] {
+        let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 5).losing(&[5, 6]);
+        path.run();
+        path.sender.supply(1);
+        path.pump();
+        path.step(); // the probe
+        let timeout = path.sender.rto_deadline();
+        path.now = Instant::from_ps(timeout.as_ps() - Duration::from_millis(10).as_ps());
+        path.sender.supply(2);
+        path.pump();
+        assert_eq!(path.sender.rto_deadline(), timeout);
+        path.sender.on_timer(&path.config, timeout);
+        assert_eq!(path.sender.statistics().timeouts, 1);
+        assert_eq!(path.sender.control().window(), window, "{rules:?}");
+    }
+}

@@ -19,6 +19,7 @@ use crate::connection::{Connection, Phase};
 use crate::rules::Rules;
 use crate::segment::Ack;
 use crate::TcpConfig;
+use parshall_congestion::CongestionControl;
 use parshall_units::{Duration, Instant};
 use probe::{LossProbe, ProbeAnswer};
 use reordering::ReorderingWindow;
@@ -37,22 +38,24 @@ pub(crate) struct Rack {
     state: Box<State>,
 }
 
+/// The order of the fields is the order of memory: what every packet needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 struct State {
+    timers: Timers,
+    probe: LossProbe,
     segments: Segments,
     reordering: ReorderingWindow,
-    probe: LossProbe,
-    timers: Timers,
     prr: Option<Prr>,
 }
 
 impl State {
     fn new(base: u64, rules: Rules, prr: Option<Prr>) -> Self {
         Self {
+            timers: Timers::OFF,
+            probe: LossProbe::NONE,
             segments: Segments::new(base, rules),
             reordering: ReorderingWindow::FIRST,
-            probe: LossProbe::NONE,
-            timers: Timers::OFF,
             prr,
         }
     }
@@ -72,10 +75,17 @@ struct Timers {
     probe: Instant,
     /// A packet in doubt becomes lost.
     reordering: Instant,
+    /// When the probe's started last, or was found not to be needed.
+    probe_started: Instant,
 }
 
 impl Timers {
-    const OFF: Self = Self { retransmission: Instant::MAX, probe: Instant::MAX, reordering: Instant::MAX };
+    const OFF: Self = Self {
+        retransmission: Instant::MAX,
+        probe: Instant::MAX,
+        reordering: Instant::MAX,
+        probe_started: Instant::MAX,
+    };
 
     fn first(&self) -> Instant {
         self.retransmission.min(self.probe).min(self.reordering)
@@ -94,6 +104,31 @@ impl Rack {
     pub(crate) fn new(base: u64, proportional: bool, rules: Rules) -> Self {
         let state = Box::new(State::new(base, rules, Prr::of(proportional, rules)));
         Self { has_holes: false, retransmit_first: false, state }
+    }
+
+    /// An ACK of new data while nothing is lost, SACKed, sent again or probed for: what [`on_ack`](Self::on_ack) comes to then, as nearly
+    /// always. The packets that it reports as delivered; `None`: it is not such an ACK.
+    #[inline]
+    fn on_plain_ack(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        ack: &Ack,
+    ) -> Option<u64> {
+        let State { segments, probe, timers, .. } = &mut *self.state;
+        let plain = !self.has_holes
+            && connection.phase == Phase::Open
+            && ack.sack[0].is_empty()
+            && !probe.is_under_way();
+        if !plain {
+            return None;
+        }
+        let delivered = segments.deliver_in_order(now, connection.una)?;
+        probe.sampled();
+        timers.reordering = Instant::MAX;
+        self.schedule(connection, config, now, Restart { retransmission: true, probe: true });
+        Some(delivered)
     }
 
     /// An ACK; `advances`: of new data. The packets that it reports as delivered, `None` if the window may not grow by them.
@@ -162,7 +197,7 @@ impl Rack {
     /// Whether there are losses, which fast recovery then begins to repair.
     fn start_if_lost(&mut self, connection: &mut Connection, now: Instant, report: Report) -> bool {
         let State { segments, prr, .. } = &mut *self.state;
-        if segments.lost_count() == 0 {
+        if segments.to_answer() == 0 {
             return false;
         }
         if let Some(prr) = prr {
@@ -172,7 +207,7 @@ impl Rack {
         if let Some(prr) = prr {
             prr.on_first_ack(report, segments.pipe(), connection.whole_window());
         }
-        self.retransmit_first = true;
+        self.retransmit_first = segments.lost_count() > 0;
         true
     }
 
@@ -200,6 +235,9 @@ impl Rack {
         } else if restart.probe {
             timers.probe = (now + probe_timeout(connection, config)).min(timers.retransmission);
         }
+        if restart.probe {
+            timers.probe_started = now;
+        }
         connection.deadline = timers.first();
     }
 
@@ -209,6 +247,9 @@ impl Rack {
         let State { segments, reordering, probe, timers, .. } = &mut *self.state;
         let window = reordering.length(segments, &connection.rtt, true);
         connection.count_lost(segments.mark_lost_on_timeout(now, window));
+        if segments.rules == Rules::Linux {
+            connection.control.set_window((segments.pipe() + 1) as f64);
+        }
         probe.give_up();
         *timers = Timers::OFF;
         self.retransmit_first = true;
@@ -236,7 +277,10 @@ impl Repair for Rack {
         ack: &Ack,
         _acked: u64,
     ) -> Option<u64> {
-        self.on_ack(connection, config, now, ack, true)
+        match self.on_plain_ack(connection, config, now, ack) {
+            None => self.on_ack(connection, config, now, ack, true),
+            delivered => delivered,
+        }
     }
 
     fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack) {
@@ -314,7 +358,11 @@ impl Repair for Rack {
         self.state.segments.on_send(now, packet);
         let restart =
             Restart { retransmission: packet == connection.una, probe: packet + 1 == connection.max };
-        self.schedule(connection, config, now, restart);
+        // The next packet of a burst finds the timers as the one before has set them; the probe waits longer behind a single packet.
+        let set = restart.probe && self.state.timers.probe_started == now && connection.flight() > 2;
+        if !set || restart.retransmission || self.has_holes {
+            self.schedule(connection, config, now, restart);
+        }
     }
 
     #[inline]
@@ -333,8 +381,8 @@ impl Repair for Rack {
     }
 
     fn account(&self, _connection: &Connection) -> Account {
-        let State { segments, probe, .. } = &*self.state;
-        let (lost, retransmitted) = segments.lost_and_retransmitted(probe.retransmission());
+        let State { segments, .. } = &*self.state;
+        let (lost, retransmitted) = segments.lost_and_retransmitted();
         Account { arrived: segments.sacked_count(), lost, retransmitted }
     }
 

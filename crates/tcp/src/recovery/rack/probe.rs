@@ -49,6 +49,12 @@ impl LossProbe {
         self.under_way.is_none() && self.sampled
     }
 
+    /// Whether one is sent and not answered, or goes next.
+    #[inline]
+    pub(super) fn is_under_way(&self) -> bool {
+        self.due || self.under_way.is_some()
+    }
+
     /// The probe is sent; `end` is one past the highest packet then. RFC 8985 §7.3
     pub(super) fn sent(&mut self, end: u64, retransmission: bool) {
         *self = Self { under_way: Some(Probe { end, retransmission }), due: false, sampled: false };
@@ -58,11 +64,6 @@ impl LossProbe {
     pub(super) fn give_up(&mut self) {
         self.under_way = None;
         self.due = false;
-    }
-
-    /// The packet that it sent again.
-    pub(super) fn retransmission(&self) -> Option<u64> {
-        self.under_way.filter(|probe| probe.retransmission).map(|probe| probe.end - 1)
     }
 
     /// What an ACK up to `una` says of the probe, by the `duplicate` that it reports, or as a duplicate ACK `without_sack`.

@@ -33,8 +33,17 @@ use std::collections::{BinaryHeap, VecDeque};
 struct Packet {
     sent: Instant,
     sent_again: bool,
+    /// It is to be sent again.
     lost: bool,
+    /// It was found lost, and perhaps sent again since.
+    repaired: bool,
     sacked: bool,
+}
+
+impl Packet {
+    fn new(sent: Instant) -> Self {
+        Self { sent, sent_again: false, lost: false, repaired: false, sacked: false }
+    }
 }
 
 /// A packet that was sent again, not yet judged.
@@ -62,6 +71,8 @@ pub(super) struct Segments {
     sacked_count: u64,
     /// Packets lost and not yet sent again.
     lost_count: u64,
+    /// Packets found lost and not delivered since, sent again or not: `lost_out` of Linux.
+    repaired_count: u64,
     rtt: Duration,
     /// Whether it is that of the ACK at hand.
     has_sample: bool,
@@ -84,6 +95,7 @@ impl Segments {
             fresh: base,
             sacked_count: 0,
             lost_count: 0,
+            repaired_count: 0,
             rtt: Duration::ZERO,
             has_sample: false,
             reordering_seen: false,
@@ -103,9 +115,7 @@ impl Segments {
                 *packet = Packet { sent: now, sent_again: true, lost: false, ..*packet };
                 self.resent.push_back(Resent { sent: now, number, end: self.end() });
             }
-            None => {
-                self.packets.push_back(Packet { sent: now, sent_again: false, lost: false, sacked: false });
-            }
+            None => self.packets.push_back(Packet::new(now)),
         }
     }
 
@@ -150,6 +160,30 @@ impl Segments {
         delivery.count
     }
 
+    /// An ACK up to `una` without SACK blocks, which is for packets that were sent once, in their order, while nothing is SACKed or lost: what
+    /// [`on_ack`](Self::on_ack) and [`detect_losses`](Self::detect_losses) come to then. How many packets; `None`: it is not so, and nothing was done.
+    #[inline]
+    pub(super) fn deliver_in_order(&mut self, now: Instant, una: u64) -> Option<u64> {
+        if self.has_holes() || !self.resent.is_empty() || self.highest >= self.base {
+            return None;
+        }
+        let count = una.checked_sub(self.base).filter(|&count| count > 0)?;
+        let last = *self.packets.get(count as usize - 1)?;
+        let newest = (last.sent, una - 1);
+        // What is outstanding was sent later than all that was delivered.
+        let later = self.packets.get(count as usize).is_none_or(|next| (next.sent, una) >= self.newest);
+        if !later || newest < self.newest {
+            return None;
+        }
+        self.packets.drain(..count as usize);
+        self.base = una;
+        self.highest = una - 1;
+        self.newest = newest;
+        self.rtt = now.since(last.sent);
+        self.has_sample = true;
+        Some(count)
+    }
+
     /// The SACK blocks of an ACK, lowest first.
     fn take_blocks(
         &mut self,
@@ -167,7 +201,7 @@ impl Segments {
                     let index = (number - self.base) as usize;
                     let packet = self.packets[index];
                     self.deliver(number, packet, delivery);
-                    self.packets[index] = Packet { sacked: true, lost: false, ..packet };
+                    self.packets[index] = Packet { sacked: true, lost: false, repaired: false, ..packet };
                     self.sacked_count += 1;
                 }
             });
@@ -182,6 +216,7 @@ impl Segments {
         }
         delivery.count += 1;
         self.lost_count -= u64::from(packet.lost);
+        self.repaired_count -= u64::from(packet.repaired);
         // Step 3: below one delivered before, and not because it was sent again.
         if number > self.highest {
             self.highest = number;
@@ -268,6 +303,7 @@ impl Segments {
         packet.lost = true;
         self.sacked_count -= u64::from(std::mem::take(&mut packet.sacked));
         self.lost_count += 1;
+        self.repaired_count += u64::from(!std::mem::replace(&mut packet.repaired, true));
         self.lost.push(Reverse(number));
     }
 
@@ -293,15 +329,20 @@ impl Segments {
         self.lost_count
     }
 
+    /// Packets whose losses call for a recovery: with Linux's [`Rules`] also those that were sent again and are not known to have arrived
+    /// (`tcp_time_to_recover`).
+    pub(super) fn to_answer(&self) -> u64 {
+        match self.rules {
+            Rules::Rfc => self.lost_count,
+            Rules::Linux => self.repaired_count,
+        }
+    }
+
     /// Packets found lost and not delivered since, sent again or not; and packets whose retransmission is under way, also that of a
-    /// `probe`. Counted anew: for reports.
-    pub(super) fn lost_and_retransmitted(&self, probe: Option<u64>) -> (u64, u64) {
+    /// probe, counted anew: for reports.
+    pub(super) fn lost_and_retransmitted(&self) -> (u64, u64) {
         let again = |packet: &&Packet| packet.sent_again && !packet.lost && !packet.sacked;
-        let retransmitted = self.packets.iter().filter(again).count() as u64;
-        let probed = probe
-            .and_then(|number| self.packets.get(number.checked_sub(self.base)? as usize))
-            .is_some_and(|packet| !packet.lost && !packet.sacked);
-        (self.lost_count + retransmitted - u64::from(probed), retransmitted)
+        (self.repaired_count, self.packets.iter().filter(again).count() as u64)
     }
 
     /// Packets SACKed and not yet acknowledged cumulatively.
