@@ -45,6 +45,8 @@ def faults(page: str) -> list[str]:
     found = [each for each in drawings if 'role="img"' not in each and 'aria-hidden="true"' not in each]
     for svg in re.findall(r"<svg role=.*?</svg>", page, re.DOTALL):
         root = ET.fromstring(svg)
+        if root.get("aria-label"):
+            continue
         named = {child.get("id") for child in root if child.tag in ("title", "desc") and child.text}
         if set(root.get("aria-labelledby", "none").split()) != named:
             found.append("a drawing without title or description")

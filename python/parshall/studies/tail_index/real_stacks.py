@@ -213,7 +213,7 @@ def one_more(pair: Sequence[float], simulated: Sequence[FloatArray]) -> Change:
 
     >>> made = one_more([1.1, 0.9], [np.array([1.0, 1.1]), np.array([1.0, 1.0])])
     >>> round(made.relative, 2), round(made.low, 2), made.values
-    (0.2, -0.9, 1)
+    (0.2, -0.85, 1)
     """
 
     def relative(heavy: FloatArray, light: FloatArray) -> FloatArray:
