@@ -10,6 +10,7 @@ from parshall.records import Result, storage
 
 if TYPE_CHECKING:
     from parshall.campaign import Store
+    from parshall.report.document import Document
 
 
 def load(place: str | Path) -> Result | Store:
@@ -46,6 +47,19 @@ def load_result(directory: str | Path) -> Result:
         The directory holds none, or one that was not finished.
     """
     return _class(storage.read(Path(directory))["instrument"]).load(directory)
+
+
+def page_of(result: Result) -> Document:
+    """The page of a result of any instrument."""
+    if result.instrument == "observe":
+        from parshall.traces import Observation  # noqa: PLC0415
+        from parshall.traces.page import document as of_observation  # noqa: PLC0415
+
+        assert isinstance(result, Observation)  # noqa: S101 - as `_class` says
+        return of_observation(result)
+    from parshall.report.page import document as of_run  # noqa: PLC0415
+
+    return of_run(result)
 
 
 def _class(instrument: str) -> type[Result]:

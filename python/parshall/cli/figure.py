@@ -72,7 +72,7 @@ def _pictures(result: str, beside: list[str], store: Path | None) -> Pictures:
 
 
 def _document(result: str, beside: list[str], store: Path | None) -> Document:
-    from parshall.loading import load_result
+    from parshall.loading import load_result, page_of
 
     if store is not None:
         from parshall.campaign import Sweep
@@ -85,15 +85,7 @@ def _document(result: str, beside: list[str], store: Path | None) -> Document:
 
         places = [result, *beside]
         return of_comparison(compare(*map(load_result, places), names=places))
-    loaded = load_result(result)
-    if loaded.instrument == "observe":
-        from parshall.traces import Observation
-        from parshall.traces.page import document as of_observation
-
-        return of_observation(Observation.load(result))
-    from parshall.report.page import document as of_run
-
-    return of_run(loaded)
+    return page_of(load_result(result))
 
 
 def _list(pictures: Pictures) -> None:

@@ -51,13 +51,9 @@ def report(
 
 
 def _write(result: Result, directory: Path) -> Path:
+    from parshall.loading import page_of
     from parshall.records.storage import OBSERVED_PAGE, REPORT_FILE
+    from parshall.report.document import write_document
 
-    if result.instrument == "observe":
-        from parshall.traces import Observation
-        from parshall.traces import write_page as write_observed
-
-        return write_observed(Observation.load(directory), directory / OBSERVED_PAGE)
-    from parshall.report import write_page
-
-    return write_page(result, directory / REPORT_FILE)
+    name = OBSERVED_PAGE if result.instrument == "observe" else REPORT_FILE
+    return write_document(page_of(result), directory / name)

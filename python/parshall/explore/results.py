@@ -15,7 +15,7 @@ from typing import Any
 from parshall.campaign.store import STORE_FILE, Store
 from parshall.errors import InputError, ParshallError
 from parshall.explore.subject import Base, named_tables
-from parshall.loading import load_result
+from parshall.loading import load_result, page_of
 from parshall.records import storage
 from parshall.report.document import Document, document_html
 from parshall.runs import Run
@@ -113,15 +113,7 @@ def page(place: Path, name: str) -> str:
         from parshall.campaign.result import Sweep  # noqa: PLC0415
 
         return document_html(of_sweep(Sweep.load(found.place, found.sweep)))
-    result = load_result(found.place)
-    if result.instrument == "observe":
-        from parshall.traces import Observation  # noqa: PLC0415
-        from parshall.traces.page import document as of_observation  # noqa: PLC0415
-
-        return document_html(of_observation(Observation.load(found.place)))
-    from parshall.report.page import page_html  # noqa: PLC0415
-
-    return page_html(result)
+    return document_html(page_of(load_result(found.place)))
 
 
 def comparison(place: Path, names: Sequence[str]) -> str:
