@@ -27,6 +27,7 @@ import polars as pl
 
 import parshall as ps
 from parshall.emulation import validity
+from parshall.files import write_atomically
 
 TOLERANCES = {
     "goodput_bps": 0.03,
@@ -131,8 +132,10 @@ class Measured:
     """Standard error; 0 of one repetition."""
 
     @classmethod
-    def of(cls, values: list[float]) -> Measured:
-        """The repetitions' values."""
+    def of(cls, values: list[float]) -> Measured | None:
+        """The repetitions' values; None where no repetition has one."""
+        if not values:
+            return None
         return cls(fmean(values), stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0)
 
 
@@ -197,8 +200,8 @@ def of_file(path: Path) -> Iterator[tuple[Case, dict[str, Measured]]]:
         yield case, found
 
 
-def measured(run: ps.Run, case: Case) -> dict[str, Measured]:
-    """The quantities that are compared."""
+def measured(run: ps.Run, case: Case) -> dict[str, Measured | None]:
+    """The quantities that are compared; None where nothing was measured, as of transfers of which none was done."""
     link = run.links.filter(pl.col("link") == "bottleneck")
     flows = run.flows.filter(pl.col("group") != TRANSFERS).with_columns(first=pl.col("group") == case.controls[0])
     goodput = flows.group_by("repetition", maintain_order=True).agg(
@@ -230,12 +233,15 @@ def completions(run: ps.Run) -> dict[str, pl.Series]:
     return {quantity: found[quantity] for quantity in ("completion_p50_s", "completion_p95_s")}
 
 
-def row(case: Case, quantity: str, ours: Measured, theirs: Measured, unjudged: str) -> Row:
+def row(case: Case, quantity: str, ours: Measured | None, theirs: Measured | None, unjudged: str) -> Row:
     """The comparison; `unjudged`: why it is not one."""
+    tolerance = TOLERANCES[quantity]
+    if ours is None or theirs is None:
+        here, there = (None if one is None else one.mean for one in (ours, theirs))
+        return Row(case.name, quantity, here, there, None, None, tolerance, None, unjudged or "no transfer was done")
     scale = 1.0 if quantity == "share" else theirs.mean
     difference = (ours.mean - theirs.mean) / scale if scale else None
     error = (ours.error**2 + theirs.error**2) ** 0.5 / scale if scale else None
-    tolerance = TOLERANCES[quantity]
     within = None if difference is None or unjudged else abs(difference) <= tolerance
     cause = unjudged or ("" if within else _cause(difference, error, tolerance))
     return Row(case.name, quantity, ours.mean, theirs.mean, difference, error, tolerance, within, cause)
@@ -252,13 +258,13 @@ def emulated(case: Case, options: argparse.Namespace) -> Iterator[Row]:
     """Emulates and simulates a case."""
     scenario = case.scenario(options.seconds, options.repetitions, options.seed)
     real, simulated = ps.emulate(scenario), ps.run(scenario)
-    judged = validity(real)
-    level = "unknown" if judged is None else judged.level
+    believed = validity(real)
+    invalid = str(believed) if believed is not None and believed.level == "invalid" else ""
     bottleneck = real.links.filter(pl.col("link") == "bottleneck")
     theirs = measured(real, case)
     for quantity, ours in measured(simulated, case).items():
-        unjudged = f"the emulation is {level}" if level == "invalid" else ""
-        if quantity in COUNTS and (count := bottleneck[COUNTS[quantity]].sum()) < FEW_LOSSES:
+        unjudged = invalid
+        if not invalid and quantity in COUNTS and (count := bottleneck[COUNTS[quantity]].sum()) < FEW_LOSSES:
             unjudged = f"{count} packets"
         yield row(case, quantity, ours, theirs[quantity], unjudged)
 
@@ -287,14 +293,19 @@ def main() -> int:
         for number, each in enumerate(group):
             rows.append(each)
             print(f"{each.scenario}\n{_line(each)}" if number == 0 else _line(each), file=out, flush=True)
+        if options.json and options.json != "-":
+            write_atomically(Path(options.json), _text(rows))  # emulations take an hour, and what is done is not lost
     judged = [each for each in rows if each.within is not None]
     for quantity, tolerance in TOLERANCES.items():
         of = [each for each in judged if each.quantity == quantity]
         print(f"{quantity}: {sum(bool(each.within) for each in of)} of {len(of)} within {tolerance:.0%}", file=out)
-    if options.json:
-        text = json.dumps([asdict(each) for each in rows], indent=1)
-        print(text) if options.json == "-" else Path(options.json).write_text(text, encoding="utf-8")
+    if options.json == "-":
+        print(_text(rows))
     return 0 if all(each.within for each in judged) else 1
+
+
+def _text(rows: list[Row]) -> str:
+    return json.dumps([asdict(each) for each in rows], indent=1)
 
 
 def _line(one: Row) -> str:
