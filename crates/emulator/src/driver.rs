@@ -30,7 +30,7 @@ pub struct Settings {
     /// The CPU that the thread has for itself, so that it rests little while something is due: nothing else may have to run there. `None`: it runs
     /// where the kernel says, and leaves a part of each tick to others.
     pub cpu: Option<usize>,
-    /// Whether to keep what came from the hosts, 56 bytes a packet.
+    /// Whether to keep what came from the hosts, 64 bytes a packet.
     pub journal: bool,
 }
 
@@ -312,7 +312,7 @@ impl Emulator {
                 meter.counts.oversized += u64::from(bytes > most);
                 let arrival = Arrival { flow, direction, bytes, ecn, dscp, slot };
                 if let Some(journal) = journal {
-                    journal.came(now, &arrival);
+                    journal.came(now, simulation.now(), &arrival);
                 }
                 if *captured {
                     show(simulation, slot, stored, headers.bytes());
