@@ -174,7 +174,14 @@ mod tests {
                         slots - 1
                     });
                     let flow = (random >> 40) as u32 % 4;
-                    let arrival = Arrival { flow, direction: Direction::Forward, bytes: 1500, ecn: parshall_net::ecn::Ecn::NotCapable, dscp: 0, slot };
+                    let arrival = Arrival {
+                        flow,
+                        direction: Direction::Forward,
+                        bytes: 1500,
+                        ecn: parshall_net::ecn::Ecn::NotCapable,
+                        dscp: 0,
+                        slot,
+                    };
                     journal.came(at, simulation.now(), &arrival);
                     simulation.hand_in(at, &arrival);
                 }

@@ -191,8 +191,8 @@ impl Captures {
         let position = state.numbering.position(packet.seq(), route.payload);
         let mut header = TcpHeader::new(position.port, DISCARD, sequence(position.byte, syn), u16::MAX);
         header.syn = syn;
-        header.cwr = flags.has(Flags::CWR) || (syn && route.ecn.is_capable());
-        header.ece = syn && route.ecn.is_capable(); // RFC 3168 §6.1.1
+        header.cwr = flags.has(Flags::CWR);
+        header.ece = syn && header.cwr; // RFC 3168 §6.1.1
         if !syn {
             header.ack = true;
             header.acknowledgment_number = 1;
@@ -225,7 +225,7 @@ impl Captures {
         header.syn = ack.syn;
         header.ack = true;
         header.acknowledgment_number = sequence(position.byte, false);
-        header.ece = ack.congestion_echo || (ack.syn && route.ecn.is_capable()); // RFC 3168 §6.1.1
+        header.ece = ack.congestion_echo;
         let blocks = ack.sack.map(|block| {
             (!block.is_empty())
                 .then(|| [block.start, block.end].map(|end| sequence(place(end).byte, false)))

@@ -19,7 +19,7 @@ pub(crate) struct Packet {
     word: u64,
 }
 
-const FLAG_BITS: u32 = 6;
+const FLAG_BITS: u32 = 7;
 const SIZE_BITS: u32 = 18;
 
 /// Largest size of a packet, bytes.
@@ -71,6 +71,8 @@ impl Flags {
     pub(crate) const CONGESTION_ECHO: Self = Self(16);
     /// Within its flow's profile.
     pub(crate) const WITHIN: Self = Self(32);
+    /// Not-ECT, although its flow's packets are ECN-capable: a SYN, a retransmission, or the two ends have not agreed.
+    pub(crate) const NOT_ECN_CAPABLE: Self = Self(64);
 
     #[inline]
     pub(crate) fn has(self, other: Self) -> bool {
@@ -114,11 +116,11 @@ impl Packet {
         self.word |= u64::from(Flags::CONGESTION_EXPERIENCED.0);
     }
 
-    /// What it says about ECN if its flow's packets say `codepoint`: nothing while its ends have still to agree (RFC 3168
-    /// §6.1.1), and CE once it is marked.
+    /// What it says about ECN if its flow's packets say `codepoint`: nothing if it is of those that do not, and CE once it is
+    /// marked.
     #[inline]
     pub(crate) fn ecn(&self, codepoint: Ecn) -> Ecn {
-        if codepoint == Ecn::NotCapable || self.flags().has(Flags::SYN) {
+        if codepoint == Ecn::NotCapable || self.flags().has(Flags::NOT_ECN_CAPABLE) {
             Ecn::NotCapable
         } else if self.flags().has(Flags::CONGESTION_EXPERIENCED) {
             Ecn::Ce
@@ -150,6 +152,7 @@ impl Packet {
             sent: self.sent,
             retransmission: flags.has(Flags::RETRANSMISSION),
             syn: flags.has(Flags::SYN),
+            ecn_capable: !flags.has(Flags::NOT_ECN_CAPABLE),
             cwr: flags.has(Flags::CWR),
             congestion_experienced: flags.has(Flags::CONGESTION_EXPERIENCED),
         }
@@ -178,6 +181,7 @@ impl Waiting {
         flags.set_if(segment.retransmission, Flags::RETRANSMISSION);
         flags.set_if(segment.syn, Flags::SYN);
         flags.set_if(segment.cwr, Flags::CWR);
+        flags.set_if(!segment.ecn_capable, Flags::NOT_ECN_CAPABLE);
         let Packet { sent, word, .. } = Packet::new(segment.sent, segment.sent, segment.seq, bytes, flags);
         Self { sent, word }
     }

@@ -57,8 +57,8 @@ pub(crate) struct Connection {
     pub(crate) window_limited: bool,
     /// Congestion window reduced: an ECN reduction covers what is in flight, and the window does not grow meanwhile.
     pub(crate) reduced: bool,
-    /// The timer had the first unacknowledged packet sent again.
-    timer_retransmitted: bool,
+    /// Whether its ends have agreed on ECN.
+    pub(crate) ecn: bool,
     pub(crate) send_cwr: bool,
     /// Whether packets are paced at all.
     pub(crate) paces: bool,
@@ -83,6 +83,8 @@ pub(crate) struct Connection {
     /// With Linux's rules: how far the window is used.
     window_use: Option<Box<WindowUse>>,
     send_syn: bool,
+    /// The timer had the first unacknowledged packet sent again.
+    timer_retransmitted: bool,
     /// Whether the window grows after an ECN reduction all the same.
     grows_reduced: bool,
 }
@@ -115,7 +117,7 @@ impl Connection {
             phase: if config.handshake { Phase::Connecting } else { Phase::Open },
             window_limited: false,
             reduced: false,
-            timer_retransmitted: false,
+            ecn: config.ecn && !config.handshake,
             send_cwr: false,
             paces,
             grows_reduced: needs.growth_in_cwr,
@@ -132,6 +134,7 @@ impl Connection {
             pacing: paces.then(|| Box::new(Pacing::new(config.rules))),
             window_use: (config.rules == Rules::Linux).then(|| Box::new(WindowUse::new(base))),
             send_syn: config.handshake,
+            timer_retransmitted: false,
         }
     }
 
@@ -236,6 +239,7 @@ impl Connection {
         }
         self.count_loss_event();
         self.phase = Phase::Recovery;
+        self.send_cwr = self.ecn; // RFC 3168 §6.1.2: whatever the reason for a reduction
     }
 
     /// A loss is answered as a timeout is: all goes again from the first hole, in slow start.
@@ -244,6 +248,7 @@ impl Connection {
         self.count_loss_event();
         self.nxt = self.una;
         self.phase = Phase::Loss;
+        self.send_cwr = self.ecn;
     }
 
     fn count_loss_event(&mut self) {
@@ -262,6 +267,7 @@ impl Connection {
         self.control.on_congestion(&self.congestion(now, Signal::Loss));
         self.control.on_recovered();
         self.reduced_until = self.max;
+        self.send_cwr = self.ecn;
     }
 
     /// All that was lost is repaired.
@@ -290,6 +296,7 @@ impl Connection {
         self.reduced = false;
         self.recover = self.max;
         self.phase = Phase::Loss;
+        self.send_cwr = self.ecn;
         self.timed = None;
     }
 
@@ -363,8 +370,6 @@ impl Connection {
             self.statistics.ecn_reductions += 1;
             self.reduced_until = self.max;
             self.reduced = !self.grows_reduced;
-            self.send_cwr = true;
-        } else if self.phase != Phase::Open {
             self.send_cwr = true;
         }
     }

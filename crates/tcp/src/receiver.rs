@@ -16,6 +16,9 @@ use parshall_units::Instant;
 /// `TCP_MAX_QUICKACKS` of Linux.
 const QUICK_ACKS: u8 = 16;
 
+/// Packets in order that Linux acknowledges at once after a mark or a retransmission (`__tcp_ecn_check_ce`).
+const QUICK_ACKS_AFTER_MARK: u8 = 2;
+
 /// The receiving end of a connection.
 ///
 /// What every segment in order needs comes first: see `Sender` on the order of fields.
@@ -31,6 +34,8 @@ pub struct Receiver {
     has_holes: bool,
     /// With Linux's rules: packets in order that are acknowledged at once still.
     quick: u8,
+    /// An ECN-capable segment has come: one that is not is a retransmission.
+    ecn_seen: bool,
     /// `sent` of the segment whose ACK waits, and whether it was a retransmission.
     waiting: (Instant, bool),
     /// Made when the first segment arrives out of order.
@@ -84,6 +89,7 @@ impl Receiver {
             congestion_echo: false,
             has_holes: false,
             quick: QUICK_ACKS,
+            ecn_seen: false,
             waiting: (Instant::ZERO, false),
             out_of_order: None,
         }
@@ -145,15 +151,19 @@ impl Receiver {
         if segment.syn {
             let mut ack = self.acknowledge(segment.sent, segment.retransmission, NO_SACK);
             ack.syn = true;
+            ack.congestion_echo = segment.cwr;
             return Reception { fresh: false, ack: Some(ack) };
         }
-        let at_once = if config.accurate_ecn {
-            self.mark_changes(config, segment)
-        } else {
-            segment.congestion_experienced
+        let at_once = match (config.accurate_ecn, config.rules) {
+            (true, _) => self.mark_changes(config, segment),
+            (false, Rules::Rfc) => segment.congestion_experienced,
+            (false, Rules::Linux) => segment.cwr,
         };
         if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
+        }
+        if config.rules == Rules::Linux {
+            self.hasten(segment);
         }
         self.congestion_echo |= segment.congestion_experienced;
 
@@ -170,6 +180,16 @@ impl Receiver {
         }
         let ack = self.acknowledge(segment.sent, segment.retransmission, sack);
         Reception { fresh, ack: Some(ack) }
+    }
+
+    /// The next ACKs go at once after a mark that is news, or after a retransmission: the sender's window may be small.
+    #[inline]
+    fn hasten(&mut self, segment: &Segment) {
+        let news = segment.congestion_experienced && !self.congestion_echo;
+        if news || (self.ecn_seen && !segment.ecn_capable) {
+            self.quick = self.quick.max(QUICK_ACKS_AFTER_MARK);
+        }
+        self.ecn_seen |= segment.ecn_capable;
     }
 
     /// Acknowledges every second segment in order, or this one after the configured delay; `at_once`: its mark is news.
@@ -257,6 +277,7 @@ mod tests {
             sent: Instant::from_ps(seq),
             retransmission: false,
             syn: false,
+            ecn_capable: false,
             cwr: false,
             congestion_experienced: false,
         }
@@ -346,6 +367,32 @@ mod tests {
         assert!(ack(&mut receiver, &config, 1).congestion_echo);
         let answered = Segment { cwr: true, ..segment(2) };
         assert!(!receiver.on_segment(&config, Instant::ZERO, &answered).ack.unwrap().congestion_echo);
+    }
+
+    /// With Linux's rules: two packets after a mark that is news, two after a retransmission, and one that says CWR.
+    #[test]
+    fn linux_hastens_acks_where_the_window_may_be_small() {
+        let config = TcpConfig {
+            rules: Rules::Linux,
+            ecn: true,
+            delayed_ack: Some(Duration::from_millis(40)),
+            ..config()
+        };
+        let plain = |seq| Segment { ecn_capable: true, ..segment(seq) };
+        let marked = |seq| Segment { congestion_experienced: true, ..plain(seq) };
+        let mut receiver = Receiver { quick: 0, ..Receiver::new(0) };
+        let mut at_once =
+            |segment: Segment| receiver.on_segment(&config, Instant::ZERO, &segment).ack.is_some();
+        assert_eq!([plain(0), plain(1)].map(&mut at_once), [false, true], "every second one");
+        assert_eq!([marked(2), marked(3)].map(&mut at_once), [true, true]);
+        assert_eq!([marked(4), marked(5)].map(&mut at_once), [false, true], "the mark is no news");
+        let reduced = |seq| Segment { cwr: true, ..plain(seq) };
+        assert_eq!([plain(6), reduced(7), reduced(8)].map(&mut at_once), [false, true, true]);
+        assert_eq!(
+            [segment(9), plain(10), plain(11)].map(&mut at_once),
+            [true, true, false],
+            "a retransmission"
+        );
     }
 
     #[test]

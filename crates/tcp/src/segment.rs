@@ -14,7 +14,9 @@ pub struct Segment {
     pub retransmission: bool,
     /// Opens the connection; carries no data.
     pub syn: bool,
-    /// The sender has answered an ECN echo (CWR).
+    /// Queues may mark it (ECT). RFC 3168 §6.1.1 and §6.1.5: neither SYNs nor retransmissions, but for accurate ECN.
+    pub ecn_capable: bool,
+    /// The sender has answered an ECN echo (CWR); with a SYN: it asks for ECN (RFC 3168 §6.1.1).
     pub cwr: bool,
     /// A queue on the way marked it (CE).
     pub congestion_experienced: bool,
@@ -35,7 +37,7 @@ pub struct Ack {
     pub echo: Instant,
     /// Whether that segment was a retransmission.
     pub echo_retransmission: bool,
-    /// A mark was seen and not yet answered (ECE).
+    /// A mark was seen and not yet answered (ECE); of the answer to a SYN: ECN is agreed.
     pub congestion_echo: bool,
     /// Answers the opening segment.
     pub syn: bool,

@@ -765,3 +765,68 @@ fn after_a_timeout_linux_has_a_packet_more_in_flight_than_is_not_lost() {
         assert_eq!(path.sender.control().window(), window, "{rules:?}");
     }
 }
+
+/// RFC 3168 §6.1.1 and §6.1.5; with accurate ECN retransmissions too (draft-ietf-tcpm-accurate-ecn).
+#[test]
+fn neither_syns_nor_retransmissions_can_be_marked() {
+    for accurate_ecn in [false, true] {
+        let config = TcpConfig { ecn: true, accurate_ecn, handshake: true, ..config(Recovery::Sack) };
+        let mut path = Path::new(config, 40).losing(&[5]);
+        path.run();
+        let (syn, data) = path.sent.split_first().unwrap();
+        assert!(syn.syn && syn.cwr && !syn.ecn_capable);
+        assert!(data.iter().any(|segment| segment.retransmission));
+        assert!(data.iter().all(|segment| segment.ecn_capable != segment.retransmission || accurate_ecn));
+    }
+}
+
+/// The window was reduced for a loss: the next new packet says so, the retransmission does not. RFC 3168 §6.1.2
+#[test]
+fn new_data_tells_of_a_reduction() {
+    let config = TcpConfig { ecn: true, ..config(Recovery::Sack) };
+    let mut path = Path::new(config, 100).losing(&[5]);
+    path.run();
+    let told: Vec<_> = path.sent.iter().filter(|segment| segment.cwr).collect();
+    let again = path.sent.iter().position(|segment| segment.retransmission).unwrap();
+    let new = path.sent[again..].iter().find(|segment| !segment.retransmission).unwrap();
+    assert_eq!(told, [new]);
+}
+
+/// `tcp_ecn_clear_syn`.
+#[test]
+fn after_a_lost_syn_linux_has_no_ecn() {
+    for (rules, has_ecn) in [(Rules::Rfc, true), (Rules::Linux, false)] {
+        let config = TcpConfig { ecn: true, handshake: true, rules, ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 4).losing(&[0]);
+        path.run();
+        assert!(path.sent[1].syn && path.sent[1].cwr == has_ecn, "{rules:?}");
+        assert!(path.sent[2..].iter().all(|segment| segment.ecn_capable == has_ecn), "{rules:?}");
+    }
+}
+
+/// A packet is lost, its probe, and what its timeout sends; what was sent just before and after that arrives.
+#[test]
+fn a_retransmission_lost_after_a_timeout_is_answered_by_linux() {
+    let config = TcpConfig { rules: Rules::Linux, initial_window: Packets(10), ..config(Recovery::Rack) };
+    let mut path = Path::new(config, 5).losing(&[5, 6, 9]);
+    path.run();
+    path.sender.supply(1);
+    path.pump();
+    path.step(); // the probe
+    let timeout = path.sender.rto_deadline();
+    path.now = Instant::from_ps(timeout.as_ps() - Duration::from_millis(10).as_ps());
+    path.sender.supply(2);
+    path.pump();
+    path.now = timeout;
+    path.sender.on_timer(&path.config, timeout);
+    path.sender.supply(20);
+    path.pump();
+    assert_eq!((path.sent[9].seq, path.sender.phase()), (path.sender.una(), Phase::Loss));
+    let before = (path.sender.statistics().loss_events, path.sender.control().window());
+    while path.sender.phase() == Phase::Loss {
+        assert!(path.step());
+    }
+    assert_eq!((path.sender.phase(), path.sender.statistics().timeouts), (Phase::Recovery, 1));
+    assert_eq!((path.sender.statistics().loss_events, before), (before.0 + 1, (0, 3.0)));
+    assert_eq!(path.sender.control().ssthresh(), 2.0);
+}

@@ -1,6 +1,7 @@
 //! How a connection opens: a SYN, until it is answered.
 
 use super::{Connection, Phase};
+use crate::rules::Rules;
 use crate::segment::{Ack, Segment};
 use crate::TcpConfig;
 use parshall_units::Instant;
@@ -22,7 +23,8 @@ impl Connection {
             sent: now,
             retransmission,
             syn: true,
-            cwr: false,
+            ecn_capable: false,
+            cwr: config.ecn && !(retransmission && config.rules == Rules::Linux),
             congestion_experienced: false,
         })
     }
@@ -38,6 +40,7 @@ impl Connection {
         if self.rto.backoff() > 0 {
             self.rto.syn_was_lost();
         }
+        self.ecn = ack.congestion_echo;
         self.phase = Phase::Open;
         self.send_syn = false;
         self.deadline = Instant::MAX;

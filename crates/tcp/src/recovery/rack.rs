@@ -23,7 +23,7 @@ use parshall_congestion::CongestionControl;
 use parshall_units::{Duration, Instant};
 use probe::{LossProbe, ProbeAnswer};
 use reordering::ReorderingWindow;
-use segments::Segments;
+use segments::{Losses, Segments};
 
 /// PTO without an RTT sample. RFC 8985 §7.2
 const FIRST_PROBE: Duration = Duration::from_secs(1);
@@ -168,9 +168,12 @@ impl Rack {
             connection.reduce_at_once(now);
         }
         let found = self.find_losses(connection, now);
-        let report = Report { delivered, safe: advances && found == 0 };
+        let report = Report { delivered, safe: advances && found.packets == 0 };
         let grows = match connection.phase {
             Phase::Open => !self.start_if_lost(connection, now, report),
+            Phase::Loss if self.answers_anew(found.retransmissions) => {
+                !self.start_if_lost(connection, now, report)
+            }
             Phase::Recovery => {
                 self.count_delivered(connection, report);
                 false
@@ -181,15 +184,20 @@ impl Rack {
         grows.then_some(delivered)
     }
 
-    /// Looks for losses at `now`; how many there are.
-    fn find_losses(&mut self, connection: &mut Connection, now: Instant) -> u64 {
+    /// Whether such losses after a timeout begin a recovery: Linux reduces the window for them once more.
+    fn answers_anew(&self, losses: u64) -> bool {
+        losses > 0 && self.state.segments.rules == Rules::Linux
+    }
+
+    /// Looks for losses at `now`.
+    fn find_losses(&mut self, connection: &mut Connection, now: Instant) -> Losses {
         let State { segments, reordering, timers, .. } = &mut *self.state;
         let recovering = connection.phase != Phase::Open;
-        let (found, in_doubt_until) =
+        let found =
             segments.detect_losses(now, |segments| reordering.length(segments, &connection.rtt, recovering));
-        timers.reordering = in_doubt_until;
-        if found > 0 {
-            connection.count_lost(found);
+        timers.reordering = found.in_doubt_until;
+        if found.packets > 0 {
+            connection.count_lost(found.packets);
         }
         found
     }
@@ -289,10 +297,12 @@ impl Repair for Rack {
 
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         if self.state.timers.reordering <= now {
-            self.find_losses(connection, now);
+            let found = self.find_losses(connection, now);
             // Linux lets one packet go for a recovery that the timer begins (`tcp_rack_reo_timeout`).
             let report = Report { delivered: 1, safe: false };
-            let started = connection.phase == Phase::Open && self.start_if_lost(connection, now, report);
+            let may_start = connection.phase == Phase::Open
+                || connection.phase == Phase::Loss && self.answers_anew(found.packets);
+            let started = may_start && self.start_if_lost(connection, now, report);
             if connection.phase == Phase::Recovery && !started {
                 self.count_delivered(connection, Report { delivered: 0, safe: false });
             }

@@ -106,8 +106,18 @@ impl Sender {
         if self.connection.noted {
             self.note_transmission(config, now, packet);
         }
-        let cwr = std::mem::take(&mut self.connection.send_cwr);
-        Segment { seq: packet, sent: now, retransmission, syn: false, cwr, congestion_experienced: false }
+        let connection = &mut self.connection;
+        let cwr = !retransmission && std::mem::take(&mut connection.send_cwr); // RFC 3168 §6.1.2: with new data
+        let ecn_capable = connection.ecn && (!retransmission || config.accurate_ecn);
+        Segment {
+            seq: packet,
+            sent: now,
+            retransmission,
+            syn: false,
+            ecn_capable,
+            cwr,
+            congestion_experienced: false,
+        }
     }
 
     /// None was outstanding before this packet.

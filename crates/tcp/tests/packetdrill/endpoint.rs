@@ -250,10 +250,9 @@ impl Endpoint {
         self.last_sent = now;
         if segment.syn {
             self.syn_sent = now;
-            let ecn = self.config.ecn;
             let passive = self.state == State::Passive;
-            let flags =
-                Flags { syn: true, ack: passive, echo: ecn, reduced: ecn && !passive, ..Flags::default() };
+            let (echo, reduced) = if passive { (self.config.ecn, false) } else { (segment.cwr, segment.cwr) };
+            let flags = Flags { syn: true, ack: passive, echo, reduced, ..Flags::default() };
             let ack = if passive { self.origins.theirs.wrapping_add(1) } else { 0 };
             let (time, seq) = (now, self.origins.ours);
             self.sent.push_back(Sent {
@@ -273,6 +272,9 @@ impl Endpoint {
         self.fin_sent |= fin;
         let echo = self.congestion_echo;
         self.push(now, Flags { fin, ack: true, reduced: segment.cwr, echo, ..Flags::default() }, start, size);
+        if let Some(sent) = self.sent.back_mut() {
+            sent.ecn_capable = segment.ecn_capable && size > 0;
+        }
         let waiting = self.receiver.deadline();
         if waiting != Instant::MAX {
             self.receiver.on_timer(waiting); // it went with the data
@@ -287,7 +289,7 @@ impl Endpoint {
             length: size as u32,
             ack: self.ack_number(),
             sack: Vec::new(),
-            ecn_capable: self.config.ecn && size > 0,
+            ecn_capable: false,
         };
         self.sent.push_back(sent);
     }

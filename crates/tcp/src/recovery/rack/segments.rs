@@ -84,6 +84,17 @@ pub(super) struct Segments {
     sacked: RangeSet,
 }
 
+/// What is lost by now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Losses {
+    /// Packets found lost.
+    pub(super) packets: u64,
+    /// Of these, packets that had been sent again.
+    pub(super) retransmissions: u64,
+    /// Until when the first of the others is in doubt; [`Instant::MAX`]: none is.
+    pub(super) in_doubt_until: Instant,
+}
+
 impl Segments {
     /// A connection whose first packet is `base`.
     pub(super) fn new(base: u64, rules: Rules) -> Self {
@@ -232,29 +243,25 @@ impl Segments {
         }
     }
 
-    /// Finds what is lost by now, if a packet may be late by `window`: how many packets, and until when the first of the others is in doubt
-    /// ([`Instant::MAX`]: none is). RFC 8985 §6.2 step 5
+    /// Finds what is lost by now, if a packet may be late by `window`. RFC 8985 §6.2 step 5
     #[inline]
-    pub(super) fn detect_losses(
-        &mut self,
-        now: Instant,
-        window: impl FnOnce(&Self) -> Duration,
-    ) -> (u64, Instant) {
+    pub(super) fn detect_losses(&mut self, now: Instant, window: impl FnOnce(&Self) -> Duration) -> Losses {
+        let mut found = Losses { packets: 0, retransmissions: 0, in_doubt_until: Instant::MAX };
         // Nearly always nothing that was sent later has been delivered.
         if self.first_unjudged().is_none_or(|first| first >= self.newest) {
-            return (0, Instant::MAX);
+            return found;
         }
         let patience = self.rtt + window(self);
-        let before = self.lost_count;
-        let mut in_doubt_until = Instant::MAX;
         while let Some((sent, number)) = self.first_unjudged().filter(|&first| first < self.newest) {
             if sent + patience > now {
-                in_doubt_until = sent + patience;
+                found.in_doubt_until = sent + patience;
                 break;
             }
+            found.packets += 1;
+            found.retransmissions += u64::from(self.packets[(number - self.base) as usize].sent_again);
             self.mark_lost(number);
         }
-        (self.lost_count - before, in_doubt_until)
+        found
     }
 
     /// The retransmission timer expired: the first packet is lost, and all that is old enough; how many. RFC 8985 §6.3

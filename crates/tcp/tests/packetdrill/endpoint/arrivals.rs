@@ -78,7 +78,7 @@ impl Endpoint {
             cumulative: BASE,
             echo: self.syn_sent,
             echo_retransmission: sender.statistics().syns > 1,
-            congestion_echo: false,
+            congestion_echo: config.ecn,
             syn: true,
             sack: NO_SACK,
         };
@@ -214,6 +214,7 @@ impl Endpoint {
                 sent: now,
                 retransmission: false,
                 syn: false,
+                ecn_capable: matches!(packet.ip.as_deref(), Some("ect0" | "ect01" | "ce")),
                 cwr: packet.flags.reduced,
                 congestion_experienced: packet.ip.as_deref() == Some("ce") && self.config.ecn,
             };
