@@ -123,15 +123,12 @@ def _instruments(named: str) -> list[benchmark.Instrument]:
     wanted = one_of("--instrument", named, INSTRUMENTS)
     if wanted == "simulate":
         return [wanted]
-    from parshall.emulation import abilities
-    from parshall.errors import NoEmulationError
+    from parshall.emulation import abilities, left_out
 
-    problem = abilities().problem
-    if problem is None:
+    why = left_out(abilities().problem, wanted)
+    if why is None:
         return ["emulate"] if wanted == "emulate" else ["simulate", "emulate"]
-    if wanted == "emulate":
-        raise NoEmulationError(f"this machine cannot emulate: {problem}")
-    note(f"Emulations are left out: this machine cannot emulate: {problem}. `parshall doctor` says what it lacks.")
+    note(f"Emulations are left out: {why}")
     return ["simulate"]
 
 
