@@ -11,6 +11,20 @@ from parshall.schema.model import Part
 from parshall.schema.problems import shown
 from parshall.schema.quantities import Bytes, Quantity, Rate
 
+AMPLE_BUFFERS: dict[str, int | str] = {"net.ipv4.tcp_wmem": "4096 4194304 268435456"}
+"""Sysctls of hosts whose send buffers limit no flow, however short it is: they need not grow first."""
+
+
+def ssthresh_kept(*, kept: bool) -> dict[str, int | str]:
+    """Sysctls of hosts that keep a destination's ssthresh from connection to connection, or forget all of it.
+
+    >>> ssthresh_kept(kept=True)["net.ipv4.tcp_no_metrics_save"]
+    0
+    """
+    names = ("tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save")
+    return {f"net.ipv4.{name}": int(not kept) for name in names}
+
+
 _NAME = r"^net(\.[A-Za-z0-9_-]+)+$"
 
 

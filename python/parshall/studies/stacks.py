@@ -17,19 +17,6 @@ from parshall.studies.study import Emulated
 PROFILE = {"tcp": "linux"}
 """Keys of a group of flows: the simulator's TCP as that of Linux."""
 
-AMPLE_BUFFERS = {"net.ipv4.tcp_wmem": "4096 4194304 268435456"}
-"""Sysctls of hosts whose send buffers limit no flow, however short it is: they need not grow first."""
-
-
-def kept(*, ssthresh: bool) -> dict[str, int]:
-    """Sysctls of hosts that keep a destination's ssthresh from connection to connection, or forget all of it.
-
-    >>> kept(ssthresh=True)["net.ipv4.tcp_no_metrics_save"]
-    0
-    """
-    names = ("tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save")
-    return {f"net.ipv4.{name}": int(not ssthresh) for name in names}
-
 
 def kernel() -> str:
     """Whose TCP is emulated.

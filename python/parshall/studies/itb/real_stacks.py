@@ -23,6 +23,7 @@ from parshall.emulation import abilities
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.schema.kernel import AMPLE_BUFFERS
 from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.itb.network import ACCESS_BPS, PAPER
@@ -102,7 +103,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
         for slower in (1, SLOWER):
             made = scenario(window, way, slower, scale, runs=RUNS, rules=stacks.PROFILE)
             found[window, way, slower] = simulated(f"{words}, simulated", made, goodput, slower)
-        real = scenario(window, way, SLOWER, scale, rules={"kernel": {"sysctls": stacks.AMPLE_BUFFERS}})
+        real = scenario(window, way, SLOWER, scale, rules={"kernel": {"sysctls": AMPLE_BUFFERS}})
         found[window, way, "linux"] = emulated(f"{words}, Linux", real, goodput, SLOWER)
     return found
 

@@ -32,6 +32,7 @@ from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
 from parshall.stats.confidence import mean_interval
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -95,7 +96,7 @@ class Point:
     @property
     def real(self) -> dict[str, Any]:
         """What the hosts of Linux are told."""
-        return {"kernel": {"sysctls": {**stacks.kept(ssthresh=self.setting.cached), **stacks.AMPLE_BUFFERS}}}
+        return {"kernel": {"sysctls": {**ssthresh_kept(kept=self.setting.cached), **AMPLE_BUFFERS}}}
 
 
 def equal(point: Point, seed: int) -> Equal:
