@@ -187,14 +187,13 @@ def _done(
 
 def _write(made: Sequence[Result], output: Path) -> Path:
     """The page of what was done, of Linux where it was emulated, then with the comparison before the rest."""
-    import platform
-
+    from parshall.emulation import kernel_name
     from parshall.itb.instruments import section
     from parshall.itb.page import page
     from parshall.report.document import write_document
 
     output.mkdir(parents=True, exist_ok=True)
-    kernel = f"Linux {platform.release()}"
+    kernel = kernel_name()
     compared = [section(made[0], made[1], kernel)] if len(made) > 1 else []
     document = page(made[-1], compared, "simulated" if made[-1].instrument == "simulate" else kernel)
     return write_document(document, output / "itb.html")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,15 @@ def abilities() -> Abilities:
         return Abilities(**json.loads(_core.emulation_abilities()))
     except _core.EmulationRefused as error:
         raise NoEmulationError(str(error)) from None
+
+
+def kernel_name() -> str:
+    """The kernel whose TCP is emulated, with its release.
+
+    >>> kernel_name().startswith("Linux ")
+    True
+    """
+    return f"Linux {platform.release()}"
 
 
 def left_out(problem: str | None, instrument: str) -> str | None:

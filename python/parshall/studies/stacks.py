@@ -7,9 +7,9 @@ from it.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Sequence
 
+from parshall.emulation import kernel_name
 from parshall.stats.confidence import prediction_interval
 from parshall.studies.check import Check
 from parshall.studies.study import Emulated
@@ -18,18 +18,9 @@ PROFILE = {"tcp": "linux"}
 """Keys of a group of flows: the simulator's TCP as that of Linux."""
 
 
-def kernel() -> str:
-    """Whose TCP is emulated.
-
-    >>> kernel().startswith("Linux ")
-    True
-    """
-    return f"Linux {platform.release()}"
-
-
 def column(linux: Emulated) -> str:
     """What heads a column or row of Linux: the kernel, and how far the run can be believed."""
-    return f"{kernel()}, {linux.validity.level}"
+    return f"{kernel_name()}, {linux.validity.level}"
 
 
 def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:

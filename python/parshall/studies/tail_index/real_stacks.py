@@ -28,6 +28,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import t
 
+from parshall.emulation import kernel_name
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
@@ -162,7 +163,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             signs.append(
                 (setting.name, WORDS[metric], SIGNS[published_sign(setting, metric)], *cells, *[""] * (3 - len(cells)))
             )
-    made = [*checks(trends, f"{stacks.kernel()}, {SLOWER} times slower, equal loads"), *made]
+    made = [*checks(trends, f"{kernel_name()}, {SLOWER} times slower, equal loads"), *made]
     text = (
         f"The testbed's network, {SLOWER} times slower: rates are divided, times multiplied, so that loads, windows "
         "and buffers in packets stay. Linux has its own Reno at both ends of the 45 sources; without slow start it "
@@ -179,7 +180,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         "published",
         "simulated, the source's network",
         f"{SLOWER} times slower",
-        stacks.kernel(),
+        kernel_name(),
     )
     header = ("point", "where", *(WORDS[metric] for metric in METRICS), "mean size, packets", "ssthresh, packets")
     tables = [
