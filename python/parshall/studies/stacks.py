@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from parshall.emulation import kernel_name
-from parshall.stats.confidence import prediction_interval
+from parshall.stats.confidence import mean_interval, prediction_interval
 from parshall.studies.check import Check
 from parshall.studies.study import Emulated
 
@@ -35,6 +38,26 @@ def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:
 def believed(linux: Emulated) -> bool:
     """Whether anything can be concluded from a run."""
     return linux.validity.level != "invalid"
+
+
+def cell(values: ArrayLike, digits: int, of_half_width: int) -> str:
+    """The mean of values, one a run, and half the width of its 95 % interval, if there are several; empty: no values.
+
+    Parameters
+    ----------
+    digits, of_half_width
+        How many significant digits are shown.
+
+    Examples
+    --------
+    >>> cell([9.0, 10.0, 11.0], 3, 2), cell([9.0], 3, 2), cell([], 3, 2)
+    ('10 ± 2.5', '9', '')
+    """
+    if np.size(values) == 0:
+        return ""
+    found = mean_interval(values)
+    half = "" if found.half_width is None else f" ± {found.half_width:.{of_half_width}g}"
+    return f"{found.mean:.{digits}g}{half}"
 
 
 def beside_simulated(

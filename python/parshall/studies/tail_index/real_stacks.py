@@ -34,7 +34,6 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
-from parshall.stats.confidence import mean_interval
 from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
@@ -246,15 +245,8 @@ def _between(setting: Setting, name: str, linux: Emulated, simulated: Mapping[st
 
 
 def _row(name: str, where: str, values: Mapping[str, FloatArray]) -> tuple[str, ...]:
-    cells = []
-    for key in _SHOWN:
-        known = values[key][np.isfinite(values[key])]
-        if known.size == 0:
-            cells.append("")
-            continue
-        each = mean_interval(known)
-        cells.append(f"{each.mean:.3g}" + ("" if each.half_width is None else f" ± {each.half_width:.1g}"))
-    return (name, where, *cells)
+    known = (values[key][np.isfinite(values[key])] for key in _SHOWN)
+    return (name, where, *(stacks.cell(each, 3, 1) for each in known))
 
 
 PART = Part("Fig. 1 on real stacks", cases, findings, emulates=True)
