@@ -13,7 +13,7 @@ from parshall.schema.flows import DSCP, TCP_KEYS, TCP_PARAMETERS, CongestionCont
 from parshall.schema.model import Problem
 from parshall.schema.problems import quoted, shown
 from parshall.schema.profiles import kernels_own
-from parshall.schema.quantities import PS_PER_S, Duration, ProcessingTime
+from parshall.schema.quantities import PS_PER_S, Duration, ProcessingTime, base_of
 from parshall.schema.resolve.values import Context, configuration, parameters, refused
 from parshall.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
 
@@ -44,7 +44,6 @@ def flow_group(
     context = replace(context, packet_bytes=packet_bytes - header_bytes)
     workload, (datagrams, controlled, random_times) = _workload(group, packet_bytes, context)
     processing_time = group.processing_time or (_NO_TIME if random_times else processing_time)
-    access = group.access_rate
     rtt, _ = rtt_spread(group, route.delay_ps, context)
     longest_ps = route.delay_ps if "distribution" in rtt else _extremes(rtt, group.count)[1]
     return {
@@ -54,7 +53,7 @@ def flow_group(
         "path": route.path,
         "reverse_path": route.reverse_path,
         "rtt_ps": rtt,
-        "access_bps": None if access is None else access.bps,
+        "access_bps": base_of(group.access_rate),
         "access_packets": _access_packets(group, datagrams=datagrams),
         "dscp": DSCP[group.dscp],
         "processing_ps": _processing_ps(processing_time, packet_bytes, route, duration_ps),
@@ -187,11 +186,9 @@ def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[di
 
 def _marker(group: FlowGroup, packet_bytes: int, context: Context) -> dict[str, Any]:
     """The marker as Rust reads it: sizes in packets are those of full packets on the wire."""
-    access = group.access_rate
     try:
         resolved = configuration(group.marker, replace(context, packet_bytes=packet_bytes))
-        access_bps = None if access is None else access.bps
-        _core.check_marker(json.dumps(resolved), packet_bytes, access_bps)
+        _core.check_marker(json.dumps(resolved), packet_bytes, base_of(group.access_rate))
     except Problem as problem:
         raise problem.within("marker") from None
     except ValueError as error:
