@@ -106,7 +106,8 @@ def itb(
     if as_json:
         print_json(printed(*made))
     elif not quiet:
-        list(map(_show, made))
+        for each in made:
+            _show(each)
 
 
 def _write_scenarios(cases: list[Case], names: list[str], directory: Path) -> None:
