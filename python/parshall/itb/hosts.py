@@ -24,7 +24,8 @@ from parshall.itb.factors import Factors
 from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
 
 _LEAST_WINDOW = 65_536.0
-USUAL = {"delayed_ack": True, "header_size": "40 B"}
+HEADER_BYTES = 40
+USUAL = {"delayed_ack": True, "header_size": f"{HEADER_BYTES} B"}
 """Keys of a group with the benchmark's own TCP."""
 
 
