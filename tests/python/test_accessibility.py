@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import browsing, needs_browser, serious_faults, tab
+from browser import needs_browser, serious_faults, tab
 
 import parshall as ps
 from parshall.campaign.page import document as of_sweep
@@ -62,12 +62,6 @@ PAGES: dict[str, Callable[[], Document]] = {
     "observation": lambda: of_observation(observe(ROOT / "docs" / "example.pcap.gz"), with_arrivals=False),
     "study": study,
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module", params=PAGES)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import browsing, needs_browser, serious_faults, tab
+from browser import needs_browser, serious_faults, tab
 from explorer import serving
 
 import parshall as ps
@@ -16,12 +16,6 @@ pytestmark = [pytest.mark.slow, needs_browser]
 
 RATE = "#bottleneck-rate"
 SLIDER = f'input.slider[data-for="{RATE[1:]}"]'
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

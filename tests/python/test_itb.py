@@ -237,6 +237,10 @@ def test_a_written_scenario_is_one_that_runs(tmp_path: Path, cli: Cli) -> None:
         (["--factor", "B=WM3"], ["--factor B: ", '"WMII"']),
         (["--factor", "K=nan"], ["--factor K: "]),
         (["--factor", "interface_queue=0"], ["--factor interface_queue: ", "1 or more"]),
+        (["--instrument", "emulat"], ['--instrument: found "emulat"', 'Did you mean "emulate"?']),
+        (["--factor", "tcp_no_metrics_save=2"], ["--factor tcp_no_metrics_save: ", "0 or 1"]),
+        (["--factor", "socket_buffer=128"], ["--factor socket_buffer: "]),
+        (["--factor", "tcp_slow_start_after_idle=0"], ["--factor tcp_slow_start_after_idle: ", "--instrument emulate"]),
     ],
 )
 def test_bad_input_gets_one_message(cli: Cli, arguments: list[str], words: list[str]) -> None:

@@ -117,23 +117,6 @@ def test_orders_of_controls_are_counted() -> None:
 # --- the command ---
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--instrument", "emulat"], ['--instrument: found "emulat"', 'Did you mean "emulate"?']),
-        (["--factor", "tcp_no_metrics_save=2"], ["--factor tcp_no_metrics_save: ", "0 or 1"]),
-        (["--factor", "socket_buffer=128"], ["--factor socket_buffer: "]),
-        (["--factor", "tcp_slow_start_after_idle=0"], ["--factor tcp_slow_start_after_idle: ", "--instrument emulate"]),
-    ],
-)
-def test_bad_input_gets_one_message(cli: Cli, arguments: list[str], words: list[str]) -> None:
-    done = cli("itb", *arguments)
-    assert done.exit_code == 2
-    assert done.stderr.count("\n") == 1
-    for word in words:
-        assert word in done.stderr
-
-
 def test_what_it_takes_is_said_before_it_begins(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parshall.emulation.abilities", lambda: ABLE)
     done = cli("itb", "--instrument", "both", "--cc", "reno,bbr3", "--app", "TU", "--class", "B", "--estimate")

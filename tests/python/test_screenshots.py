@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import browsing, needs_browser, tab
+from browser import needs_browser, tab
 from PIL import Image
 from scipy.ndimage import maximum_filter
 
@@ -48,12 +48,6 @@ PAGES: dict[str, Callable[[], Document]] = {
         ps.compare(run(), run(**{"bottleneck.queue": "codel"}), names=["one", "other"])
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module", params=PAGES)

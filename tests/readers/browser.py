@@ -17,19 +17,6 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here: i
 
 
 @contextlib.contextmanager
-def browsing() -> Iterator[Any]:
-    """A browser."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            yield browser
-        finally:
-            browser.close()
-
-
-@contextlib.contextmanager
 def tab(browser: Any, width: int = 1400, height: int = 900, **options: Any) -> Iterator[tuple[Any, list[str]]]:
     """A page of so many pixels, and the errors that it had."""
     context = browser.new_context(viewport={"width": width, "height": height}, **options)

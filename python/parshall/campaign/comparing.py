@@ -26,7 +26,9 @@ from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.errors import InputError
 from parshall.quantities.measuring import busiest_of_all
+from parshall.quantities.naming import named
 from parshall.report.comparison import differed, relevance
+from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval, compared
 from parshall.stats.verdict import AT_LEAST, Verdict, judged, matters
 
@@ -101,6 +103,17 @@ class Comparison:
     link: str | None = None
     """That of which metrics without one in their name speak, in both sweeps."""
     at_least: float = AT_LEAST
+
+    @property
+    def alone(self) -> list[tuple[str, int]]:
+        """The sweeps of which the other lacks points, and how many."""
+        return [(name, number) for name, number in ((self.a, self.only_a), (self.b, self.only_b)) if number]
+
+    def cells(self, each: Difference) -> tuple[str, ...]:
+        """A difference in words: the metric, A, B and B - A with their intervals, and what can be said."""
+        metric = named(each.metric)
+        texts = (interval_text(interval, metric.unit) for interval in (each.a, each.b, each.difference))
+        return (metric.label(self.link), *texts, each.verdict.text(self.at_least))
 
     @property
     def frame(self) -> pl.DataFrame:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from importlib import metadata
 
 from parshall.campaign.comparing import LEVEL, Comparison, Difference
-from parshall.quantities.naming import named
+from parshall.report.comparing import pairing
 from parshall.report.document import Document, Section, Table
 from parshall.report.numbers import counted
-from parshall.report.uncertainty import interval_text
 
 _MOST_ROWS = 500
 
@@ -18,15 +17,13 @@ def document(comparison: Comparison) -> Document:
     matter = [each for each in comparison.differences if each.matters]
     rest = [each for each in comparison.differences if not each.matters]
     compared = counted(len(comparison.differences), "difference")
-    numbers = "paired by common random numbers" if comparison.paired else "independent (Welch)"
     said = [
         f"A is {comparison.a}, B is {comparison.b}. Values are means over repetitions with their 95 % confidence "
-        f"intervals; repetitions are {numbers}. A difference is called significant if it is among those found at a "
-        f"false discovery rate of {100 * LEVEL:g} %.",
+        f"intervals; repetitions are {pairing(comparison.paired)}. A difference is called significant if it is "
+        f"among those found at a false discovery rate of {100 * LEVEL:g} %.",
         *(
             f"{counted(alone, 'point')} of {name} {'is' if alone == 1 else 'are'} not in the other sweep."
-            for name, alone in ((comparison.a, comparison.only_a), (comparison.b, comparison.only_b))
-            if alone
+            for name, alone in comparison.alone
         ),
     ]
     return Document(
@@ -49,16 +46,8 @@ def _section(heading: str, comparison: Comparison, differences: list[Difference]
     parameters = list(differences[0].point)
     rows = []
     for each in differences[:_MOST_ROWS]:
-        metric = named(each.metric)
-        texts = [interval_text(interval, metric.unit) for interval in (each.a, each.b, each.difference)]
-        rows.append(
-            (
-                metric.label(comparison.link),
-                *each.point.values(),
-                *texts,
-                each.verdict.text(comparison.at_least),
-            )
-        )
+        label, *texts = comparison.cells(each)
+        rows.append((label, *each.point.values(), *texts))
     header = ("Metric", *parameters, "A", "B", "B − A", "")
     numbers = range(1 + len(parameters), 4 + len(parameters))
     more = len(differences) - _MOST_ROWS

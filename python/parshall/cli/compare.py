@@ -116,26 +116,20 @@ def show(comparison: Comparison) -> None:
 
 
 def _show_sweeps(comparison: OfSweeps) -> None:
-    from parshall.quantities.naming import named
-    from parshall.report.uncertainty import interval_text
+    from parshall.campaign.comparing import LEVEL
 
     first = comparison.differences[0]
     shown = table(f"A: {comparison.a}   B: {comparison.b}", *first.point, "metric", "A", "B", "B - A", "")
     for each in comparison.differences:
-        metric = named(each.metric)
-        texts = [interval_text(interval, metric.unit) for interval in (each.a, each.b, each.difference)]
-        shown.add_row(
-            *each.point.values(), metric.label(comparison.link), *texts, each.verdict.text(comparison.at_least)
-        )
+        shown.add_row(*each.point.values(), *comparison.cells(each))
     console().print(shown)
     _how(comparison.paired)
     tested = [each for each in comparison.differences if each.significant is not None]
     significant = sum(bool(each.significant) for each in tested)
     _first(sum(each.matters for each in comparison.differences), comparison.at_least)
-    note(f"{significant} of {len(tested)} differences are significant at a false discovery rate of 5 %")
-    for name, alone in ((comparison.a, comparison.only_a), (comparison.b, comparison.only_b)):
-        if alone:
-            note(f"{alone} points of {name} are not in the other sweep")
+    note(f"{significant} of {len(tested)} differences are significant at a false discovery rate of {100 * LEVEL:g} %")
+    for name, alone in comparison.alone:
+        note(f"{alone} points of {name} are not in the other sweep")
 
 
 def _first(number: int, at_least: float) -> None:
@@ -144,6 +138,6 @@ def _first(number: int, at_least: float) -> None:
 
 def _how(*paired: bool) -> None:
     """Say how each of the others was compared."""
-    pairs = "paired by common random numbers"
-    how = pairs if all(paired) else f"{pairs}, or else independent (Welch)" if any(paired) else "independent (Welch)"
-    note(f"95 % confidence intervals; repetitions are {how}")
+    from parshall.report.comparing import pairing
+
+    note(f"95 % confidence intervals; repetitions are {pairing(*paired)}")

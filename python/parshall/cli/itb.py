@@ -106,7 +106,8 @@ def itb(
     if as_json:
         print_json(printed(*made))
     elif not quiet:
-        list(map(_show, made))
+        for each in made:
+            _show(each)
 
 
 def _write_scenarios(cases: list[Case], names: list[str], directory: Path) -> None:
@@ -123,15 +124,12 @@ def _instruments(named: str) -> list[benchmark.Instrument]:
     wanted = one_of("--instrument", named, INSTRUMENTS)
     if wanted == "simulate":
         return [wanted]
-    from parshall.emulation import abilities
-    from parshall.errors import NoEmulationError
+    from parshall.emulation import abilities, left_out
 
-    problem = abilities().problem
-    if problem is None:
+    why = left_out(abilities().problem, wanted)
+    if why is None:
         return ["emulate"] if wanted == "emulate" else ["simulate", "emulate"]
-    if wanted == "emulate":
-        raise NoEmulationError(f"this machine cannot emulate: {problem}")
-    note(f"Emulations are left out: this machine cannot emulate: {problem}. `parshall doctor` says what it lacks.")
+    note(f"Emulations are left out: {why}")
     return ["simulate"]
 
 
@@ -190,14 +188,13 @@ def _done(
 
 def _write(made: Sequence[Result], output: Path) -> Path:
     """The page of what was done, of Linux where it was emulated, then with the comparison before the rest."""
-    import platform
-
+    from parshall.emulation import kernel_name
     from parshall.itb.instruments import section
     from parshall.itb.page import page
     from parshall.report.document import write_document
 
     output.mkdir(parents=True, exist_ok=True)
-    kernel = f"Linux {platform.release()}"
+    kernel = kernel_name()
     compared = [section(made[0], made[1], kernel)] if len(made) > 1 else []
     document = page(made[-1], compared, "simulated" if made[-1].instrument == "simulate" else kernel)
     return write_document(document, output / "itb.html")

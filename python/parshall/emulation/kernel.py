@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,43 @@ def abilities() -> Abilities:
         raise NoEmulationError(str(error)) from None
 
 
+def kernel_name() -> str:
+    """The kernel whose TCP is emulated, with its release.
+
+    >>> kernel_name().startswith("Linux ")
+    True
+    """
+    return f"Linux {platform.release()}"
+
+
+def left_out(problem: str | None, instrument: str) -> str | None:
+    """Why emulations are left out of what `instrument` names, for readers; None: this machine can emulate.
+
+    Parameters
+    ----------
+    problem
+        That of `Abilities`.
+    instrument
+        ``emulate``: they are all that was asked for; ``both``: the rest is done without them.
+
+    Raises
+    ------
+    NoEmulationError
+        This machine cannot emulate, and nothing else was asked for.
+
+    Examples
+    --------
+    >>> left_out("no TUN device", "both")
+    'this machine cannot emulate: no TUN device. `parshall doctor` says what it lacks.'
+    """
+    if problem is None:
+        return None
+    words = f"this machine cannot emulate: {problem}"
+    if instrument == "emulate":
+        raise NoEmulationError(words)
+    return f"{words}. `parshall doctor` says what it lacks."
+
+
 def emulated(scenario: Scenario) -> dict[str, Any]:
     """The scenario as the emulator takes it: the groups of real hosts are external.
 
@@ -79,8 +117,7 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
         This machine cannot emulate.
     """
     able = abilities()
-    if able.problem is not None:
-        raise NoEmulationError(f"this machine cannot emulate: {able.problem}")
+    left_out(able.problem, "emulate")
     resolved: dict[str, Any] = _without_profiles(scenario).resolve()
     ours = [(number, group) for number, group in enumerate(resolved["flows"]) if _is_kernels(scenario, number)]
     problems = [

@@ -32,7 +32,7 @@ from parshall.itb import adverse
 from parshall.itb.applications import PAUSE, Application, Mix, bulk_bytes
 from parshall.itb.classes import ItbClass
 from parshall.itb.factors import Factors, changed, non_standard
-from parshall.itb.hosts import host_limits, told
+from parshall.itb.hosts import HEADER_BYTES, host_limits, told
 from parshall.itb.scale import Scale
 from parshall.scenario import Scenario
 from parshall.schema.catalog import family
@@ -52,8 +52,6 @@ SAMPLES = 200
 
 _DELAY = "10 us"
 """Of the bottleneck itself; the rest of the RTT is the flows' own."""
-
-_HEADER = 40
 
 
 @dataclass(frozen=True)
@@ -207,7 +205,7 @@ class Case:
             "congestion_control": control,
             "packet_size": f"{mix.packet_bytes} B",
             **told(self.factors, linux=self.linux),
-            **host_limits(self.factors, self.factors.mean_rtt_s, streams, mix.packet_bytes - _HEADER),
+            **host_limits(self.factors, self.factors.mean_rtt_s, streams, mix.packet_bytes - HEADER_BYTES),
             "workload": mix.workload,
             **mix.keys,
         }

@@ -21,9 +21,11 @@ import math
 from typing import Any
 
 from parshall.itb.factors import Factors
+from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
 
 _LEAST_WINDOW = 65_536.0
-USUAL = {"delayed_ack": True, "header_size": "40 B"}
+HEADER_BYTES = 40
+USUAL = {"delayed_ack": True, "header_size": f"{HEADER_BYTES} B"}
 """Keys of a group with the benchmark's own TCP."""
 
 
@@ -71,10 +73,9 @@ def told(factors: Factors, *, linux: bool) -> dict[str, Any]:
     cached = {"ssthresh_cached": "linux"} if factors.tcp_no_metrics_save == 0 else {}
     if not linux:
         return {**USUAL, **cached}
-    sysctls: dict[str, Any] = {"net.ipv4.tcp_wmem": "4096 4194304 268435456"}
+    sysctls = dict(AMPLE_BUFFERS)
     if factors.tcp_no_metrics_save is not None:
-        names = ("tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save")
-        sysctls |= {f"net.ipv4.{name}": factors.tcp_no_metrics_save for name in names}
+        sysctls |= ssthresh_kept(kept=factors.tcp_no_metrics_save == 0)
     if factors.tcp_slow_start_after_idle is not None:
         sysctls["net.ipv4.tcp_slow_start_after_idle"] = factors.tcp_slow_start_after_idle
     return {"tcp": "linux", **cached, "kernel": {"sysctls": sysctls}}

@@ -144,8 +144,8 @@ def section(simulated: Result, emulated: Result, kernel: str) -> Section:
     header = ("case", "control", "simulated (s)", f"{kernel} (s)", "Linux over simulated", "says")
     text = (
         "Completion times of the same scenarios with the same random numbers: simulated with TCP as Linux has it, and "
-        f"with the TCP of {kernel} over the same network in real time. Every emulation was believed; those that could "
-        "not be failed, and were done again.",
+        f"with the TCP of {kernel} over the same network in real time. No result of an invalid emulation is used: "
+        "the emulation was repeated.",
         f"Of the pairs of controls in a case, both tell {found.same} apart in the same order and {found.opposite} in "
         f"the opposite one; only one of them tells {found.one} apart, none {found.neither}.",
     )

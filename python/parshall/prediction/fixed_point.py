@@ -22,6 +22,7 @@ an AQM network, SIGMETRICS 2001.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -104,10 +105,10 @@ class Problem:
         """What the group's flows see."""
         path = list(group.path)
         links = [self.network.links[i] for i in path]
-        medium = 1 - np.prod([1 - link.loss for link in links])
-        queues = 1 - np.prod(1 - solution.loss[path])
-        tail_drops = [solution.loss[i] for i in path if not self.network.links[i].drops_at_random]
-        dependent = 1 - np.prod(1 - np.asarray(tail_drops))
+        losses = solution.loss[path].tolist()
+        medium = 1 - prod(1 - link.loss for link in links)
+        queues = 1 - prod(1 - each for each in losses)
+        dependent = 1 - prod(1 - each for each, link in zip(losses, links, strict=True) if not link.drops_at_random)
         loss = 1 - (1 - medium) * (1 - queues)
         queueing = float(solution.queueing_s[path].sum())
         rtt = group.base_rtt_s + queueing

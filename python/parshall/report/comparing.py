@@ -55,6 +55,16 @@ def worded(verdict: Verdict, comparison: Comparison, name: str) -> str:
     return verdict.text(comparison.at_least)
 
 
+def pairing(*paired: bool) -> str:
+    """How the repetitions of each of the others are compared with those of the first.
+
+    >>> pairing(True, False)
+    'paired by common random numbers, or else independent (Welch)'
+    """
+    pairs, samples = "paired by common random numbers", "independent (Welch)"
+    return pairs if all(paired) else f"{pairs}, or else {samples}" if any(paired) else samples
+
+
 def note(comparison: Comparison) -> str:
     """How the differences are meant."""
     first = f"First comes what differs and matters (by {100 * comparison.at_least:g}{NO_BREAK}% or more)."

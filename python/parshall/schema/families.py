@@ -41,11 +41,13 @@ TIME = "time"
 EXTERNAL = "<external>"
 """The tag of controls from outside."""
 
-_VALUES: dict[str | None, type[Quantity]] = {SIZE: Size, TIME: Duration}
-"""What a value of a distribution is, by its role."""
-
 INSTANTANEOUS = "instantaneous"
 """The word for a moving average that only knows the newest sample."""
+
+
+def _value(role: str | None) -> type[Size] | type[Duration]:
+    """What a value of a distribution is."""
+    return Size if role == SIZE else Duration
 
 
 class Configuration(Part):
@@ -90,10 +92,10 @@ class EmpiricalPoints(Part):
 
     @field_validator("points")
     @classmethod
-    def _not_empty(cls, points: list[tuple[Any, float]] | None) -> list[tuple[Any, float]] | None:
+    def _read_points(cls, points: list[tuple[Any, float]] | None) -> list[tuple[Any, float]] | None:
         if points is not None and not points:
             raise ValueError("found no points; write [[value, probability], ...] up to probability 1")
-        read = _VALUES[getattr(cls, "role", None)].read
+        read = _value(getattr(cls, "role", None)).read
         return points and [(read(value) if isinstance(value, str) else value, of) for value, of in points]
 
 
@@ -250,7 +252,7 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, P
                 WithJsonSchema({"anyOf": [one, {"type": "array", "items": one}]}),
             ]
         case "value":
-            kind = _VALUES[role]
+            kind = _value(role)
         case _:
             kind = _quantity(parameter)
     return kind

@@ -9,7 +9,21 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from parshall.schema.model import Part
 from parshall.schema.problems import shown
-from parshall.schema.quantities import Bytes, Quantity, Rate
+from parshall.schema.quantities import Bytes, Rate, base_of
+
+AMPLE_BUFFERS: dict[str, int | str] = {"net.ipv4.tcp_wmem": "4096 4194304 268435456"}
+"""Sysctls of hosts whose send buffers limit no flow, however short it is: they need not grow first."""
+
+
+def ssthresh_kept(*, kept: bool) -> dict[str, int | str]:
+    """Sysctls of hosts that keep a destination's ssthresh from connection to connection, or forget all of it.
+
+    >>> ssthresh_kept(kept=True)["net.ipv4.tcp_no_metrics_save"]
+    0
+    """
+    names = ("tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save")
+    return {f"net.ipv4.{name}": int(not kept) for name in names}
+
 
 _NAME = r"^net(\.[A-Za-z0-9_-]+)+$"
 
@@ -67,12 +81,8 @@ class KernelOptions(Part):
         """As Rust reads it (``crates/sim/src/scenario.rs``)."""
         return {
             "sysctls": {name: str(value) for name, value in self.sysctls.items()},
-            "pacing_bps": _base(self.pacing),
-            "send_buffer": _base(self.send_buffer),
-            "receive_buffer": _base(self.receive_buffer),
+            "pacing_bps": base_of(self.pacing),
+            "send_buffer": base_of(self.send_buffer),
+            "receive_buffer": base_of(self.receive_buffer),
             "streams": self.streams,
         }
-
-
-def _base(given: Quantity | None) -> int | None:
-    return None if given is None else given.base

@@ -112,6 +112,11 @@ class Quantity(str):
         return dict(cls.schema)
 
 
+def base_of(given: Quantity | None) -> int | None:
+    """A quantity in the base unit of its kind; None: none was given."""
+    return None if given is None else given.base
+
+
 class Duration(Quantity):
     """A duration."""
 

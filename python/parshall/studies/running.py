@@ -14,8 +14,8 @@ from parshall.campaign.calls import called
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
 from parshall.campaign.work import Call
-from parshall.emulation import abilities
-from parshall.errors import InputError, NoEmulationError
+from parshall.emulation import abilities, left_out
+from parshall.errors import InputError
 from parshall.report.document import Section
 from parshall.studies.study import Case, Findings, Instruments, Part, Progress, Scale, Study, replaced
 
@@ -103,17 +103,14 @@ def _chosen(study: Study, instrument: Instruments) -> Sequence[Part]:
         return simulating
     if not emulating:
         raise InputError(f"--instrument: found {instrument}; {study.name} emulates nothing; accepted: simulate")
-    problem = abilities().problem
-    if problem is None:
+    why = left_out(abilities().problem, instrument)
+    if why is None:
         return emulating if instrument == "emulate" else parts
-    if instrument == "emulate":
-        raise NoEmulationError(f"this machine cannot emulate: {problem}")
-    return [_left_out(part.name, problem) if part.emulates else part for part in parts]
+    return [_without_answers(part.name, f"Left out: {why}") if part.emulates else part for part in parts]
 
 
-def _left_out(name: str, problem: str) -> Part:
+def _without_answers(name: str, words: str) -> Part:
     """A part that only says why it has no answers."""
-    words = f"Left out: this machine cannot emulate: {problem}. `parshall doctor` says what it lacks."
     return Part(name, lambda _: {}, lambda _, __: Findings([], [Section(name, (words,))]))
 
 

@@ -7,42 +7,23 @@ from it.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Sequence
 
-from parshall.stats.confidence import prediction_interval
+import numpy as np
+from numpy.typing import ArrayLike
+
+from parshall.emulation import kernel_name
+from parshall.stats.confidence import mean_interval, prediction_interval
 from parshall.studies.check import Check
 from parshall.studies.study import Emulated
 
 PROFILE = {"tcp": "linux"}
 """Keys of a group of flows: the simulator's TCP as that of Linux."""
 
-AMPLE_BUFFERS = {"net.ipv4.tcp_wmem": "4096 4194304 268435456"}
-"""Sysctls of hosts whose send buffers limit no flow, however short it is: they need not grow first."""
-
-
-def kept(*, ssthresh: bool) -> dict[str, int]:
-    """Sysctls of hosts that keep a destination's ssthresh from connection to connection, or forget all of it.
-
-    >>> kept(ssthresh=True)["net.ipv4.tcp_no_metrics_save"]
-    0
-    """
-    names = ("tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save")
-    return {f"net.ipv4.{name}": int(not ssthresh) for name in names}
-
-
-def kernel() -> str:
-    """Whose TCP is emulated.
-
-    >>> kernel().startswith("Linux ")
-    True
-    """
-    return f"Linux {platform.release()}"
-
 
 def column(linux: Emulated) -> str:
     """What heads a column or row of Linux: the kernel, and how far the run can be believed."""
-    return f"{kernel()}, {linux.validity.level}"
+    return f"{kernel_name()}, {linux.validity.level}"
 
 
 def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:
@@ -57,6 +38,26 @@ def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:
 def believed(linux: Emulated) -> bool:
     """Whether anything can be concluded from a run."""
     return linux.validity.level != "invalid"
+
+
+def cell(values: ArrayLike, digits: int, of_half_width: int) -> str:
+    """The mean of values, one a run, and half the width of its 95 % interval, if there are several; empty: no values.
+
+    Parameters
+    ----------
+    digits, of_half_width
+        How many significant digits are shown.
+
+    Examples
+    --------
+    >>> cell([9.0, 10.0, 11.0], 3, 2), cell([9.0], 3, 2), cell([], 3, 2)
+    ('10 ± 2.5', '9', '')
+    """
+    if np.size(values) == 0:
+        return ""
+    found = mean_interval(values)
+    half = "" if found.half_width is None else f" ± {found.half_width:.{of_half_width}g}"
+    return f"{found.mean:.{digits}g}{half}"
 
 
 def beside_simulated(

@@ -13,8 +13,8 @@ from parshall.schema.flows import DSCP, TCP_KEYS, TCP_PARAMETERS, CongestionCont
 from parshall.schema.model import Problem
 from parshall.schema.problems import quoted, shown
 from parshall.schema.profiles import kernels_own
-from parshall.schema.quantities import PS_PER_S, Duration, ProcessingTime
-from parshall.schema.resolve.values import Context, configuration, parameters, refused
+from parshall.schema.quantities import PS_PER_S, Duration, ProcessingTime, base_of
+from parshall.schema.resolve.values import Context, configuration, parameters, within
 from parshall.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
 
 
@@ -44,7 +44,6 @@ def flow_group(
     context = replace(context, packet_bytes=packet_bytes - header_bytes)
     workload, (datagrams, controlled, random_times) = _workload(group, packet_bytes, context)
     processing_time = group.processing_time or (_NO_TIME if random_times else processing_time)
-    access = group.access_rate
     rtt, _ = rtt_spread(group, route.delay_ps, context)
     longest_ps = route.delay_ps if "distribution" in rtt else _extremes(rtt, group.count)[1]
     return {
@@ -54,7 +53,7 @@ def flow_group(
         "path": route.path,
         "reverse_path": route.reverse_path,
         "rtt_ps": rtt,
-        "access_bps": None if access is None else access.bps,
+        "access_bps": base_of(group.access_rate),
         "access_packets": _access_packets(group, datagrams=datagrams),
         "dscp": DSCP[group.dscp],
         "processing_ps": _processing_ps(processing_time, packet_bytes, route, duration_ps),
@@ -159,43 +158,28 @@ def _extremes(spread: dict[str, Any], count: int) -> tuple[int, int]:
 
 
 def _distribution(rtt: Distributed, context: Context) -> tuple[dict[str, Any], float]:
-    try:
+    with within("rtt", "distribution"):
         law = configuration(rtt.distribution, context)
-    except Problem as problem:
-        raise problem.within("rtt", "distribution") from None
-    try:
         return law, _core.check_distribution(json.dumps(law))
-    except ValueError as error:
-        raise refused(error, "rtt", "distribution") from None
 
 
 def _workload(group: FlowGroup, packet_bytes: int, context: Context) -> tuple[dict[str, Any], tuple[bool, bool, bool]]:
     """The workload as Rust reads it; whether it sends datagrams, at a controlled rate, at random times."""
-    try:
+    with within("workload"):
         resolved = configuration(group.workload, context)
         datagrams, controlled, random_times = _core.check_workload(json.dumps(resolved), packet_bytes)
         if datagrams:  # sizes are those of packets then
             resolved = configuration(group.workload, replace(context, packet_bytes=packet_bytes))
             _core.check_workload(json.dumps(resolved), packet_bytes)
             _refuse_tcp(group, controlled=controlled)
-    except Problem as problem:
-        raise problem.within("workload") from None
-    except ValueError as error:
-        raise refused(error, "workload") from None
     return resolved, (datagrams, controlled, random_times)
 
 
 def _marker(group: FlowGroup, packet_bytes: int, context: Context) -> dict[str, Any]:
     """The marker as Rust reads it: sizes in packets are those of full packets on the wire."""
-    access = group.access_rate
-    try:
+    with within("marker"):
         resolved = configuration(group.marker, replace(context, packet_bytes=packet_bytes))
-        access_bps = None if access is None else access.bps
-        _core.check_marker(json.dumps(resolved), packet_bytes, access_bps)
-    except Problem as problem:
-        raise problem.within("marker") from None
-    except ValueError as error:
-        raise refused(error, "marker") from None
+        _core.check_marker(json.dumps(resolved), packet_bytes, base_of(group.access_rate))
     return resolved
 
 
@@ -209,10 +193,8 @@ def _refuse_tcp(group: FlowGroup, *, controlled: bool) -> None:
 def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     """The endpoint as Rust reads it."""
     tcp = parameters(group, TCP_PARAMETERS, context)
-    try:
+    with within("congestion_control"):
         control = configuration(_control_of(group), context)
-    except Problem as problem:
-        raise problem.within("congestion_control") from None
     if not tcp["timestamps"] and _core.needs_timestamps(json.dumps(control)):
         needed = f"{control['name']} needs an RTT sample of every ACK"
         raise Problem(("timestamps",), f"found false, but {needed}; write timestamps = true")
@@ -245,11 +227,7 @@ def _congestion_control(group: FlowGroup, longest_ps: int, context: Context, *, 
     `longest_ps` is the longest RTT of the group. RTTs drawn from a distribution are known when the network is built,
     which checks the longest of them in the same way.
     """
-    try:
+    with within("congestion_control"):
         resolved = configuration(_control_of(group), context)
         _core.check_control(json.dumps(resolved), longest_ps, controlled)
-    except Problem as problem:
-        raise problem.within("congestion_control") from None
-    except ValueError as error:
-        raise refused(error, "congestion_control") from None
     return resolved

@@ -13,7 +13,7 @@ from parshall.schema.links import Link, ReverseLink
 from parshall.schema.model import Problem
 from parshall.schema.problems import did_you_mean, quoted
 from parshall.schema.resolve.flows import Route
-from parshall.schema.resolve.values import Context, configuration, read_bytes, refused
+from parshall.schema.resolve.values import Context, configuration, configured, read_bytes, within
 
 if TYPE_CHECKING:
     from parshall.scenario import Scenario
@@ -91,24 +91,15 @@ def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Cont
         "rate": rate,
         "delay_ps": link.delay.ps,
         "queue": _queue(link, sized),
-        "loss": _configured("loss", link.loss, sized),
+        "loss": configured(("loss",), link.loss, sized),
     }
 
 
 def _queue(link: Link, context: Context) -> dict[str, Any]:
-    resolved = _configured("queue", link.queue, context)
-    try:
+    with within("queue"):
+        resolved = configuration(link.queue, context)
         _core.check_queue(json.dumps(resolved))
-    except ValueError as error:
-        raise refused(error, "queue") from None
     return resolved
-
-
-def _configured(key: str, chosen: Any, context: Context) -> dict[str, Any]:
-    try:
-        return configuration(chosen, context)
-    except Problem as problem:
-        raise problem.within(key) from None
 
 
 def link_rate(link: Link, context: Context) -> tuple[dict[str, Any], float]:

@@ -13,7 +13,7 @@ from parshall.schema.problems import did_you_mean, quoted
 from parshall.schema.quantities import PS_PER_S
 from parshall.schema.resolve.flows import Route, flow_group, rtt_spread
 from parshall.schema.resolve.network import Contended, Crossing, contended_links, link_rate, link_spec, route
-from parshall.schema.resolve.values import Context, refused
+from parshall.schema.resolve.values import Context, refused, within
 
 if TYPE_CHECKING:
     from parshall.scenario import Scenario
@@ -102,10 +102,8 @@ def _routes(scenario: Scenario, links: list[Contended], context: Context) -> lis
     rates_bps = [_mean_rate(each, context) for each in links]
     routes = []
     for index, group in enumerate(scenario.flows):
-        try:
+        with within("flows", index):
             routes.append(route(group, links, rates_bps, dumbbell))
-        except Problem as problem:
-            raise problem.within("flows", index) from None
     return routes
 
 
@@ -113,34 +111,26 @@ def _crossings(scenario: Scenario, routes: list[Route], context: Context) -> dic
     """The groups that cross each link with their data."""
     crossings: dict[int, list[Crossing]] = defaultdict(list)
     for index, (group, taken) in enumerate(zip(scenario.flows, routes, strict=True)):
-        try:
+        with within("flows", index):
             _, mean_rtt_s = rtt_spread(group, taken.delay_ps, context)
-        except Problem as problem:
-            raise problem.within("flows", index) from None
         for link in taken.path:
             crossings[link].append(Crossing(group.count, mean_rtt_s, group.packet_size.bytes))
     return crossings
 
 
 def _mean_rate(contended: Contended, context: Context) -> float:
-    try:
+    with within(*contended.key):
         return link_rate(contended.link, context)[1]
-    except Problem as problem:
-        raise problem.within(*contended.key) from None
 
 
 def _link(contended: Contended, crossings: list[Crossing], context: Context) -> dict[str, Any]:
-    try:
+    with within(*contended.key):
         return link_spec(contended, crossings, context)
-    except Problem as problem:
-        raise problem.within(*contended.key) from None
 
 
 def _group(scenario: Scenario, index: int, taken: Route, duration_ps: int, context: Context) -> dict[str, Any]:
-    try:
+    with within("flows", index):
         return flow_group(scenario.flows[index], taken, duration_ps, scenario.processing_time, context)
-    except Problem as problem:
-        raise problem.within("flows", index) from None
 
 
 def _probes(scenario: Scenario, duration_ps: int, links: list[str]) -> dict[str, Any]:

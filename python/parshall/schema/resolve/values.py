@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,10 +75,21 @@ def _check_order(part: Part, resolved: dict[str, Any]) -> None:
             raise Problem((name,), f"found {low}; accepted: {upper}, {high}, or less")
 
 
-def refused(error: ValueError, *key: str) -> Problem:
+def refused(error: ValueError, *key: str | int) -> Problem:
     """An error of the Rust crates, which has a key and a message."""
     where, message = error.args
     return Problem((*key, *(part for part in where.split(".") if part)), message)
+
+
+@contextmanager
+def within(*key: str | int) -> Iterator[None]:
+    """What is refused inside is seen from further outside: a `Problem`, or an error of the Rust crates (`refused`)."""
+    try:
+        yield
+    except Problem as problem:
+        raise problem.within(*key) from None
+    except ValueError as error:
+        raise refused(error, *key) from None
 
 
 LARGEST_FILE = 1_000_000_000
@@ -152,19 +164,17 @@ def _value(value: Any, parameter: Parameter, context: Context) -> Any:
         case "sizes":
             return [each.as_bytes(context.packet_bytes) for each in value]
         case "size_distribution" | "time_distribution" | "control" | "queue":
-            return _within((parameter.name,), value, context)
+            return configured((parameter.name,), value, context)
         case "queues":
-            return [_within((parameter.name, index), each, context) for index, each in enumerate(value)]
+            return [configured((parameter.name, index), each, context) for index, each in enumerate(value)]
         case _:
             return value
 
 
-def _within(path: tuple[str | int, ...], part: Configuration, context: Context) -> dict[str, Any]:
-    """An entry that is a parameter of another one."""
-    try:
-        return configuration(part, context)
-    except Problem as problem:
-        raise problem.within(*path) from None
+def configured(key: tuple[str | int, ...], chosen: Configuration, context: Context) -> dict[str, Any]:
+    """A catalog entry as Rust reads it, where it is at `key`."""
+    with within(*key):
+        return configuration(chosen, context)
 
 
 def _in_range(value: int, text: str, parameter: Parameter) -> int:

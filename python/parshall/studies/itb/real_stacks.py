@@ -19,10 +19,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from parshall.emulation import abilities
+from parshall.emulation import abilities, kernel_name
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.schema.kernel import AMPLE_BUFFERS
 from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.itb.network import ACCESS_BPS, PAPER
@@ -102,7 +103,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
         for slower in (1, SLOWER):
             made = scenario(window, way, slower, scale, runs=RUNS, rules=stacks.PROFILE)
             found[window, way, slower] = simulated(f"{words}, simulated", made, goodput, slower)
-        real = scenario(window, way, SLOWER, scale, rules={"kernel": {"sysctls": stacks.AMPLE_BUFFERS}})
+        real = scenario(window, way, SLOWER, scale, rules={"kernel": {"sysctls": AMPLE_BUFFERS}})
         found[window, way, "linux"] = emulated(f"{words}, Linux", real, goodput, SLOWER)
     return found
 
@@ -121,7 +122,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         if not stacks.believed(linux):
             continue
         words = f"goodput, {'tuned' if window == TUNED else 'default'} buffers, {way}, Mbit/s"
-        reading = f"{stacks.kernel()}, {SLOWER} times slower" + ("" if window == TUNED else f"; {window}")
+        reading = f"{kernel_name()}, {SLOWER} times slower" + ("" if window == TUNED else f"; {window}")
         note = f"simulated: {source:.1f} in the source's network, {slower:.1f} in the slower one"
         checks.append(Check("table6", words, said, ours, None, None, WITHIN * said, note, reading=reading))
         runs = answers[window, way, SLOWER].mbps
@@ -133,7 +134,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         "whose replies wait for messages.",
         *remarks,
     )
-    header = ("window", "way", "published", "simulated", f"{SLOWER} times slower", stacks.kernel(), "verdict")
+    header = ("window", "way", "published", "simulated", f"{SLOWER} times slower", kernel_name(), "verdict")
     table = Table("Table 6: goodput, Mbit/s", header, rows, numbers=range(2, 6))
     return Findings(checks, [Section("Table 6 on real stacks", text, [table], list[Drawn]())])
 

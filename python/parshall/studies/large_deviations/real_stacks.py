@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from parshall.emulation import abilities
+from parshall.emulation import abilities, kernel_name
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -247,7 +247,7 @@ def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emul
     for key, words, said, tolerance in artefact.published:
         here, there, ours = (float(getattr(each, key)) for each in (source, slower, linux.answer))
         note = f"simulated: {here:.0f} in the source's network, {there:.0f} in the slower one; {linux.validity.level}"
-        reading = f"{stacks.kernel()}, {SLOWER} times slower"
+        reading = f"{kernel_name()}, {SLOWER} times slower"
         found.append(Check(artefact.name, words, said, ours, None, None, tolerance, note, reading=reading))
     return found
 

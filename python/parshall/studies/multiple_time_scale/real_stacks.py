@@ -23,7 +23,6 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.runs.single import Recorded
 from parshall.scenario import Scenario
-from parshall.stats.confidence import mean_interval
 from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import background
@@ -155,13 +154,9 @@ def _seeds(answers: Mapping[Any, Any], control: str, rtt_ms: int, where: str) ->
 
 
 def _row(name: str, where: str, runs: list[Measured]) -> tuple[str, ...]:
-    cells = []
-    for key in ("goodput_mbps", "background_mbps", "loss_rate", "queueing_delay_ms", "tracking"):
-        known = [value for each in runs if (value := getattr(each, key)) is not None]
-        mean = mean_interval(known) if known else None
-        half = "" if mean is None or mean.half_width is None else f" ± {mean.half_width:.2g}"
-        cells.append("" if mean is None else f"{mean.mean:.3g}{half}")
-    return (name, where, *cells)
+    keys = ("goodput_mbps", "background_mbps", "loss_rate", "queueing_delay_ms", "tracking")
+    known = ([value for each in runs if (value := getattr(each, key)) is not None] for key in keys)
+    return (name, where, *(stacks.cell(each, 3, 2) for each in known))
 
 
 PART = Part("plain connections on real stacks", cases, findings, emulates=True)

@@ -25,7 +25,7 @@ from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import mean_interval, prediction_interval
+from parshall.stats.confidence import prediction_interval
 from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.rio import network, simulated
@@ -162,11 +162,7 @@ def _shown(values: Mapping[str, float]) -> dict[str, str]:
 
 
 def _column(of: Summary) -> dict[str, str]:
-    found = {}
-    for name, values in {**of.values, REACHED: of.reached}.items():
-        each = mean_interval(values)
-        found[name] = f"{each.mean:.4g}" + ("" if each.half_width is None else f" ± {each.half_width:.2g}")
-    return found
+    return {name: stacks.cell(values, 4, 2) for name, values in {**of.values, REACHED: of.reached}.items()}
 
 
 def _between(table: str, control: str, beside: Summary, linux: Emulated, span_s: float) -> list[Check]:

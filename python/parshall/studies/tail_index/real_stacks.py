@@ -28,11 +28,12 @@ import numpy as np
 import polars as pl
 from scipy.stats import t
 
+from parshall.emulation import kernel_name
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import mean_interval
+from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
 from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
@@ -95,7 +96,7 @@ class Point:
     @property
     def real(self) -> dict[str, Any]:
         """What the hosts of Linux are told."""
-        return {"kernel": {"sysctls": {**stacks.kept(ssthresh=self.setting.cached), **stacks.AMPLE_BUFFERS}}}
+        return {"kernel": {"sysctls": {**ssthresh_kept(kept=self.setting.cached), **AMPLE_BUFFERS}}}
 
 
 def equal(point: Point, seed: int) -> Equal:
@@ -161,7 +162,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             signs.append(
                 (setting.name, WORDS[metric], SIGNS[published_sign(setting, metric)], *cells, *[""] * (3 - len(cells)))
             )
-    made = [*checks(trends, f"{stacks.kernel()}, {SLOWER} times slower, equal loads"), *made]
+    made = [*checks(trends, f"{kernel_name()}, {SLOWER} times slower, equal loads"), *made]
     text = (
         f"The testbed's network, {SLOWER} times slower: rates are divided, times multiplied, so that loads, windows "
         "and buffers in packets stay. Linux has its own Reno at both ends of the 45 sources; without slow start it "
@@ -178,7 +179,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         "published",
         "simulated, the source's network",
         f"{SLOWER} times slower",
-        stacks.kernel(),
+        kernel_name(),
     )
     header = ("point", "where", *(WORDS[metric] for metric in METRICS), "mean size, packets", "ssthresh, packets")
     tables = [
@@ -244,15 +245,8 @@ def _between(setting: Setting, name: str, linux: Emulated, simulated: Mapping[st
 
 
 def _row(name: str, where: str, values: Mapping[str, FloatArray]) -> tuple[str, ...]:
-    cells = []
-    for key in _SHOWN:
-        known = values[key][np.isfinite(values[key])]
-        if known.size == 0:
-            cells.append("")
-            continue
-        each = mean_interval(known)
-        cells.append(f"{each.mean:.3g}" + ("" if each.half_width is None else f" ± {each.half_width:.1g}"))
-    return (name, where, *cells)
+    known = (values[key][np.isfinite(values[key])] for key in _SHOWN)
+    return (name, where, *(stacks.cell(each, 3, 1) for each in known))
 
 
 PART = Part("Fig. 1 on real stacks", cases, findings, emulates=True)
