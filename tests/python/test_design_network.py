@@ -193,6 +193,27 @@ def test_the_command_line_prints_json(tmp_path: Path) -> None:
     assert (tmp_path / "page" / "design.html").is_file()
 
 
+@pytest.mark.parametrize(
+    ("name", "link", "path"),
+    [
+        ("quickstart", None, "bottleneck.queue"),
+        ("reverse", "reverse", "bottleneck.reverse.queue"),
+        ("parking-lot", "second", "links.second.queue"),
+    ],
+)
+def test_any_link_of_a_scenario(name: str, link: str | None, path: str) -> None:
+    where = place(ps.Scenario.load(name), link)
+    assert where.path == path
+    assert where.resolved({"name": "codel"})["name"] == "codel"
+    others = [each["queue"]["name"] for each in where.having({"name": "codel"}).resolve()["links"]]
+    assert others.count("codel") == 1
+
+
+def test_of_several_links_one_is_named() -> None:
+    with pytest.raises(InputError, match="name one of them"):
+        place(ps.Scenario.load("parking-lot"))
+
+
 # --- tc ---
 
 

@@ -95,7 +95,7 @@ def _below(tables: Any, key: str) -> Any:
     """What a key path leads to; entries of lists have names."""
     if isinstance(tables, list):
         return next(each for each in tables if each["name"] == key)
-    return tables.get(key)
+    return (tables or {}).get(key)
 
 
 def _best(kept: Sequence[Trial]) -> Trial:

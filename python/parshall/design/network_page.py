@@ -210,7 +210,8 @@ def _paste(where: Place, answer: Trial) -> Section:
     )
     text = f"queue = {writing.value_text(dict(answer.queue))}"
     of_links = where.scenario.links is not None
-    note = f"In the table of the link `{where.link}`." if of_links else f"In the table `[{where.link}]`."
+    table = where.path.removesuffix(".queue")
+    note = f"In the table of the link `{where.link}`." if of_links else f"In the table `[{table}]`."
     snippets = [
         {"title": "In a scenario", "text": text, "note": note},
         {

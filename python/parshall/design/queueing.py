@@ -42,7 +42,9 @@ class Place:
     @property
     def path(self) -> str:
         """The key path of its queue."""
-        return f"{self.link}.queue" if self.scenario.links is None else f"links.{self.link}.queue"
+        if self.scenario.links is not None:
+            return f"links.{self.link}.queue"
+        return "bottleneck.queue" if self.link == "bottleneck" else f"bottleneck.{self.link}.queue"
 
     def resolved(self, queue: Any = None) -> dict[str, Any]:
         """Its queue, or another one in its place, in the smallest units."""
