@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from parshall import _core
 from parshall.errors import InputError
 from parshall.schema.catalog import family
+from parshall.schema.quantities import is_none
 
 Resolved = Mapping[str, Any]
 """A configured entry as the crates read it: its name, and its parameters in the smallest units."""
@@ -32,6 +33,32 @@ Resolved = Mapping[str, Any]
 Found = TypeVar("Found")
 
 _QUANTITIES = ("duration", "rate", "bytes", "packets")
+
+
+@dataclass(frozen=True, slots=True)
+class QdiscOption:
+    """A parameter of a queue in ``tc``."""
+
+    parameter: str
+    """Its name in scenarios."""
+    word: str
+    """Its word in ``tc``."""
+    form: str
+    """How its value is written: `packets`, `bytes`, `time`, `rate`, `number`, `sixteenths`, `percent`, `flag`, `word`,
+    `queue`."""
+    words: Mapping[str, str]
+    """Of a `word`: the values that ``tc`` names otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Qdisc:
+    """A queueing discipline of Linux."""
+
+    name: str
+    name_in_bytes: str | None
+    """Its name where the limit is in bytes, if that is another one."""
+    options: tuple[QdiscOption, ...]
+    """What can be set; all else has the kernel's fixed values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +76,8 @@ class QueueTraits:
     """Whether it can mark packets instead of dropping them."""
     own_rate: bool
     """Whether it lets pass no more than a rate of its own."""
+    linux: Qdisc | str
+    """The queueing discipline of Linux that is the same; or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +107,21 @@ def queue(name: str) -> QueueTraits:
     queues = _declared()["queues"]
     if name not in queues:
         raise InputError(f"queue: found {name!r}, accepted is one of {', '.join(queues)}")
-    return QueueTraits(**queues[name])
+    declared = queues[name]
+    return QueueTraits(**{**declared, "linux": _linux(**declared["linux"])})
+
+
+def _linux(has: Mapping[str, Any] | None = None, lacks: str = "") -> Qdisc | str:
+    if has is None:
+        return lacks
+    options = []
+    for option in has["options"]:
+        form: Any = option["form"]
+        words: Any = {}
+        if isinstance(form, Mapping):  # a variant of the enum that holds something
+            [(form, words)] = form.items()
+        options.append(QdiscOption(option["parameter"], option["word"], form, dict(words)))
+    return Qdisc(has["name"], has["name_in_bytes"], tuple(options))
 
 
 def title(name: str) -> str:
@@ -101,23 +144,30 @@ def loss(config: Resolved) -> LossTraits:
 
 
 @cache
-def defaults(control: str) -> Mapping[str, Any]:
-    """The defaults of a congestion control's parameters, quantities in the smallest unit.
+def defaults(name: str, of: str = "congestion_controls") -> Mapping[str, Any]:
+    """The defaults of an entry's parameters, quantities in the smallest unit; None: unlimited.
+
+    Parameters
+    ----------
+    name
+        A congestion control, or an entry of another family.
+    of
+        The family, as ``parshall list`` names it.
 
     Raises
     ------
     InputError
-        There is no such control.
+        There is no such entry.
     """
-    for entry in family("congestion_controls"):
-        if entry.name == control:
+    for entry in family(of):
+        if entry.name == name:
             return {each.name: _value(each.kind, each.default) for each in entry.parameters if each.default is not None}
-    raise InputError(f"congestion control: found {control!r}, which is not in the catalog")
+    raise InputError(f"{of.removesuffix('s').replace('_', ' ')}: found {name!r}, which is not in the catalog")
 
 
 def _value(kind: str, default: str) -> Any:
     if kind in _QUANTITIES:
-        return _core.parse_quantity(kind, default)
+        return None if is_none(default) else _core.parse_quantity(kind, default)
     return json.loads(default) if kind in {"number", "integer", "boolean", "numbers"} else default
 
 

@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from browser import needs_browser, serious_faults, tab
 
 import parshall as ps
 from parshall.campaign.page import document as of_sweep
+from parshall.control_check import check
+from parshall.control_check.page import page as of_check
+from parshall.design import aqm, buffer, repetitions
+from parshall.design.agreement import Agreement
+from parshall.design.network_page import aqm_page, buffer_page, repetitions_page
+from parshall.design.page import page as of_rio
+from parshall.design.queueing import Demand, place
+from parshall.design.recommendation import recommend
+from parshall.design.rio import rio
+from parshall.design.simulated import Setting
+from parshall.itb.applications import find
+from parshall.itb.benchmark import run as run_itb
+from parshall.itb.building import case
+from parshall.itb.classes import classes
+from parshall.itb.page import page as of_itb
+from parshall.itb.scale import SCALES
+from parshall.models.diffserv import Sessions
 from parshall.report.comparison_page import document as of_comparison
 from parshall.report.document import Document, Section, Table, document_html
 from parshall.report.page import document as of_run
@@ -50,6 +69,32 @@ def study() -> Document:
     )
 
 
+def office() -> Any:
+    flows = [{"count": 4, "rtt": "40 ms", "congestion_control": "reno", "start": {"uniform": "1 s"}}]
+    return ps.Scenario(bottleneck={"rate": "10 Mbit/s"}, flows=flows, **QUICK)
+
+
+def buffer_design() -> Document:
+    return buffer_page(buffer.choose(place(office()), Demand(utilisation=0.9, delay_s=0.05), most=3))
+
+
+def rio_design() -> Document:
+    sessions = Sessions(np.linspace(0.03, 0.1, 10), 30, 10)
+    design = rio(sessions, capacity_per_s=600.0, agreement=Agreement(loss_in=0.05, delay_s=0.1), limit_packets=40)
+    return of_rio(design, recommend(design, Setting(duration_s=10, warm_up_s=2, repetitions=2), most=2))
+
+
+def itb() -> Document:
+    tiny = replace(SCALES["quick"], messages=10, message_bytes={10.0: 50e3, 1000.0: 10e3}, repetitions=2)
+    cases = [case(find("PP")[0], classes("B")[0], tiny)]
+    with tempfile.TemporaryDirectory() as store:
+        return of_itb(run_itb(cases, ["cubic", "reno"], store, workers=1))
+
+
+def control_check() -> Document:
+    return of_check(check("reno", repetitions=2, workers=1))
+
+
 PAGES: dict[str, Callable[[], Document]] = {
     "run": lambda: of_run(run("quickstart")),
     "run with several links": lambda: of_run(run("parking-lot")),
@@ -61,6 +106,12 @@ PAGES: dict[str, Callable[[], Document]] = {
     "sweep": sweep,
     "observation": lambda: of_observation(observe(ROOT / "docs" / "example.pcap.gz"), with_arrivals=False),
     "study": study,
+    "design of a buffer": buffer_design,
+    "design of a queue": lambda: aqm_page(aqm.choose(place(office()), Demand(delay_s=0.02), ["codel", "pie"])),
+    "design of repetitions": lambda: repetitions_page(repetitions.choose(office(), within=0.2, pilot=3)),
+    "design of a RIO router": rio_design,
+    "benchmark": itb,
+    "check of a control": control_check,
 }
 
 
@@ -108,6 +159,35 @@ def test_paper_has_everything_and_no_controls(browser: Any, page: tuple[Document
         assert shown.evaluate(hidden) == []
         assert shown.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
         assert errors == []
+
+
+DRAWINGS = """
+[...document.querySelectorAll(".network svg")].filter((each) => each.getClientRects().length).map((each) => {
+  const texts = [...each.querySelectorAll("text")];
+  const box = each.getBoundingClientRect();
+  const scale = box.width / each.viewBox.baseVal.width;
+  return {
+    kind: each.getAttribute("class"),
+    beyond: each.parentElement.scrollWidth - each.parentElement.clientWidth,
+    letters: Math.min(...texts.map((text) => parseFloat(getComputedStyle(text).fontSize) * scale)),
+    outside: texts.filter((text) => text.getBoundingClientRect().right > box.right + 1).length,
+  };
+})"""
+"""Of the drawings of networks that are seen: what is cut off, and the smallest letters, in pixels."""
+
+
+@pytest.mark.parametrize(("width", "kind"), [(390, "narrow"), (1400, "broad")])
+def test_the_network_of_several_links_is_readable(browser: Any, tmp_path: Path, width: int, kind: str) -> None:
+    """One of two drawings is seen, without scrolling, and no text is smaller than what stands below the figure."""
+    path = tmp_path / "page.html"
+    document = of_run(run("parking-lot"))
+    path.write_text(document_html(document), encoding="utf-8")
+    with tab(browser, width) as (shown, _):
+        opened(shown, document, path.as_uri())
+        sizes = shown.evaluate(DRAWINGS)
+        assert [each["kind"] for each in sizes] == [kind]
+        assert all(each["beyond"] <= 0 and each["outside"] == 0 for each in sizes)
+        assert sizes[0]["letters"] >= 10.5
 
 
 def test_a_fault_would_be_found(browser: Any, tmp_path: Path) -> None:

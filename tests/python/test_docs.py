@@ -99,7 +99,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             own.forget(each.key, each.per)
 
 
-SLOW = ("README.md", "getting-started.md", "itb.md", "observe.md", "campaigns.md")
+SLOW = ("README.md", "getting-started.md", "design.md", "itb.md", "observe.md", "campaigns.md")
 """Guides whose commands run for half a minute; those of docs/how-to do, too."""
 
 

@@ -78,6 +78,28 @@ def test_a_change_is_one_of_the_scenario() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rtt", "key", "changed_to"),
+    [
+        ({"uniform": ["20 ms", "80 ms"]}, "flows.0.rtt.uniform.1", {"uniform": ["20 ms", "90 ms"]}),
+        ({"list": ["20 ms", "80 ms"]}, "flows.0.rtt.list.0", {"list": ["90 ms", "80 ms"]}),
+    ],
+)
+def test_ranges_and_lists_of_round_trip_times_have_fields(rtt: Any, key: str, changed_to: Any) -> None:
+    scenario = ps.Scenario(duration="1 s", bottleneck={"rate": "5 Mbit/s"}, flows=[{"count": 2, "rtt": rtt}])
+    made, assigned = knobs.changed(scenario, {key: "90 ms"})
+    assert assigned == {key: "90 ms"}
+    assert made.document()["flows"][0]["rtt"] == changed_to
+    with pytest.raises(ScenarioError, match="rtt"):
+        knobs.changed(scenario, {key: "much"})
+
+
+def test_a_long_list_has_none() -> None:
+    rtts = {"list": [f"{20 + number} ms" for number in range(9)]}
+    scenario = ps.Scenario(duration="1 s", bottleneck={"rate": "5 Mbit/s"}, flows=[{"count": 9, "rtt": rtts}])
+    assert not [knob for each in knobs.fields(scenario) for knob in each.knobs if "rtt" in knob.key]
+
+
 def test_a_queue_without_a_buffer_leaves_the_field_idle() -> None:
     changed, assigned = knobs.changed(
         ps.Scenario.load("quickstart"), {"bottleneck.queue.name": "shaper", "bottleneck.queue.limit": "9 packets"}

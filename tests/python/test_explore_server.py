@@ -331,3 +331,22 @@ def gone(pid: int) -> None:
 def command(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     made = [sys.executable, "-m", "parshall", "explore", "--no-browser", *arguments]
     return subprocess.run(made, capture_output=True, text=True, cwd=folder, timeout=WAIT_S, check=False)
+
+
+def test_a_control_of_ones_own_is_there_where_the_command_names_it(tmp_path: Path) -> None:
+    made = [sys.executable, "-m", "parshall", "new", "control", "mine", "--output", str(tmp_path / "own")]
+    subprocess.run(made, check=True, capture_output=True, timeout=WAIT_S)
+    [code] = (tmp_path / "own").glob("*.py")
+    [name] = [line.split()[1].rstrip(":(") for line in code.read_text().splitlines() if line.startswith("class ")]
+    (tmp_path / "small.toml").write_text(SMALL)
+    own = {"flows.0.congestion_control": "mine"}
+    with (
+        serving(tmp_path / "small.toml", "--control", f"mine={code}:{name}") as (address, _),
+        closing(Client(address)) as client,
+    ):
+        assert ">mine</option>" in client.get("/").text
+        first = client.simulate(**own)[0]
+        assert "problems" not in first, first
+        assert "--control=mine=" in json.dumps(first)
+    with serving(tmp_path / "small.toml") as (address, _), closing(Client(address)) as client:
+        assert "mine" in client.simulate(**own)[0]["problems"][0]

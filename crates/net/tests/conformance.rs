@@ -7,7 +7,7 @@ use parshall_net::ecn::Ecn;
 use parshall_net::link::{Offered, Outcome};
 use parshall_net::markers::Class;
 use parshall_net::queues::catalog::{CATALOG, TRAITS};
-use parshall_net::queues::traits::{Drops, Separates};
+use parshall_net::queues::traits::{Drops, Form, Linux, Separates};
 use parshall_net::queues::{
     Arrival, Backlog, DepartureDiscipline, DepartureQueue, Discipline, Held, Queue, QueueConfig,
     QueueDiscipline, Verdict,
@@ -250,6 +250,29 @@ fn every_queue_has_traits_and_a_title() {
     let listed: Vec<&str> = CATALOG.iter().map(|entry| entry.name).collect();
     assert_eq!(named, listed);
     assert!(TRAITS.iter().all(|(_, traits)| !traits.title.is_empty()));
+}
+
+#[test]
+fn what_tc_is_told_are_parameters_of_the_queue() {
+    for (entry, (name, traits)) in CATALOG.iter().zip(TRAITS) {
+        match traits.linux {
+            Linux::Lacks(reason) => assert!(!reason.is_empty(), "{name}"),
+            Linux::Has(qdisc) => {
+                for option in qdisc.options {
+                    let known = entry.parameters.iter().find(|parameter| parameter.name == option.parameter);
+                    let kind = known.unwrap_or_else(|| panic!("{name} has no {}", option.parameter)).kind;
+                    let written = match option.form {
+                        Form::Time => kind == Kind::Duration,
+                        Form::Rate => kind == Kind::Rate,
+                        Form::Flag => kind == Kind::Boolean,
+                        Form::Queue => kind == Kind::Queue,
+                        _ => !matches!(kind, Kind::Duration | Kind::Rate | Kind::Boolean | Kind::Queue),
+                    };
+                    assert!(written, "{name}: {} is no {:?}", option.parameter, option.form);
+                }
+            }
+        }
+    }
 }
 
 /// What became of packets that found all but the last place taken for ten seconds, at 12 Mbit/s.

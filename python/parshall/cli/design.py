@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from parshall.cli import design_network
 from parshall.cli.console import Json, PageOutput, Quiet, console, note, print_json, table, verb
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ design = typer.Typer(help="Choose parameters for what is asked.", no_args_is_hel
 @design.callback()
 def root() -> None:
     """Choose parameters for what is asked."""
+
+
+design.command("buffer")(design_network.buffer)
+design.command("aqm")(design_network.aqm)
+design.command("repetitions")(design_network.repetitions)
 
 
 @design.command("rio")
@@ -74,8 +80,8 @@ def rio(
     given = _sessions(sessions, rtt, reservation, burst, access, packet_bytes)
     agreement = Agreement(
         loss_in,
-        None if delay is None else _seconds("--delay", delay),
-        None if mean_delay is None else _seconds("--mean-delay", mean_delay),
+        None if delay is None else design_network.seconds("--delay", delay),
+        None if mean_delay is None else design_network.seconds("--mean-delay", mean_delay),
         reservations,
     )
     capacity_per_s = _rate("--capacity", capacity) / (8 * packet_bytes)
@@ -84,10 +90,12 @@ def rio(
     if simulate and answer.choice is not None:
         if not (quiet or as_json):
             note("simulating the model's point, and others until one keeps the agreement ...")
-        span = _seconds("--duration", duration)
+        span = design_network.seconds("--duration", duration)
         recommendation = recommend(answer, Setting(span, span / 4, repetitions, seed, packet_bytes))
     if output is not None:
-        _write(answer, recommendation, output, quiet)
+        from parshall.design.page import page
+
+        design_network.write(page(answer, recommendation), output, quiet=quiet)
     if as_json:
         print_json(result(answer, recommendation))
     elif not quiet:
@@ -121,8 +129,8 @@ def time_scale(
     else:
         bin_s = _bin_width(bin_)
         series = [_numbers(source)]
-    longest_s = None if longest is None else _seconds("--longest", longest)
-    answer = choose(series, bin_s, rtt_s=_seconds("--rtt", rtt), longest_s=longest_s)
+    longest_s = None if longest is None else design_network.seconds("--longest", longest)
+    answer = choose(series, bin_s, rtt_s=design_network.seconds("--rtt", rtt), longest_s=longest_s)
     if as_json:
         print_json(asdict(answer))
     elif not quiet:
@@ -220,7 +228,7 @@ def _bin_width(given: str | None) -> float:
 
     if given is None:
         raise InputError('--bin: missing; a file of numbers needs the width of its bins, e.g. --bin "10 ms"')
-    return _seconds("--bin", given)
+    return design_network.seconds("--bin", given)
 
 
 def _show_time_scale(answer: TimeScale) -> None:
@@ -245,7 +253,7 @@ def _sessions(count: int, rtt: str, reservation: str, burst: int, access: str | 
     from parshall.models.diffserv import Sessions
 
     first, _, last = rtt.partition("..")
-    ends = (_seconds("--rtt", first), _seconds("--rtt", last or first))
+    ends = (design_network.seconds("--rtt", first), design_network.seconds("--rtt", last or first))
     bits = 8 * packet_bytes
     access_bps = float("inf") if access is None else _rate("--access", access)
     return Sessions(
@@ -259,10 +267,6 @@ def _sessions(count: int, rtt: str, reservation: str, burst: int, access: str | 
 
 def _rate(option: str, text: str) -> float:
     return _parsed(option, "rate", text)
-
-
-def _seconds(option: str, text: str) -> float:
-    return _parsed(option, "duration", text) / 1e12
 
 
 def _bytes(text: str) -> int:
@@ -282,20 +286,6 @@ def _parsed(option: str, kind: str, text: str) -> float:
         return float(parse(kind, text.strip()))
     except ValueError as error:
         raise InputError(f"{option}: {error}") from None
-
-
-def _write(answer: RioDesign, recommendation: Recommendation | None, directory: Path, quiet: bool) -> None:
-    from parshall.design.page import page
-    from parshall.records import storage
-    from parshall.report.document import write_document
-
-    def written() -> Path:
-        directory.mkdir(parents=True, exist_ok=True)
-        return write_document(page(answer, recommendation), directory / "design.html")
-
-    path = storage.guarded(written)
-    if not quiet:
-        note(f"page: {path}")
 
 
 def _show(answer: RioDesign, recommendation: Recommendation | None) -> None:

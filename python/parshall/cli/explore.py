@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import Quiet, note, termination_interrupts, verb
+from parshall.cli.console import Controls, Quiet, declare_controls, note, termination_interrupts, verb
 
 
 @verb
@@ -27,6 +27,7 @@ def explore(
             "--save-in", metavar="DIR", help="A directory into which the page may save scenarios.", show_default="none"
         ),
     ] = None,
+    controls: Controls = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the browser.")] = True,
     quiet: Quiet = False,
 ) -> None:
@@ -37,6 +38,7 @@ def explore(
 
     if save_in is not None and not save_in.is_dir():
         raise InputError(f"--save-in: {save_in} is no directory")
+    declare_controls(controls)
 
     def ready(address: str) -> None:
         print(address, flush=True)

@@ -7,5 +7,12 @@
 | `search` | the feasible region and the best point |
 | `confirm`, `simulated` | the recommended point in the simulator |
 | `page` | the answer as a page |
+| `queueing` | a queue of a scenario, tried, and what was asked of it judged |
+| `buffer` | the smallest drop-tail buffer for what is asked |
+| `aqm` | which active queue management keeps what is asked |
+| `repetitions` | how many an interval needs |
+| `judging` | what is asked, and the verdict |
+| `tc` | a queue as commands for a Linux router |
+| `network_page` | these answers as pages |
 | `transfer` | how long a transfer takes |
 """

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall.design import judging
 from parshall.design.agreement import LABELS
+from parshall.design.judging import Verdict
 from parshall.design.search import Problem
 from parshall.design.simulated import Setting, Simulated, simulate
 from parshall.models.diffserv import Router
@@ -15,15 +17,12 @@ from parshall.stats.confidence import Interval, mean_interval
 
 @dataclass(frozen=True)
 class Kept:
-    """A constraint as simulated: the value, what is allowed, and the verdict.
-
-    `verdict` is ``kept`` or ``broken`` if the whole 95 % interval is on one side of the bound, else ``open``.
-    """
+    """A constraint as simulated: the value, what is allowed, and the verdict (`parshall.design.judging`)."""
 
     constraint: str
     value: Interval
     bound: float
-    verdict: str
+    verdict: Verdict
 
     @property
     def label(self) -> str:
@@ -40,10 +39,9 @@ class Confirmation:
     kept: tuple[Kept, ...]
 
     @property
-    def verdict(self) -> str:
-        """``kept`` if all constraints are, ``broken`` if one is, else ``open``: it takes more repetitions to tell."""
-        verdicts = {each.verdict for each in self.kept}
-        return "broken" if "broken" in verdicts else "open" if "open" in verdicts else "kept"
+    def verdict(self) -> Verdict:
+        """That on all constraints."""
+        return judging.of_all(each.verdict for each in self.kept)
 
     @property
     def margin(self) -> float:
@@ -78,7 +76,4 @@ def _wait(queue_packets: float | None, capacity_per_s: float) -> float | None:
 
 
 def _judged(name: str, value: Interval, bound: float) -> Kept:
-    low = value.mean if value.low is None else value.low
-    high = value.mean if value.high is None else value.high
-    slack = bound * (1 + 1e-9)
-    return Kept(name, value, bound, "kept" if high <= slack else "broken" if low > slack else "open")
+    return Kept(name, value, bound, judging.verdict(value, bound))

@@ -6,10 +6,12 @@ from importlib import metadata
 
 import numpy as np
 
+from parshall.design import tc
 from parshall.design.agreement import LABELS, UNITS
 from parshall.design.recommendation import Recommendation, answer
 from parshall.design.rio import RioDesign
 from parshall.design.simulated import scenario
+from parshall.report.dials import Dial, dials
 from parshall.report.document import Block, Document, Drawn, Section, Table
 from parshall.report.numbers import quantity, significant, with_half_width
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
@@ -21,7 +23,12 @@ def page(design: RioDesign, recommendation: Recommendation | None) -> Document:
     """The page."""
     problem = design.problem
     sections = [
-        Section("Answer", answer(design, recommendation), tables=[_asked(design, recommendation)]),
+        Section(
+            "Answer",
+            answer(design, recommendation),
+            tables=[_asked(design, recommendation)],
+            blocks=[] if recommendation is None else [_dials(design, recommendation)],
+        ),
         Section("Feasible region", _about_region(design), figures=[region_figure(design, recommendation)]),
     ]
     if design.choice is not None:
@@ -68,6 +75,22 @@ def _asked(design: RioDesign, recommendation: Recommendation | None) -> Table:
         "Verdict",
     )
     return Table("The agreement", header, rows, numbers=(2, 3))
+
+
+def _dials(design: RioDesign, recommendation: Recommendation) -> Block:
+    """What was asked, what the model says of the answer's point, and what was simulated there."""
+    point = recommendation.nearest
+    agreement = design.problem.agreement
+    margins = agreement.margins(design.problem.sessions, design.problem.solve(point.router))
+    shown = []
+    for each in point.confirmation.kept:
+        name = each.constraint
+        model = each.value.mean if name == "delay_s" else float(margins[name]) * each.bound  # max_in bounds the delay
+        unit = "s" if UNITS[name] == "s" else "ratio" if name == "loss_in" else "1"
+        label = "Reservation over rate of the worst session" if name == "reservations" else each.label
+        label = f"{label[0].upper()}{label[1:]}"
+        shown.append(Dial(label, unit, each.bound, False, model, "Model", each.value, each.verdict))
+    return dials(shown)
 
 
 def _about_region(design: RioDesign) -> list[str]:
@@ -221,9 +244,14 @@ def _taken_away(design: RioDesign, recommendation: Recommendation) -> Section:
     """The router to be pasted into a scenario, and the scenario that was simulated."""
     point = recommendation.nearest
     tables = scenario(design.problem.sessions, point.router, point.confirmation.setting)
-    said = f"In a scenario: `queue = {writing.value_text(tables['bottleneck']['queue'])}`"
+    queue = tables["bottleneck"]["queue"]
+    typed = tc.commands({"name": queue["name"]}, point.confirmation.setting.packet_bytes)
+    snippets = [
+        {"title": "In a scenario", "text": f"queue = {writing.value_text(queue)}", "note": ""},
+        {"title": "On Linux", "text": "\n".join(typed.lines), "note": typed.note},
+    ]
     command = {"text": "parshall run scenario.toml", "scenario": writing.toml(tables)}
-    return Section("Take it away", [said], blocks=[Block("command", command)], name="take-away")
+    return Section("Take it away", blocks=[Block("snippets", snippets), Block("command", command)], name="take-away")
 
 
 def _interval(interval: Interval | None) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from parshall.errors import InputError
 from parshall.scenario import Scenario
+from parshall.schema import external
 from parshall.schema.catalog import family
 
 LONGEST = 100
@@ -23,6 +24,8 @@ _AROUND = 20.0
 """A slider goes from a twentieth of the value to twenty times as much."""
 _MOST_FLOWS = 50.0
 """Of a group, at the end of its slider, unless it has more already."""
+_MOST_LISTED = 8
+"""Of a list of round-trip times: a longer one is edited in the file."""
 
 
 @dataclass(frozen=True)
@@ -150,9 +153,15 @@ def _of_group(key: str, group: Mapping[str, Any]) -> Iterator[Knob]:
     elif isinstance(rtt, Mapping) and "first" in rtt:
         yield _amount(f"{key}.rtt.first", "RTT of the first", rtt["first"])
         yield _amount(f"{key}.rtt.step", "RTT step", rtt["step"])
+    elif isinstance(rtt, Mapping) and "uniform" in rtt:
+        for at, (label, end) in enumerate(zip(("Least RTT", "Largest RTT"), rtt["uniform"], strict=True)):
+            yield _amount(f"{key}.rtt.uniform.{at}", label, end)
+    elif isinstance(rtt, Mapping) and len(rtt.get("list", ())) <= _MOST_LISTED:
+        for at, value in enumerate(rtt.get("list", ())):
+            yield _amount(f"{key}.rtt.list.{at}", f"RTT of flow {at + 1}", value)
     if group.get("congestion_control") is not None:
         control = _table(group["congestion_control"])["name"]
-        known = [each.name for each in family("congestion_controls")]
+        known = [*(each.name for each in family("congestion_controls")), *external.makers()]
         yield Knob(f"{key}.congestion_control", "Congestion control", control, tuple(dict.fromkeys([*known, control])))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from parshall.errors import InputError
 from parshall.explore.subject import Base, Subject, named_tables
 from parshall.scenario import Scenario
+from parshall.schema import external
 
 
 def opened(place: str | None) -> Subject:
@@ -21,7 +22,7 @@ def opened(place: str | None) -> Subject:
     named = place or "quickstart"
     if place is None or not Path(place).is_dir():
         scenario = Scenario.load(named)
-        command = f"parshall run {shlex.quote(named)}"
+        command = shlex.join(["parshall", "run", named, *(f"--control={each}" for each in external.places())])
         return Subject(Base(named_tables(scenario), str(scenario.folder), scenario.source, command), None)
     from parshall.explore import results  # noqa: PLC0415 - a scenario is there sooner without
 

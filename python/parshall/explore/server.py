@@ -11,6 +11,7 @@ from parshall.errors import InputError
 from parshall.explore.subject import Subject
 from parshall.explore.workers import Workers
 from parshall.records.about import cores
+from parshall.schema import external
 
 HOST = "127.0.0.1"
 MOST_AT_A_TIME = 2
@@ -40,7 +41,7 @@ def serve(
         The place is none, or the port is in use.
     """
     with _socket(port) as listening:
-        workers = Workers(max(1, min(MOST_AT_A_TIME, cores())))
+        workers = Workers(max(1, min(MOST_AT_A_TIME, cores())), controls=external.places())
         try:
             asyncio.run(_serve(workers, listening, place, save_in, ready))
         except KeyboardInterrupt:

@@ -133,6 +133,10 @@ def serve() -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides
     connection = Connection(int(sys.argv[1]))
+    if controls := sys.argv[2:]:
+        from parshall.controls import declare  # noqa: PLC0415 - as each task
+
+        declare(controls)
     try:
         while True:
             message = connection.recv()

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe
@@ -61,13 +61,14 @@ class _Process:
     scratch: str
 
     @classmethod
-    def start(cls) -> _Process:
+    def start(cls, controls: Sequence[str] = ()) -> _Process:
         ours, theirs = Pipe()
         scratch = tempfile.mkdtemp(prefix="parshall-explore-")
         path = os.pathsep.join(dict.fromkeys([str(Path(__file__).parents[2]), *filter(None, sys.path)]))
         # Each process does one task at a time; threads of its libraries would take the cores from the others.
         alone = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": scratch, "PYTHONPATH": path}
         command = [sys.executable, "-c", "from parshall.explore.work import serve; serve()", str(theirs.fileno())]
+        command += controls
         # Ctrl-C is the server's to answer, also while the process is still importing: it inherits that it is blocked.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -119,10 +120,13 @@ class Workers:
         How many.
     limits_s
         How long tasks may take, by name; others `PAGE_S`.
+    controls
+        Congestion controls that they declare, as assignments.
     """
 
-    def __init__(self, number: int, limits_s: Mapping[str, float] = LIMITS_S) -> None:
-        self._processes = [_Process.start() for _ in range(number)]
+    def __init__(self, number: int, limits_s: Mapping[str, float] = LIMITS_S, controls: Sequence[str] = ()) -> None:
+        self._controls = controls
+        self._processes = [_Process.start(controls) for _ in range(number)]
         self._limits_s = limits_s
         self._idle: asyncio.Queue[_Process] = asyncio.Queue()
         for process in self._processes:
@@ -206,7 +210,7 @@ class Workers:
                 return
             await asyncio.to_thread(process.end)
             at = self._processes.index(process)
-            process = self._processes[at] = _Process.start()
+            process = self._processes[at] = _Process.start(self._controls)
         self._idle.put_nowait(process)
 
 

@@ -63,7 +63,9 @@ class Drawn:
 class Block:
     """What has a look of its own: a macro of ``blocks.html.j2``, and what it is given."""
 
-    kind: Literal["command", "facts", "measures", "missing", "network", "predictions", "tiles", "words"]
+    kind: Literal[
+        "command", "dials", "facts", "measures", "missing", "network", "predictions", "snippets", "tiles", "words"
+    ]
     content: Any
 
 

@@ -1,13 +1,14 @@
 """The network of a run as a drawing: each link a column, each group of flows a lane through the links of its path.
 
 A lane is as wide as its share of the goodput; a dot stands where its data go through a queue, a ring where its ACKs do.
+There are two drawings, of which a page shows one; in that for phones several links have numbers, and a line each above.
 The drawing takes its colours from the page, so that it is light or dark as that is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -45,7 +46,13 @@ class _Sheet:
 
 
 _WIDE, _NARROW = _Sheet("broad", 960, 250, 60, 34), _Sheet("narrow", 440, 172, 40, 24)
-"""For pages, and for phones, where the texts of one link have room, but not of two."""
+"""For pages, and for phones, where the texts of one link have room above it, but not those of two."""
+
+_OF_A_LINE = 60
+"""Characters of a text over the whole width of the drawing for phones."""
+
+_ENTRY, _NUMBERS = 38, 40
+"""Height of a link in the list above the lanes, and of the row of numbers below it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,11 @@ class _Link:
 
     name: str
     lines: Sequence[str]
+
+    @property
+    def in_a_line(self) -> str:
+        """The texts in one."""
+        return ", ".join(self.lines)
 
 
 @dataclass(frozen=True)
@@ -100,8 +112,7 @@ def network(run: Result) -> Drawing | None:
     note += "; a ring: its ACKs do." if any(lane.acks for lane in lanes) else "."
     if left_out:
         note += f" Not drawn: {words.listed(left_out)}, with the least goodput or load."
-    sheets = [_WIDE, _NARROW] if len(links) == 1 else [_WIDE]
-    return Drawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in sheets), note)
+    return Drawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in (_WIDE, _NARROW)), note)
 
 
 def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) -> list[_Lane]:
@@ -143,33 +154,56 @@ def _texts(run: Result, link: str) -> list[str]:
 
 
 def _drawn(links: Sequence[_Link], lanes: Sequence[_Lane], sheet: _Sheet) -> Markup:
-    height = _TOP + _LANE * len(lanes) + _BOTTOM
+    listed = sheet is _NARROW and len(links) > 1
+    top = _ENTRY * len(links) + _NUMBERS if listed else _TOP
+    height = top + _LANE * len(lanes) + _BOTTOM
     step = (sheet.width - sheet.left - sheet.right) / len(links)
     centre = {link.name: sheet.left + step * (index + 0.5) for index, link in enumerate(links)}
     parts = [
-        *(part for link in links for part in _column(link, centre[link.name], step, height, sheet)),
+        *(part for link in links for part in _box(centre[link.name], step, top, height)),
+        *(
+            part
+            for number, link in enumerate(links)
+            for part in (
+                _listed(number, link, centre[link.name], top, sheet)
+                if listed
+                else _above(link, centre[link.name], sheet)
+            )
+        ),
         *(
             part
             for number, lane in enumerate(lanes)
-            for part in _lane(lane, centre, _TOP + _LANE * (number + 0.5), sheet)
+            for part in _lane(lane, centre, top + _LANE * (number + 0.5), sheet)
         ),
     ]
-    described = "; ".join(f"{link.name}: {', '.join(link.lines)}" for link in links)
+    described = "; ".join(f"{link.name}: {link.in_a_line}" for link in links)
     described += ". " + "; ".join(f"{lane.name} ({lane.remark}) over {words.listed(lane.data)}" for lane in lanes)
-    several = " several" if len(links) > 1 else ""
     return Markup(  # noqa: S704 - texts are escaped
-        f'<svg role="img" class="{sheet.kind}{several}" aria-label="The network. {escape(printable(described))}." '
+        f'<svg role="img" class="{sheet.kind}" aria-label="The network. {escape(printable(described))}." '
         f'viewBox="0 0 {sheet.width} {height}">{"".join(parts)}</svg>'
     )
 
 
-def _column(link: _Link, x: float, step: float, height: int, sheet: _Sheet) -> Iterator[str]:
-    """A link: its texts, and below them the box that all its lanes pass."""
+def _box(x: float, step: float, top: int, height: int) -> Iterator[str]:
+    """What all lanes of a link pass."""
     box = min(_BOX, step * 0.7)
     yield (
-        f'<rect x="{x - box / 2:g}" y="{_TOP}" width="{box:g}" height="{height - _TOP - _BOTTOM}" rx="6" '
+        f'<rect x="{x - box / 2:g}" y="{top}" width="{box:g}" height="{height - top - _BOTTOM}" rx="6" '
         'fill="var(--grid)" stroke="var(--muted)"/>'
     )
+
+
+def _listed(number: int, link: _Link, x: float, top: int, sheet: _Sheet) -> Iterator[str]:
+    """A link in the list, and its number above its box."""
+    y = 16 + _ENTRY * number
+    whole = replace(sheet, characters=_OF_A_LINE)
+    yield _text(0, y, f"{number + 1}  {link.name}", whole, anchor="start", kind="bold")
+    yield _text(18, y + _LINE, link.in_a_line, whole, anchor="start", kind="small")
+    yield _text(x, top - 10, f"{number + 1}", sheet, anchor="middle", kind="bold")
+
+
+def _above(link: _Link, x: float, sheet: _Sheet) -> Iterator[str]:
+    """The texts of a link above its box."""
     first = _TOP - 12 - _LINE * len(link.lines)
     yield _text(x, first, link.name, sheet, anchor="middle", kind="bold")
     for number, line in enumerate(link.lines, 1):

@@ -18,7 +18,7 @@
 //! pause before it was. It begins at 0.1.
 
 use super::red::{Red, RedConfig, RedRule};
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Linux, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, Duration, Instant, Packets};
@@ -71,6 +71,7 @@ impl AdaptiveRed {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        linux: Linux::Lacks("its `red adaptive` holds the middle between two lengths in bytes, not a delay"),
     };
 
     /// An empty queue.

@@ -33,7 +33,7 @@
 mod cobalt;
 mod tin;
 
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, Duration, Instant, Rate};
@@ -110,6 +110,18 @@ impl Cake {
         separates: Separates::Flows,
         marks: true,
         own_rate: true,
+        linux: Linux::Has(Qdisc::new(
+            "cake",
+            &[
+                QdiscOption::new("rate", "bandwidth", Form::Rate),
+                QdiscOption::new("overhead", "overhead", Form::Number),
+                QdiscOption::new("min_packet", "mpu", Form::Number),
+                QdiscOption::new("framing", "", Form::Word(&[("none", "noatm")])),
+                QdiscOption::new("tins", "", Form::Word(&[])),
+                QdiscOption::new("rtt", "rtt", Form::Time),
+                QdiscOption::new("limit", "memlimit", Form::Bytes),
+            ],
+        )),
     };
 
     /// Empty queues.

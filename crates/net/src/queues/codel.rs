@@ -21,7 +21,7 @@
 //! opportunity is not part of the sojourn time.
 
 use super::departure::Fifo;
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Duration, Instant};
@@ -61,6 +61,15 @@ impl Codel {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        linux: Linux::Has(Qdisc::new(
+            "codel",
+            &[
+                QdiscOption::new("limit", "limit", Form::Packets),
+                QdiscOption::new("target", "target", Form::Time),
+                QdiscOption::new("interval", "interval", Form::Time),
+                QdiscOption::new("ecn", "ecn", Form::Flag),
+            ],
+        )),
     };
 
     /// An empty queue.

@@ -1,6 +1,6 @@
 //! `DropTail`: a packet that does not fit is lost.
 
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use rand_core::RngCore;
 
@@ -27,6 +27,11 @@ impl DropTail {
         separates: Separates::Nothing,
         marks: false,
         own_rate: false,
+        linux: Linux::Has(Qdisc {
+            name: "pfifo",
+            name_in_bytes: Some("bfifo"),
+            options: &[QdiscOption::new("limit", "limit", Form::Packets)],
+        }),
     };
 
     /// An empty queue.

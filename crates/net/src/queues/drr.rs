@@ -16,7 +16,7 @@
 
 use super::departure::Fifo;
 use super::flow_queues::mixed;
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Linux, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, Instant};
@@ -65,6 +65,7 @@ impl Drr {
         separates: Separates::Flows,
         marks: false,
         own_rate: false,
+        linux: Linux::Lacks("its `drr` needs a class for each flow, and filters"),
     };
 
     /// Empty queues.

@@ -33,7 +33,7 @@
 
 use super::departure::Fifo;
 use super::proportional_integral::Gains;
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant, Packets};
@@ -142,6 +142,17 @@ impl DualPi2 {
         separates: Separates::LowLatency,
         marks: true,
         own_rate: false,
+        linux: Linux::Has(Qdisc::new(
+            "dualpi2",
+            &[
+                QdiscOption::new("limit", "limit", Form::Packets),
+                QdiscOption::new("target", "target", Form::Time),
+                QdiscOption::new("update_interval", "tupdate", Form::Time),
+                QdiscOption::new("alpha", "alpha", Form::Number),
+                QdiscOption::new("beta", "beta", Form::Number),
+                QdiscOption::new("coupling", "coupling_factor", Form::Number),
+            ],
+        )),
     };
 
     /// Empty queues.

@@ -8,7 +8,7 @@
 
 use super::codel::{Controller, Law};
 use super::flow_queues::FlowQueues;
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, ConfigError, Duration, Instant};
@@ -50,6 +50,17 @@ impl FqCodel {
         separates: Separates::Flows,
         marks: true,
         own_rate: false,
+        linux: Linux::Has(Qdisc::new(
+            "fq_codel",
+            &[
+                QdiscOption::new("limit", "limit", Form::Packets),
+                QdiscOption::new("queues", "flows", Form::Number),
+                QdiscOption::new("quantum", "quantum", Form::Bytes),
+                QdiscOption::new("target", "target", Form::Time),
+                QdiscOption::new("interval", "interval", Form::Time),
+                QdiscOption::new("ecn", "ecn", Form::Flag),
+            ],
+        )),
     };
 
     /// Empty queues.

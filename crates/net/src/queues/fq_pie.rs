@@ -16,7 +16,7 @@
 use super::flow_queues::{FlowQueue, FlowQueues};
 use super::pie::{Controller, Law};
 use super::proportional_integral::Gains;
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, Duration, Instant};
@@ -86,6 +86,21 @@ impl FqPie {
         separates: Separates::Flows,
         marks: true,
         own_rate: false,
+        linux: Linux::Has(Qdisc::new(
+            "fq_pie",
+            &[
+                QdiscOption::new("limit", "limit", Form::Packets),
+                QdiscOption::new("memory_limit", "memory_limit", Form::Bytes),
+                QdiscOption::new("queues", "flows", Form::Number),
+                QdiscOption::new("quantum", "quantum", Form::Bytes),
+                QdiscOption::new("target", "target", Form::Time),
+                QdiscOption::new("update_interval", "tupdate", Form::Time),
+                QdiscOption::new("alpha", "alpha", Form::Sixteenths),
+                QdiscOption::new("beta", "beta", Form::Sixteenths),
+                QdiscOption::new("mark_up_to", "ecn_prob", Form::Percent),
+                QdiscOption::new("ecn", "ecn", Form::Flag),
+            ],
+        )),
     };
 
     /// Empty queues.

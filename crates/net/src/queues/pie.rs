@@ -11,7 +11,7 @@ mod control;
 pub(super) use control::{Controller, Law};
 
 use super::proportional_integral::Gains;
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
@@ -61,6 +61,17 @@ impl Pie {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        linux: Linux::Has(Qdisc::new(
+            "pie",
+            &[
+                QdiscOption::new("limit", "limit", Form::Packets),
+                QdiscOption::new("target", "target", Form::Time),
+                QdiscOption::new("update_interval", "tupdate", Form::Time),
+                QdiscOption::new("alpha", "alpha", Form::Sixteenths),
+                QdiscOption::new("beta", "beta", Form::Sixteenths),
+                QdiscOption::new("ecn", "ecn", Form::Flag),
+            ],
+        )),
     };
 
     /// An empty queue.

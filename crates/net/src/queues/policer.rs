@@ -9,7 +9,7 @@
 //! What conforms waits in order of arrival for the link, as in a drop-tail queue. A packet that finds no room takes no tokens. What delays
 //! instead of dropping is a shaper (`shaper.rs`).
 
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Linux, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::{Class, PacketMarker, TokenBucket, TokenBucketConfig};
 use parshall_units::{Bytes, Rate};
@@ -43,6 +43,7 @@ impl Policer {
         separates: Separates::Nothing,
         marks: false,
         own_rate: true,
+        linux: Linux::Lacks("it polices with a filter (`action police`), not with a queue"),
     };
 
     /// An empty queue, and a full bucket.

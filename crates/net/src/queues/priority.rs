@@ -12,7 +12,7 @@
 //! `sch_prio.c`.
 
 use super::inner::{Inner, InnerConfig};
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Linux, Separates, Traits};
 use super::{DepartureDiscipline, Held, Turn};
 use parshall_units::parameters::{Bounded, Parameter, Reader, Variable};
 use parshall_units::{ConfigError, Instant};
@@ -68,6 +68,7 @@ impl Priority {
         separates: Separates::Classes,
         marks: true,
         own_rate: false,
+        linux: Linux::Lacks("its `prio` needs filters, or a table of priorities"),
     };
 
     /// Empty queues.

@@ -21,7 +21,7 @@
 //! `limit` counts the packet in transmission in either case.
 
 use super::early_drop::{Average, Coin, Curve};
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Linux, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{ConfigError, Packets};
@@ -79,6 +79,9 @@ impl Red {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        linux: Linux::Lacks(
+            "its `red` takes lengths in bytes and a burst instead of a weight, and is not gentle",
+        ),
     };
 
     /// An empty queue.

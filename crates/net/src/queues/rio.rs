@@ -20,7 +20,7 @@
 //! Clark & Fang do not say how q_in ages while the link is idle: here it decays as RED's average does.
 
 use super::early_drop::{Average, Coin, Curve};
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Linux, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::Class;
 use parshall_units::parameters::{Reader, Variable};
@@ -101,6 +101,9 @@ impl Rio {
         separates: Separates::Profiles,
         marks: false,
         own_rate: false,
+        linux: Linux::Lacks(
+            "its `gred` has virtual queues by class, and no curve for the sum of both classes",
+        ),
     };
 
     /// An empty queue.

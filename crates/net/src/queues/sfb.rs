@@ -27,7 +27,7 @@
 
 use super::departure::Fifo;
 use super::flow_queues::mixed;
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{DepartureDiscipline, Held, Limit, Turn};
 use crate::markers::{Class, PacketMarker, TokenBucket, TokenBucketConfig};
 use crate::unit_interval;
@@ -170,6 +170,16 @@ impl Sfb {
         separates: Separates::Responsiveness,
         marks: true,
         own_rate: false,
+        linux: Linux::Has(Qdisc::new(
+            "sfb",
+            &[
+                QdiscOption::new("limit", "limit", Form::Packets),
+                QdiscOption::new("bin_size", "target", Form::Packets),
+                QdiscOption::new("bin_limit", "max", Form::Packets),
+                QdiscOption::new("increment", "increment", Form::Number),
+                QdiscOption::new("decrement", "decrement", Form::Number),
+            ],
+        )),
     };
 
     /// An empty queue.

@@ -20,7 +20,7 @@
 //! Read: what `sch_tbf.c` of Linux does. The link should be faster than the shaper: else it is the link that limits.
 
 use super::inner::{Inner, InnerConfig};
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Form, Linux, Qdisc, QdiscOption, Separates, Traits};
 use super::{DepartureDiscipline, Held, Turn};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, ConfigError, Duration, Instant, Rate};
@@ -95,6 +95,14 @@ impl Shaper {
         separates: Separates::Nothing,
         marks: true,
         own_rate: true,
+        linux: Linux::Has(Qdisc::new(
+            "tbf",
+            &[
+                QdiscOption::new("rate", "rate", Form::Rate),
+                QdiscOption::new("burst", "burst", Form::Bytes),
+                QdiscOption::new("queue", "limit", Form::Queue),
+            ],
+        )),
     };
 
     /// An empty queue, and a full bucket.

@@ -7,7 +7,7 @@
 //! A packet that can be marked and finds K packets or more is marked, on the instantaneous queue; what does not fit is lost. What
 //! cannot be marked is not touched by the threshold: a sender without ECN fills the buffer.
 
-use super::traits::{Drops, Separates, Traits};
+use super::traits::{Drops, Linux, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use parshall_units::Packets;
 use rand_core::RngCore;
@@ -39,6 +39,7 @@ impl Step {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        linux: Linux::Lacks("its `codel ce_threshold` marks by the time that a packet has waited, not by the length of the queue"),
     };
 
     /// An empty queue.

@@ -2,7 +2,7 @@
 //!
 //! Formulas of throughput assume one queue, in which every packet meets the same loss and waits its turn. Each queue says here
 //! what of that it keeps. Predictions ask (`parshall.properties` in Python), and are out of their range where a queue keeps less
-//! than they assume.
+//! than they assume. Designs ask how the queue is set on a Linux router.
 
 use serde::Serialize;
 
@@ -36,6 +36,78 @@ pub enum Separates {
     Responsiveness,
 }
 
+/// How `tc` writes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// As a number of packets.
+    Packets,
+    /// As a number of bytes.
+    Bytes,
+    /// As a time.
+    Time,
+    /// As a rate.
+    Rate,
+    /// As it is.
+    Number,
+    /// In sixteenths: the kernel's PIE has its weights so.
+    Sixteenths,
+    /// In percent.
+    Percent,
+    /// The option's word alone where it is true, and with `no` before it where it is not.
+    Flag,
+    /// The value is a word of its own, but for these, which `tc` names otherwise.
+    Word(&'static [(&'static str, &'static str)]),
+    /// A queue below this one; what fits in it is the option's value, in bytes.
+    Queue,
+}
+
+/// A parameter of ours in `tc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct QdiscOption {
+    /// The parameter's name here.
+    pub parameter: &'static str,
+    /// Its word in `tc`.
+    pub word: &'static str,
+    /// How its value is written.
+    pub form: Form,
+}
+
+impl QdiscOption {
+    /// A parameter, its word in `tc`, and how its value is written.
+    pub const fn new(parameter: &'static str, word: &'static str, form: Form) -> Self {
+        Self { parameter, word, form }
+    }
+}
+
+/// A queueing discipline of Linux (`tc qdisc`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Qdisc {
+    /// Its name, where limits are in packets.
+    pub name: &'static str,
+    /// Its name where the limit is in bytes, if that is another one.
+    pub name_in_bytes: Option<&'static str>,
+    /// The parameters that can be set; others have the kernel's fixed values.
+    pub options: &'static [QdiscOption],
+}
+
+impl Qdisc {
+    /// A queueing discipline with one name.
+    pub const fn new(name: &'static str, options: &'static [QdiscOption]) -> Self {
+        Self { name, name_in_bytes: None, options }
+    }
+}
+
+/// Whether the Linux kernel has a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Linux {
+    /// It does.
+    Has(Qdisc),
+    /// It does not: what it has instead, or why a line of `tc` does not set it.
+    Lacks(&'static str),
+}
+
 /// What a queue declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Traits {
@@ -49,4 +121,6 @@ pub struct Traits {
     pub marks: bool,
     /// Whether it lets pass no more than a rate of its own, which may be less than the link's.
     pub own_rate: bool,
+    /// Whether the Linux kernel has it.
+    pub linux: Linux,
 }

@@ -89,6 +89,10 @@ def alone_s(gigabytes: float) -> float:
     return 8 * gigabytes / PAYLOAD_SHARE
 
 
+_ALONE_30_GB_S = alone_s(30.0)
+"""That of the source's files, in whose seconds its Figs 8 and 9 are."""
+
+
 def starts(gigabytes: float) -> dict[str, dict[str, str]]:
     """The two ways of Fig. 3: within a second, and 4 s apart; closer together as files are smaller than 30 GB."""
     apart_s = _APART_S * gigabytes / 30.0
@@ -176,7 +180,7 @@ def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[
         means = np.array([_over(runs[name, level], np.mean).mean / ideal for level in size.levels])
         congested = levels >= 1
         fits[name] = float(np.corrcoef(levels[congested], means[congested])[0, 1] ** 2)
-        marks.append(Points(levels, means, name, Style(series=number)))
+        marks.append(Points(levels, _ALONE_30_GB_S * means, name, Style(series=number)))
     lines = sum(fit >= _LINE for fit in fits.values())
     most = Interval(lines - len(fits) / 2, None, None, n=1)
     words = f"variants whose times are a line over C_g (R^2 of {_LINE:g} and more), less half of them"
@@ -184,8 +188,10 @@ def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[
         sign("fig8", words, 1, most),
         *(Check("fig8", f"R^2 of a line over C_g, {name}", None, fit, None, None, 0.0) for name, fit in fits.items()),
     ]
-    line = Line([1.0, size.levels[-1]], [1.0, size.levels[-1]], "C_g itself")
-    axes = Axis("C_g"), Axis("mean completion time over that at 1 Gbit/s", minimum=0)
+    line = Line(
+        [1.0, size.levels[-1]], [_ALONE_30_GB_S, _ALONE_30_GB_S * size.levels[-1]], "C_g times that at 1 Gbit/s"
+    )
+    axes = Axis("C_g"), Axis("mean completion time, scaled to 30 GB", "s", minimum=0)
     return checks, Drawn("fig8", "Fig. 8: congestion level", Plot([Panel([line, *marks], *axes)], "Means over files."))
 
 
@@ -268,10 +274,15 @@ def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[lis
     header = ("C_g", *(f"R = {reverse:g}" for reverse in REVERSE))
     table = Table("Fig. 9: CUBIC, mean completion time over that at 1 Gbit/s", header, rows, numbers=(1, 2, 3))
     marks = [
-        Line(FIG9_LEVELS, [means[level, reverse] for level in FIG9_LEVELS], f"R = {reverse:g}", Style(series=number))
+        Line(
+            FIG9_LEVELS,
+            [_ALONE_30_GB_S * means[level, reverse] for level in FIG9_LEVELS],
+            f"R = {reverse:g}",
+            Style(series=number),
+        )
         for number, reverse in enumerate(REVERSE)
     ]
-    axes = Axis("C_g"), Axis("mean completion time over that at 1 Gbit/s", minimum=0)
+    axes = Axis("C_g"), Axis("mean completion time, scaled to 30 GB", "s", minimum=0)
     return (
         checks,
         table,

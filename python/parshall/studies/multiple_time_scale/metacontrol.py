@@ -106,7 +106,8 @@ def section(found: Results, size: Size) -> Section:
         mean = float(found.goodput(moving(BASE, adjustment)).mean())
         marks.append(Guide(mean, f"metacontrol, ν = {adjustment:g}"))
     marks.append(Guide(float(found.goodput(fixed(BASE, 1)).mean()), "TCP Rate, plain"))
-    panel = Panel(marks, Axis("largest slope A"), Axis("reliable throughput", "Mbit/s"))
+    x = Axis("largest slope A", minimum=1.0, maximum=float(max(10, *steps)))  # the source's range is 1 to 10 (§5.3)
+    panel = Panel(marks, x, Axis("reliable throughput", "Mbit/s"))
     plot = Plot([panel], f"TCP Rate at an RTT of {BASE_RTT_MS} ms; A = 1 is the plain control.")
     return Section(
         "Metacontrol",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
@@ -17,7 +15,6 @@ from parshall.studies.tail_index.network import MEAN_PACKETS
 from parshall.studies.tail_index.settings import Setting
 from parshall.studies.tail_index.trends import Trends, change
 
-_DECADE = 5.0
 _LOW = 0.7
 """Height of one of six panels below each other."""
 _AXES = {"loss": ("loss rate", "%"), "delay_ms": ("queueing delay", "ms"), "throughput_mbps": ("throughput", "Mbit/s")}
@@ -124,10 +121,7 @@ def _rate(name: str, setting: Setting, tail_indices: Sequence[float], row: Seque
         for number, (alpha, each) in enumerate(zip(tail_indices, row, strict=True))
         if each.rates.packets.size
     ]
-    rates = np.concatenate([each.rates.mbps for each in row])
-    # A logarithmic axis of less than a decade has hardly a label.
-    decade = bool(rates.max() >= _DECADE * rates.min())
-    panel = Panel(marks, Axis("size", "packets", log=True), Axis("mean rate", "Mbit/s", log=decade))
+    panel = Panel(marks, Axis("size", "packets", log=True), Axis("mean rate", "Mbit/s", log=True))
     return Drawn(name, f"Mean rate against size, {setting.words()}", Plot([panel], "Mean rate of transfers of a size."))
 
 

@@ -1,0 +1,250 @@
+"""``parshall design buffer``, ``aqm`` and ``repetitions``: what to set in a scenario for what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from parshall.cli.console import Json, Overrides, PageOutput, Quiet, console, note, print_json, table, verb
+
+if TYPE_CHECKING:
+    from parshall.design.judging import Judged
+    from parshall.design.queueing import Demand, Place, Trial
+    from parshall.report.document import Document
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario in TOML.", show_default=False)]
+Link = Annotated[str | None, typer.Option(help="Whose queue.", show_default="the bottleneck, or the only link")]
+Utilisation = Annotated[
+    str | None, typer.Option(help='Used share of the link, at least, e.g. "98 %".', show_default=False)
+]
+Loss = Annotated[str | None, typer.Option(help='Share of packets lost, at most, e.g. "0.5 %".', show_default=False)]
+Delay = Annotated[str | None, typer.Option(help='Mean queueing delay, at most, e.g. "20 ms".', show_default=False)]
+Late = Annotated[
+    str | None, typer.Option("--p99", help="99th percentile of the queueing delay, at most.", show_default=False)
+]
+
+
+@verb
+def buffer(
+    scenario: ScenarioFile,
+    overrides: Overrides = None,
+    utilisation: Utilisation = None,
+    loss: Loss = None,
+    delay: Delay = None,
+    late: Late = None,
+    link: Link = None,
+    output: PageOutput = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """The smallest drop-tail buffer that keeps a link busy, or the longest within a delay."""
+    from parshall.design import buffer as design
+    from parshall.design.network_page import buffer_page
+
+    where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
+    _say("simulating limits of the queue ...", hushed=quiet or as_json)
+    found = design.choose(where, demand)
+    _tell(
+        design.sentences(found),
+        found.nearest.judged,
+        {"kept": found.kept is not None, "limit_packets": found.limit(found.nearest), "bdp_packets": where.bdp_packets},
+        lambda: buffer_page(found),
+        output,
+        trial=found.nearest,
+        where=where,
+        trials=found.trials,
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+@verb
+def aqm(
+    scenario: ScenarioFile,
+    overrides: Overrides = None,
+    utilisation: Utilisation = None,
+    loss: Loss = None,
+    delay: Delay = None,
+    late: Late = None,
+    queues: Annotated[
+        str | None,
+        typer.Option(help="Which, with commas between them.", show_default="all that Linux has"),
+    ] = None,
+    link: Link = None,
+    output: PageOutput = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Which active queue management keeps what is asked."""
+    from parshall.design import aqm as design
+    from parshall.design.network_page import aqm_page
+
+    where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
+    names = () if queues is None else design.checked(queues)
+    _say("simulating queues ...", hushed=quiet or as_json)
+    found = design.choose(where, demand, names)
+    _tell(
+        design.sentences(found),
+        found.nearest.judged,
+        {"kept": found.kept is not None},
+        lambda: aqm_page(found),
+        output,
+        trial=found.nearest,
+        where=where,
+        trials=found.trials,
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+@verb
+def repetitions(
+    scenario: ScenarioFile,
+    overrides: Overrides = None,
+    metric: Annotated[str, typer.Option(help="The quantity, e.g. group/web/completion_s.")] = "goodput_bps",
+    within: Annotated[str, typer.Option(help="Half width of the 95 % interval over the mean.")] = "5 %",
+    pilot: Annotated[int, typer.Option(help="How many are simulated first.", min=3)] = 8,
+    most: Annotated[int, typer.Option(help="How many at most.", min=3)] = 2000,
+    output: PageOutput = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """How many repetitions an interval needs to be as narrow as is asked."""
+    from parshall.design import repetitions as design
+    from parshall.design.network_page import repetitions_page
+    from parshall.scenario import Scenario
+
+    given = Scenario.load(scenario, overrides or ())
+    share = _share("--within", within)
+    _say("simulating repetitions ...", hushed=quiet or as_json)
+    found = design.choose(given, metric, share, pilot=pilot, most=most)
+    looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in found.looks]
+    judged = [found.judged]
+    said: dict[str, Any] = {"kept": found.judged.verdict == "kept", "repetitions": found.repetitions, "looks": looks}
+    _tell(design.sentences(found), judged, said, lambda: repetitions_page(found), output, as_json=as_json, quiet=quiet)
+
+
+def _asked(
+    scenario: Path, overrides: list[str] | None, link: str | None, bounds: tuple[str | None, ...]
+) -> tuple[Place, Demand]:
+    from parshall.design.queueing import Demand, place
+    from parshall.errors import InputError
+    from parshall.scenario import Scenario
+
+    where = place(Scenario.load(scenario, overrides or ()), link)
+    if not any(bounds):
+        raise InputError('found nothing that is asked; accepted: --utilisation "98 %", --loss, --delay "20 ms", --p99')
+    utilisation, loss, delay, late = bounds
+    return where, Demand(
+        None if utilisation is None else _share("--utilisation", utilisation),
+        None if loss is None else _share("--loss", loss),
+        None if delay is None else seconds("--delay", delay),
+        None if late is None else seconds("--p99", late),
+    )
+
+
+def _share(option: str, text: str) -> float:
+    """A share: ``98 %`` or ``0.98``."""
+    from parshall.errors import InputError
+
+    number, sign, rest = text.partition("%")
+    try:
+        value = float(number) / (100 if sign else 1)
+    except ValueError:
+        value = float("nan")
+    if rest.strip() or not 0 < value <= 1:
+        raise InputError(f'{option}: found "{text}"; accepted: above 0 and at most 1, such as "98 %" or 0.98')
+    return value
+
+
+def seconds(option: str, text: str) -> float:
+    """A duration that an option was given."""
+    from parshall.errors import InputError
+    from parshall.schema.quantities import PS_PER_S, parse
+
+    try:
+        return parse("duration", text.strip()) / PS_PER_S
+    except ValueError as error:
+        raise InputError(f"{option}: {error}") from None
+
+
+def _say(words: str, *, hushed: bool) -> None:
+    if not hushed:
+        note(words)
+
+
+def _tell(
+    sentences: Sequence[str],
+    judged: Sequence[Judged],
+    said: dict[str, Any],
+    page: Callable[[], Document],
+    output: Path | None,
+    *,
+    trial: Trial | None = None,
+    where: Place | None = None,
+    trials: Sequence[Trial] = (),
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write the page, and print the answer, what was asked, and what to paste."""
+    if output is not None:
+        write(page(), output, quiet=quiet)
+    commands: Sequence[str] = ()
+    if trial is not None and where is not None:
+        from parshall.design import tc
+
+        typed = tc.commands(where.resolved(dict(trial.queue)), where.packet_bytes)
+        commands = typed.lines
+        said |= {"queue": dict(trial.queue), "tc": list(typed.lines), "tc_note": typed.note}
+        said["trials"] = [
+            {
+                "queue": dict(each.queue),
+                "verdict": each.verdict,
+                "measured": {key: asdict(value) for key, value in each.measured.items()},
+            }
+            for each in trials
+        ]
+    if as_json:
+        print_json({"answer": list(sentences), **said, "asked": [_as_json(each) for each in judged]})
+    elif not quiet:
+        _show(sentences, judged, commands)
+
+
+def _as_json(each: Judged) -> dict[str, Any]:
+    return {**asdict(each.asked), "model": each.model, "simulated": asdict(each.simulated), "verdict": each.verdict}
+
+
+def _show(sentences: Sequence[str], judged: Sequence[Judged], commands: Sequence[str]) -> None:
+    from parshall.report.numbers import given, quantity
+    from parshall.report.uncertainty import interval_text
+
+    out = console()
+    for line in sentences:
+        out.print(line)
+    shown = table("Asked", "", "bound", "model", "simulated", "verdict")
+    for each in judged:
+        asked = each.asked
+        bound = f"{'>=' if asked.at_least else '<='} {given(asked.bound, asked.unit)}"
+        model = "-" if each.model is None else quantity(each.model, asked.unit)
+        shown.add_row(asked.label, bound, model, interval_text(each.simulated, asked.unit), each.verdict)
+    out.print(shown)
+    for line in commands:
+        print(line)
+
+
+def write(document: Document, directory: Path, *, quiet: bool) -> None:
+    """Write the page of a design."""
+    from parshall.records import storage
+    from parshall.report.document import write_document
+
+    def written() -> Path:
+        directory.mkdir(parents=True, exist_ok=True)
+        return write_document(document, directory / "design.html")
+
+    path = storage.guarded(written)
+    if not quiet:
+        note(f"page: {path}")

@@ -1,0 +1,149 @@
+"""The queue that keeps what is asked, of several kinds: each is simulated in the place of a scenario's queue.
+
+Of those that keep all, the one with the most goodput; of those within 1 % of that, the one where packets wait least.
+What the model says of the delay is what the queue itself aims at: its target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parshall.design.queueing import DELAY, Demand, Place, Trial, simulated
+from parshall.errors import InputError
+from parshall.properties import queue as traits_of
+from parshall.schema.catalog import family
+
+AS_GOOD = 0.01
+"""Goodput that is less by this share counts as the same."""
+_PS_PER_S = 1e12
+_TARGETS = ("target", "target_delay")
+"""Parameters of queues that say which delay they aim at."""
+
+
+@dataclass(frozen=True)
+class AqmDesign:
+    """What was tried, the scenario's own queue first, and which of it is the answer."""
+
+    place: Place
+    demand: Demand
+    trials: tuple[Trial, ...]
+    kept: Trial | None
+
+    @property
+    def nearest(self) -> Trial:
+        """The answer, or what misses the bounds by least."""
+        return self.kept or min(self.trials, key=lambda each: each.excess)
+
+
+def candidates() -> tuple[str, ...]:
+    """The queues of the catalog that manage their length and that Linux has.
+
+    >>> "codel" in candidates(), "drop_tail" in candidates(), "rio" in candidates()
+    (True, False, False)
+    """
+    found = []
+    for entry in family("queues"):
+        traits = traits_of(entry.name)
+        if traits.drops != "tail" and not isinstance(traits.linux, str):
+            found.append(entry.name)
+    return tuple(found)
+
+
+def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> AqmDesign:
+    """Simulate each queue, and choose.
+
+    Parameters
+    ----------
+    where
+        The link.
+    demand
+        What is asked.
+    names
+        Queues of the catalog, with their defaults; none: `candidates`.
+
+    Raises
+    ------
+    InputError
+        There is no such queue, or nothing passed the link.
+
+    Examples
+    --------
+    >>> from parshall import Scenario
+    >>> from parshall.design.queueing import place
+    >>> flows = [{"count": 4, "rtt": "40 ms", "start": {"uniform": "1 s"}}]
+    >>> home = Scenario(duration="10 s", warm_up="4 s", bottleneck={"rate": "20 Mbit/s"}, flows=flows, repetitions=2)
+    >>> found = choose(place(home), Demand(delay_s=0.015), ["codel", "fq_codel"])
+    >>> found.trials[0].verdict, found.kept.queue["name"] in {"codel", "fq_codel"}
+    ('broken', True)
+    """
+    for name in names:
+        traits_of(name)
+    own: Any = where.scenario.document()
+    for key in where.path.split("."):
+        own = _below(own, key)
+    first: Mapping[str, Any] = own if isinstance(own, Mapping) else {"name": own or "drop_tail"}
+    listed = [first]
+    listed += [{"name": name} for name in names or candidates() if {"name": name} != first]
+    trials = tuple(simulated(where, queue, demand.asked, {DELAY: target_s(where.resolved(queue))}) for queue in listed)
+    kept = [each for each in trials if each.verdict == "kept"]
+    return AqmDesign(where, demand, trials, _best(kept) if kept else None)
+
+
+def _below(tables: Any, key: str) -> Any:
+    """What a key path leads to; entries of lists have names."""
+    if isinstance(tables, list):
+        return next(each for each in tables if each["name"] == key)
+    return (tables or {}).get(key)
+
+
+def _best(kept: Sequence[Trial]) -> Trial:
+    most = max(each.measured["goodput_bps"].mean for each in kept)
+    as_good = [each for each in kept if each.measured["goodput_bps"].mean >= (1 - AS_GOOD) * most]
+    return min(as_good, key=lambda each: each.measured[DELAY].mean)
+
+
+def target_s(queue: Mapping[str, Any]) -> float | None:
+    """The delay that a queue aims at, seconds; None: it has no such parameter."""
+    return next((queue[name] / _PS_PER_S for name in _TARGETS if name in queue), None)
+
+
+def named(trial: Trial) -> str:
+    """A queue in text."""
+    return traits_of(str(trial.queue["name"])).title
+
+
+def sentences(found: AqmDesign) -> list[str]:
+    """The answer in words."""
+    others = [named(each) for each in found.trials if each.verdict == "kept" and each is not found.kept]
+    if found.kept is None:
+        open_ = [named(each) for each in found.trials if each.verdict == "open"]
+        more = f" More or longer repetitions would tell of {', '.join(open_)}." if open_ else ""
+        return [
+            f"None of {len(found.trials)} queues is shown to keep all that is asked. Nearest: "
+            f"{named(found.nearest)}.{more}"
+        ]
+    also = f" Kept as well: {', '.join(others)}." if others else " No other one does."
+    return [f"Set {named(found.kept)}: it keeps what is asked.{also}"]
+
+
+def checked(names: str) -> tuple[str, ...]:
+    """The queues that a text names, with commas between them.
+
+    Raises
+    ------
+    InputError
+        One is not in the catalog.
+
+    Examples
+    --------
+    >>> checked("codel, pie")
+    ('codel', 'pie')
+    """
+    found = tuple(each.strip() for each in names.split(",") if each.strip())
+    if not found:
+        raise InputError("queues: found none; accepted are names of the catalog with commas between them")
+    for each in found:
+        traits_of(each)
+    return found

@@ -1,0 +1,82 @@
+"""What is asked of a network, and whether a simulation keeps it.
+
+A bound is kept, or broken, where the whole confidence interval is on one side of it; else it is open, and more or
+longer repetitions would tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from parshall.stats.confidence import Interval
+
+Verdict = Literal["kept", "open", "broken"]
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A bound on a quantity.
+
+    Parameters
+    ----------
+    key
+        The quantity's key, as in docs/metrics.md.
+    label, unit
+        Of the quantity, for people.
+    bound
+        In that unit.
+    at_least
+        Whether the quantity may not be below it; else it may not be above.
+    """
+
+    key: str
+    label: str
+    unit: str
+    bound: float
+    at_least: bool = False
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was asked, what a model says, and what was simulated.
+
+    Parameters
+    ----------
+    model
+        None: no model holds.
+    """
+
+    asked: Asked
+    model: float | None
+    simulated: Interval
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the simulation keeps it."""
+        return verdict(self.simulated, self.asked.bound, at_least=self.asked.at_least)
+
+
+def verdict(value: Interval, bound: float, *, at_least: bool = False) -> Verdict:
+    """Whether an interval is on the good side of a bound.
+
+    >>> verdict(Interval(1.0, 0.9, 1.1, n=4), 1.05), verdict(Interval(1.0, 0.9, 1.1, n=4), 0.8, at_least=True)
+    ('open', 'kept')
+    """
+    low = value.mean if value.low is None else value.low
+    high = value.mean if value.high is None else value.high
+    best, worst = (high, low) if at_least else (low, high)
+    slack = abs(bound) * _ROUNDING
+    sign = -1.0 if at_least else 1.0
+    if sign * (worst - bound) <= slack:
+        return "kept"
+    return "broken" if sign * (best - bound) > slack else "open"
+
+
+def of_all(verdicts: Iterable[Verdict]) -> Verdict:
+    """One verdict on several: broken where one is, kept where all are."""
+    found = set(verdicts)
+    return "broken" if "broken" in found else "open" if "open" in found else "kept"

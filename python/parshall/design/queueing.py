@@ -1,0 +1,195 @@
+"""A queue of a scenario, tried: the scenario simulated with it, and what was asked judged.
+
+All trials have the same random numbers, so that they differ by the queue alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parshall.design import judging
+from parshall.design.judging import Asked, Judged, Verdict
+from parshall.errors import InputError
+from parshall.quantities import naming
+from parshall.runs import run
+from parshall.scenario import Scenario
+from parshall.stats.confidence import Interval
+
+UTILISATION, LOSS, DELAY, LATE = "utilisation", "loss_rate", "queueing_delay_s", "queueing_delay_p99_s"
+"""Of a link: what can be asked of a queue."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A link of a scenario whose queue is to be chosen.
+
+    Raises
+    ------
+    InputError
+        The scenario has no such link, or several and none is named.
+    """
+
+    scenario: Scenario
+    link: str
+
+    def __post_init__(self) -> None:
+        names = [link["name"] for link in self.scenario.resolve()["links"]]
+        if self.link not in names:
+            raise InputError(f"link: found {self.link!r}; accepted: {', '.join(names)}")
+
+    @property
+    def path(self) -> str:
+        """The key path of its queue."""
+        if self.scenario.links is not None:
+            return f"links.{self.link}.queue"
+        return "bottleneck.queue" if self.link == "bottleneck" else f"bottleneck.{self.link}.queue"
+
+    def resolved(self, queue: Any = None) -> dict[str, Any]:
+        """Its queue, or another one in its place, in the smallest units."""
+        scenario = self.scenario if queue is None else self.having(queue)
+        found: dict[str, Any] = next(link["queue"] for link in scenario.resolve()["links"] if link["name"] == self.link)
+        return found
+
+    def having(self, queue: Any) -> Scenario:
+        """The scenario with another queue there."""
+        return self.scenario.with_values({self.path: queue})
+
+    @property
+    def bdp_packets(self) -> int:
+        """The bandwidth-delay product, as the scenario would read it."""
+        return int(self.resolved({"name": "drop_tail", "limit": "1 BDP"})["limit"]["packets"])
+
+    @property
+    def packet_bytes(self) -> int:
+        """The largest packets there."""
+        return max(int(group["packet_bytes"]) for group in self.scenario.resolve()["flows"])
+
+    @property
+    def rate_bps(self) -> float | None:
+        """The rate of the link; None: it varies."""
+        rate = next(link["rate"] for link in self.scenario.resolve()["links"] if link["name"] == self.link)
+        return float(rate["constant"]) if "constant" in rate else None
+
+
+def place(scenario: Scenario, link: str | None = None) -> Place:
+    """The link that is named, else the only one, or the bottleneck.
+
+    Raises
+    ------
+    InputError
+        There is no such link, or there are several.
+    """
+    if link is None:
+        names = [each["name"] for each in scenario.resolve()["links"]]
+        if scenario.links is not None and len(names) > 1:
+            raise InputError(f"link: found none, and the scenario has {', '.join(names)}; name one of them")
+        link = names[0]
+    return Place(scenario, link)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What is asked of a queue; None is nothing.
+
+    Parameters
+    ----------
+    utilisation
+        Share of the link's time that is used at least, in (0, 1].
+    loss
+        Share of the packets lost at most, in (0, 1).
+    delay_s, late_s
+        Mean, and 99th percentile, of the time that packets wait at most, seconds.
+
+    Raises
+    ------
+    InputError
+        Nothing is asked, or a number is out of its bounds.
+    """
+
+    utilisation: float | None = None
+    loss: float | None = None
+    delay_s: float | None = None
+    late_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.asked:
+            raise InputError(
+                "demand: found nothing; accepted are utilisation, loss, delay and the 99th percentile of it"
+            )
+        for name, value in (("utilisation", self.utilisation), ("loss", self.loss)):
+            if value is not None and not 0 < value <= 1:
+                raise InputError(f"{name}: found {value:g}; accepted: above 0, at most 1")
+        for name, value in (("delay", self.delay_s), ("late", self.late_s)):
+            if value is not None and not value > 0:
+                raise InputError(f"{name}: found {value:g} s; accepted: above 0")
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """The bounds."""
+        given = {UTILISATION: self.utilisation, LOSS: self.loss, DELAY: self.delay_s, LATE: self.late_s}
+        return tuple(_asked(key, bound) for key, bound in given.items() if bound is not None)
+
+
+def _asked(key: str, bound: float) -> Asked:
+    quantity = naming.named(key).quantity
+    return Asked(key, quantity.label, quantity.unit, bound, at_least=quantity.better == "higher" or key == UTILISATION)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A queue that was simulated.
+
+    Parameters
+    ----------
+    queue
+        As a scenario writes it.
+    judged
+        What was asked, as it was found.
+    measured
+        Other quantities of the link, and the goodput of all flows.
+    """
+
+    queue: Mapping[str, Any]
+    judged: tuple[Judged, ...]
+    measured: Mapping[str, Interval]
+
+    @property
+    def verdict(self) -> Verdict:
+        """That on all that was asked."""
+        return judging.of_all(each.verdict for each in self.judged)
+
+    @property
+    def excess(self) -> float:
+        """By which factor the worst bound is missed; at most 1 where all means are on the good side."""
+        return max(_excess(each) for each in self.judged)
+
+
+def _excess(each: Judged) -> float:
+    found, bound = each.simulated.mean, each.asked.bound
+    if each.asked.at_least:  # of what is not used
+        return (1 - found) / (1 - bound) if bound < 1 else (1.0 if found >= 1 else float("inf"))
+    return found / bound
+
+
+def simulated(
+    where: Place, queue: Mapping[str, Any], asked: Sequence[Asked], models: Mapping[str, float | None]
+) -> Trial:
+    """Simulate the scenario with a queue, and judge.
+
+    Parameters
+    ----------
+    models
+        What models say, by the keys of what is asked.
+
+    Raises
+    ------
+    InputError
+        Nothing passed the link.
+    """
+    made = run(where.having(queue))
+    found = {key: made.quantity(f"link/{where.link}/{key}").interval for key in (UTILISATION, DELAY, LATE, LOSS)}
+    found["goodput_bps"] = made.quantity("goodput_bps").interval
+    judged = tuple(Judged(each, models.get(each.key), found[each.key]) for each in asked)
+    return Trial(queue, judged, found)
