@@ -1,8 +1,8 @@
 //! Groups with `multiple_time_scale`: what the kernel's program of that name is told, which is `struct parameters` of
 //! bpf/multiple_time_scale.bpf.c.
 //!
-//! A program has one set of parameters, so each group has one of its own, and knows what its own connections learn. Factors and levels are
-//! whole numbers of 1/1024 there. The program steers Reno by its slope; what else the simulator's control can do is refused.
+//! A program has one set of parameters. Groups with the same share one, unless the connections of a group share what they learn, which is for
+//! that group. Factors and levels are whole numbers of 1/1024 there. The program steers Reno by its slope; what else the simulator's control can do is refused.
 
 use parshall_congestion::{
     ControlConfig, CouplingKind, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind, Sharing,
@@ -18,7 +18,8 @@ const LEVELS: usize = 8;
 /// Intervals among which it takes ranks, at most.
 const MEMORY: u64 = 256;
 
-/// A program for a group.
+/// A group's program.
+#[derive(Clone)]
 pub(crate) struct Steering {
     /// What its calls are recorded under, and the plan has for it.
     pub(crate) name: Arc<str>,
@@ -30,7 +31,8 @@ pub(crate) struct Steering {
 
 /// The programs of the groups of real hosts that are steered, by the group's number.
 pub(crate) fn programs(scenario: &Scenario) -> Result<BTreeMap<usize, Steering>, HostsError> {
-    let mut found = BTreeMap::new();
+    let mut found = BTreeMap::<usize, Steering>::new();
+    let mut number = 0;
     for (group, flows) in scenario.flows.iter().enumerate().filter(|(_, flows)| flows.external) {
         let Some(control @ ControlConfig::MultipleTimeScale(config)) = &flows.congestion_control else {
             continue;
@@ -42,10 +44,16 @@ pub(crate) fn programs(scenario: &Scenario) -> Result<BTreeMap<usize, Steering>,
                 "the kernel's program {accepted}; or write endpoint = \"simulated\" for this group"
             ),
         };
-        let number = found.len() + 1;
-        let name = control.name();
-        let name = if number == 1 { name.into() } else { format!("{name}_{number}").into() };
-        found.insert(group, Steering { name, number, parameters: parameters(config).map_err(refused)? });
+        let parameters = parameters(config).map_err(refused)?;
+        let same =
+            found.values().find(|each| each.parameters == parameters && config.shared != Sharing::Group);
+        let steering = same.cloned().unwrap_or_else(|| {
+            number += 1;
+            let name = control.name();
+            let name = if number == 1 { name.into() } else { format!("{name}_{number}").into() };
+            Steering { name, number, parameters }
+        });
+        found.insert(group, steering);
     }
     Ok(found)
 }

@@ -91,7 +91,7 @@ impl Teller {
         Self { rates, ..Self::default() }
     }
 
-    /// Tells of a call; `next` is the one after it, and `more` whether another call tells of the same ACK.
+    /// Tells of a call; `next` is the one after it, and `more` whether `cong_avoid` will tell of the same ACK.
     pub(crate) fn tell(&mut self, control: &mut Control, call: &Call, next: Option<&Call>, more: bool) {
         let rates = self.rates;
         match call.kind() {

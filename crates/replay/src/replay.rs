@@ -204,10 +204,9 @@ impl<'a> Run<'a> {
         let repairs = (CWR..=RECOVERY).contains(&call.ca_state) && !self.rates;
         self.follow_endpoint(&connection.calls[place - 1], call, repairs, replayed);
         self.repaired = repairs;
-        let more = is_first_of_ack(calls);
-        self.teller.tell(&mut self.control, call, calls.get(1), more);
+        self.teller.tell(&mut self.control, call, calls.get(1), grows_later(calls));
         self.follow_cycle(call);
-        if !more {
+        if !is_first_of_ack(calls) {
             self.compare(place, call, repairs, replayed);
         }
     }
@@ -382,6 +381,13 @@ fn is_first_of_ack(calls: &[Call]) -> bool {
     let mut kinds = calls.iter().map(Call::kind);
     kinds.next() == Some(Some(Kind::PktsAcked))
         && kinds.find(|kind| *kind != Some(Kind::InAckEvent)) == Some(Some(Kind::CongAvoid))
+}
+
+/// Whether the window may grow by the ACK of this call at a later one, perhaps in another state of the connection.
+fn grows_later(calls: &[Call]) -> bool {
+    let between = [Kind::InAckEvent, Kind::SetState, Kind::CwndEvent].map(Some);
+    let mut kinds = calls[1..].iter().map(Call::kind);
+    kinds.find(|kind| !between.contains(kind)) == Some(Some(Kind::CongAvoid))
 }
 
 /// Why the BBR of Linux differs from itself.

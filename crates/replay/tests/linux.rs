@@ -14,6 +14,13 @@ const BBR: &str =
 
 const BBR_LINUX: &str = r#"{"name":"bbr_linux","ack_aggregation":true,"policer_detection":true,"probe_rtt_interval":10000000000000}"#;
 
+/// With T_L = 200 ms, as it was recorded; all else are the defaults.
+const MULTIPLE_TIME_SCALE: &str = r#"{"name":"multiple_time_scale",
+    "control":{"name":"reno","increase":1.0,"decrease":0.5,"ecn_decrease":0.0},"interval":200000000000,"levels":8,
+    "quantiser":"quantile","peak":0.0,"memory":256,"schedule":"inverse_linear","aggressiveness":6.0,
+    "conservativeness":1.0,"threshold":4.0,"slopes":[],"coupling":"congestion_avoidance","shift":0.0,
+    "metacontrol":false,"adjustment":0.05,"block":"following","learning":0,"prior":[],"shared":"none","oracle":[]}"#;
+
 const SITUATIONS: [&str; 6] = ["clean", "overflow", "loss", "ecn", "application_limited", "idle_restart"];
 
 fn replayed(control: &str, situation: &str, config: &str) -> Replayed {
@@ -74,6 +81,14 @@ fn bbr_finds_the_bandwidth_of_linux() {
 fn bbr_linux_is_the_bbr_of_linux() {
     let all = [Quantity::Bandwidth, Quantity::State, Quantity::Cwnd];
     hold("bbr", BBR_LINUX, all, [[0, 3, 72], [0, 3, 23], [0, 4, 33], [0, 5, 23], [0, 0, 0], [0, 0, 4]]);
+}
+
+/// In slow start and recovery the two are told of an ACK microseconds apart, so an interval may end an ACK apart.
+#[test]
+fn multiple_time_scale_by_bpf_is_that_of_the_simulator() {
+    let all = [Quantity::Slope, Quantity::Cwnd, Quantity::Ssthresh];
+    let expected = [[0, 0, 0]; 6];
+    hold("multiple_time_scale", MULTIPLE_TIME_SCALE, all, expected);
 }
 
 /// A control that is not the recorded one differs: the comparison can fail.
