@@ -5,8 +5,8 @@ own Reno (§5.3) is measured by RTT, by load and by tail index, each on networks
 random numbers (`side_by_side`): once with plain connections, once with steered ones, so that gains are paired by
 network. The same networks are simulated with the TCP of ns-2 and with that of Linux.
 
-A kernel's socket offers less than half of its receive buffer as window; `RECEIVE_BUFFER` is what offers the source's
-window limit of 32 segments of 1 kB.
+A kernel's socket offers less than half of its receive buffer as window. With `RECEIVE_BUFFER` a flow alone on a path of
+200 ms has 32 segments of 1 kB a round trip, the source's window limit; with twice 32 kB it has 27.
 
 References: Park & Tuan 2000, §5.3, §5.4, §6, Figs 9, 10.
 """
@@ -58,7 +58,7 @@ NETWORKS = 12
 DURATION_S = {"quick": 120.0, "paper": 1200.0}
 """A tenth is warm-up."""
 CONTROLS: Mapping[str, str | dict[str, Any]] = {"plain": "reno", "steered": steered("reno")}
-RECEIVE_BUFFER = "96 kB"
+RECEIVE_BUFFER = "76 kB"
 REAL = {"kernel": {"receive_buffer": RECEIVE_BUFFER}}
 """Keys of the real connections."""
 NS2, AS_LINUX, LINUX = "ns-2's TCP, simulated", "as in Linux, simulated", "Linux"
