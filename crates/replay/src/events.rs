@@ -3,7 +3,7 @@
 //! | the kernel calls | ours is told |
 //! | --- | --- |
 //! | `cong_avoid` | an ACK; the window may grow if it was in use (`tcp_is_cwnd_limited`) |
-//! | `pkts_acked` without `cong_avoid`, in states Disorder, CWR and Recovery | an ACK of a recovery, by which the window does not grow |
+//! | `pkts_acked` without `cong_avoid` | an ACK of a recovery, by which the window does not grow |
 //! | `cong_control` | an ACK with its rate sample |
 //! | `ssthresh` | a congestion event, or a timeout if `CA_EVENT_LOSS` follows |
 //! | `set_state` to Open after Recovery | that loss recovery ended |
@@ -21,7 +21,6 @@ use parshall_congestion::{
 use parshall_units::{Duration, Instant};
 
 /// States of a connection (`enum tcp_ca_state`).
-const DISORDER: u32 = 1;
 pub(crate) const CWR: u32 = 2;
 pub(crate) const RECOVERY: u32 = 3;
 pub(crate) const LOSS: u32 = 4;
@@ -99,11 +98,11 @@ impl Teller {
             Some(Kind::InAckEvent) => self.echo = call.argument & CA_ACK_ECE != 0,
             Some(Kind::PktsAcked) => {
                 self.rtt = u32::try_from(call.rtt_us).ok().map(microseconds);
-                // In Disorder the window waits for what the next ACKs say; ours knows that of recoveries.
-                if !rates && !more && (DISORDER..=RECOVERY).contains(&call.ca_state) {
+                if !rates && !more {
                     let acked = call.delivered.wrapping_sub(self.delivered);
                     let ack = AckEvent {
                         phase: Phase::Recovery,
+                        may_grow: false,
                         ..self.ack(&Call { acked, ..call.clone() }, None)
                     };
                     control.on_ack(&ack);
