@@ -126,7 +126,9 @@ pub fn replay(recording: &Recording, recorded: &str, config: &ControlConfig) -> 
             if let Some(mut earlier) = ended.remove(&run.connection.flow) {
                 run.control.inherit(&mut earlier);
             }
-            knowledge.iter().for_each(|shared| run.control.share(shared));
+            if let Some(shared) = &knowledge {
+                run.control.share(shared);
+            }
         }
         run.step(&mut replayed);
         if run.is_over() {
@@ -243,19 +245,18 @@ impl<'a> Run<'a> {
                     place,
                     call,
                     Quantity::Ssthresh,
-                    f64::from(call.returned),
-                    self.control.ssthresh(),
+                    (f64::from(call.returned), self.control.ssthresh()),
                     replayed,
                 );
             }
             Some(Kind::CongControl) if self.rates => self.compare_rates(place, call, replayed),
             Some(Kind::CongAvoid | Kind::PktsAcked) if !self.rates && !repairs => {
                 if let (Some(kernel), Some(ours)) = (self.kernels(call, "slope"), self.ours("slope")) {
-                    self.value(place, call, Quantity::Slope, kernel / SLOPE_UNIT, ours, replayed);
+                    self.value(place, call, Quantity::Slope, (kernel / SLOPE_UNIT, ours), replayed);
                 }
                 self.window(place, call, replayed);
                 let threshold = threshold(call.ssthresh_after);
-                self.value(place, call, Quantity::Ssthresh, threshold, self.control.ssthresh(), replayed);
+                self.value(place, call, Quantity::Ssthresh, (threshold, self.control.ssthresh()), replayed);
             }
             _ => {}
         }
@@ -265,17 +266,17 @@ impl<'a> Run<'a> {
         /// The kernel's bandwidths are packets/us times this.
         const BW_UNIT: f64 = (1 << 24) as f64;
         if let (Some(kernel), Some(ours)) = (self.kernels(call, "mode"), self.ours("state")) {
-            self.value(place, call, Quantity::State, kernel, ours, replayed);
+            self.value(place, call, Quantity::State, (kernel, ours), replayed);
         }
         if let (Some(kernel), Some(ours)) = (self.kernels(call, "bw"), self.ours("bandwidth")) {
-            self.value(place, call, Quantity::Bandwidth, kernel * 1e6 / BW_UNIT, ours, replayed);
+            self.value(place, call, Quantity::Bandwidth, (kernel * 1e6 / BW_UNIT, ours), replayed);
         }
         self.window(place, call, replayed);
     }
 
     fn window(&mut self, place: usize, call: &Call, replayed: &mut Replayed) {
         let ours = self.control.window().floor();
-        self.value(place, call, Quantity::Cwnd, f64::from(call.cwnd_after), ours, replayed);
+        self.value(place, call, Quantity::Cwnd, (f64::from(call.cwnd_after), ours), replayed);
     }
 
     /// An inner variable of the kernel's control.
@@ -301,8 +302,7 @@ impl<'a> Run<'a> {
         place: usize,
         call: &Call,
         quantity: Quantity,
-        kernel: f64,
-        ours: f64,
+        (kernel, ours): (f64, f64),
         replayed: &mut Replayed,
     ) {
         let difference = if kernel == ours { 0.0 } else { (kernel - ours).abs() };
