@@ -8,7 +8,7 @@
  *     reduce(tp, state)             the new ssthresh
  *     measure(tp, state, sample)    packets were acknowledged, whatever the window
  *
- * and ends with CONTROL("name"). There is no floating point in the kernel: factors are numbers of 1/1024. Each is the twin of the
+ * and ends with CONTROL("name"); or, if something is to be done when the connection ends, CONTROL_WITH_END("name", function of its socket). There is no floating point in the kernel: factors are numbers of 1/1024. Each is the twin of the
  * control of the same name in crates/congestion, where the sources are. */
 #pragma once
 
@@ -61,7 +61,9 @@ static __always_inline bool round_ended(const struct tcp_sock *tp, u32 *end)
 	return 1;
 }
 
-#define CONTROL(kernels_name)                                                                                   \
+#define CONTROL(kernels_name) CONTROL_WITH_END(kernels_name, NOTHING)
+
+#define CONTROL_WITH_END(kernels_name, end)                                                                     \
 	_Static_assert(sizeof(struct state) <= CA_PRIV, "the kernel has no room for more");                     \
                                                                                                                 \
 	static __always_inline void call_start(struct sock *sk) { start((struct tcp_sock *)sk, ca_priv(sk)); }  \
@@ -84,4 +86,4 @@ static __always_inline bool round_ended(const struct tcp_sock *tp, u32 *end)
 		measure((struct tcp_sock *)sk, ca_priv(sk), sample);                                            \
 	}                                                                                                       \
                                                                                                                 \
-	WINDOW_CONTROL(kernels_name, call_start, call_reduce, call_grow, NOTHING, NOTHING, call_measure)
+	WINDOW_CONTROL(kernels_name, call_start, end, call_reduce, call_grow, NOTHING, NOTHING, call_measure)

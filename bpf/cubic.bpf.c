@@ -55,5 +55,5 @@ static __always_inline void read_inner(struct sock *sk, u32 *inner)
 	inner[15] = ca->curr_rtt;
 }
 
-WINDOW_CONTROL("cubic", cubictcp_init, cubictcp_recalc_ssthresh, cubictcp_cong_avoid, cubictcp_state, cubictcp_cwnd_event,
+WINDOW_CONTROL("cubic", cubictcp_init, NOTHING, cubictcp_recalc_ssthresh, cubictcp_cong_avoid, cubictcp_state, cubictcp_cwnd_event,
 	       cubictcp_acked);

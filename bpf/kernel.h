@@ -20,8 +20,13 @@ typedef u32 __be32;
 typedef u32 __wsum;
 typedef _Bool bool;
 
-enum bpf_map_type { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27 };
-enum { BPF_RB_NO_WAKEUP = 1 };
+enum bpf_map_type { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27 };
+enum { BPF_NOEXIST = 1, BPF_F_NO_PREALLOC = 1, BPF_RB_NO_WAKEUP = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
+
+/* The kernel finds it in maps by its name. */
+struct bpf_spin_lock {
+	u32 val;
+};
 
 #include <bpf/bpf_helpers.h>
 
@@ -31,6 +36,7 @@ enum { BPF_RB_NO_WAKEUP = 1 };
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct sock_common {
+	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
 	u16 skc_num;
 };

@@ -214,10 +214,10 @@ static __always_inline void end_call(struct call *call, struct sock *sk, u32 ret
 
 /* A control of a window, recorded: what it does at each call, with the arguments of the kernel's; NOTHING where it does nothing. A reduction is
  * undone as Reno undoes it. */
-#define WINDOW_CONTROL(kernels_name, init_, ssthresh_, cong_avoid_, set_state_, cwnd_event_, pkts_acked_) \
+#define WINDOW_CONTROL(kernels_name, init_, release_, ssthresh_, cong_avoid_, set_state_, cwnd_event_, pkts_acked_) \
 	SEC("struct_ops") void BPF_PROG(control_init, struct sock *sk) { RECORD(sk, INIT, 0, init_(sk)); } \
                                                                                                         \
-	SEC("struct_ops") void BPF_PROG(control_release, struct sock *sk) { RECORD(sk, RELEASE, 0, ); } \
+	SEC("struct_ops") void BPF_PROG(control_release, struct sock *sk) { RECORD(sk, RELEASE, 0, release_(sk)); } \
                                                                                                         \
 	SEC("struct_ops") u32 BPF_PROG(control_ssthresh, struct sock *sk)                               \
 	{                                                                                               \

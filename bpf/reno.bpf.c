@@ -8,4 +8,4 @@ static __always_inline void read_inner(struct sock *sk, u32 *inner)
 {
 }
 
-WINDOW_CONTROL("reno", NOTHING, tcp_reno_ssthresh, tcp_reno_cong_avoid, NOTHING, NOTHING, NOTHING);
+WINDOW_CONTROL("reno", NOTHING, NOTHING, tcp_reno_ssthresh, tcp_reno_cong_avoid, NOTHING, NOTHING, NOTHING);

@@ -22,11 +22,12 @@ class Compared:
     """How often a quantity was compared after a call."""
 
     quantity: str
-    """``cwnd`` or ``ssthresh`` in packets; ``state`` or ``bandwidth`` (packets/s) of BBR."""
+    """``cwnd`` or ``ssthresh`` in packets; ``state`` or ``bandwidth`` (packets/s) of BBR; ``slope`` of multiple time
+    scale TCP, in slopes of the control that is steered."""
     calls: int
     """Calls after which it was compared."""
     within: int
-    """Of these, within a packet (windows), within 1 % (bandwidth, and BBR's window if that is more), or equal."""
+    """Of these, within a packet (windows), within 1 % (bandwidth, slope, BBR's window if that is more), or equal."""
     largest: float
     """The largest difference, in the quantity's unit."""
 

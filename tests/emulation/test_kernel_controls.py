@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,7 +16,8 @@ from emulations import BULK, ON_THE_KERNEL, REQUIRED, WHY_NOT, eventually, scena
 import parshall as ps
 from parshall.emulation import abilities
 from parshall.emulation.process import CALLS_FILE
-from parshall.errors import InputError, NoEmulationError
+from parshall.errors import InputError, NoEmulationError, ScenarioError
+from parshall.replaying import Replay
 
 BPF = Path(__file__).parents[2] / "bpf"
 
@@ -84,6 +86,74 @@ def test_the_kernel_has_our_controls_for_a_run(control: str, tmp_path: Path) -> 
     windows = next(each for each in replayed.compared if each.quantity == "cwnd")
     assert windows.calls > 1000
     assert windows.within > 0.97 * windows.calls, replayed.causes
+
+
+STEERED = {"name": "multiple_time_scale", "interval": "200 ms"}
+
+
+def shares(replayed: Replay) -> dict[str, float]:
+    """Of the calls, those after which a quantity is that of the simulator's control."""
+    assert all(each.calls > 200 for each in replayed.compared)
+    return {each.quantity: each.within / each.calls for each in replayed.compared}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"schedule": "threshold", "threshold": 3.0, "quantiser": "running_range", "levels": 6},
+        {"schedule": "generalised", "slopes": [8, 6, 4, 3, 2, 1, 1, 1], "quantiser": "fixed_range", "peak": 1000},
+        {"schedule": "inverse", "memory": 10, "learning": "1 s", "conservativeness": 0.5},
+    ],
+)
+def test_the_kernel_is_steered_as_the_simulator_is(parameters: dict[str, Any], tmp_path: Path) -> None:
+    """Whatever it is told: the same slopes, but for single intervals, and the windows that follow from them."""
+    control = {**STEERED, **parameters}
+    given = scenario({**BULK, "rtt": "40 ms", "congestion_control": control}, seconds=6)
+    made = ps.emulate(given, tmp_path / "run", record_controls=True)
+    assert made.flows["goodput_bps"][0] > 7e6
+    within = shares(ps.replay(calls(made), control))
+    assert within["slope"] > 0.85
+    assert within["cwnd"] > 0.97
+
+
+@pytest.mark.parametrize("shared", ["flow", "group"])
+def test_connections_to_a_destination_share_what_they_learn(shared: str, tmp_path: Path) -> None:
+    """Transfers of half a second, one after another, of two flows: alone, none of them would see three intervals."""
+    size = {"name": "constant", "value": "300 kB"}
+    off = {"name": "constant", "value": "10 ms"}
+    control = {**STEERED, "shared": shared}
+    flow = {**BULK, "rtt": "40 ms", "count": 2, "congestion_control": control, "persistent": False}
+    given = scenario({**flow, "workload": {"name": "on_off", "size": size, "off": off}}, seconds=6)
+    made = ps.emulate(given, tmp_path / "run", record_controls=True)
+    replayed = ps.replay(calls(made), control)
+    assert replayed.connections > 8
+    assert shares(replayed)["slope"] > 0.8
+    alone = ps.replay(calls(made), STEERED)
+    assert shares(alone)["slope"] < shares(replayed)["slope"], "who shares nothing has other slopes"
+
+
+def test_groups_are_steered_each_as_it_says(tmp_path: Path) -> None:
+    flows = [{**BULK, "congestion_control": {**STEERED, "aggressiveness": largest}} for largest in (1, 1, 6)]
+    made = ps.emulate(scenario(*flows), tmp_path / "run", record_controls=True)
+    assert list(made.flows["congestion_control"]) == ["multiple_time_scale"] * 3
+    slopes = pl.read_csv(calls(made), comment_prefix="#").group_by("control", "flow").agg(pl.max("inner_0"))
+    by_flow = {flow: (control, slope) for control, flow, slope in slopes.iter_rows()}
+    assert by_flow[0] == by_flow[1] == ("multiple_time_scale", 1024)
+    assert by_flow[2][0] == "multiple_time_scale_2"
+    assert by_flow[2][1] > 2048
+
+
+def test_what_the_kernels_program_cannot_do_is_refused() -> None:
+    refused = {**STEERED, "control": "cubic"}
+    with pytest.raises(
+        ScenarioError, match=r'flows\.0\.congestion_control\.control: found cubic; the kernel.s program steers "reno"'
+    ):
+        ps.emulate(scenario({**BULK, "congestion_control": refused}, seconds=1))
+    with pytest.raises(
+        ScenarioError, match=r"flows\.0\.congestion_control\.levels: found 16; .* has room for 8 levels"
+    ):
+        ps.emulate(scenario({**BULK, "congestion_control": {**STEERED, "levels": 16}}, seconds=1))
 
 
 def test_a_control_of_ones_own_is_loaded(tmp_path: Path) -> None:

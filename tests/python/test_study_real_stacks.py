@@ -14,8 +14,9 @@ from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
 from parshall.studies.itb import real_stacks as table6
 from parshall.studies.large_deviations import real_stacks as deviations
-from parshall.studies.multiple_time_scale import background
+from parshall.studies.multiple_time_scale import background, side_by_side
 from parshall.studies.multiple_time_scale import real_stacks as plain
+from parshall.studies.multiple_time_scale import steered_stacks as steered
 from parshall.studies.multiple_time_scale.measure import Measured as PlainRun
 from parshall.studies.multiple_time_scale.network import Background
 from parshall.studies.rio import real_stacks as rio
@@ -250,3 +251,77 @@ def test_linux_is_held_against_the_same_background() -> None:
     assert [each.verdict for each in found.checks] == ["consistent_with_theory"] * 4
     answers["reno", 30, "linux"] = Emulated(plain_run(3.0), VALID)
     assert plain.findings(answers, "quick").checks[0].verdict == "not_reproduced"
+
+
+# --- its steered connections ---
+
+
+def in_network(number: int, rtt_ms: int = 30) -> tuple[side_by_side.Place, Background, str]:
+    return side_by_side.Place(number, rtt_ms, 5.0, 1.05), Background(1.05, 60.0, 17), "reno"
+
+
+def test_networks_side_by_side_share_nothing() -> None:
+    both = side_by_side.simulated([in_network(3), in_network(13, 200)], 20.0, stacks.PROFILE)
+    alone = side_by_side.simulated([in_network(13, 200)], 20.0, stacks.PROFILE)
+    assert both[1] == alone[0]
+    assert both[0] != both[1]
+    again = side_by_side.simulated([in_network(4)], 20.0, stacks.PROFILE)
+    assert again[0] != both[0], "clients of another number have other random numbers"
+
+
+def test_only_measured_connections_are_real() -> None:
+    load = side_by_side.Loaded(in_network(3)[0], background.Normalised(Background(1.05, 60.0, 17), plain_run(5.0), 5.0))
+    made = side_by_side.with_controls([load], steered.CONTROLS["steered"], 20.0, steered.REAL)
+    assert {group.name: group.endpoint for group in made.flows} == {"measured-3": "kernel", "clients-3": "simulated"}
+    given = made.document()["flows"][0]
+    assert given["kernel"] == {"receive_buffer": steered.RECEIVE_BUFFER}
+    assert not {"recovery", "delayed_ack", "min_rto", "initial_window"} & given.keys()
+    assert given["congestion_control"]["name"] == "multiple_time_scale"
+
+
+def steered_answers(gains: dict[steered.Setting, float], validity: Validity = VALID) -> dict[Any, Any]:
+    """All simulations gain 10 %, Linux what is said; networks differ by up to 2 %."""
+    found: dict[Any, Any] = {}
+    spread = np.linspace(0.99, 1.01, steered.NETWORKS)
+    for name in steered.CONTROLS:
+        is_steered = name == "steered"
+        for setting in steered.SETTINGS:
+            for where in (steered.NS2, steered.AS_LINUX):
+                found[name, where, setting] = [plain_run(4.0 * (1.1 * each if is_steered else 1.0)) for each in spread]
+        for batch in range(steered.BATCHES):
+            runs = [
+                plain_run(3.0 * ((1 + gains.get(setting, 0.1)) * each if is_steered else 1.0))
+                for setting in steered.SETTINGS
+                for each in spread[steered.TOGETHER * batch :][: steered.TOGETHER]
+            ]
+            found[name, steered.LINUX, batch] = Emulated(runs, validity)
+    return found
+
+
+def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
+    published = {steered.SHORT: 0.3, steered.MIDDLE: 0.4, steered.LONG: 0.6, steered.LIGHT: 0.1}
+    found = steered.findings(steered_answers(published), "quick")
+    claims = [check for check in found.checks if check.published is not None]
+    assert [(check.artefact, check.verdict) for check in claims] == [
+        ("fig9", "reproduced"),
+        ("fig9", "reproduced"),
+        ("fig10", "reproduced"),
+    ]
+    beside = {check.quantity: check.verdict for check in found.checks if check.published is None}
+    assert beside[f"gain of Reno on Linux, {steered.LONG.words}"] == "not_reproduced"
+    assert beside[f"gain of Reno on Linux, {steered.LIGHT.words}"] == "consistent_with_theory"
+    assert len(found.sections[0].tables[0].rows) == len(steered.SETTINGS)
+    other = steered.findings(steered_answers({steered.SHORT: -0.3, steered.MIDDLE: -0.4, steered.LONG: -0.6}), "quick")
+    assert {check.verdict for check in other.checks if check.published is not None} == {"not_reproduced"}
+
+
+def test_no_gain_is_concluded_from_what_is_invalid() -> None:
+    found = steered.findings(steered_answers({}, INVALID), "quick")
+    assert not found.checks
+    assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 4
+
+
+def test_all_that_is_emulated_takes_less_than_ten_minutes() -> None:
+    emulations = [case for part in (plain, steered) for case in part.cases("quick").values() if case.emulates]
+    assert len(emulations) == 8
+    assert 4 * (plain.DURATION_S["quick"] + steered.DURATION_S["quick"]) < 540

@@ -1,8 +1,8 @@
 """Records the calls of this machine's kernel that the tests of replays are held against: ``tests/data/linux-6.18``.
 
-``python tests/replay/record.py [DIRECTORY]``, as root, on a quiet machine with the program zstd. Each recording is one
-flow over a bottleneck of 4 Mbit/s and 40 ms, in one of the situations of `SITUATIONS`. What is committed was recorded
-on Linux 6.18.
+``python tests/replay/record.py [DIRECTORY [CONTROL ...]]``, as root, on a quiet machine with the program zstd. Each
+recording is one flow over a bottleneck of 4 Mbit/s and 40 ms, in one of the situations of `SITUATIONS`. What is
+committed was recorded on Linux 6.18.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from typing import Any
 import parshall as ps
 from parshall.emulation.process import CALLS_FILE
 
-CONTROLS = ("reno", "cubic", "bbr")
+CONTROLS: dict[str, str | dict[str, Any]] = {
+    "reno": "reno",
+    "cubic": "cubic",
+    "bbr": "bbr",
+    # Twenty intervals in four seconds, of which each is longer than the RTT with its queue of up to 100 ms.
+    "multiple_time_scale": {"name": "multiple_time_scale", "interval": "200 ms"},
+}
 
 BULK: dict[str, Any] = {"rtt": "40 ms"}
 
@@ -52,7 +58,7 @@ def scenario(control: str, situation: str) -> dict[str, Any]:
         "name": f"{control}-{situation}",
         "duration": f"{seconds} s",
         "bottleneck": {"rate": "4 Mbit/s", **bottleneck},
-        "flows": [{**flow, "congestion_control": control}],
+        "flows": [{**flow, "congestion_control": CONTROLS[control]}],
         "probes": {"transfers": False},
     }
 
@@ -61,7 +67,7 @@ def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "data" / "linux-6.18"
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
-        for control in CONTROLS:
+        for control in sys.argv[2:] or CONTROLS:
             for situation in SITUATIONS:
                 place = Path(directory) / f"{control}-{situation}"
                 run = ps.emulate(scenario(control, situation), place, record_controls=True)

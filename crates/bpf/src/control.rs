@@ -48,6 +48,13 @@ impl Control {
             problem: "libbpf finds no control in it".into(),
         };
         let control = program.control().ok_or_else(no_control)?;
+        if let Some(parameters) = &object.parameters {
+            let map = program.map(".rodata.parameters").ok_or_else(|| BpfError::NoControl {
+                what: object.what.clone(),
+                problem: "it takes no parameters".into(),
+            })?;
+            program.set_value(map, parameters)?;
+        }
         let recorded = match recording {
             Recording::Off => None,
             Recording::On => {
@@ -55,7 +62,7 @@ impl Control {
                 let map = |name| program.map(name).ok_or_else(no_recorder);
                 let (calls, settings) = (map("calls")?, map(".rodata.settings")?);
                 program.set_size(calls, ROOM)?;
-                program.set_value(settings, 1)?;
+                program.set_value(settings, &1_u32.to_ne_bytes())?;
                 Some((calls, map("dropped")?, object.inner.clone().unwrap_or_default()))
             }
         };

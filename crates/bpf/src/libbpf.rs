@@ -190,11 +190,11 @@ impl Program {
     }
 
     /// Says, before it is loaded, what a map of constants has.
-    pub(crate) fn set_value(&self, map: Map, value: u32) -> Result<(), BpfError> {
-        let value = (&raw const value).cast();
+    pub(crate) fn set_value(&self, map: Map, value: &[u8]) -> Result<(), BpfError> {
         // SAFETY: the map is one of this object, and has a value of this size, or libbpf refuses.
-        let result =
-            unsafe { (self.functions.bpf_map__set_initial_value)(map.0.as_ptr(), value, size_of::<u32>()) };
+        let result = unsafe {
+            (self.functions.bpf_map__set_initial_value)(map.0.as_ptr(), value.as_ptr().cast(), value.len())
+        };
         check(result, || format!("set {}", self.what)).map(drop)
     }
 

@@ -14,6 +14,8 @@ pub struct Object {
     pub(crate) name: String,
     /// The names of its inner variables; `None`: it records nothing.
     pub(crate) inner: Option<Vec<String>>,
+    /// What its section `.rodata.parameters` has instead of its defaults.
+    pub(crate) parameters: Option<Vec<u8>>,
     /// The ELF file, in which it has that name.
     pub(crate) elf: Vec<u8>,
 }
@@ -30,15 +32,17 @@ impl Object {
     /// # Errors
     /// It has none of that name.
     pub fn built(name: &str) -> Result<Self, BpfError> {
-        let Some((_, elf)) = BUILT.iter().find(|(each, _)| *each == name) else {
-            let names: Vec<_> = crate::built().collect();
-            return Err(if names.is_empty() {
-                BpfError::NotBuilt
-            } else {
-                BpfError::Unknown(name.into(), names.join(", "))
-            });
-        };
-        Self::of(elf.to_vec(), format!("the BPF program of {name}"))
+        Self::of(built(name)?.to_vec(), format!("the BPF program of {name}"), 1)
+    }
+
+    /// The control of that name which this library has, with parameters, as the `number`-th one of this process: each has a name of its own.
+    ///
+    /// # Errors
+    /// It has none of that name.
+    pub fn with_parameters(name: &str, number: usize, parameters: &[u8]) -> Result<Self, BpfError> {
+        let elf = built(name)?.to_vec();
+        let made = Self::of(elf, format!("the BPF program of {name}"), number)?;
+        Ok(Self { parameters: Some(parameters.to_vec()), ..made })
     }
 
     /// The control in a file.
@@ -47,10 +51,11 @@ impl Object {
     /// It cannot be read, or has no control.
     pub fn read(path: &Path) -> Result<Self, BpfError> {
         let elf = std::fs::read(path).map_err(|source| BpfError::Unreadable { path: path.into(), source })?;
-        Self::of(elf, path.display().to_string())
+        Self::of(elf, path.display().to_string(), 1)
     }
 
-    fn of(mut elf: Vec<u8>, what: String) -> Result<Self, BpfError> {
+    /// `number`: the how many-th of this process.
+    fn of(mut elf: Vec<u8>, what: String, number: usize) -> Result<Self, BpfError> {
         let problem = |problem: &str| BpfError::NoControl { what: what.clone(), problem: problem.into() };
         let file = object::File::parse(&*elf).map_err(|_| problem("it is no ELF file"))?;
         let section = SECTIONS
@@ -72,7 +77,8 @@ impl Object {
         drop(file);
         let section = &mut elf[offset as usize..(offset + size) as usize];
         let place = name_in(section).ok_or_else(|| problem("its control has no name"))?;
-        let own = format!("_{}", std::process::id());
+        let number = if number > 1 { number.to_string() } else { String::new() };
+        let own = format!("{number}_{}", std::process::id());
         let name: String = String::from_utf8_lossy(&section[place..])
             .chars()
             .take_while(|letter| *letter != '\0')
@@ -81,8 +87,20 @@ impl Object {
             .collect();
         section[place..=place + MAX_NAME].fill(0);
         section[place..place + name.len()].copy_from_slice(name.as_bytes());
-        Ok(Self { what, name, inner, elf })
+        Ok(Self { what, name, inner, parameters: None, elf })
     }
+}
+
+/// The object of a control of this library.
+fn built(name: &str) -> Result<&'static [u8], BpfError> {
+    BUILT.iter().find(|(each, _)| *each == name).map(|(_, elf)| *elf).ok_or_else(|| {
+        let names: Vec<_> = crate::built().collect();
+        if names.is_empty() {
+            BpfError::NotBuilt
+        } else {
+            BpfError::Unknown(name.into(), names.join(", "))
+        }
+    })
 }
 
 /// Where the name begins in a `struct tcp_congestion_ops` of an object. Its other members are pointers, which are zero until the object is loaded,
@@ -100,14 +118,19 @@ mod tests {
     fn objects_have_names_of_this_process() {
         for name in crate::built() {
             let object = Object::built(name).unwrap();
-            assert_eq!(object.name, format!("{name}_{}", std::process::id()));
+            let own = format!("_{}", std::process::id());
+            let kernels = object.name.strip_suffix(&own).unwrap();
+            assert!(name.starts_with(kernels) && !kernels.is_empty() && object.name.len() <= MAX_NAME);
+            let second = Object::with_parameters(name, 2, &[]).unwrap();
+            assert_ne!(second.name, object.name);
+            assert!(second.name.ends_with(&format!("2{own}")) && second.name.len() <= MAX_NAME);
             assert!(object.inner.unwrap().len() <= parshall_replay::INNER);
         }
     }
 
     #[test]
     fn what_is_no_control_is_refused() {
-        let other = Object::of(b"#include".to_vec(), "mine.c".into()).unwrap_err().to_string();
+        let other = Object::of(b"#include".to_vec(), "mine.c".into(), 1).unwrap_err().to_string();
         assert!(other.starts_with("mine.c: it is no ELF file; accepted: "), "{other}");
         let missing = Object::read(Path::new("/nowhere/mine.bpf.o")).unwrap_err().to_string();
         assert!(missing.starts_with("/nowhere/mine.bpf.o: No such file"), "{missing}");

@@ -1,15 +1,20 @@
 //! Congestion controls that the kernel has for the time of a run, and recordings of those that it always has.
 
+use crate::planning::control_of;
+use crate::steering::Steering;
 use crate::EmulationError;
 use parshall_bpf::{Control, Object, Recorder, Recording};
 use parshall_hosts::plan::flow_of;
-use parshall_hosts::{Plan, Transport};
+use parshall_hosts::Plan;
 use parshall_replay::End;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// The program that steers, in `bpf/`.
+const MULTIPLE_TIME_SCALE: &str = "multiple_time_scale";
 
 /// What a run asks for.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -28,16 +33,23 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Loads what the groups of a plan need, and changes the names in the plan to those that the kernel has.
-    pub(crate) fn load(asked: &Controls, plan: &mut Plan) -> Result<Self, EmulationError> {
+    /// Loads what the groups of a plan need, `steered` among them, and changes the names in the plan to those that the kernel has.
+    pub(crate) fn load(
+        asked: &Controls,
+        steered: &BTreeMap<usize, Steering>,
+        plan: &mut Plan,
+    ) -> Result<Self, EmulationError> {
         let recording = if asked.recording.is_some() { Recording::On } else { Recording::Off };
         let used: BTreeSet<Arc<str>> = names(plan).map(|name| name.clone()).collect();
         let mut controls = BTreeMap::new();
         for name in used {
-            let object = match asked.objects.get(&*name) {
-                Some(Some(path)) => Object::read(path)?,
-                None if recording == Recording::Off => continue, // the kernel has it
-                _ => Object::built(&name)?,
+            let object = match (steered.values().find(|each| each.name == name), asked.objects.get(&*name)) {
+                (Some(each), _) => {
+                    Object::with_parameters(MULTIPLE_TIME_SCALE, each.number, &each.parameters)?
+                }
+                (None, Some(Some(path))) => Object::read(path)?,
+                (None, None) if recording == Recording::Off => continue, // the kernel has it
+                (None, _) => Object::built(&name)?,
             };
             controls.insert(name.to_string(), Control::load(&object, recording)?);
         }
@@ -63,9 +75,5 @@ impl Loaded {
 
 /// The names of the controls in a plan.
 fn names(plan: &mut Plan) -> impl Iterator<Item = &mut Arc<str>> {
-    plan.flows.iter_mut().filter_map(|flow| match &mut flow.transport {
-        Transport::Tcp(options) => Some(&mut options.congestion_control),
-        Transport::Programs { congestion_control, .. } => congestion_control.as_mut(),
-        Transport::Datagrams => None,
-    })
+    plan.flows.iter_mut().filter_map(|flow| control_of(&mut flow.transport))
 }

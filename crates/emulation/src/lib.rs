@@ -12,6 +12,7 @@
 //! | [`programs`] | any client and server in the place of a group's workload |
 //! | [`running`] | hosts and emulator, from the start to the end |
 //! | [`reporting`] | what the hosts know, into the records |
+//! | [`steering`] | the kernel's multiple time scale TCP: what it is told |
 //! | [`validity`] | what was measured of the emulation itself, and the verdict |
 //!
 //! The process that calls [`emulate`] must have a single thread, unless it is the machine's administrator: it enters a user namespace, and
@@ -25,6 +26,7 @@ mod planning;
 mod programs;
 mod reporting;
 mod running;
+mod steering;
 mod validity;
 
 pub use controls::Controls;

@@ -2,7 +2,7 @@
 //!
 //! | key of a group | at the kernel |
 //! | --- | --- |
-//! | `congestion_control` | by its name; its parameters are the kernel's |
+//! | `congestion_control` | by its name; its parameters are the kernel's, but for `multiple_time_scale` ([`steering`](crate::steering)) |
 //! | `initial_window` | by a route, if it is not the kernel's 10 packets |
 //! | `receive_window` | SO_RCVBUF of twice as many packets (tcp(7): half of it is for overhead) |
 //! | `persistent`, `workload`, `start`, `rtt` | as in the scenario |
@@ -18,6 +18,7 @@
 //! All else is the kernel's own: RACK-TLP, PRR, delayed ACKs, its smallest timeout.
 
 use crate::programs::Programs;
+use crate::steering::Steering;
 use crate::EmulationError;
 use parshall_congestion::ControlConfig;
 use parshall_hosts::{has_sysctl, FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
@@ -31,11 +32,12 @@ use std::sync::Arc;
 /// The kernel's initial window, packets (RFC 6928).
 const KERNELS_INITIAL_WINDOW: u64 = 10;
 
-/// The plan of the external groups of a scenario, whose network is `simulation`.
+/// The plan of the external groups of a scenario, whose network is `simulation`; `steered` are those groups that have a program of their own.
 pub(crate) fn plan(
     scenario: &Scenario,
     simulation: &Simulation,
     programs: Option<&Programs>,
+    steered: &BTreeMap<usize, Steering>,
 ) -> Result<Plan, EmulationError> {
     let groups = || scenario.flows.iter().enumerate().filter(|(_, group)| group.external);
     let mut flows = Vec::new();
@@ -45,7 +47,10 @@ pub(crate) fn plan(
             .source()
             .map_err(|(key, problem)| SimError::Invalid { key: format!("flows.{number}.{key}"), problem })?;
         let of_programs = programs.is_some_and(|programs| programs.group as usize == number);
-        let transport = if of_programs { transport_of_programs(group) } else { transport(group) };
+        let mut transport = if of_programs { transport_of_programs(group) } else { transport(group) };
+        if let (Some(control), Some(steering)) = (control_of(&mut transport), steered.get(&number)) {
+            *control = steering.name.clone();
+        }
         let pair = pairs.of(sysctls(group));
         for _ in 0..group.count {
             let info = simulation.external_flow(flows.len() as u32);
@@ -78,6 +83,15 @@ pub(crate) fn plan(
 
 fn control(group: &FlowGroup) -> &str {
     group.congestion_control.as_ref().map_or("", ControlConfig::name)
+}
+
+/// The name of the control in a plan.
+pub(crate) fn control_of(transport: &mut Transport) -> Option<&mut Arc<str>> {
+    match transport {
+        Transport::Tcp(options) => Some(&mut options.congestion_control),
+        Transport::Programs { congestion_control, .. } => congestion_control.as_mut(),
+        Transport::Datagrams => None,
+    }
 }
 
 fn transport(group: &FlowGroup) -> Transport {

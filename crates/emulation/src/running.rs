@@ -5,6 +5,7 @@ use crate::cpus::Cpus;
 use crate::planning::{plan, with_own_send_buffers};
 use crate::programs::{Programs, ProgramsEnded, Visit};
 use crate::reporting::{report, Numbers};
+use crate::steering;
 use crate::validity::Validity;
 use crate::EmulationError;
 use parshall_emulator::{monotonic_ns, Emulator, Journal, Pair, Prefix, Ran, Replayed, Settings, Side};
@@ -93,14 +94,15 @@ fn run(
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
     let programs = extras.programs.as_ref();
-    let mut plan = plan(scenario, &simulation, programs)?;
+    let steered = steering::programs(scenario)?;
+    let mut plan = plan(scenario, &simulation, programs, &steered)?;
     let cpus = Cpus::for_flows(plan.connections());
     if let Some(cpus) = &cpus {
         plan.pairs.iter_mut().for_each(|told| told.push(cpus.sysctl.clone()));
     }
     let pair_of = plan.flows.iter().map(|flow| flow.pair).collect();
     let own_buffers = with_own_send_buffers(&plan);
-    let mut controls = Loaded::load(&extras.controls, &mut plan)?;
+    let mut controls = Loaded::load(&extras.controls, &steered, &mut plan)?;
     let mut hosts = Hosts::begin(plan, sender)?;
     simulation.capture_in_background()?; // not before: a user namespace is for a process with a single thread
     let tuns = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;

@@ -3,6 +3,7 @@
 //! | the kernel calls | ours is told |
 //! | --- | --- |
 //! | `cong_avoid` | an ACK; the window may grow if it was in use (`tcp_is_cwnd_limited`) |
+//! | `pkts_acked` without `cong_avoid` | an ACK of a recovery, by which the window does not grow |
 //! | `cong_control` | an ACK with its rate sample |
 //! | `ssthresh` | a congestion event, or a timeout if `CA_EVENT_LOSS` follows |
 //! | `set_state` to Open after Recovery | that loss recovery ended |
@@ -79,6 +80,8 @@ pub(crate) struct Teller {
     /// Of the ACK at hand.
     rtt: Option<Duration>,
     echo: bool,
+    /// Packets that the connection had delivered when ours was told of an ACK last.
+    delivered: u32,
     /// Where the round trip ends: what was sent next when it began.
     round_end: Option<u32>,
 }
@@ -88,12 +91,23 @@ impl Teller {
         Self { rates, ..Self::default() }
     }
 
-    /// Tells of a call; `next` is the one after it.
-    pub(crate) fn tell(&mut self, control: &mut Control, call: &Call, next: Option<&Call>) {
+    /// Tells of a call; `next` is the one after it, and `more` whether `cong_avoid` will tell of the same ACK.
+    pub(crate) fn tell(&mut self, control: &mut Control, call: &Call, next: Option<&Call>, more: bool) {
         let rates = self.rates;
         match call.kind() {
             Some(Kind::InAckEvent) => self.echo = call.argument & CA_ACK_ECE != 0,
-            Some(Kind::PktsAcked) => self.rtt = u32::try_from(call.rtt_us).ok().map(microseconds),
+            Some(Kind::PktsAcked) => {
+                self.rtt = u32::try_from(call.rtt_us).ok().map(microseconds);
+                if !rates && !more {
+                    let acked = call.delivered.wrapping_sub(self.delivered);
+                    let ack = AckEvent {
+                        phase: Phase::Recovery,
+                        may_grow: false,
+                        ..self.ack(&Call { acked, ..call.clone() }, None)
+                    };
+                    control.on_ack(&ack);
+                }
+            }
             Some(Kind::CongAvoid) if !rates => {
                 let ack = self.ack(call, None);
                 control.on_ack(&ack);
@@ -150,6 +164,7 @@ impl Teller {
     }
 
     fn ack(&mut self, call: &Call, sample: Option<RateSample>) -> AckEvent {
+        self.delivered = call.delivered;
         let ended = self.round_end.is_none_or(|end| call.snd_una.wrapping_sub(end).cast_signed() > 0);
         if ended {
             self.round_end = Some(call.snd_nxt);

@@ -10,8 +10,10 @@
 use crate::call::{Call, Kind};
 use crate::events::{start, threshold, Teller, CWR, RECOVERY};
 use crate::recording::{Connection, Recording};
-use parshall_congestion::{CongestionControl, Control, ControlConfig};
+use parshall_congestion::{CongestionControl, Control, ControlConfig, Start};
 use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -25,19 +27,21 @@ pub enum Quantity {
     State,
     /// BBR's bandwidth, packets/s.
     Bandwidth,
+    /// The slope of congestion avoidance, in slopes of the control that is steered.
+    Slope,
 }
 
 impl Quantity {
-    const ALL: [Self; 4] = [Self::Cwnd, Self::Ssthresh, Self::State, Self::Bandwidth];
+    const ALL: [Self; 5] = [Self::Cwnd, Self::Ssthresh, Self::State, Self::Bandwidth, Self::Slope];
 
-    /// Largest difference that counts as the same: a packet, or 1 % of what a control of rates finds.
+    /// Largest difference that counts as the same: a packet, or 1 % of a rate, of the window of a control of rates, or of a slope.
     fn tolerance(self, kernel: f64, rates: bool) -> f64 {
         let share = 0.01 * kernel;
         match self {
             Self::Cwnd if rates => share.max(1.0), // a window is whole
             Self::Cwnd | Self::Ssthresh => 1.0,
             Self::State => 0.0,
-            Self::Bandwidth => share,
+            Self::Bandwidth | Self::Slope => share,
         }
     }
 }
@@ -95,7 +99,8 @@ pub struct Replayed {
     pub first: Vec<Difference>,
 }
 
-/// Drives the control of `config` through the connections of a recorded control.
+/// Drives the control of `config` through the connections of a recorded control, side by side in the order of time: what connections
+/// share, each knows when it did in the kernel.
 pub fn replay(recording: &Recording, recorded: &str, config: &ControlConfig) -> Replayed {
     let names = recording.header.inner.get(recorded).map_or(&[][..], Vec::as_slice);
     let compared = Quantity::ALL.map(|quantity| Compared { quantity, calls: 0, within: 0, largest: 0.0 });
@@ -107,15 +112,31 @@ pub fn replay(recording: &Recording, recorded: &str, config: &ControlConfig) -> 
         causes: Vec::new(),
         first: Vec::new(),
     };
-    for connection in recording.connections.iter().filter(|connection| connection.control == recorded) {
-        let Some(begin) = connection.calls.iter().position(|call| call.kind() == Some(Kind::Init)) else {
-            continue;
-        };
-        let control = config.build(start(&connection.calls[begin]));
-        replayed.connections += 1;
-        let rates = connection.calls.iter().any(|call| call.kind() == Some(Kind::CongControl));
-        Run { rates, control, connection, names, replayed: &mut replayed, differed: false, cycles: false }
-            .run(begin);
+    let knowledge = config.knowledge();
+    let of_control = recording.connections.iter().filter(|connection| connection.control == recorded);
+    let mut runs: Vec<_> = of_control.filter_map(|each| Run::of(each, names, config)).collect();
+    replayed.connections = runs.len();
+    let mut due: BinaryHeap<_> =
+        runs.iter().enumerate().map(|(index, run)| Reverse((run.due(), index))).collect();
+    // What the connections that ended have left to the next ones of their flows.
+    let mut ended = BTreeMap::new();
+    while let Some(Reverse((_, index))) = due.pop() {
+        let run = &mut runs[index];
+        if run.is_new() {
+            if let Some(mut earlier) = ended.remove(&run.connection.flow) {
+                run.control.inherit(&mut earlier);
+            }
+            if let Some(shared) = &knowledge {
+                run.control.share(shared);
+            }
+        }
+        run.step(&mut replayed);
+        if run.is_over() {
+            let left = std::mem::replace(&mut run.control, config.build(Start::NEW));
+            ended.insert(run.connection.flow, left);
+        } else {
+            due.push(Reverse((run.due(), index)));
+        }
     }
     replayed.compared.retain(|compared| compared.calls > 0);
     replayed
@@ -124,43 +145,81 @@ pub fn replay(recording: &Recording, recorded: &str, config: &ControlConfig) -> 
 /// A connection under way.
 struct Run<'a> {
     control: Control,
+    connection: &'a Connection,
+    /// The places of its first call and of the next one.
+    begin: usize,
+    place: usize,
     /// Whether the kernel's is one that sets window and rate itself.
     rates: bool,
-    connection: &'a Connection,
     /// Of the kernel's inner variables.
     names: &'a [String],
-    replayed: &'a mut Replayed,
+    teller: Teller,
+    /// Whether losses were repaired at the last call.
+    repaired: bool,
     differed: bool,
     /// Whether a cycle of gains is under way, in the kernel's and in ours.
     cycles: bool,
 }
 
-impl Run<'_> {
-    fn run(&mut self, begin: usize) {
-        let calls = &self.connection.calls[begin..];
-        let mut teller = Teller::new(self.rates);
-        let mut repaired = false;
-        for (place, call) in calls.iter().enumerate().skip(1) {
-            self.replayed.calls += 1;
-            let before = &calls[place - 1];
-            let repairs = (CWR..=RECOVERY).contains(&call.ca_state) && !self.rates;
-            self.follow_endpoint(before, call, repairs, repaired);
-            repaired = repairs;
-            teller.tell(&mut self.control, call, calls.get(place + 1));
-            self.follow_cycle(call);
-            if !is_first_of_ack(&calls[place..]) {
-                self.compare(begin + place, call, repairs);
-            }
+impl<'a> Run<'a> {
+    /// None if nobody recorded how the connection began.
+    fn of(connection: &'a Connection, names: &'a [String], config: &ControlConfig) -> Option<Self> {
+        let begin = connection.calls.iter().position(|call| call.kind() == Some(Kind::Init))?;
+        let rates = connection.calls.iter().any(|call| call.kind() == Some(Kind::CongControl));
+        Some(Self {
+            control: config.build(start(&connection.calls[begin])),
+            connection,
+            begin,
+            place: begin,
+            rates,
+            names,
+            teller: Teller::new(rates),
+            repaired: false,
+            differed: false,
+            cycles: false,
+        })
+    }
+
+    fn is_new(&self) -> bool {
+        self.place == self.begin
+    }
+
+    fn is_over(&self) -> bool {
+        self.place == self.connection.calls.len()
+    }
+
+    /// When the next call was, in ns.
+    fn due(&self) -> u64 {
+        self.connection.calls[self.place].time_ns
+    }
+
+    /// The next call; the first one has made the control.
+    fn step(&mut self, replayed: &mut Replayed) {
+        let (place, connection) = (self.place, self.connection);
+        self.place += 1;
+        if place == self.begin {
+            return;
+        }
+        replayed.calls += 1;
+        let calls = &connection.calls[place..];
+        let call = &calls[0];
+        let repairs = (CWR..=RECOVERY).contains(&call.ca_state) && !self.rates;
+        self.follow_endpoint(&connection.calls[place - 1], call, repairs, replayed);
+        self.repaired = repairs;
+        self.teller.tell(&mut self.control, call, calls.get(1), grows_later(calls));
+        self.follow_cycle(call);
+        if !is_first_of_ack(calls) {
+            self.compare(place, call, repairs, replayed);
         }
     }
 
     /// Takes over what the endpoint changed since the last call.
-    fn follow_endpoint(&mut self, before: &Call, call: &Call, repairs: bool, repaired: bool) {
-        if !repairs && (call.cwnd != before.cwnd_after || repaired) {
+    fn follow_endpoint(&mut self, before: &Call, call: &Call, repairs: bool, replayed: &mut Replayed) {
+        if !repairs && (call.cwnd != before.cwnd_after || self.repaired) {
             let cwnd = f64::from(call.cwnd);
             if (self.control.window() - cwnd).abs() >= 1.0 {
                 self.control.set_window(cwnd);
-                self.replayed.set_by_endpoint += 1;
+                replayed.set_by_endpoint += 1;
             }
         }
         let given = before.kind() == Some(Kind::Ssthresh) && call.ssthresh == before.returned;
@@ -179,41 +238,45 @@ impl Run<'_> {
         self.cycles = both;
     }
 
-    fn compare(&mut self, place: usize, call: &Call, repairs: bool) {
+    fn compare(&mut self, place: usize, call: &Call, repairs: bool, replayed: &mut Replayed) {
         match call.kind() {
             Some(Kind::Ssthresh) if !self.rates => {
                 self.value(
                     place,
                     call,
                     Quantity::Ssthresh,
-                    f64::from(call.returned),
-                    self.control.ssthresh(),
+                    (f64::from(call.returned), self.control.ssthresh()),
+                    replayed,
                 );
             }
-            Some(Kind::CongControl) if self.rates => self.compare_rates(place, call),
+            Some(Kind::CongControl) if self.rates => self.compare_rates(place, call, replayed),
             Some(Kind::CongAvoid | Kind::PktsAcked) if !self.rates && !repairs => {
-                self.window(place, call);
+                if let (Some(kernel), Some(ours)) = (self.kernels(call, "slope"), self.ours("slope")) {
+                    self.value(place, call, Quantity::Slope, (kernel / SLOPE_UNIT, ours), replayed);
+                }
+                self.window(place, call, replayed);
                 let threshold = threshold(call.ssthresh_after);
-                self.value(place, call, Quantity::Ssthresh, threshold, self.control.ssthresh());
+                self.value(place, call, Quantity::Ssthresh, (threshold, self.control.ssthresh()), replayed);
             }
             _ => {}
         }
     }
 
-    fn compare_rates(&mut self, place: usize, call: &Call) {
+    fn compare_rates(&mut self, place: usize, call: &Call, replayed: &mut Replayed) {
         /// The kernel's bandwidths are packets/us times this.
         const BW_UNIT: f64 = (1 << 24) as f64;
         if let (Some(kernel), Some(ours)) = (self.kernels(call, "mode"), self.ours("state")) {
-            self.value(place, call, Quantity::State, kernel, ours);
+            self.value(place, call, Quantity::State, (kernel, ours), replayed);
         }
         if let (Some(kernel), Some(ours)) = (self.kernels(call, "bw"), self.ours("bandwidth")) {
-            self.value(place, call, Quantity::Bandwidth, kernel * 1e6 / BW_UNIT, ours);
+            self.value(place, call, Quantity::Bandwidth, (kernel * 1e6 / BW_UNIT, ours), replayed);
         }
-        self.window(place, call);
+        self.window(place, call, replayed);
     }
 
-    fn window(&mut self, place: usize, call: &Call) {
-        self.value(place, call, Quantity::Cwnd, f64::from(call.cwnd_after), self.control.window().floor());
+    fn window(&mut self, place: usize, call: &Call, replayed: &mut Replayed) {
+        let ours = self.control.window().floor();
+        self.value(place, call, Quantity::Cwnd, (f64::from(call.cwnd_after), ours), replayed);
     }
 
     /// An inner variable of the kernel's control.
@@ -234,10 +297,17 @@ impl Run<'_> {
     }
 
     /// Compares a value; if it differs, ours goes on from the kernel's.
-    fn value(&mut self, place: usize, call: &Call, quantity: Quantity, kernel: f64, ours: f64) {
+    fn value(
+        &mut self,
+        place: usize,
+        call: &Call,
+        quantity: Quantity,
+        (kernel, ours): (f64, f64),
+        replayed: &mut Replayed,
+    ) {
         let difference = if kernel == ours { 0.0 } else { (kernel - ours).abs() };
         let within = difference <= quantity.tolerance(kernel, self.rates);
-        if let Some(compared) = self.replayed.compared.iter_mut().find(|each| each.quantity == quantity) {
+        if let Some(compared) = replayed.compared.iter_mut().find(|each| each.quantity == quantity) {
             compared.calls += 1;
             compared.within += u64::from(within);
             if difference.is_finite() {
@@ -248,9 +318,9 @@ impl Run<'_> {
             return;
         }
         let cause = self.cause(call, quantity, kernel, ours);
-        match self.replayed.causes.iter_mut().find(|(each, _)| *each == cause) {
+        match replayed.causes.iter_mut().find(|(each, _)| *each == cause) {
             Some((_, count)) => *count += 1,
-            None => self.replayed.causes.push((cause, 1)),
+            None => replayed.causes.push((cause, 1)),
         }
         if !self.differed {
             self.differed = true;
@@ -258,12 +328,12 @@ impl Run<'_> {
             let (flow, port, time_s) = (call.flow, call.port, call.time_ns as f64 / 1e9);
             let first =
                 Difference { flow, port, call: place, time_s, function, quantity, kernel, ours, cause };
-            self.replayed.first.push(first);
+            replayed.first.push(first);
         }
         match quantity {
             Quantity::Cwnd => self.control.set_window(kernel),
             Quantity::Ssthresh => self.control.set_ssthresh(kernel),
-            Quantity::State | Quantity::Bandwidth => {}
+            Quantity::State | Quantity::Bandwidth | Quantity::Slope => {}
         }
     }
 
@@ -287,6 +357,7 @@ impl Run<'_> {
             }
             (Quantity::State, _) => "another state",
             (Quantity::Bandwidth, _) => "another bandwidth",
+            (Quantity::Slope, _) => "another slope: an interval that ended at another ACK",
             (Quantity::Cwnd, _) if self.rates && states_differ() => "the states differ",
             (Quantity::Cwnd, _) if self.rates && call.sample_flags & 1 != 0 && ours < kernel => {
                 "ours keeps a window that the application did not use"
@@ -312,9 +383,19 @@ fn is_first_of_ack(calls: &[Call]) -> bool {
         && kinds.find(|kind| *kind != Some(Kind::InAckEvent)) == Some(Some(Kind::CongAvoid))
 }
 
+/// Whether the window may grow by the ACK of this call at a later one, perhaps in another state of the connection.
+fn grows_later(calls: &[Call]) -> bool {
+    let between = [Kind::InAckEvent, Kind::SetState, Kind::CwndEvent].map(Some);
+    let mut kinds = calls[1..].iter().map(Call::kind);
+    kinds.find(|kind| !between.contains(kind)) == Some(Some(Kind::CongAvoid))
+}
+
 /// Why the BBR of Linux differs from itself.
 const NOT_RECORDED: &str =
     "Linux subtracts from what is in flight what will be delivered before the next packet goes, and no call says when that is";
+
+/// The kernel's slopes are these parts of 1.
+const SLOPE_UNIT: f64 = 1024.0;
 
 /// States of BBR.
 const DRAIN: f64 = 1.0;

@@ -463,6 +463,16 @@ impl CongestionControl for MultipleTimeScale {
         self.read();
     }
 
+    fn set_window(&mut self, window: f64) {
+        self.wrapped.set_window(window);
+        self.read();
+    }
+
+    fn set_ssthresh(&mut self, ssthresh: f64) {
+        self.wrapped.set_ssthresh(ssthresh);
+        self.read();
+    }
+
     #[inline]
     fn pacing_rate(&self) -> Option<f64> {
         self.pacing_rate

@@ -17,6 +17,7 @@
 | T_L, couplings, slopes below the control's own | `sensitivity` |
 | 1 Gbit/s, CUBIC, SACK | `today` |
 | plain connections with the TCP of Linux | `real_stacks` |
+| steered connections with the TCP of Linux | `steered_stacks`, `side_by_side` |
 | the network, equal loads, the claims as comparisons | `network`, `background`, `contrasts` |
 
 Fig. 4(a) is in the study `tail_index`. What a table known beforehand or a chosen T_L needs to know comes from the other
@@ -43,6 +44,7 @@ from parshall.studies.multiple_time_scale import (
     rtt,
     sensitivity,
     short,
+    steered_stacks,
     tails,
     thresholds,
     today,
@@ -99,6 +101,7 @@ PARTS = (
     ),
     _part("normalised backgrounds", main, lambda answers, _: Findings([], [_loads(grid.results(answers))])),
     real_stacks.PART,
+    steered_stacks.PART,
 )
 """``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 10,000 s, 20 seeds."""
 

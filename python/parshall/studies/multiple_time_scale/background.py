@@ -6,6 +6,7 @@ seed has a mean size of its own, found on the clients alone, with which the bott
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from parshall.stats.tails import normalised
@@ -40,11 +41,27 @@ def found(  # noqa: PLR0917 - as `grid.cases` lists them
     start: Normalised | None = None,
 ) -> Normalised:
     """The background of a seed that carries `target_mbps`; the search may begin with what another network took."""
+
+    def alone(background: Background) -> Measured:
+        return measured(scenario(background, None, duration_s))
+
+    return normalised_by(alone, tail_index, target_mbps, seed, network, start)
+
+
+def normalised_by(  # noqa: PLR0917 - as `found`
+    alone: Callable[[Background], Measured],
+    tail_index: float,
+    target_mbps: float,
+    seed: int,
+    network: Network,
+    start: Normalised | None = None,
+) -> Normalised:
+    """The same, where `alone` says what the clients of a background carry without anybody else."""
     runs: dict[float, tuple[Background, Measured]] = {}
 
     def load(mean_packets: float) -> float:
         background = Background(tail_index, mean_packets, seed, network)
-        made = measured(scenario(background, None, duration_s))
+        made = alone(background)
         runs[mean_packets] = background, made
         return made.background_mbps
 

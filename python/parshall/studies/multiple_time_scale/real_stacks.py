@@ -1,9 +1,9 @@
 """What the TCP of Linux gets of the source's background: the plain connection that gains are measured against.
 
-Gains of TCP-MT are over the plain control in the same place (Figs 8, 9). TCP-MT itself is no control of a kernel, so
-there is no gain here; what is repeated is its denominator, with Linux's Reno and CUBIC. The network is the source's, at
-its own rates. The 32 clients are simulated, with the TCP of ns-2, in one queue with the real connection: the background
-is that of the other parts, normalised seed by seed. The real connection keeps the source's window limit.
+Gains of TCP-MT are over the plain control in the same place (Figs 8, 9). Here is their denominator, with Linux's Reno
+and CUBIC; `steered_stacks` has the gains. The network is the source's, at its own rates. The 32 clients are simulated,
+with the TCP of ns-2, in one queue with the real connection: the background is that of the other parts, normalised seed
+by seed. The real connection keeps the source's window limit.
 
 A run of Linux is one run, on the background of the first seed. With a tail index of 1.05 a minute of one seed has few
 losses and that of another many, at the same mean load. So Linux is held against simulations on the same background that
@@ -132,8 +132,8 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
                 checks.append(stacks.beside_simulated("fig9-linux", quantity, linux, ours, runs, least=least))
     text = (
         "One endless connection of Linux beside the 32 simulated clients of the source (tail index 1.05, normalised to "
-        "5 Mbit/s), at the source's own rates, with its buffer of 16 packets and its window limit of 32. TCP-MT is no "
-        "control of a kernel, so this is the plain connection, over which gains are taken.",
+        "5 Mbit/s), at the source's own rates, with its buffer of 16 packets and its window limit of 32. This is "
+        "the plain connection, over which gains are taken.",
         *remarks,
     )
     header = (

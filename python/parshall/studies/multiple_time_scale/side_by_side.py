@@ -1,0 +1,159 @@
+"""Many networks of the source in one scenario: what takes real time takes it once for all of them.
+
+An emulation of a minute lasts a minute, and one run of heavy-tailed traffic says little. So all settings and seeds are
+networks side by side: each has a bottleneck, 32 clients and a measured connection of its own, whose names end with its
+number, and shares nothing with the others. Random numbers follow from the seed and from names: the clients of a network
+do the same whatever stands beside it, and each network is normalised by itself (`background`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from parshall.runs import Run
+from parshall.runs.single import Recorded, recorded
+from parshall.scenario import Scenario
+from parshall.studies.multiple_time_scale import background, network
+from parshall.studies.multiple_time_scale.background import Normalised
+from parshall.studies.multiple_time_scale.measure import Measured, measured_of
+from parshall.studies.multiple_time_scale.network import (
+    BOTTLENECK,
+    CLIENTS,
+    FIRST_SEED,
+    SOURCE,
+    Background,
+    Connections,
+)
+
+_TABLES = ("flows", "links", "link_samples")
+_OF_A_HOST = {"name", "rtt", "congestion_control", "start", "packet_size", "receive_window", "access_rate", "path"}
+"""Keys of a measured connection that say nothing of ns-2's TCP but its window limit."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A network, and what is measured in it."""
+
+    number: int
+    rtt_ms: int
+    load_mbps: float
+    tail_index: float
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A network with its normalised clients."""
+
+    place: Place
+    normalised: Normalised
+
+
+def loaded(place: Place, duration_s: float) -> Loaded:
+    """Find the mean size with which the clients of a network bring its load."""
+
+    def alone(found: Background) -> Measured:
+        return simulated([(place, found, None)], duration_s, None)[0]
+
+    return Loaded(place, background.normalised_by(alone, place.tail_index, place.load_mbps, FIRST_SEED, SOURCE))
+
+
+def scenario(
+    networks: Sequence[tuple[Place, Background, str | dict[str, Any] | None]],
+    duration_s: float,
+    rules: Mapping[str, Any] | None,
+) -> Scenario:
+    """Networks side by side.
+
+    Parameters
+    ----------
+    networks
+        Of each: which it is, its clients, and the measured connection's control; None: it has no such connection.
+    duration_s
+        Of which a tenth is warm-up.
+    rules
+        Keys of the measured connections: whose TCP they have; None: ns-2's.
+    """
+    made = [_one(place, clients, control, duration_s, rules) for place, clients, control in networks]
+    return Scenario.from_document(
+        {**made[0], **{key: [each for one in made for each in one[key]] for key in ("links", "flows")}}
+    )
+
+
+def _one(
+    place: Place,
+    clients: Background,
+    control: str | dict[str, Any] | None,
+    duration_s: float,
+    rules: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    connections = None if control is None else Connections(control, place.rtt_ms)
+    document = network.scenario(clients, connections, duration_s).document()
+    link = f"{BOTTLENECK}-{place.number}"
+    document["links"] = [{"name": link, **document.pop("bottleneck")}]
+    document["flows"] = [_group(group, place.number, link, rules) for group in document["flows"]]
+    document["probes"] = {"link_samples": document["probes"]["link_samples"], "flow_samples": False, "transfers": False}
+    return document
+
+
+def _group(group: dict[str, Any], number: int, link: str, rules: Mapping[str, Any] | None) -> dict[str, Any]:
+    named = {**group, "name": f"{group['name']}-{number}", "path": [link]}
+    if group["name"] == CLIENTS:
+        return {**named, "endpoint": "simulated"}
+    if rules is None:
+        return named
+    return {**{key: value for key, value in named.items() if key in _OF_A_HOST}, **rules}
+
+
+def with_controls(
+    loads: Sequence[Loaded], control: str | dict[str, Any], duration_s: float, rules: Mapping[str, Any] | None
+) -> Scenario:
+    """The networks with a measured connection in each."""
+    return scenario([(each.place, each.normalised.background, control) for each in loads], duration_s, rules)
+
+
+def simulated(
+    networks: Sequence[tuple[Place, Background, str | dict[str, Any] | None]],
+    duration_s: float,
+    rules: Mapping[str, Any] | None,
+) -> list[Measured]:
+    """What the simulator says of each."""
+    made = scenario(networks, duration_s, rules)
+    resolved = made.resolve()
+    found = recorded(resolved, *_TABLES, source=made.source)
+    return _each(found.tables, resolved, [place.number for place, _, _ in networks])
+
+
+def simulated_with(
+    loads: Sequence[Loaded], control: str | dict[str, Any], duration_s: float, rules: Mapping[str, Any] | None
+) -> list[Measured]:
+    """The same of networks with a measured connection in each."""
+    return simulated([(each.place, each.normalised.background, control) for each in loads], duration_s, rules)
+
+
+def of_run(run: Run) -> list[Measured]:
+    """What an emulated run says of each, in the order of the scenario."""
+    tables = {"flows": run.flows, "links": run.links, "link_samples": run.link_samples}
+    known = {name: table for name, table in tables.items() if table is not None}
+    resolved = run.scenario.resolve()
+    numbers = [int(link["name"].removeprefix(f"{BOTTLENECK}-")) for link in resolved["links"]]
+    return _each(known, resolved, numbers)
+
+
+def _each(tables: Mapping[str, pl.DataFrame], resolved: Mapping[str, Any], numbers: Sequence[int]) -> list[Measured]:
+    named = {"flows": "group", "links": "link", "link_samples": "link"}
+    known = {name: table.with_columns(pl.col(named[name]).cast(pl.String)) for name, table in tables.items()}
+    found = []
+    for number in numbers:
+        suffix = f"-{number}"
+        mine = {
+            name: table.filter(pl.col(named[name]).str.ends_with(suffix)).with_columns(
+                pl.col(named[name]).str.strip_suffix(suffix)
+            )
+            for name, table in known.items()
+        }
+        found.append(measured_of(Recorded({}, mine), resolved))
+    return found
