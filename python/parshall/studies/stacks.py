@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from parshall.stats.confidence import prediction_interval
 from parshall.studies.check import Check
@@ -57,6 +58,24 @@ def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:
 def believed(linux: Emulated) -> bool:
     """Whether anything can be concluded from a run."""
     return linux.validity.level != "invalid"
+
+
+def by_one_instrument(linux: Check, simulated: Check) -> Check:
+    """A published value beside Linux's, which no single instrument calls wrong.
+
+    Where Linux does not have it and the simulator, in the same reading, has it or cannot tell, nothing is concluded:
+    the check has no reference any more, and its note says what is open.
+
+    >>> simulated = Check("a", "q", 10.0, 10.2, None, None, 0.5)
+    >>> by_one_instrument(replace(simulated, ours=13.0), simulated).verdict
+    'extended'
+    >>> by_one_instrument(replace(simulated, ours=13.0), replace(simulated, ours=14.0)).verdict
+    'not_reproduced'
+    """
+    if linux.verdict != "not_reproduced" or simulated.verdict == "not_reproduced":
+        return linux
+    said = f"published: {linux.published:g}, simulated: {simulated.ours:.4g} ({simulated.verdict}); open"
+    return replace(linux, published=None, note=f"{said}. {linux.note}" if linux.note else said)
 
 
 def beside_simulated(
