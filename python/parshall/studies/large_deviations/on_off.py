@@ -212,11 +212,9 @@ def loss_plot(loss: Measured | Mapping[str, Measured], models: Mapping[str, Loss
     Several records by their names are drawn over each other.
     """
     models = {"eq. (11), published values": BY_MODEL} if models is None else models
-    points = [
-        _binned(each, name, len(models) + place)
-        for place, (name, each) in enumerate((loss if isinstance(loss, Mapping) else {"measured": loss}).items())
-    ]
-    w = np.linspace(1.0, max(float(np.max(each.x)) for each in points), 300)
+    records = loss if isinstance(loss, Mapping) else {"measured": loss}
+    points = [_binned(each, name, len(models) + place) for place, (name, each) in enumerate(records.items())]
+    w = np.linspace(1.0, max(float(each.window[_last(each)]) for each in records.values()), 300)
     lines = [Line(w, model(w), name, Style(place)) for place, (name, model) in enumerate(models.items())]
     highest = max(float(np.max(each.high)) for each in points if each.high is not None)
     top = min(max(1.5 * highest, 0.02), 1.0)
@@ -225,10 +223,14 @@ def loss_plot(loss: Measured | Mapping[str, Measured], models: Mapping[str, Loss
     return Plot([Panel([*lines, *points], *axes)], caption)
 
 
-def _binned(loss: Measured, name: str, place: int) -> Points:
+def _last(loss: Measured) -> int:
+    """The largest window that is drawn: those beyond it, of 0.1 % of the round trips, would hide the others."""
     seen = np.cumsum(loss.rounds)
-    # Windows beyond those of 99.9 % of the round trips are few, and would hide the others.
-    last = int(np.searchsorted(seen, 0.999 * seen[-1]))
+    return int(np.searchsorted(seen, 0.999 * seen[-1]))
+
+
+def _binned(loss: Measured, name: str, place: int) -> Points:
+    seen, last = np.cumsum(loss.rounds), _last(loss)
     number = (BINS * (seen[: last + 1] - loss.rounds[: last + 1]) / seen[last]).astype(int)
     window, share, low, high = [], [], [], []
     for here in (np.flatnonzero(number == each) for each in np.unique(number)):
