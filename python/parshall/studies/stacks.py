@@ -11,6 +11,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from parshall.emulation.emulating import LEVELS
 from parshall.stats.confidence import prediction_interval
 from parshall.studies.check import Check
 from parshall.studies.study import Emulated
@@ -39,6 +40,11 @@ def kernel() -> str:
     True
     """
     return f"Linux {platform.release()}"
+
+
+def worst(runs: Iterable[Emulated]) -> str:
+    """How far the least believable of some runs can be believed."""
+    return max((each.validity.level for each in runs), key=LEVELS.index)
 
 
 def column(linux: Emulated) -> str:
