@@ -1,7 +1,8 @@
 """Files over HTTP, one after another, each over a connection of its own: a program, which needs nothing but Python.
 
-``pages.py HOST PORT COUNT FILE`` fetches ``/0``, ``/1``, ... and writes how long each took, in s, from the first packet
-of the connection to the last byte, to a file of JSON.
+``pages.py serve HOST PORT FOLDER`` serves the files of a folder by Python's own server, without a word about each.
+``pages.py fetch HOST PORT COUNT FILE`` fetches ``/0``, ``/1``, ... and writes how long each took, in s, from the first
+packet of the connection to the last byte, to a file of JSON.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.5.1.
 """
@@ -11,7 +12,9 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from http.client import HTTPConnection
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 
@@ -39,6 +42,22 @@ def fetched(host: str, port: int, count: int) -> list[float]:
     return taken
 
 
+class _Silent(SimpleHTTPRequestHandler):
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Say nothing of what was answered."""
+
+
+def serve(host: str, port: int, folder: str) -> None:
+    """Serve until this process is ended."""
+    with ThreadingHTTPServer((host, port), partial(_Silent, directory=folder)) as server:
+        server.serve_forever()
+
+
 if __name__ == "__main__":
-    found = fetched(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
-    Path(sys.argv[4]).write_text(json.dumps(found), encoding="utf-8")
+    role, *arguments = sys.argv[1:]
+    address, number = arguments[0], int(arguments[1])
+    if role == "serve":
+        serve(address, number, arguments[2])
+    else:
+        found = fetched(address, number, int(arguments[2]))
+        Path(arguments[3]).write_text(json.dumps(found), encoding="utf-8")

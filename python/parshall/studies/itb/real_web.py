@@ -114,7 +114,7 @@ def over_http(scenario: Scenario, _kernel: str, _server: str, count: int) -> Emu
             root.mkdir()
             for number, size in enumerate(sizes(count)):
                 (root / str(number)).write_bytes(bytes(size))
-            client = [sys.executable, str(Path(pages.__file__)), "{server}", str(PORT), str(count), str(times)]
+            client = [sys.executable, str(Path(pages.__file__)), "fetch", "{server}", str(PORT), str(count), str(times)]
             run = run_programs(scenario, client, server=_serving(here, root), download=True)
             judged = validity(run)
             if judged is None or not times.is_file():
@@ -128,7 +128,7 @@ def over_http(scenario: Scenario, _kernel: str, _server: str, count: int) -> Emu
 def _serving(here: Path, root: Path) -> list[str]:
     """The command of the server, which answers in the hosts' own network only."""
     if server() != "nginx":
-        return [sys.executable, "-m", "http.server", str(PORT), "--bind", "{server}", "--directory", str(root)]
+        return [sys.executable, str(Path(pages.__file__)), "serve", "{server}", str(PORT), str(root)]
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     paths = " ".join(f"{kind}_temp_path {here / kind};" for kind in kinds)
     conf = here / "nginx.conf"
