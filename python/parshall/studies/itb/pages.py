@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from functools import partial
+from http import HTTPStatus
 from http.client import HTTPConnection
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -36,7 +37,7 @@ def fetched(host: str, port: int, count: int) -> list[float]:
             response.read()
         finally:
             connection.close()
-        if response.status != 200:  # RFC 9110, §15.3.1
+        if response.status != HTTPStatus.OK:
             raise OSError(f"http://{host}:{port}/{number}: {response.status} {response.reason}")
         taken.append(time.monotonic() - began)
     return taken
