@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 from emulations import ON_THE_KERNEL
 
-from parshall.studies.large_deviations import real_stacks
-from parshall.studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summary
+import parshall.emulation
+from parshall.studies.itb import real_messages, real_rtts
+from parshall.studies.large_deviations import captured, real_stacks
+from parshall.studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summaries
 from parshall.studies.rio import real_stacks as rio
 from parshall.studies.study import Emulated, emulated
 from parshall.studies.tail_index import real_stacks as tail_index
@@ -16,18 +19,49 @@ from parshall.studies.tail_index import real_stacks as tail_index
 pytestmark = ON_THE_KERNEL
 
 
-def test_reno_on_linux_has_the_window_that_the_link_leaves_it() -> None:
-    (fig3,) = (each for each in ARTEFACTS if each.name == "fig3")
-    short = replace(fig3, seconds={"quick": 15.0, "paper": 15.0})
-    scenario = short.scenario(SLOWER, "quick", 1, {})
-    found = emulated("Reno", scenario, summary, real_stacks.WARM_UP_S["quick"]).answer()
+def test_flows_of_linux_have_the_windows_that_their_links_leave_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(real_stacks.SECONDS, "quick", 15.0)
+    names = ("fig3", "fig5")
+    some = [each for each in ARTEFACTS if each.name in names]
+    scenario = real_stacks.at_once(some, SLOWER, "quick", 1, {})
+    warm_up_s = real_stacks.WARM_UP_S["quick"]
+    found = emulated("Reno", scenario, partial(summaries, drawn=False), names, warm_up_s).answer()
     assert isinstance(found, Emulated)
     assert found.validity.level in {"valid", "doubtful", "invalid"}
-    ours: Summary = found.answer
+    ours: Summary = found.answer["fig3"]
     # (C - X) (RTT + B/C) is 147 packets; a busy machine sends in bursts, which lose packets earlier.
     assert 60 < ours.highest < 160
-    assert ours.lowest < ours.mean < ours.highest
-    assert 0 < ours.losses < 0.2
+    for each in found.answer.values():
+        assert each.lowest < each.mean < each.highest
+        assert 0 < each.losses < 0.2
+
+
+def test_a_capture_of_linux_says_what_its_socket_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(captured, "LENGTH", {"quick": 1000})
+    found = emulated("download", captured.scenario("quick", 1, {}), captured.download, 1000).answer().answer
+    assert found.mean == pytest.approx(found.socket_window, rel=0.15)
+    assert found.flow.row["retransmissions"] == pytest.approx(found.socket_retransmissions, rel=0.2, abs=5)
+
+
+def test_messages_of_linux_wait_for_their_replies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten exchanges of 1 MB over 1 Gbit/s and 11.6 ms: longer than what the line takes, each longer than an RTT."""
+    monkeypatch.setattr(real_messages, "MESSAGES", 10)
+    scenario = real_messages.scenario(5, {"kernel": {"sysctls": real_messages.SYSCTLS}})
+    found = real_messages.real_times(scenario, "this", 5).answer
+    taken = np.diff(found.ends_s, prepend=0.0)
+    assert len(taken) == 10
+    assert (taken > 2 * 8e6 / 1e9 + 0.0116).all()
+    assert taken[-1] < taken[0] < 1.0
+
+
+def test_hosts_of_linux_lose_in_their_interface(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One host of 20 Mbit/s, no limit to its window: its queue of 20 packets loses, and it fills its line."""
+    monkeypatch.setitem(real_rtts.FLOW_S, "quick", 8.0)
+    scenario = real_rtts.lasting([real_rtts.Place("reno", 1)], 20.0, real_rtts.SLOWER, "quick")
+    run = parshall.emulation.emulate(scenario)
+    (point,) = real_rtts.points(run, real_rtts.SLOWER)["reno-1"]
+    assert 0.7e9 < point.goodput_bps < 1e9
+    assert run.flows["retransmissions"][0] > 0
 
 
 def test_sessions_of_linux_get_what_they_reserved(monkeypatch: pytest.MonkeyPatch) -> None:

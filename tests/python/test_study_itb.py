@@ -153,11 +153,11 @@ def test_a_rtt_that_changes_nothing_is_not_reproduced() -> None:
         for count in rtts.COUNTS
         for rtt in TINY.rtts_ms
     }
-    for checks in (rtts._fig5(same, TINY), rtts._fig6(same, TINY)):
+    for checks in (rtts._fig5(same, TINY.rtts_ms, ""), rtts._fig6(same, TINY.rtts_ms, "")):
         assert {check.verdict for check in checks if check.quantity.endswith("sign")} == {"not_reproduced"}
         assert {check.verdict for check in checks if not check.quantity.endswith("sign")} == {"reproduced"}
     stairs = {(name, rtt): np.ones(12) for name in VARIANTS for rtt in rtts.STEPS_MS}
-    assert {check.verdict for check in rtts._fig7(stairs)} == {"not_reproduced"}
+    assert {check.verdict for check in rtts.joined(stairs, "")} == {"not_reproduced"}
 
 
 def test_goodput_over_time_is_what_arrived() -> None:

@@ -186,7 +186,7 @@ def test_the_cross_traffics_spread() -> None:
     smooth = np.bincount(np.round(interval_means(fine, cross_traffic.SMOOTH) * 1.05e-3 / 12_000).astype(int))[20:80]
     assert smooth[0::4].sum() == pytest.approx(smooth[1::4].sum(), rel=0.15)
     lag = round(0.0545 / PAPER["cross_bin_s"])
-    assert float(cross_traffic._autocorrelation(rate, np.array([lag]))[0]) == pytest.approx(np.exp(-1), abs=0.12)
+    assert float(cross_traffic.autocorrelation(rate, np.array([lag]))[0]) == pytest.approx(np.exp(-1), abs=0.12)
 
 
 def test_real_flows_are_left_out_with_a_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -340,6 +340,6 @@ def test_two_flows_at_a_red_queue_are_as_fair_as_predicted() -> None:
     one, two, _ = fairness._simulated(1860)
     flows = pair(fairness._dropped, fairness.W_MAX, by_packets=True)
     for scale, within in ((30, 0.15), (100, 0.25)):
-        seen = 1 - float(fairness._jain(one, two, scale).mean())
+        seen = 1 - float(fairness.jain_of(one, two, scale).mean())
         # 1 - J to the first order; 600 and 180 intervals, each with a deviation of about its mean.
         assert 1 - float(flows.fairness(scale)) == pytest.approx(seen, rel=within)

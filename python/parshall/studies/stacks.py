@@ -8,17 +8,24 @@ from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.emulation import kernel_name
+from parshall.emulation.emulating import LEVELS
 from parshall.stats.confidence import mean_interval, prediction_interval
 from parshall.studies.check import Check
 from parshall.studies.study import Emulated
 
 PROFILE = {"tcp": "linux"}
 """Keys of a group of flows: the simulator's TCP as that of Linux."""
+
+
+def worst(runs: Iterable[Emulated]) -> str:
+    """How far the least believable of some runs can be believed."""
+    return max((each.validity.level for each in runs), key=LEVELS.index)
 
 
 def column(linux: Emulated) -> str:
@@ -58,6 +65,24 @@ def cell(values: ArrayLike, digits: int, of_half_width: int) -> str:
     found = mean_interval(values)
     half = "" if found.half_width is None else f" ± {found.half_width:.{of_half_width}g}"
     return f"{found.mean:.{digits}g}{half}"
+
+
+def by_one_instrument(linux: Check, simulated: Check) -> Check:
+    """A published value beside Linux's, which no single instrument calls wrong.
+
+    Where Linux does not have it and the simulator, in the same reading, has it or cannot tell, nothing is concluded:
+    the check has no reference any more, and its note says what is open.
+
+    >>> simulated = Check("a", "q", 10.0, 10.2, None, None, 0.5)
+    >>> by_one_instrument(replace(simulated, ours=13.0), simulated).verdict
+    'extended'
+    >>> by_one_instrument(replace(simulated, ours=13.0), replace(simulated, ours=14.0)).verdict
+    'not_reproduced'
+    """
+    if linux.verdict != "not_reproduced" or simulated.verdict == "not_reproduced":
+        return linux
+    said = f"published: {linux.published:g}, simulated: {simulated.ours:.4g} ({simulated.verdict}); open"
+    return replace(linux, published=None, note=f"{said}. {linux.note}" if linux.note else said)
 
 
 def beside_simulated(

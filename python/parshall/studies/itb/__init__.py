@@ -11,6 +11,9 @@
 | what a host's interface does to one flow | `one_host` |
 | what the differences come from | `sensitivity` |
 | Table 6 with the TCP of Linux | `real_stacks` |
+| Fig. 4 with the TCP of Linux | `real_messages`, `messages` |
+| Figs 5 to 7 and TU with the TCP of Linux | `real_rtts` |
+| beyond the source: WM over HTTP | `real_web`, `pages` |
 
 Figs 1 and 2 are maps. The benchmark itself is `parshall.itb`.
 """
@@ -27,7 +30,10 @@ from parshall.studies.itb import (
     definition,
     increase,
     one_host,
+    real_messages,
+    real_rtts,
     real_stacks,
+    real_web,
     rtts,
     sensitivity,
     single_pair,
@@ -57,5 +63,8 @@ PARTS = (
     part("one host alone: what its interface does", one_host),
     part("what the differences come from", sensitivity),
     real_stacks.PART,
+    real_messages.PART,
+    real_rtts.PART,
+    real_web.PART,
 )
 """``quick``: files of 0.1 to 1.6 GB, flows of 40 s; ``paper``: 30 GB and 200 s a step."""

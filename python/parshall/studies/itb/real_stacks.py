@@ -38,7 +38,8 @@ RUNS = 3
 """Runs of the simulator with starts of their own."""
 WITHIN = 0.02
 """Of a goodput: what hosts of 2006 left unused of a line, besides frames and headers, is not known."""
-_FRAMED = 1500 / 1538
+FRAMED = 1500 / 1538
+"""Of what Gigabit Ethernet carries, IP packets of 1500 bytes."""
 TUNED = "tuned"
 WINDOWS = {**DEFAULTS, TUNED: 4_000_000}
 """Bytes that a host's window is at most; a tuned one fills the path and a queue of 1000 packets."""
@@ -62,7 +63,7 @@ def scenario(
     window: str, way: Way, slower: float, scale: Scale, *, runs: int = 1, rules: Mapping[str, Any]
 ) -> Scenario:
     """One flow between two hosts; `rules` are keys of it: whose TCP it has."""
-    rate = f"{round(ACCESS_BPS * _FRAMED / slower)} bit/s"
+    rate = f"{round(ACCESS_BPS * FRAMED / slower)} bit/s"
     group = {
         "name": "pair",
         "rtt": f"{TABLE6_RTT_MS * slower:g} ms",
@@ -130,8 +131,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         checks.append(stacks.beside_simulated("table6-linux", quantity, linux, ours, runs, least=WITHIN * slower))
     text = (
         f"One pair of hosts with Linux's own TCP, {SLOWER} times slower than the source's; goodputs are as in the "
-        f"source's network. The control is {control()}. MPI (Fig. 4) is no part of this: hosts here have no ping-pong "
-        "whose replies wait for messages.",
+        f"source's network. The control is {control()}.",
         *remarks,
     )
     header = ("window", "way", "published", "simulated", f"{SLOWER} times slower", kernel_name(), "verdict")

@@ -76,8 +76,8 @@ def scenarios(size: Size) -> dict[tuple[Any, ...], Scenario]:
 def found(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
     """The three figures."""
     points = {(key[0], key[1], key[2]): _point(run) for key, run in runs.items() if len(key) == 3}
-    joined = {(key[0], key[1]): run for key, run in runs.items() if len(key) == 2}
-    stairs = {key: use_of_steps(run, size.step_s) for key, run in joined.items()}
+    stepwise = {(key[0], key[1]): run for key, run in runs.items() if len(key) == 2}
+    stairs = {key: use_of_steps(run, size.step_s) for key, run in stepwise.items()}
     text = (
         f"Flows of {size.flow_s:g} s (Figs 5 and 6); one flow more each {size.step_s:g} s (Fig. 7). Hosts send "
         "without a limit to their window; their interface queues 1000 packets and loses what does not fit.",
@@ -86,9 +86,14 @@ def found(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
         "is not simulated. With twelve flows the bottleneck loses packets as well, and which flows it hits decides the "
         "index at short RTTs.",
     )
-    figures = [_over_rtt(points, size, "fig5"), _over_rtt(points, size, "fig6"), _joined(joined, size)]
+    figures = [_over_rtt(points, size, "fig5"), _over_rtt(points, size, "fig6"), _joined(stepwise, size)]
     section = Section("Figs 5, 6, 7: the RTT", text, [_table(points, size), _steps_table(stairs)], figures)
-    return Findings([*_fig5(points, size), *_fig6(points, size), *_fig7(stairs)], [section])
+    return Findings([*over_rtt(points, size.rtts_ms, READING), *joined(stairs, READING)], [section])
+
+
+def over_rtt(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Check]:
+    """What the source says of Figs 5 and 6, in a reading of the hosts; the largest of the RTTs is the last one."""
+    return [*_fig5(points, rtts_ms, reading), *_fig6(points, rtts_ms, reading)]
 
 
 def joining(control: str, rtt_ms: float, step_s: float) -> Scenario:
@@ -97,19 +102,24 @@ def joining(control: str, rtt_ms: float, step_s: float) -> Scenario:
     return kernel_hosts(control, FLOWS, rtt_ms, duration_s=FLOWS * step_s, start=start, bins_s=step_s / 20)
 
 
-def use_of_steps(run: Recorded, step_s: float) -> NDArray[np.float64]:
-    """What the bottleneck forwards in each step, over the most that its flows can send, shape (12,)."""
-    time_s, bits, _ = _forwarded(run)
+def use_of_steps(run: Recorded, step_s: float, link: str = "bottleneck", slower: float = 1) -> NDArray[np.float64]:
+    """What a link forwards in each step, over the most that its flows can send, shape (12,).
+
+    `slower` is by how much its rates are lower than the source's.
+    """
+    time_s, bits, _ = _forwarded(run, link)
     step = np.minimum((time_s / step_s).astype(int), FLOWS - 1)
-    most = np.minimum(np.arange(1, FLOWS + 1) * ACCESS_BPS, CAPACITY_BPS) * step_s
+    most = np.minimum(np.arange(1, FLOWS + 1) * ACCESS_BPS, CAPACITY_BPS) * step_s / slower
     use: NDArray[np.float64] = np.bincount(step, weights=bits, minlength=FLOWS) / most
     return use
 
 
-def _forwarded(run: Recorded) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Middle of each bin of the bottleneck, s, what it forwards there, bits, and its width, s."""
+def _forwarded(
+    run: Recorded, link: str = "bottleneck"
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Middle of each bin of a link, s, what it forwards there, bits, and its width, s."""
     assert run.link_samples is not None, "the probe is on"  # noqa: S101
-    rows = run.link_samples.filter(run.link_samples["link"] == "bottleneck").sort("time_s")
+    rows = run.link_samples.filter(run.link_samples["link"] == link).sort("time_s")
     width = rows["bin_s"].to_numpy()
     return rows["time_s"].to_numpy() + width / 2, 8.0 * rows["forwarded_bytes"].to_numpy(), width
 
@@ -130,66 +140,69 @@ def _values(points: Points, attribute: str, count: int, rtt_ms: float) -> NDArra
     return found / fair_bps(count) if attribute == "goodput_bps" else found
 
 
-def _ranges(points: Points, size: Size, artefact: str, count: int) -> list[Check]:
+def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: str, count: int) -> list[Check]:
     """Differences from 20 ms on, and the fall above 100 ms."""
     attribute, what = ("goodput_bps", "goodput over the fair share") if artefact == "fig5" else ("jain", "Jain's index")
-    longest = size.rtts_ms[-1]
+    longest = rtts_ms[-1]
     low, high, long = (_values(points, attribute, count, rtt) for rtt in (LOW_MS, HIGH_MS, longest))
     spread = Interval(float(np.ptp(high) - np.ptp(low)), None, None, n=1)
     where = f"{count} flows"
     return [
         sign(
             artefact, f"{what}, highest less lowest variant, from {LOW_MS:g} to {HIGH_MS:g} ms, {where}", 1, spread,
-            negligible=_PLOT, reading=READING,
+            negligible=_PLOT, reading=reading,
         ),
         sign(
             artefact, f"{what}, change from {HIGH_MS:g} to {longest:g} ms, {where}", -1,
-            mean_interval(long - high), negligible=_PLOT, reading=READING,
+            mean_interval(long - high), negligible=_PLOT, reading=reading,
         ),
     ]  # fmt: skip
 
 
-def _fig5(points: Points, size: Size) -> list[Check]:
+def _fig5(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Check]:
     checks = []
     for count in COUNTS:
-        short = np.array([_values(points, "goodput_bps", count, rtt) for rtt in size.rtts_ms if rtt <= LOW_MS])
+        short = np.array([_values(points, "goodput_bps", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
         alike = float((short.min(axis=1) / short.max(axis=1)).min())
         where = f"up to {LOW_MS:g} ms, {count} flows"
         # A tenth: in a plot of goodputs from 0 to 1 Gbit/s, curves that are closer lie on each other.
         checks += [
-            _near_one("fig5", f"lowest over highest goodput {where}", alike, 0.1),
-            _near_one("fig5", f"mean goodput over the fair share {where}", float(short.mean()), 0.1),
-            *_ranges(points, size, "fig5", count),
+            _near_one("fig5", f"lowest over highest goodput {where}", alike, 0.1, reading),
+            _near_one("fig5", f"mean goodput over the fair share {where}", float(short.mean()), 0.1, reading),
+            *_ranges(points, rtts_ms, reading, "fig5", count),
         ]
     return checks
 
 
-def _fig6(points: Points, size: Size) -> list[Check]:
+def _fig6(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Check]:
     checks = []
     for count in COUNTS:
-        short = np.array([_values(points, "jain", count, rtt) for rtt in size.rtts_ms if rtt <= LOW_MS])
+        short = np.array([_values(points, "jain", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
         checks += [
-            _near_one("fig6", f"mean Jain's index up to {LOW_MS:g} ms, {count} flows", float(short.mean()), 0.05),
-            *_ranges(points, size, "fig6", count),
+            _near_one(
+                "fig6", f"mean Jain's index up to {LOW_MS:g} ms, {count} flows", float(short.mean()), 0.05, reading
+            ),
+            *_ranges(points, rtts_ms, reading, "fig6", count),
         ]
     return checks
 
 
-def _near_one(artefact: str, quantity: str, ours: float, tolerance: float) -> Check:
-    return Check(artefact, quantity, 1.0, ours, None, None, tolerance, reading=READING)
+def _near_one(artefact: str, quantity: str, ours: float, tolerance: float, reading: str) -> Check:
+    return Check(artefact, quantity, 1.0, ours, None, None, tolerance, reading=reading)
 
 
-def _fig7(stairs: Stairs) -> list[Check]:
+def joined(stairs: Stairs, reading: str) -> list[Check]:
+    """What the source says of Fig. 7, in a reading of the hosts."""
     use = {key: float(steps.mean()) for key, steps in stairs.items()}
     short, long = STEPS_MS
     change = mean_interval([use[name, long] - use[name, short] for name in VARIANTS])
     words = f"use of the link, mean over the steps, change from {short:g} to {long:g} ms"
-    checks = [sign("fig7", words, -1, change, negligible=_PLOT, reading=READING)]
+    checks = [sign("fig7", words, -1, change, negligible=_PLOT, reading=reading)]
     others = [name for name in VARIANTS if name not in _SLOW]
     for name in _SLOW:
         below = sum(use[name, long] < use[other, long] for other in others)
         words = f"of the other four, how many use the link better than {name} at {long:g} ms"
-        checks.append(Check("fig7", words, float(len(others)), float(below), None, None, 0.0, reading=READING))
+        checks.append(Check("fig7", words, float(len(others)), float(below), None, None, 0.0, reading=reading))
     return checks
 
 

@@ -14,7 +14,10 @@
 | `real` | Fig. 7: real flows |
 | `controls` | Figs 8 and 9: BIC, HighSpeed, CUBIC; predicted spectra |
 | `fairness` | beyond the source: two flows |
-| `real_stacks` | Figs 3, 5 and 9 with the TCP of Linux |
+| `real_stacks`, `real_losses` | Figs 3, 4 (c), 5, 6, 8 and 9 with the TCP of Linux |
+| `real_cross_traffic` | Fig. 4 (a), (b): cross traffic from sockets of Linux |
+| `captured` | Fig. 7 from a capture of Linux |
+| `real_pairs` | beyond the source: pairs of flows of Linux |
 
 `quick` simulates minutes of network time where `paper` simulates the source's hours.
 
@@ -27,6 +30,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from parshall.studies.large_deviations import (
+    captured,
     constant,
     controls,
     cross_traffic,
@@ -34,6 +38,8 @@ from parshall.studies.large_deviations import (
     long_range,
     on_off,
     real,
+    real_cross_traffic,
+    real_pairs,
     real_stacks,
     simulated,
     theory,
@@ -80,4 +86,7 @@ PARTS = (
     part("predicted spectra", controls.under_losses, controls.UNDER_LOSSES, controls.independent, priority=4),
     part("two flows", fairness.fairness),
     real_stacks.PART,
+    real_cross_traffic.PART,
+    captured.PART,
+    real_pairs.PART,
 )

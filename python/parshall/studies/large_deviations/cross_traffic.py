@@ -53,16 +53,16 @@ def statistics(scale: Scale) -> Findings:
         rate, smooth = interval_means(fine, 8), interval_means(fine, SMOOTH)
         mean, deviation = float(rate.mean()), float(rate.std(ddof=1))
         lags = np.arange(1, round(0.4 / PAPER["cross_bin_s"]))
-        correlation = _autocorrelation(rate, lags)
+        correlation = autocorrelation(rate, lags)
         at_mean_on = float(np.interp(0.1, lags * PAPER["cross_bin_s"], correlation))
-        distance = _distance_to_normal(smooth)
+        distance = distance_to_normal(smooth)
         checks += [
             Check(
                 "fig4",
                 "mean of the cross traffic, Mbit/s",
                 PAPER["cross_mean_bps"] / 1e6,
                 mean / 1e6,
-                *_interval(rate / 1e6),
+                *interval(rate / 1e6),
                 0.01 * 580,
                 MEANS,
                 reading=words,
@@ -72,7 +72,7 @@ def statistics(scale: Scale) -> Findings:
                 "sigma at 1.2 ms, Mbit/s",
                 PAPER["cross_std_bps"] / 1e6,
                 deviation / 1e6,
-                *_deviation_interval(rate / 1e6),
+                *deviation_interval(rate / 1e6),
                 0.05 * 108,
                 "expected of 32 independent sources: 112.3, whichever way the times are",
                 reading=words,
@@ -92,7 +92,7 @@ def statistics(scale: Scale) -> Findings:
         ]
         cells = f"{mean / 1e6:.0f}", f"{deviation / 1e6:.1f}", f"{distance:.3f}", f"{at_mean_on:.2f}"
         rows.append((words, *cells))
-        densities += _density(smooth / 1e6, words, place)
+        densities += density(smooth / 1e6, words, place)
         correlations.append(Line(lags * PAPER["cross_bin_s"], correlation, words, Style(place)))
     decay = np.arange(1, 400) * 1e-3
     forgets = PAPER["on_s"] * PAPER["off_s"] / (PAPER["on_s"] + PAPER["off_s"])
@@ -126,7 +126,7 @@ def statistics(scale: Scale) -> Findings:
     return Findings(checks, [Section("Figures 4 (a), (b): the cross traffic", text, [table], figures)])
 
 
-def _density(rate: FloatArray, words: str, place: int) -> list[Mark]:
+def density(rate: FloatArray, words: str, place: int) -> list[Mark]:
     """Relative frequency of each number of packets, and the normal density."""
     step = 8e-6 * PAPER["packet_bytes"] / (SMOOTH * FINE_S)
     packets, counts = np.unique(np.round(rate / step), return_counts=True)
@@ -147,27 +147,28 @@ def _arriving(sources: dict[str, Any], seconds: float) -> FloatArray:
     return np.asarray(settled * (8 * PAPER["packet_bytes"] / FINE_S), dtype=np.float64)
 
 
-def _interval(x: FloatArray) -> tuple[float, float]:
+def interval(x: FloatArray) -> tuple[float, float]:
     """95 % interval of the mean, from means over a second: twenty times the memory of the cross traffic."""
     found = mean_interval(interval_means(x, round(1 / PAPER["cross_bin_s"])))
     half = found.half_width or 0.0
     return found.mean - half, found.mean + half
 
 
-def _deviation_interval(x: FloatArray) -> tuple[float, float]:
+def deviation_interval(x: FloatArray) -> tuple[float, float]:
     """95 % interval of the standard deviation."""
-    low, high = _interval((x - x.mean()) ** 2)
+    low, high = interval((x - x.mean()) ** 2)
     return float(np.sqrt(max(low, 0.0))), float(np.sqrt(high))
 
 
-def _autocorrelation(x: FloatArray, lags: NDArray[np.int64]) -> FloatArray:
+def autocorrelation(x: FloatArray, lags: NDArray[np.int64]) -> FloatArray:
+    """At each lag, in bins; shape of `lags`."""
     centred = x - x.mean()
     power = np.abs(np.fft.rfft(centred, 2 * x.size)) ** 2
     covariance = np.fft.irfft(power)[: x.size]
     return np.asarray(covariance[lags] / covariance[0])
 
 
-def _distance_to_normal(x: FloatArray) -> float:
+def distance_to_normal(x: FloatArray) -> float:
     """Kolmogorov's distance to the normal distribution with the same mean and deviation, at the bins' own steps."""
     values, counts = np.unique(x, return_counts=True)
     share = np.cumsum(counts) / x.size - counts / (2 * x.size)

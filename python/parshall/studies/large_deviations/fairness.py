@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from parshall.models.competing import pair
+from parshall.models.competing import Pair, pair
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
-from parshall.runs import run
+from parshall.runs import Run, run
 from parshall.stats.confidence import mean_interval
 from parshall.stats.fairness import jain
 from parshall.stats.spectrum import interval_means
@@ -34,11 +34,11 @@ SCALES = (10, 30, 100, 300, 1000)
 def fairness(scale: Scale) -> Findings:
     """Predicted and simulated."""
     one, two, share = _simulated(36_060 if scale == "paper" else 7260)
-    flows = pair(_dropped, W_MAX, by_packets=True)
-    predicted = flows.fairness(SCALES)
+    flows = predicted()
+    expected = flows.fairness(SCALES)
     rows, checks, seen, low, high = [], [], [], [], []
-    for n, theory in zip(SCALES, predicted.tolist(), strict=True):
-        measured = mean_interval(_jain(one, two, n))
+    for n, theory in zip(SCALES, expected.tolist(), strict=True):
+        measured = mean_interval(jain_of(one, two, n))
         half = measured.half_width or 0.0
         error = (1 - theory) / (1 - measured.mean) - 1
         rows.append((str(n), f"{measured.mean:.4f} ± {half:.4f}", f"{theory:.4f}", f"{100 * error:+.0f} %"))
@@ -56,7 +56,7 @@ def fairness(scale: Scale) -> Findings:
         f"{100 * share:.1f} % of the simulated round trips lose packets of both flows.",
     )
     marks: list[Mark] = [
-        Line(SCALES, predicted, "chain", Style(0)),
+        Line(SCALES, expected, "chain", Style(0)),
         Points(SCALES, seen, "simulated", Style(1), low, high),
     ]
     axes = Axis("time scale", "RTTs", log=True), Axis("Jain's index", maximum=1.0)
@@ -72,8 +72,8 @@ def _dropped(total: FloatArray) -> FloatArray:
     return np.clip(SLOPE * (total - PIPE - FIRST), 0.0, SLOPE * (LAST - FIRST))
 
 
-def _simulated(seconds: float) -> tuple[FloatArray, FloatArray, float]:
-    """Packets of both flows in consecutive RTTs, and the share of RTTs in which both lose."""
+def link(faster: float = 1) -> dict[str, object]:
+    """The RED queue; of a network that is so many times faster and shorter: windows and queues stay as they are."""
     red = {
         "name": "red",
         "limit": "1000 packets",
@@ -84,22 +84,40 @@ def _simulated(seconds: float) -> tuple[FloatArray, FloatArray, float]:
         "gentle": True,
         "count_spacing": False,
     }
-    link = {"rate": f"{RATE_BPS:.0f} bit/s", "queue": red}
+    return {"rate": f"{RATE_BPS * faster:.0f} bit/s", "queue": red}
+
+
+def predicted() -> Pair:
+    """The chain of both flows."""
+    return pair(_dropped, W_MAX, by_packets=True)
+
+
+def _simulated(seconds: float) -> tuple[FloatArray, FloatArray, float]:
+    """Packets of both flows in consecutive RTTs, and the share of RTTs in which both lose."""
     tcp = {**network.TCP, "count": 2, "rtt": f"{RTT_S:g} s"}
-    done = run(network.declared(link, [tcp], seconds, probes={"rounds": 2}))
-    rounds = [network.rounds_of(done, flow) for flow in (0, 1)]
-    start = max(float(each["start_s"][0]) for each in rounds)
-    series = [network.per_rtt(each.filter(each["start_s"] >= start), RTT_S) for each in rounds]
-    length = min(each.size for each in series)
-    lost = [np.zeros(length + 1, dtype=bool) for _ in rounds]
-    for place, each in enumerate(rounds):
+    done = run(network.declared(link(), [tcp], seconds, probes={"rounds": 2}))
+    one, two, start = of_both(done, (0, 1), RTT_S)
+    lost = [np.zeros(one.size + 1, dtype=bool) for _ in range(2)]
+    for place in (0, 1):
+        each = network.rounds_of(done, place)
         slots = ((each["start_s"].to_numpy() - start) / RTT_S).astype(int)
         slots = slots[each["lost"].to_numpy()]
-        lost[place][slots[(slots >= 0) & (slots <= length)]] = True
-    return series[0][:length], series[1][:length], float((lost[0] & lost[1]).mean())
+        lost[place][slots[(slots >= 0) & (slots <= one.size)]] = True
+    return one, two, float((lost[0] & lost[1]).mean())
 
 
-def _jain(one: FloatArray, two: FloatArray, scale: int) -> FloatArray:
+def of_both(
+    done: Run, flows: tuple[int, int], rtt_s: float, warm_up_s: float = network.WARM_UP_S
+) -> tuple[FloatArray, FloatArray, float]:
+    """Packets of two flows in the same intervals of `rtt_s`, shapes (N,), and when the first one begins, s."""
+    rounds = [network.rounds_of(done, flow, warm_up_s) for flow in flows]
+    start = max(float(each["start_s"][0]) for each in rounds)
+    one, two = (network.per_rtt(each.filter(each["start_s"] >= start), rtt_s) for each in rounds)
+    length = min(one.size, two.size)
+    return one[:length], two[:length], start
+
+
+def jain_of(one: FloatArray, two: FloatArray, scale: int) -> FloatArray:
     """Jain's index of each interval."""
     pairs = np.stack([interval_means(one, scale), interval_means(two, scale)], axis=1)
     return np.array([jain(each) for each in pairs], dtype=np.float64)

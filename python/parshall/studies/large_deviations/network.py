@@ -72,7 +72,7 @@ AS_PAYLOAD = as_payload()
 
 
 def declared(
-    link: dict[str, Any],
+    links: dict[str, Any] | list[dict[str, Any]],
     flows: Sequence[dict[str, Any]],
     duration_s: float,
     *,
@@ -80,16 +80,17 @@ def declared(
     seed: int = 1,
     warm_up_s: float = WARM_UP_S,
 ) -> Scenario:
-    """A scenario without series unless `probes` ask for them."""
+    """A scenario without series unless `probes` ask for them; of one link, or of some with names."""
+    network = {"links": links} if isinstance(links, list) else {"bottleneck": links}
     chosen = {"rounds": 0, "flow_samples": False, "link_samples": False, "transfers": False, **(probes or {})}
     return Scenario(
         duration=f"{duration_s:g} s",
         warm_up=f"{warm_up_s:g} s",
         seed=seed,
         processing_time="0 s",  # as in the source, hosts take no time
-        bottleneck=link,
         flows=list(flows),
         probes=chosen,
+        **network,
     )
 
 
@@ -144,6 +145,12 @@ def measure(done: Run, warm_up_s: float = WARM_UP_S, *, transfers: bool = False)
         float(done.links["utilisation"][0]),
         _on_time(done) if transfers else None,
     )
+
+
+def record_of(done: Run, group: str, warm_up_s: float) -> Record:
+    """The record of the first flow of a group, of which a run has the probes of `probes_of_record`."""
+    flow = int(done.flows.filter(pl.col("group") == group)["flow"][0])
+    return recorded(samples_of(done, flow, warm_up_s), rounds_of(done, flow, warm_up_s))
 
 
 def _on_time(done: Run) -> float:

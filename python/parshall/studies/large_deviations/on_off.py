@@ -206,25 +206,38 @@ BINS = 20
 """Points of a plot of p(w)."""
 
 
-def loss_plot(loss: Measured, models: Mapping[str, LossFunction] | None = None) -> Plot:
-    """p(w) measured, in intervals of windows with about equally many round trips, and models: eq. (11) as published."""
+def loss_plot(loss: Measured | Mapping[str, Measured], models: Mapping[str, LossFunction] | None = None) -> Plot:
+    """p(w) measured, in intervals of windows with about equally many round trips, and models: eq. (11) as published.
+
+    Several records by their names are drawn over each other.
+    """
     models = {"eq. (11), published values": BY_MODEL} if models is None else models
+    records = loss if isinstance(loss, Mapping) else {"measured": loss}
+    points = [_binned(each, name, len(models) + place) for place, (name, each) in enumerate(records.items())]
+    w = np.linspace(1.0, max(float(each.window[_last(each)]) for each in records.values()), 300)
+    lines = [Line(w, model(w), name, Style(place)) for place, (name, model) in enumerate(models.items())]
+    highest = max(float(np.max(each.high)) for each in points if each.high is not None)
+    top = min(max(1.5 * highest, 0.02), 1.0)
+    axes = Axis("window", "packets", minimum=0.0, maximum=float(w[-1])), Axis("p(w)", minimum=0.0, maximum=top)
+    caption = "Share of the round trips in which a loss event begins. Bars: 95 % (Clopper-Pearson)."
+    return Plot([Panel([*lines, *points], *axes)], caption)
+
+
+def _last(loss: Measured) -> int:
+    """The largest window that is drawn: those beyond it, of 0.1 % of the round trips, would hide the others."""
     seen = np.cumsum(loss.rounds)
-    # Windows beyond those of 99.9 % of the round trips are few, and would hide the others.
-    last = int(np.searchsorted(seen, 0.999 * seen[-1]))
-    place = (BINS * (seen[: last + 1] - loss.rounds[: last + 1]) / seen[last]).astype(int)
+    return int(np.searchsorted(seen, 0.999 * seen[-1]))
+
+
+def _binned(loss: Measured, name: str, place: int) -> Points:
+    seen, last = np.cumsum(loss.rounds), _last(loss)
+    number = (BINS * (seen[: last + 1] - loss.rounds[: last + 1]) / seen[last]).astype(int)
     window, share, low, high = [], [], [], []
-    for here in (np.flatnonzero(place == each) for each in np.unique(place)):
+    for here in (np.flatnonzero(number == each) for each in np.unique(number)):
         rounds, lossy = int(loss.rounds[here].sum()), int(loss.lossy[here].sum())
         window.append(float(loss.rounds[here] @ loss.window[here]) / rounds)
         share.append(lossy / rounds)
         ends = clopper_pearson(lossy, rounds)
         low.append(ends[0])
         high.append(ends[1])
-    w = np.linspace(1.0, float(loss.window[last]), 300)
-    lines = [Line(w, model(w), name, Style(0)) for name, model in models.items()]
-    points = Points(window, share, "measured", Style(1), low, high)
-    top = min(max(1.5 * max(high), 0.02), 1.0)
-    axes = Axis("window", "packets", minimum=0.0, maximum=float(w[-1])), Axis("p(w)", minimum=0.0, maximum=top)
-    caption = "Share of the round trips in which a loss event begins. Bars: 95 % (Clopper-Pearson)."
-    return Plot([Panel([*lines, points], *axes)], caption)
+    return Points(window, share, name, Style(place), low, high)

@@ -65,10 +65,10 @@ def real(scale: Scale) -> Findings:
         except InputError as error:
             remarks.append(f"Left out: {error}.")
             continue
-        more, cells = _compared(name, control, flow, found)
+        more, cells = compared(name, control, flow, found)
         checks += more
         rows += cells
-        figures += [Drawn(f"fig7-{kind}-{name}", title, plot) for kind, title, plot in _plots(name, flow, found)]
+        figures += [Drawn(f"fig7-{kind}-{name}", title, plot) for kind, title, plot in plots(name, flow, found)]
     header = ("flow", "chain of", "n", "observed range", "chain's range", "chain in range", "mean", "chain's mean")
     text = (
         "The source's download is not public, so its figure cannot be reproduced, and nothing here counts as "
@@ -138,9 +138,10 @@ def reduction_s(time_s: FloatArray, window: FloatArray) -> float | None:
     return float(np.median(proper)) if proper.size >= PERIODS else None
 
 
-def _compared(
+def compared(
     name: str, control: str, flow: TracedFlow, found: Variability
 ) -> tuple[list[Check], list[tuple[str, ...]]]:
+    """A flow's range at each scale beside its chain's: checks, and rows of a table."""
     checks: list[Check] = []
     rows: list[tuple[str, ...]] = []
     fitted = found.fitted
@@ -223,7 +224,8 @@ def _explained(name: str, flow: TracedFlow, rtt_s: float, remarks: list[str]) ->
     ]
 
 
-def _plots(name: str, flow: TracedFlow, found: Variability) -> list[tuple[str, str, Plot]]:
+def plots(name: str, flow: TracedFlow, found: Variability) -> list[tuple[str, str, Plot]]:
+    """A flow's windows, losses and spectra: kind, title and plot of each."""
     return [
         ("windows", f"Windows, {name}", windows(flow)),
         ("p", f"Losses by window, {name}", loss_function(flow.loss_function())),

@@ -1,4 +1,4 @@
-"""Figures 3, 5, 6 and 9 on real stacks: the kernel's own Reno, BIC, HighSpeed and CUBIC in the source's network.
+"""Figures 3, 5, 6, 8 and 9 on real stacks: the kernel's own Reno, BIC, HighSpeed and CUBIC in the source's network.
 
 The network is `SLOWER` times slower than the source's, so that this machine can carry it: rates are divided, times
 multiplied. What counts a round trip stays: windows in packets, the load, the buffer, how many round trips an ON time
@@ -6,19 +6,22 @@ lasts. What does not scale are the times that a kernel knows (least retransmissi
 CUBIC), so the simulator runs both networks: their difference is what scaling does.
 
 Each row has three columns: the source's value, simulated in both networks, and Linux. A run of Linux is one run: it is
-held against the interval in which one run of the simulator falls, with `tcp = "linux"`.
+held against the interval in which one run of the simulator falls, with `tcp = "linux"`. p(w) and spectra of its flows
+are in `real_losses`.
+
+Flows that do not fill this machine are emulated at once, each with a link of its own, which nothing of another crosses.
 
 Cross traffic of datagrams heeds nobody: it is simulated in the same queue as the kernel's flow, so that it comes when
 it is due also where this machine is late. The 45 ON/OFF sources of Fig. 6 are the kernel's TCP too. They send at the
 rate of `long_range`, for which its flow loses what the source's did.
 
-References: Loiseau 2010, §4.2, §5.1, Figs 3, 5, 6 and 9.
+References: Loiseau 2010, §4.2, §5.1, §5.3, Figs 3, 5, 6, 8 and 9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,14 +33,17 @@ from parshall.scenario import Scenario
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import long_range, network
+from parshall.studies.large_deviations import long_range, network, real_losses
 from parshall.studies.large_deviations.constant import FITTING, WITHIN
 from parshall.studies.large_deviations.network import PAPER
+from parshall.studies.large_deviations.record import Record
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
 
 SLOWER = 5
 """200 Mbit/s and 60 ms in place of 1 Gbit/s and 12 ms."""
 WARM_UP_S = {"quick": 15.0, "paper": 60.0}
+SECONDS = {"quick": 90.0, "paper": 3600.0}
+"""How long flows are measured on the kernel."""
 SEEDS = 8
 """Runs of the simulator that say in which interval one more of them falls."""
 AVERAGED = 100
@@ -56,8 +62,6 @@ class Artefact:
         Its network, so many times slower.
     real_cross
         Whether the cross traffic has the TCP of the flow; else it is simulated.
-    seconds
-        How long the flow is measured on the kernel, at each scale.
     published
         Quantity of `Summary`, in words, the source's value, and how closely it can be expected.
     """
@@ -66,24 +70,38 @@ class Artefact:
     control: str
     link: Callable[[float], dict[str, Any]]
     cross: Callable[[float], dict[str, Any]]
-    seconds: Mapping[Scale, float]
     published: tuple[tuple[str, str, float, float], ...] = ()
     real_cross: bool = False
 
     def scenario(self, slower: float, scale: Scale, seed: int, rules: Mapping[str, Any]) -> Scenario:
         """Of as many round trips in each network."""
-        rtt_s = PAPER["rtt_s"] * slower
-        tcp = {**network.TCP, "rtt": f"{rtt_s:g} s", "congestion_control": self.control, **rules}
-        warm_up_s = WARM_UP_S[scale] * slower / SLOWER
+        return at_once([self], slower, scale, seed, rules)
+
+    def flows(self, slower: float, rules: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Its flow, which has its name, and the cross traffic, on the link of its name."""
+        tcp = {**network.TCP, "rtt": f"{12 * slower:g} ms", "congestion_control": self.control, **rules}
         cross = {**self.cross(slower), **(rules if self.real_cross else {"endpoint": "simulated"})}
-        return network.declared(
-            self.link(slower),
-            [tcp, cross],
-            warm_up_s + self.seconds[scale] * slower / SLOWER,
-            probes=network.probes_of_record(rtt_s),
-            seed=seed,
-            warm_up_s=warm_up_s,
-        )
+        return [{**tcp, "name": self.name, "path": [self.name]}, {**cross, "name": self.among, "path": [self.name]}]
+
+    @property
+    def among(self) -> str:
+        """The name of its cross traffic."""
+        return f"{self.name}-cross"
+
+
+def at_once(
+    artefacts: Sequence[Artefact], slower: float, scale: Scale, seed: int, rules: Mapping[str, Any]
+) -> Scenario:
+    """Some artefacts side by side, each on its own link; `rules` are keys of their flows: whose TCP they have."""
+    warm_up_s = WARM_UP_S[scale] * slower / SLOWER
+    return network.declared(
+        [{"name": each.name, **each.link(slower)} for each in artefacts],
+        [group for each in artefacts for group in each.flows(slower, rules)],
+        warm_up_s + SECONDS[scale] * slower / SLOWER,
+        probes=network.probes_of_record(PAPER["rtt_s"] * slower),
+        seed=seed,
+        warm_up_s=warm_up_s,
+    )
 
 
 def _constant_link(slower: float) -> dict[str, Any]:
@@ -115,17 +133,16 @@ ARTEFACTS = (
         "reno",
         _constant_link,
         _constant_cross,
-        {"quick": 75.0, "paper": 1200.0},
         (
             ("lowest", "lowest window, packets", _LOW, WITHIN * _LOW),
             ("highest", "highest window, packets", _HIGH, WITHIN * _HIGH),
             ("window", "mean window, packets", PAPER["constant_mean"], WITHIN * PAPER["constant_mean"]),
         ),
     ),
-    Artefact("fig5", "reno", _ethernet, network.as_payload, {"quick": 120.0, "paper": 3600.0}),
-    Artefact("fig6", "reno", _link, _sources, {"quick": 120.0, "paper": 3600.0}, real_cross=True),
+    Artefact("fig5", "reno", _ethernet, network.as_payload),
+    Artefact("fig6", "reno", _link, _sources, real_cross=True),
     *(
-        Artefact(f"fig9{letter}", control, _ethernet, network.as_payload, {"quick": 75.0, "paper": 1800.0})
+        Artefact(f"fig9{letter}", control, _ethernet, network.as_payload)
         for letter, control in (("a", "bic"), ("b", "highspeed"), ("c", "cubic"))
     ),
 )
@@ -133,19 +150,27 @@ ARTEFACTS = (
 
 @dataclass(frozen=True)
 class Summary:
-    """Of a run: windows at the RTT rate, packets and loss events a round trip, extremes of averages over `AVERAGED`."""
+    """Of a flow: windows at the RTT rate, packets and loss events a round trip, extremes of averages over `AVERAGED`.
+
+    The record is kept of runs that are drawn.
+    """
 
     lowest: float
     highest: float
     window: float
     mean: float
     losses: float
+    of_model: float
     range: tuple[float, float]
+    record: Record | None
 
 
-def summary(run: Run, warm_up_s: float) -> Summary:
-    """What is compared of a run."""
-    record = network.measure(run, warm_up_s).record
+def summaries(run: Run, names: Sequence[str], warm_up_s: float, *, drawn: bool) -> dict[str, Summary]:
+    """What is compared of the flows of some artefacts; `of_model`: losses over those of eq. (11)."""
+    return {name: _summary(network.record_of(run, name, warm_up_s), drawn=drawn) for name in names}
+
+
+def _summary(record: Record, *, drawn: bool) -> Summary:
     averages = interval_means(record.throughput, AVERAGED)
     return Summary(
         float(record.window.min()),
@@ -153,29 +178,47 @@ def summary(run: Run, warm_up_s: float) -> Summary:
         float(record.cwnd.mean()),
         record.mean,
         float(record.events.mean()),
+        real_losses.of_model(record),
         (float(averages.min()), float(averages.max())),
+        record if drawn else None,
     )
 
 
 def cases(scale: Scale) -> dict[Any, Case]:
-    """Of each artefact: the source's network, the slower one with some seeds, and Linux."""
+    """Of each artefact: the source's network, the slower one with some seeds; and Linux, alone or at once."""
     found: dict[Any, Case] = {}
-    for artefact in ARTEFACTS:
-        warm_up_s = WARM_UP_S[scale]
-        words = f"{artefact.name}: {artefact.control}"
-        found[artefact.name, "source"] = simulated(
-            f"{words}, the source's network",
-            artefact.scenario(1, scale, 1, stacks.PROFILE),
-            summary,
-            warm_up_s / SLOWER,
-        )
+    warm_up_s = WARM_UP_S[scale]
+    for each in ARTEFACTS:
+        words = f"{each.name}: {each.control}"
+        source = each.scenario(1, scale, 1, stacks.PROFILE)
+        found[each.name, "source"] = _simulated(f"{words}, the source's network", source, each, warm_up_s / SLOWER)
         for seed in range(1, SEEDS + 1):
-            scenario = artefact.scenario(SLOWER, scale, seed, stacks.PROFILE)
-            found[artefact.name, seed] = simulated(f"{words}, slower network", scenario, summary, warm_up_s)
-        if _missing(artefact.control) is None:
-            scenario = artefact.scenario(SLOWER, scale, 1, {})
-            found[artefact.name, "linux"] = emulated(f"{words}, Linux", scenario, summary, warm_up_s)
+            scenario = each.scenario(SLOWER, scale, seed, stacks.PROFILE)
+            found[each.name, seed] = _simulated(f"{words}, slower network", scenario, each, warm_up_s, drawn=seed == 1)
+    for bed in beds():
+        names = tuple(each.name for each in bed)
+        words = f"{', '.join(names)}: Linux"
+        found[names] = emulated(words, at_once(bed, SLOWER, scale, 1, {}), _drawn, names, warm_up_s)
     return found
+
+
+def beds() -> list[list[Artefact]]:
+    """What is emulated at once: those with simulated cross traffic, and those that fill this machine, alone."""
+    possible = [each for each in ARTEFACTS if _missing(each.control) is None]
+    shared = [each for each in possible if not each.real_cross]
+    return [shared, *([each] for each in possible if each.real_cross)]
+
+
+def _simulated(words: str, scenario: Scenario, artefact: Artefact, warm_up_s: float, *, drawn: bool = False) -> Case:
+    return simulated(words, scenario, _drawn if drawn else _plain, (artefact.name,), warm_up_s)
+
+
+def _drawn(run: Run, names: Sequence[str], warm_up_s: float) -> dict[str, Summary]:
+    return summaries(run, names, warm_up_s, drawn=True)
+
+
+def _plain(run: Run, names: Sequence[str], warm_up_s: float) -> dict[str, Summary]:
+    return summaries(run, names, warm_up_s, drawn=False)
 
 
 def _missing(control: str) -> str | None:
@@ -185,27 +228,55 @@ def _missing(control: str) -> str | None:
     return f"this kernel has no {control}, and BPF is not permitted or was not built (docs/linux.md)"
 
 
+@dataclass(frozen=True)
+class Answered:
+    """An artefact's answers: simulated in the source's network and in the slower one, a value a seed; and Linux."""
+
+    artefact: Artefact
+    source: Summary
+    slower: list[Summary]
+    linux: Emulated | None
+
+    @classmethod
+    def all(cls, answers: Mapping[Any, Any]) -> list[Answered]:
+        """Of each artefact."""
+        real = {
+            name: Emulated(summary, emulation.validity)
+            for emulation in answers.values()
+            if isinstance(emulation, Emulated)
+            for name, summary in emulation.answer.items()
+        }
+        return [
+            cls(
+                each,
+                answers[each.name, "source"][each.name],
+                [answers[each.name, seed][each.name] for seed in range(1, SEEDS + 1)],
+                real.get(each.name),
+            )
+            for each in ARTEFACTS
+        ]
+
+
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
-    """Three columns for each artefact."""
+    """Three columns for each artefact, then what its flow loses and how its throughput varies."""
     checks: list[Check] = []
     rows, remarks = [], []
-    for artefact in ARTEFACTS:
-        source: Summary = answers[artefact.name, "source"]
-        slower: list[Summary] = [answers[artefact.name, seed] for seed in range(1, SEEDS + 1)]
-        linux: Emulated | None = answers.get((artefact.name, "linux"))
+    every = Answered.all(answers)
+    for each in every:
+        artefact, linux = each.artefact, each.linux
         if artefact.published:
             said = (f"{value:.0f}" for _, _, value, _ in artefact.published)
             rows.append((f"{artefact.name}, {artefact.control}", "the source", *said, "", "", ""))
-        rows.append(_row(artefact, "simulated, the source's network", source))
-        rows.append(_row(artefact, f"simulated, {SLOWER} times slower", slower[0]))
+        rows.append(_row(artefact, "simulated, the source's network", each.source))
+        rows.append(_row(artefact, f"simulated, {SLOWER} times slower", each.slower[0]))
         if linux is None:
             remarks.append(f"{artefact.name}: Linux is left out, since {_missing(artefact.control)}.")
             continue
         rows.append(_row(artefact, stacks.column(linux), linux.answer))
         remarks += stacks.remarks([(artefact.name, linux)])
         if stacks.believed(linux):
-            checks += _published(artefact, source, slower[0], linux)
-            checks += _between(artefact, slower, linux)
+            checks += _published(artefact, each.source, each.slower[0], linux)
+            checks += _between(artefact, each.slower, linux)
     text = (
         f"The source's network, {SLOWER} times slower: rates are divided, times multiplied, so that windows, loads and "
         "the buffer in packets stay. Linux has its own TCP at both ends of the flow; BIC and HighSpeed, which it no "
@@ -227,7 +298,18 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         "means of 100",
     )
     table = Table("Packets", header, rows, numbers=range(2, 8))
-    return Findings(checks, [Section("On real stacks", text, [table], list[Drawn]())])
+    sections = [Section("On real stacks", text, [table], list[Drawn]())]
+    for each in every:
+        simulated_record = each.slower[0].record
+        if each.linux is not None and simulated_record is not None and stacks.believed(each.linux):
+            record = Emulated(each.linux.answer.record, each.linux.validity)
+            ratios = [one.of_model for one in each.slower]
+            own, section = real_losses.of_flow(
+                each.artefact.name, each.artefact.control, simulated_record, ratios, record
+            )
+            checks += own
+            sections.append(section)
+    return Findings(checks, sections)
 
 
 def _row(artefact: Artefact, where: str, found: Summary) -> tuple[str, ...]:
@@ -248,7 +330,8 @@ def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emul
         here, there, ours = (float(getattr(each, key)) for each in (source, slower, linux.answer))
         note = f"simulated: {here:.0f} in the source's network, {there:.0f} in the slower one; {linux.validity.level}"
         reading = f"{kernel_name()}, {SLOWER} times slower"
-        found.append(Check(artefact.name, words, said, ours, None, None, tolerance, note, reading=reading))
+        check = Check(artefact.name, words, said, ours, None, None, tolerance, note, reading=reading)
+        found.append(stacks.by_one_instrument(check, replace(check, ours=there)))
     return found
 
 

@@ -67,5 +67,5 @@ def normalised_by(  # noqa: PLR0917 - as `found`
 
     begin = _START_PACKETS * target_mbps / 5 if start is None else start.background.mean_packets
     answer = normalised(load, target_mbps, begin, tolerance=_TOLERANCE, steps=10)
-    background, alone = runs[answer.mean]
-    return Normalised(background, alone, target_mbps)
+    background, made = runs[answer.mean]
+    return Normalised(background, made, target_mbps)
