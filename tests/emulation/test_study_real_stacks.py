@@ -40,7 +40,8 @@ def test_a_capture_of_linux_says_what_its_socket_says(monkeypatch: pytest.Monkey
     monkeypatch.setattr(captured, "LENGTH", {"quick": 1000})
     found = emulated("download", captured.scenario("quick", 1, {}), captured.download, 1000).answer().answer
     assert found.mean == pytest.approx(found.socket_window, rel=0.15)
-    assert found.flow.row["retransmissions"] == pytest.approx(found.socket_retransmissions, rel=0.2, abs=5)
+    # The capture has the warm-up too, in which slow start loses no more than a window of about 120 packets, twice.
+    assert 0 <= found.flow.row["retransmissions"] - found.socket_retransmissions < 240
 
 
 def test_messages_of_linux_wait_for_their_replies(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ def scenario(scale: Scale, seed: int, rules: Mapping[str, Any]) -> Scenario:
 
 @dataclass(frozen=True)
 class Download:
-    """A download as its capture shows it; of its socket, packets a round trip and retransmissions."""
+    """A download as its capture shows it; of its socket, packets a round trip and retransmissions after the warm-up."""
 
     flow: TracedFlow
     socket_window: float
@@ -168,8 +168,8 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         f"over a link of 200 Mbit/s, {1e3 * RTT_S:g} ms and a queue of 40 packets that 16 ON/OFF sources share: "
         "captured at the link, with headers only, and read by `parshall observe` as any capture. Behind the "
         f"simulator's values is the interval of one more run of {SEEDS}.",
-        f"The socket had {ours.socket_retransmissions} retransmissions; the capture shows "
-        f"{ours.flow.row['retransmissions']}.",
+        f"The socket had {ours.socket_retransmissions} retransmissions after the warm-up; the whole capture, with the "
+        f"slow start before it, shows {ours.flow.row['retransmissions']}.",
         *stacks.remarks([("fig7", linux)]),
     )
     header = ("flow", "chain of", "n", "observed range", "chain's range", "chain in range", "mean", "chain's mean")
