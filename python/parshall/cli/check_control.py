@@ -21,6 +21,7 @@ from parshall.cli.console import (
     print_json,
     table,
     verb,
+    write_page,
 )
 
 if TYPE_CHECKING:
@@ -77,14 +78,8 @@ def check_control(
 
 def _write(card: Card, output: Path) -> Path:
     from parshall.control_check.page import page
-    from parshall.records import storage
-    from parshall.report.document import write_document
 
-    def write() -> Path:
-        output.mkdir(parents=True, exist_ok=True)
-        return write_document(page(card), output / "check-control.html")
-
-    return storage.guarded(write)
+    return write_page(lambda: page(card), output, "check-control.html")
 
 
 def _show(card: Card) -> None:

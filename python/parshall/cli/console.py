@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar, overload
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
+
+    from parshall.report.document import Document
 
 FAILURE = 1
 BAD_INPUT = 2
@@ -157,6 +159,10 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
+@overload
+def duration_s(option: str, text: str) -> float: ...
+@overload
+def duration_s(option: str, text: str | None) -> float | None: ...
 def duration_s(option: str, text: str | None) -> float | None:
     """A time with its unit as seconds; None stays None.
 
@@ -164,19 +170,44 @@ def duration_s(option: str, text: str | None) -> float | None:
     ------
     InputError
         It is no time above 0.
+
+    Examples
+    --------
+    >>> duration_s("--rtt", "100 ms")
+    0.1
     """
     if text is None:
         return None
-    from parshall import _core
     from parshall.errors import InputError
+    from parshall.schema.quantities import PS_PER_S
 
-    try:
-        found = _core.parse_quantity("duration", text) * 1e-12
-    except ValueError as error:
-        raise InputError(f"{option}: {error}") from None
+    # Divided: a product with 1e-12 is 0.09999999999999999 for 100 ms.
+    found = parsed(option, "duration", text) / PS_PER_S
     if found <= 0:
         raise InputError(f'{option}: found "{text}"; accepted: times above 0, e.g. "100 ms"')
-    return float(found)
+    return found
+
+
+def parsed(option: str, kind: str, text: str) -> float:
+    """The quantity that an option was given, in the smallest unit of its kind (`parshall.schema.quantities`).
+
+    Raises
+    ------
+    InputError
+        The text is none of that kind.
+
+    Examples
+    --------
+    >>> parsed("--rate", "rate", "10 Mbit/s")
+    10000000.0
+    """
+    from parshall.errors import InputError
+    from parshall.schema.quantities import parse
+
+    try:
+        return float(parse(kind, text.strip()))
+    except ValueError as error:
+        raise InputError(f"{option}: {error}") from None
 
 
 Name = TypeVar("Name", bound=str)
@@ -265,11 +296,55 @@ def share(text: str | None) -> float:
 
     if text is None:
         return AT_LEAST
-    number, sign = text.strip().removesuffix("%"), text.strip().endswith("%")
-    try:
-        found = float(number) / (100 if sign else 1)
-    except ValueError:
-        found = -1.0
+    found = _as_share(text)
     if not 0 <= found < 1:
         raise InputError(f'--at-least: found "{text}"; accepted: a share such as "1 %" or 0.01')
     return found
+
+
+def asked_share(option: str, text: str) -> float:
+    """A share that is asked of something, ``98 %`` or ``0.98``: above 0, and possibly all.
+
+    Raises
+    ------
+    InputError
+        It is none.
+
+    Examples
+    --------
+    >>> asked_share("--utilisation", "98 %"), asked_share("--utilisation", "1")
+    (0.98, 1.0)
+    """
+    from parshall.errors import InputError
+
+    found = _as_share(text)
+    if not 0 < found <= 1:
+        raise InputError(f'{option}: found "{text}"; accepted: above 0 and at most 1, such as "98 %" or 0.98')
+    return found
+
+
+def _as_share(text: str) -> float:
+    """The number of ``98 %`` or ``0.98``; NaN: it is neither."""
+    stripped = text.strip()
+    try:
+        return float(stripped.removesuffix("%")) / (100 if stripped.endswith("%") else 1)
+    except ValueError:
+        return float("nan")
+
+
+def write_page(make: Callable[[], Document], directory: Path, name: str) -> Path:
+    """Write a page into a directory, which is made; where it is.
+
+    Raises
+    ------
+    StorageError
+        It cannot be written.
+    """
+    from parshall.records import storage
+    from parshall.report.document import write_document
+
+    def written() -> Path:
+        directory.mkdir(parents=True, exist_ok=True)
+        return write_document(make(), directory / name)
+
+    return storage.guarded(written)

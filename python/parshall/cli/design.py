@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from parshall.cli import design_network
-from parshall.cli.console import Json, PageOutput, Quiet, console, note, print_json, table, verb
+from parshall.cli.console import (
+    Json,
+    PageOutput,
+    Quiet,
+    console,
+    duration_s,
+    note,
+    parsed,
+    print_json,
+    table,
+    verb,
+    write_page,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,8 +92,8 @@ def rio(
     given = _sessions(sessions, rtt, reservation, burst, access, packet_bytes)
     agreement = Agreement(
         loss_in,
-        None if delay is None else design_network.seconds("--delay", delay),
-        None if mean_delay is None else design_network.seconds("--mean-delay", mean_delay),
+        duration_s("--delay", delay),
+        duration_s("--mean-delay", mean_delay),
         reservations,
     )
     capacity_per_s = _rate("--capacity", capacity) / (8 * packet_bytes)
@@ -90,12 +102,14 @@ def rio(
     if simulate and answer.choice is not None:
         if not (quiet or as_json):
             note("simulating the model's point, and others until one keeps the agreement ...")
-        span = design_network.seconds("--duration", duration)
+        span = duration_s("--duration", duration)
         recommendation = recommend(answer, Setting(span, span / 4, repetitions, seed, packet_bytes))
     if output is not None:
         from parshall.design.page import page
 
-        design_network.write(page(answer, recommendation), output, quiet=quiet)
+        path = write_page(lambda: page(answer, recommendation), output, "design.html")
+        if not quiet:
+            note(f"page: {path}")
     if as_json:
         print_json(result(answer, recommendation))
     elif not quiet:
@@ -112,7 +126,10 @@ def time_scale(
     bin_: Annotated[
         str | None, typer.Option("--bin", help='Width of a bin of a file, e.g. "10 ms".', show_default=False)
     ] = None,
-    rtt: Annotated[str, typer.Option(help="RTT of the connection to be steered: T_L is ten of these or more.")] = "0 s",
+    rtt: Annotated[
+        str | None,
+        typer.Option(help="RTT of the connection to be steered: T_L is ten of these or more.", show_default="no bound"),
+    ] = None,
     longest: Annotated[
         str | None, typer.Option(help="Longest interval considered.", show_default="what the series allows")
     ] = None,
@@ -129,8 +146,8 @@ def time_scale(
     else:
         bin_s = _bin_width(bin_)
         series = [_numbers(source)]
-    longest_s = None if longest is None else design_network.seconds("--longest", longest)
-    answer = choose(series, bin_s, rtt_s=design_network.seconds("--rtt", rtt), longest_s=longest_s)
+    longest_s = duration_s("--longest", longest)
+    answer = choose(series, bin_s, rtt_s=duration_s("--rtt", rtt) or 0.0, longest_s=longest_s)
     if as_json:
         print_json(asdict(answer))
     elif not quiet:
@@ -228,7 +245,7 @@ def _bin_width(given: str | None) -> float:
 
     if given is None:
         raise InputError('--bin: missing; a file of numbers needs the width of its bins, e.g. --bin "10 ms"')
-    return design_network.seconds("--bin", given)
+    return duration_s("--bin", given)
 
 
 def _show_time_scale(answer: TimeScale) -> None:
@@ -253,7 +270,7 @@ def _sessions(count: int, rtt: str, reservation: str, burst: int, access: str | 
     from parshall.models.diffserv import Sessions
 
     first, _, last = rtt.partition("..")
-    ends = (design_network.seconds("--rtt", first), design_network.seconds("--rtt", last or first))
+    ends = (duration_s("--rtt", first), duration_s("--rtt", last or first))
     bits = 8 * packet_bytes
     access_bps = float("inf") if access is None else _rate("--access", access)
     return Sessions(
@@ -266,26 +283,16 @@ def _sessions(count: int, rtt: str, reservation: str, burst: int, access: str | 
 
 
 def _rate(option: str, text: str) -> float:
-    return _parsed(option, "rate", text)
+    return parsed(option, "rate", text)
 
 
 def _bytes(text: str) -> int:
     from parshall.errors import InputError
 
-    size = int(_parsed("--packet", "bytes", text))
+    size = int(parsed("--packet", "bytes", text))
     if not 100 <= size <= 65_535:
         raise InputError(f'--packet: found "{text}"; accepted: 100 B to 65535 B')
     return size
-
-
-def _parsed(option: str, kind: str, text: str) -> float:
-    from parshall.errors import InputError
-    from parshall.schema.quantities import parse
-
-    try:
-        return float(parse(kind, text.strip()))
-    except ValueError as error:
-        raise InputError(f"{option}: {error}") from None
 
 
 def _show(answer: RioDesign, recommendation: Recommendation | None) -> None:

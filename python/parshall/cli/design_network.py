@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Json, Overrides, PageOutput, Quiet, console, note, print_json, table, verb
+from parshall.cli.console import (
+    Json,
+    Overrides,
+    PageOutput,
+    Quiet,
+    asked_share,
+    console,
+    duration_s,
+    note,
+    print_json,
+    table,
+    verb,
+    write_page,
+)
 
 if TYPE_CHECKING:
     from parshall.design.judging import Judged
@@ -119,7 +132,7 @@ def repetitions(
     from parshall.scenario import Scenario
 
     given = Scenario.load(scenario, overrides or ())
-    share = _share("--within", within)
+    share = asked_share("--within", within)
     _say("simulating repetitions ...", hushed=quiet or as_json)
     found = design.choose(given, metric, share, pilot=pilot, most=most)
     looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in found.looks]
@@ -140,36 +153,11 @@ def _asked(
         raise InputError('found nothing that is asked; accepted: --utilisation "98 %", --loss, --delay "20 ms", --p99')
     utilisation, loss, delay, late = bounds
     return where, Demand(
-        None if utilisation is None else _share("--utilisation", utilisation),
-        None if loss is None else _share("--loss", loss),
-        None if delay is None else seconds("--delay", delay),
-        None if late is None else seconds("--p99", late),
+        None if utilisation is None else asked_share("--utilisation", utilisation),
+        None if loss is None else asked_share("--loss", loss),
+        duration_s("--delay", delay),
+        duration_s("--p99", late),
     )
-
-
-def _share(option: str, text: str) -> float:
-    """A share: ``98 %`` or ``0.98``."""
-    from parshall.errors import InputError
-
-    number, sign, rest = text.partition("%")
-    try:
-        value = float(number) / (100 if sign else 1)
-    except ValueError:
-        value = float("nan")
-    if rest.strip() or not 0 < value <= 1:
-        raise InputError(f'{option}: found "{text}"; accepted: above 0 and at most 1, such as "98 %" or 0.98')
-    return value
-
-
-def seconds(option: str, text: str) -> float:
-    """A duration that an option was given."""
-    from parshall.errors import InputError
-    from parshall.schema.quantities import PS_PER_S, parse
-
-    try:
-        return parse("duration", text.strip()) / PS_PER_S
-    except ValueError as error:
-        raise InputError(f"{option}: {error}") from None
 
 
 def _say(words: str, *, hushed: bool) -> None:
@@ -192,7 +180,9 @@ def _tell(
 ) -> None:
     """Write the page, and print the answer, what was asked, and what to paste."""
     if output is not None:
-        write(page(), output, quiet=quiet)
+        path = write_page(page, output, "design.html")
+        if not quiet:
+            note(f"page: {path}")
     commands: Sequence[str] = ()
     if trial is not None and where is not None:
         from parshall.design import tc
@@ -234,17 +224,3 @@ def _show(sentences: Sequence[str], judged: Sequence[Judged], commands: Sequence
     out.print(shown)
     for line in commands:
         print(line)
-
-
-def write(document: Document, directory: Path, *, quiet: bool) -> None:
-    """Write the page of a design."""
-    from parshall.records import storage
-    from parshall.report.document import write_document
-
-    def written() -> Path:
-        directory.mkdir(parents=True, exist_ok=True)
-        return write_document(document, directory / "design.html")
-
-    path = storage.guarded(written)
-    if not quiet:
-        note(f"page: {path}")

@@ -30,12 +30,14 @@ from parshall.cli.console import (
     share,
     table,
     verb,
+    write_page,
 )
 
 if TYPE_CHECKING:
     from parshall.itb import benchmark
     from parshall.itb.benchmark import CaseResult, Result
     from parshall.itb.building import Case
+    from parshall.report.document import Document
 
 Factors = Annotated[
     list[str] | None,
@@ -78,7 +80,7 @@ def itb(
     from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
     from parshall.itb.instruments import check_hosts
-    from parshall.records import about, storage
+    from parshall.records import about
 
     declare_controls(controls)
     names = named(cc)
@@ -100,7 +102,7 @@ def itb(
     threshold = share(at_least)
     made = [replace(_done(cases, names, store, at_a_time, progress, kind), at_least=threshold) for kind in wanted]
     if output is not None:
-        path = storage.guarded(lambda: _write(made, output))
+        path = write_page(lambda: _page(made), output, "itb.html")
         if not quiet:
             note(f"Page: {path}")
     if as_json:
@@ -186,18 +188,15 @@ def _done(
         signal.signal(signal.SIGTERM, before)
 
 
-def _write(made: Sequence[Result], output: Path) -> Path:
+def _page(made: Sequence[Result]) -> Document:
     """The page of what was done, of Linux where it was emulated, then with the comparison before the rest."""
     from parshall.emulation import kernel_name
     from parshall.itb.instruments import section
     from parshall.itb.page import page
-    from parshall.report.document import write_document
 
-    output.mkdir(parents=True, exist_ok=True)
     kernel = kernel_name()
     compared = [section(made[0], made[1], kernel)] if len(made) > 1 else []
-    document = page(made[-1], compared, "simulated" if made[-1].instrument == "simulate" else kernel)
-    return write_document(document, output / "itb.html")
+    return page(made[-1], compared, "simulated" if made[-1].instrument == "simulate" else kernel)
 
 
 def _told_apart(cases: Sequence[CaseResult], made: Result) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Quiet, note, verb
+from parshall.cli.console import Quiet, note, verb, write_page
 
 if TYPE_CHECKING:
     from parshall.records import Result
@@ -38,7 +38,7 @@ def report(
         raise InputError(f"--figures: found {figures}; write a directory, or a file that ends in .pdf")
     result = load_result(directory)
     if figures is None:
-        written = [storage.guarded(lambda: _write(result, directory))]
+        written = [_write(result, directory)]
     elif result.instrument in {"observe", "predict"}:
         raise InputError(f"--figures: {directory} is no run; its figures are those of its page")
     elif figures.suffix == ".pdf":
@@ -53,7 +53,6 @@ def report(
 def _write(result: Result, directory: Path) -> Path:
     from parshall.loading import page_of
     from parshall.records.storage import OBSERVED_PAGE, REPORT_FILE
-    from parshall.report.document import write_document
 
     name = OBSERVED_PAGE if result.instrument == "observe" else REPORT_FILE
-    return write_document(page_of(result), directory / name)
+    return write_page(lambda: page_of(result), directory, name)
