@@ -307,6 +307,10 @@ def test_the_command_line_says_how_far_to_believe_it(tmp_path: Path) -> None:
     bias_s = said["emulation"]["rtt_bias_s"]
     assert 10e-6 < bias_s < 10e-3
     assert "longer than those of the network, which is not corrected" in page
+    run = ps.load(tmp_path / "run")
+    assert isinstance(run, ps.Run)
+    answer_s = run.totals[0]["emulation"]["emulator"]["answer_p99_s"]
+    assert 1e-6 < answer_s < 1, "the hosts answered the echoes that they were asked for"
     compared = CliRunner().invoke(
         application(["run", "compare"]), ["compare", str(tmp_path / "run"), str(tmp_path / "run")]
     )

@@ -119,6 +119,7 @@ fn run(
             cpu: cpus.map(|cpus| cpus.emulator),
             counted,
             journal,
+            echo: true,
             ..Settings::default()
         },
     )?;

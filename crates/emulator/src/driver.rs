@@ -3,6 +3,7 @@
 use crate::checksum::{completed, mark};
 use crate::clock::{monotonic_ns, Clock};
 use crate::cut::{cut, Malformed};
+use crate::echo::Echo;
 use crate::headers::{set_word, type_of_service, Headers};
 use crate::journal::Journal;
 use crate::measured::{Measured, Meter, Waited};
@@ -32,6 +33,8 @@ pub struct Settings {
     pub cpu: Option<usize>,
     /// Whether to keep what came from the hosts, 64 bytes a packet.
     pub journal: bool,
+    /// Whether to ask the hosts now and then for an echo, to know how long they take to answer ([`Measured::answer_p99_s`]).
+    pub echo: bool,
 }
 
 impl Default for Settings {
@@ -43,6 +46,7 @@ impl Default for Settings {
             counted: (0, 0),
             cpu: None,
             journal: false,
+            echo: false,
         }
     }
 }
@@ -72,6 +76,7 @@ pub struct Emulator {
     batches: Batches,
     payload: PayloadMeter,
     journal: Option<Journal>,
+    echo: Option<Echo>,
     /// Whether links are captured.
     captured: bool,
 }
@@ -147,6 +152,7 @@ impl Emulator {
             pool: Pool::default(),
             payload: PayloadMeter::new(settings.counted.0..settings.counted.1),
             journal: settings.journal.then(Journal::default),
+            echo: settings.echo.then(|| Echo::new(flows)),
             captured: simulation.is_captured(),
             simulation,
             pairs,
@@ -196,11 +202,12 @@ impl Emulator {
         for (flow, bytes) in self.payload.totals() {
             self.simulation.report(flow, HostTotals { payload_bytes: Some(bytes), ..HostTotals::default() });
         }
-        let Self { simulation, pairs, mut journal, .. } = self;
+        let Self { simulation, pairs, mut journal, echo, .. } = self;
         if let Some(journal) = &mut journal {
             journal.end(now);
         }
-        Ok(Ran { simulation, measured: meter.end(now), stopped, journal, devices: pairs })
+        let measured = Measured { answer_p99_s: echo.and_then(|echo| echo.p99_s()), ..meter.end(now) };
+        Ok(Ran { simulation, measured, stopped, journal, devices: pairs })
     }
 
     /// Waits after a look that began then, until something is due, something has come, or who watches is to be called; but a tick at
@@ -252,10 +259,20 @@ impl Emulator {
             }
             self.pool.give_back(slot);
         }
-        if self.deliver(clock, now, meter) {
+        if self.deliver(clock, now, meter) | self.ask(clock) {
             self.receive((clock.now(), Waited::Not), meter)?;
         }
         Ok(())
+    }
+
+    /// Asks a host for an echo, if it is time to; whether one was asked.
+    fn ask(&mut self, clock: Clock) -> bool {
+        let Self { echo, pairs, pair_of, addresses, .. } = self;
+        let asked = echo.as_mut().and_then(|echo| echo.due(clock.now(), addresses));
+        let Some((flow, direction, packet)) = asked else { return false };
+        let (host, _) = pairs[pair_of[flow as usize] as usize].ends(direction);
+        // A host whose device has no room does not answer, which is what is to be known.
+        host.write_one(&packet) == Written::Whole
     }
 
     /// What the hosts have sent comes in, at this time.
@@ -277,7 +294,9 @@ impl Emulator {
         now: Instant,
         meter: &mut Meter,
     ) -> Result<(), EmulatorError> {
-        let Self { simulation, pairs, pair_of, pool, addresses, packet_bytes, journal, captured, .. } = self;
+        let Self {
+            simulation, pairs, pair_of, pool, addresses, packet_bytes, journal, echo, captured, ..
+        } = self;
         let (device, _) = pairs[pair].ends(direction);
         let side = if direction == Direction::Forward { SENDERS } else { RECEIVERS };
         let enough = meter.counts.packets_in + MOST_READS;
@@ -299,6 +318,9 @@ impl Emulator {
                 meter.counts.malformed += 1;
                 continue;
             };
+            if echo.as_mut().is_some_and(|echo| echo.takes(packet, &headers, now)) {
+                continue;
+            }
             let is_here = |flow: &u32| pair_of[*flow as usize] as usize == pair;
             let Some(flow) = addresses.flow(packet, direction).filter(is_here) else {
                 meter.counts.foreign += 1;

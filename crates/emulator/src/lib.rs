@@ -37,6 +37,7 @@
 //! | [`cut`], [`merge`] | segmentation, and its inverse |
 //! | [`pool`] | memory of packets under way |
 //! | [`journal`] | what came from the hosts, for a replay |
+//! | [`echo`] | how long the hosts take to answer |
 //! | [`clock`], [`realtime`] | sleeping until a tick, real-time priority |
 //! | [`measured`], [`verdict`] | what a run kept, and whether that is enough |
 
@@ -46,6 +47,7 @@ mod checksum;
 mod clock;
 mod cut;
 mod driver;
+mod echo;
 mod headers;
 mod journal;
 mod measured;

@@ -41,6 +41,8 @@ pub struct Measured {
     /// By how much round-trip times are longer than the network's: twice the mean lateness, and the mean times that packets of both directions
     /// waited until they were read.
     pub rtt_bias_s: Option<f64>,
+    /// Time that 99 % of the hosts' answers to an echo did not exceed, until they were read, s; `None`: no host was asked, or none answers.
+    pub answer_p99_s: Option<f64>,
     /// Packets that were due and were not written: losses that the scenario does not have.
     pub unwritten: Unwritten,
     /// Packets that belong to no flow: of other protocols, or addresses. They were dropped.

@@ -9,6 +9,7 @@ use parshall_sim::Direction;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::{ioctl_fionbio, read, writev, Errno};
+use std::io::IoSlice;
 use std::net::Ipv4Addr;
 
 /// A super-packet with its header, at most.
@@ -100,14 +101,23 @@ impl Side {
 
     /// Writes packets that belong together.
     pub(crate) fn write(&self, pool: &Pool, batch: &Batch) -> Written {
-        batch.write(pool, |pieces| loop {
+        batch.write(pool, |pieces| self.write_all(pieces))
+    }
+
+    /// Writes one packet, the header of the device before it.
+    pub(crate) fn write_one(&self, packet: &[u8]) -> Written {
+        self.write_all(&[IoSlice::new(packet)])
+    }
+
+    fn write_all(&self, pieces: &[IoSlice<'_>]) -> Written {
+        loop {
             match writev(&self.device, pieces) {
                 Ok(_) => return Written::Whole,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN | Errno::NOBUFS) => return Written::Full,
                 Err(_) => return Written::Failed,
             }
-        })
+        }
     }
 }
 
@@ -124,12 +134,23 @@ impl Addresses {
         Self { senders: pair.senders.prefix, receivers: pair.receivers.prefix, flows }
     }
 
-    /// The flow of a packet that goes in this direction, from its sender's address; `None`: it belongs to none.
-    pub(crate) fn flow(&self, packet: &[u8], direction: Direction) -> Option<u32> {
-        let (from, to) = match direction {
+    /// The host of a flow whose packets go in this direction, and the one that it speaks with.
+    pub(crate) fn of_flow(&self, flow: u32, direction: Direction) -> (u32, u32) {
+        let (from, to) = self.ends(direction);
+        (from.network | (flow + 1), to.network | (flow + 1))
+    }
+
+    /// Those that send packets in this direction, and those that receive them.
+    fn ends(&self, direction: Direction) -> (Prefix, Prefix) {
+        match direction {
             Direction::Forward => (self.senders, self.receivers),
             Direction::Reverse => (self.receivers, self.senders),
-        };
+        }
+    }
+
+    /// The flow of a packet that goes in this direction, from its sender's address; `None`: it belongs to none.
+    pub(crate) fn flow(&self, packet: &[u8], direction: Direction) -> Option<u32> {
+        let (from, to) = self.ends(direction);
         let source = headers::source(packet);
         let is_ours = from.has(source) && to.has(headers::destination(packet));
         let flow = (source & 0xffff).checked_sub(1).filter(|_| is_ours)?;

@@ -34,6 +34,19 @@ impl Default for SuperPacket {
     }
 }
 
+/// What a host answers to an echo request, the device's header included (RFC 792: the same, with the addresses exchanged and type 0).
+pub(crate) fn echo_answer(request: &[u8]) -> Vec<u8> {
+    let mut bytes = request.to_vec();
+    let packet = &mut bytes[virtio::BYTES..];
+    let (mut source, mut destination) = ([0; 4], [0; 4]);
+    source.copy_from_slice(&packet[12..16]);
+    destination.copy_from_slice(&packet[16..20]);
+    packet[12..16].copy_from_slice(&destination);
+    packet[16..20].copy_from_slice(&source);
+    packet[20] = 0;
+    bytes
+}
+
 /// Its bytes, the device's header included; TCP has the timestamps option.
 pub(crate) fn super_packet(packet: &SuperPacket) -> Vec<u8> {
     let payload: Vec<u8> = (0..packet.payload).map(|place| (place * 31 + place / 251) as u8).collect();

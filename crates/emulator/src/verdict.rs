@@ -3,6 +3,7 @@
 //! | what | doubtful above | invalid above | why there |
 //! | --- | --- | --- | --- |
 //! | lateness, p99 | 200 us | 1 ms | delays of networks begin at some milliseconds: 2 %, 10 % of 10 ms |
+//! | answers of the hosts, p99 | 400 us | 2 ms | a round trip has one answer and two deliveries: twice the lateness |
 //! | due packets not written | none | 1 in 10^5 | a loss that the scenario does not have; CUBIC at 1 Gbit/s and 100 ms hears losses of 10^-6 |
 //! | packets larger than the scenario's | none | 1 in 1000 | queues that count packets hold more bytes |
 //! | packets malformed | none | 1 in 10^5 | they are lost |
@@ -76,6 +77,11 @@ impl Measured {
         let remedy =
             if self.real_time { FASTER } else { "run as root, so that the emulator has real-time priority" };
         check(late_s, (200e-6, 1e-3), reason, remedy);
+
+        let answer_s = self.answer_p99_s.unwrap_or(0.0);
+        let reason =
+            format!("1 % of the hosts' answers took more than {:.0} us; 400 us are accepted", 1e6 * answer_s);
+        check(answer_s, (400e-6, 2e-3), reason, FASTER);
 
         let full = self.unwritten.full;
         let reason =
@@ -162,6 +168,7 @@ mod tests {
             packets_in: 1_000_000,
             packets_out: 1_000_000,
             lateness_p99_s: Some(200e-6),
+            answer_p99_s: Some(400e-6),
             steal: Some(0.01),
             foreign: 7,
             ..Measured::default()
@@ -185,6 +192,11 @@ mod tests {
                 Measured { lateness_p99_s: Some(0.3e-3), ..sound() },
                 Measured { lateness_p99_s: Some(2e-3), ..sound() },
                 "late",
+            ),
+            (
+                Measured { answer_p99_s: Some(0.5e-3), ..sound() },
+                Measured { answer_p99_s: Some(3e-3), ..sound() },
+                "hosts' answers",
             ),
             (
                 Measured { unwritten: full(1), ..sound() },

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::headers::{set_word, word, ACK};
-use crate::testing::{completed, super_packet, SuperPacket};
+use crate::testing::{completed, echo_answer, super_packet, SuperPacket};
 use crate::virtio::{self, Segmentation};
 use crate::{Level, Prefix, Side};
 use etherparse::Ipv4Header;
@@ -274,6 +274,32 @@ fn the_end_comes_by_the_clock_or_by_a_word() {
     let Ran { measured, stopped, .. } = emulator.run(&Monitor::default(), done).unwrap();
     assert_eq!(stopped, Stopped::Ended);
     assert!(measured.wall_s < 0.04, "{measured:?}");
+}
+
+#[test]
+fn a_host_that_lets_packets_wait_is_noticed() {
+    let (emulator, senders, receivers) = rig(&scenario(100_000_000, &drop_tail(100), 600));
+    let emulator = Emulator { echo: Some(Echo::new(2)), ..emulator };
+    let host = |host: UnixDatagram, waits: time::Duration| {
+        let mut buffer = vec![0; 2000];
+        while let Ok(bytes) = host.recv(&mut buffer) {
+            thread::sleep(waits);
+            host.send(&echo_answer(&buffer[..bytes])).unwrap();
+        }
+    };
+    let measured = thread::scope(|scope| {
+        scope.spawn(move || host(senders, time::Duration::ZERO));
+        scope.spawn(move || host(receivers, time::Duration::from_millis(6)));
+        emulator.run(&Monitor::default(), |_, _| ControlFlow::Continue(())).unwrap().measured
+    });
+    let answer_s = measured.answer_p99_s.unwrap();
+    assert!((6e-3..0.5).contains(&answer_s), "{answer_s}");
+    assert_eq!(
+        (measured.packets_in, measured.foreign, measured.malformed),
+        (0, 0, 0),
+        "no packets of the scenario"
+    );
+    assert!(measured.verdict().findings.iter().any(|found| found.reason.contains("hosts' answers")));
 }
 
 #[test]
