@@ -61,6 +61,11 @@ impl Loaded {
         Ok(Self { controls, recording: asked.recording.clone() })
     }
 
+    /// Whether the kernel has all controls by itself.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.controls.is_empty()
+    }
+
     /// Begins to record, if that was asked for.
     pub(crate) fn record(&mut self, epoch_ns: u64) -> Result<Option<Recorder>, EmulationError> {
         let Some(path) = &self.recording else { return Ok(None) };

@@ -96,13 +96,13 @@ fn run(
     let programs = extras.programs.as_ref();
     let steered = steering::programs(scenario)?;
     let mut plan = plan(scenario, &simulation, programs, &steered)?;
-    let cpus = Cpus::for_flows(plan.connections());
-    if let Some(cpus) = &cpus {
-        plan.pairs.iter_mut().for_each(|told| told.push(cpus.sysctl.clone()));
-    }
     let pair_of = plan.flows.iter().map(|flow| flow.pair).collect();
     let own_buffers = with_own_send_buffers(&plan);
     let mut controls = Loaded::load(&extras.controls, &steered, &mut plan)?;
+    let cpus = if controls.is_empty() { Cpus::for_flows(plan.connections()) } else { None };
+    if let Some(cpus) = &cpus {
+        plan.pairs.iter_mut().for_each(|told| told.push(cpus.sysctl.clone()));
+    }
     let mut hosts = Hosts::begin(plan, sender)?;
     simulation.capture_in_background()?; // not before: a user namespace is for a process with a single thread
     let tuns = hosts.take_tuns().ok_or(HostsError::Died("senders'"))?;

@@ -7,13 +7,18 @@
 //! | time limited by the send buffer | 2 % | 20 % | the scenario has none; the kernel's own grows with the window, a round trip late |
 //! | datagrams refused by the sender, or without room at the receiver | none | 1 in 1000 | losses that the scenario does not have |
 //! | packets that the hosts' devices dropped | none | 1 in 10^5 | losses that the scenario does not have: nobody read them in time, or the CPU that was to receive them had too many |
+//! | the kernel's memory for TCP in use, by all TCP of this machine, of what may be before it saves | 75 % | 100 % | windows shrink and send buffers do not grow (tcp(7), tcp_mem); it saves until three quarters are in use again |
 //! | datagrams that a sender had no time for, share of those that were due | 1 % | 10 % | it sends less than its workload says |
+//! | a flow's mean congestion window | - | 2^22 packets | twice what the hosts' largest buffers, 128 MB, have in packets of 64 bytes: no control means that, and the kernel's memory for TCP goes to such flows |
 //! | a flow that ended with an error | none | one | it is missing |
 //! | CPU time of a host, share of a CPU | 90 % | 98 % | it cannot send or answer faster |
 
 use parshall_emulator::{Finding, Level, Measured, Verdict};
 use parshall_hosts::{FlowOutcome, Outcome};
 use serde::Serialize;
+
+/// Packets of 64 bytes in 256 MB: a window that is in use grows to twice what the buffers hold at most.
+const LARGEST_WINDOW: f64 = 4_194_304.0;
 
 /// How far an emulation can be believed, and what of.
 #[derive(Clone, Debug, Serialize)]
@@ -47,8 +52,13 @@ pub struct HostsMeasured {
     pub datagrams_lost: u64,
     /// Packets that the hosts' devices dropped; `None`: the kernel does not say.
     pub devices_dropped: Option<u64>,
+    /// The most of the kernel's memory for TCP that was in use, by all TCP of this machine, of what may be before the kernel saves; `None`: it
+    /// does not say.
+    pub tcp_memory_share: Option<f64>,
     /// Largest share of a flow's datagrams that were due and not sent, because the host had no time for them; `None`: no flow has datagrams.
     pub unsent_share: Option<f64>,
+    /// Largest mean congestion window of a flow, packets; `None`: the kernel does not say.
+    pub largest_window: Option<f64>,
     /// CPU time of the host that was busiest, s: of those of senders, and of receivers.
     #[serde(skip)]
     busiest_cpu_s: [f64; 2],
@@ -76,6 +86,12 @@ impl HostsMeasured {
             receive_window_share: share(|limited| limited.receive_window_s, &[]),
             datagrams_lost: refused + outcome.receivers_dropped.unwrap_or(0),
             devices_dropped: outcome.devices_dropped,
+            tcp_memory_share: outcome.tcp_memory_share,
+            largest_window: outcome
+                .flows
+                .iter()
+                .filter_map(|flow| flow.row.mean_cwnd_packets)
+                .reduce(f64::max),
             unsent_share: outcome.flows.iter().filter_map(unsent_share).reduce(f64::max),
             failures: outcome.flows.iter().filter_map(|flow| flow.failure.clone()).collect(),
         }
@@ -97,6 +113,13 @@ impl HostsMeasured {
         let reason = format!("the hosts' devices dropped {dropped} packets; none is accepted");
         let remedy = "let nothing else run, or raise the sysctl net.core.netdev_max_backlog";
         check(dropped as f64 / packets.max(1) as f64, (0.0, 1e-5), reason, remedy);
+        let memory = self.tcp_memory_share.unwrap_or(0.0);
+        let reason = format!(
+            "all TCP of this machine used {:.0} % of the memory from which on the kernel saves; 75 % are accepted",
+            100.0 * memory
+        );
+        let remedy = "let nothing else run, or raise the sysctl net.ipv4.tcp_mem";
+        check(memory, (0.75, 1.0), reason, remedy);
         let unsent = self.unsent_share.unwrap_or(0.0);
         let reason =
             format!("a sender had no time for {:.1} % of its datagrams; 1 % is accepted", 100.0 * unsent);
@@ -107,6 +130,9 @@ impl HostsMeasured {
                 format!("the {host} host was busy {:.0} % of the time; 90 % are accepted", 100.0 * busy);
             check(busy, (0.9, 0.98), reason, "let nothing else run, or take lower rates or fewer flows");
         }
+        let window = self.largest_window.unwrap_or(0.0);
+        let reason = format!("the congestion window of a flow was {window:.0} packets on average");
+        check(window, (LARGEST_WINDOW, LARGEST_WINDOW), reason, "see what its congestion control returns");
         if let Some(first) = self.failures.first() {
             findings.push(Finding {
                 level: Level::Invalid,

@@ -2,6 +2,7 @@
 
 use crate::clock::{seconds, Clock};
 use crate::error::{HostsError, Tried};
+use crate::memory::TcpMemory;
 use crate::namespace::{become_host, enter_user_namespace, own_namespace, read_sysctl, Device, Side};
 use crate::plan::Plan;
 use crate::programs::{Program, Running};
@@ -55,6 +56,9 @@ pub struct Outcome {
     pub receivers_dropped: Option<u64>,
     /// Packets that the TUN devices dropped, as when nobody reads them fast enough; `None`: the kernel does not say.
     pub devices_dropped: Option<u64>,
+    /// The most of the kernel's memory for TCP that was in use, by whomever, as a share of what may be before it saves: then windows shrink, and
+    /// send buffers do not grow (tcp(7), tcp_mem); `None`: the kernel does not say.
+    pub tcp_memory_share: Option<f64>,
 }
 
 /// What all hosts and their owner look at.
@@ -65,6 +69,7 @@ pub(crate) struct Shared {
     left: Vec<AtomicU32>,
     /// Flows that have none.
     done: AtomicU32,
+    pub(crate) tcp_memory: Option<TcpMemory>,
     /// Wakes all hosts; never read, so that it wakes all.
     pub(crate) wake: OwnedFd,
 }
@@ -123,7 +128,9 @@ impl Hosts {
         enter_user_namespace()?;
         let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).tried("make an eventfd")?;
         let left = plan.flows.iter().map(|flow| AtomicU32::new(flow.transport.streams())).collect();
-        let shared = Arc::new(Shared { stop: AtomicBool::new(false), left, done: AtomicU32::new(0), wake });
+        let (stop, done) = (AtomicBool::new(false), AtomicU32::new(0));
+        let tcp_memory = TcpMemory::of_this_machine();
+        let shared = Arc::new(Shared { stop, left, done, tcp_memory, wake });
         let mut hosts = Self { shared, plan: Arc::new(plan), tuns: None, pairs: Vec::new() };
         let mut tuns = Vec::new();
         let pairs = hosts.plan.pairs.len();
@@ -211,6 +218,7 @@ impl Hosts {
             receivers_cpu_s: received.iter().map(|host| host.cpu_s).collect(),
             received_bytes: received.iter().map(|host| host.tcp_bytes).sum(),
             receivers_dropped: received.iter().map(|host| host.dropped).sum(),
+            tcp_memory_share: sent.iter().filter_map(|host| host.memory_share).reduce(f64::max),
             devices_dropped: devices.chain(received.iter().map(|host| host.device_dropped)).sum(),
             flows: in_order(sent.into_iter().flat_map(|host| host.flows)),
         })

@@ -20,6 +20,7 @@
 //! | [`sender`] | the senders' host: workloads drive sockets, TCP_INFO is recorded |
 //! | [`receiver`] | the receivers' host: what arrives is counted and discarded |
 //! | [`programs`] | any program at one of the hosts |
+//! | [`memory`] | the kernel's memory for TCP |
 //! | [`tcp_info`] | the kernel's `struct tcp_info` |
 //! | [`abilities`] | what this machine permits |
 //! | [`sys`] | the few system calls for which no library has a safe function |
@@ -39,6 +40,7 @@ mod datagram;
 mod error;
 mod events;
 mod hosts;
+mod memory;
 mod namespace;
 mod netlink;
 pub mod plan;

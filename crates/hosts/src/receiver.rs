@@ -177,6 +177,7 @@ impl Receivers {
             if let Some(bytes) = buffer {
                 socket::set_receive_buffer(&listener, bytes)?;
             }
+            socket::end_when_closed(&listener, true)?;
             listen(&listener, BACKLOG).tried("listen")?;
             events.watch(&listener, LISTENERS + index as u64, EventFlags::IN)?;
             listeners.push(listener);
@@ -219,16 +220,18 @@ impl Receivers {
     }
 
     /// Discards what a connection holds; closes it when the sender has.
-    fn drain(&mut self, place: usize, measured: bool) {
-        let Some(connection) = self.connections.get(place).and_then(Option::as_ref) else { return };
+    fn drain(&mut self, place: usize, measured: bool) -> Result<(), HostsError> {
+        let Some(connection) = self.connections.get(place).and_then(Option::as_ref) else { return Ok(()) };
         match sys::discard(connection.as_fd(), ALL) {
             Ok(bytes) if bytes > 0 => self.tcp_bytes += if measured { bytes as u64 } else { 0 },
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
             Ok(_) | Err(_) => {
+                socket::end_when_closed(connection, false)?;
                 self.connections[place] = None; // the end, or a reset: the sender knows
                 self.free.push(place);
             }
         }
+        Ok(())
     }
 
     fn take_datagrams(&mut self, clock: Clock) -> Result<(), HostsError> {
@@ -282,7 +285,7 @@ impl Work for Receivers {
                     WAKE => {}
                     DATAGRAMS => self.take_datagrams(clock)?,
                     LISTENERS.. => self.accept_all((token - LISTENERS) as usize)?,
-                    place => self.drain(place as usize, measured),
+                    place => self.drain(place as usize, measured)?,
                 }
             }
             clock.sleep_until(woken + self.rest);

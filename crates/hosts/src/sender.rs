@@ -24,6 +24,7 @@ use crate::clock::{nanos, span, Clock, Nanos};
 use crate::error::HostsError;
 use crate::events::Events;
 use crate::hosts::{cpu_s, Row, Shared, Work};
+use crate::memory::TcpMemory;
 use crate::namespace::{Device, Side};
 use crate::plan::{FlowPlan, Plan, Transport};
 use crate::receiver::Ports;
@@ -43,6 +44,9 @@ pub(crate) type Stream = Xoshiro256PlusPlus;
 /// Readings of TCP_INFO in a second, of all flows together; each takes about a microsecond.
 const READINGS_PER_S: f64 = 20_000.0;
 
+/// From one look at the kernel's memory to the next; one takes some ten microseconds.
+const MEMORY_EVERY: Nanos = 100_000_000;
+
 /// What is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
@@ -60,6 +64,8 @@ enum Due {
     Write(u32),
     /// A look at a TCP flow's socket.
     Look(u32),
+    /// A look at the kernel's memory.
+    Memory,
 }
 
 /// What all flows of the host need while they are handled.
@@ -115,6 +121,8 @@ pub(crate) struct Sent {
     pub(crate) cpu_s: f64,
     pub(crate) device_dropped: Option<u64>,
     pub(crate) latest: Nanos,
+    /// The most of the kernel's memory for TCP that was in use, of what may be before it saves; `None`: it does not say.
+    pub(crate) memory_share: Option<f64>,
 }
 
 /// The host.
@@ -126,6 +134,7 @@ pub(crate) struct Senders {
     arrivals: Vec<ArrivalProcess>,
     /// How late what was due was done since the warm-up, at most.
     latest: Nanos,
+    memory_share: Option<f64>,
 }
 
 /// Who is ready: this, or else the TCP flow of that place.
@@ -154,7 +163,8 @@ impl Senders {
             plan: plan.clone(),
         };
         let (flows, datagrams, arrivals) = (Vec::new(), Vec::new(), Vec::new());
-        let mut host = Self { context, device, flows, datagrams, arrivals, latest: 0 };
+        let (latest, memory_share) = (0, None);
+        let mut host = Self { context, device, flows, datagrams, arrivals, latest, memory_share };
         for (index, flow) in plan.of_pair(pair) {
             if !matches!(flow.transport, Transport::Programs { .. }) {
                 host.add(index, flow)?;
@@ -220,6 +230,11 @@ impl Senders {
                 context.at(next, due);
             }
             Due::Arrival(process) => self.on_arrival(process)?,
+            Due::Memory => {
+                let share = context.shared.tcp_memory.and_then(TcpMemory::share);
+                self.memory_share = self.memory_share.into_iter().chain(share).reduce(f64::max);
+                context.at(at + MEMORY_EVERY, due);
+            }
         }
         if let Due::Transfer(flow) | Due::Write(flow) = due {
             self.rest(flow);
@@ -268,6 +283,7 @@ impl Senders {
             cpu_s: cpu_s(),
             device_dropped: self.device.dropped(),
             latest: self.latest,
+            memory_share: self.memory_share,
         })
     }
 }
@@ -279,6 +295,7 @@ impl Work for Senders {
         self.context.clock = clock;
         let warm_up = self.context.warm_up;
         self.context.at(warm_up, Due::WarmUp);
+        self.context.at(0, Due::Memory);
         let mut ready = Vec::new();
         while clock.now() < self.context.end && !self.context.shared.is_stopped() {
             let now = clock.now(); // what falls due in the meantime waits until sockets had their turn

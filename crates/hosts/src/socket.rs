@@ -4,13 +4,14 @@ use crate::error::{HostsError, Tried};
 use crate::sys;
 use rustix::io::Result;
 use rustix::net::sockopt::{
-    set_ip_tos, set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_reuseaddr,
-    set_socket_send_buffer_size, set_socket_send_buffer_size_force, socket_recv_buffer_size,
-    socket_send_buffer_size,
+    set_ip_tos, set_socket_linger, set_socket_recv_buffer_size, set_socket_recv_buffer_size_force,
+    set_socket_reuseaddr, set_socket_send_buffer_size, set_socket_send_buffer_size_force,
+    socket_recv_buffer_size, socket_send_buffer_size,
 };
 use rustix::net::{bind, socket_with, AddressFamily, SocketAddrV4, SocketFlags, SocketType};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 /// Packets of this socket have this differentiated services code point (RFC 2474); the ECN field is the kernel's.
 pub(crate) fn set_dscp(socket: &OwnedFd, dscp: u8) -> std::result::Result<(), HostsError> {
@@ -40,6 +41,13 @@ pub(crate) fn open(
         Ok::<_, std::io::Error>(socket)
     };
     open().tried(format!("make a socket at {address}, port {port}"))
+}
+
+/// What becomes of a connection whose socket is closed, also because its process was killed. `now`: it is gone at once, with all that it has
+/// not sent (SO_LINGER of 0 s, socket(7)). Else the kernel goes on sending for minutes, to a host that is gone, and the data stays in the
+/// memory that all TCP of the machine shares, and the network namespace with it. Sockets that a listening one accepts have the same.
+pub(crate) fn end_when_closed(socket: &OwnedFd, now: bool) -> std::result::Result<(), HostsError> {
+    set_socket_linger(socket, now.then_some(Duration::ZERO)).tried("set SO_LINGER")
 }
 
 /// SO_SNDBUF, in the kernel's memory.

@@ -220,6 +220,7 @@ impl TcpFlow {
         let socket = socket::open(SocketType::STREAM, address(SENDERS, self.plan), 0)?;
         socket::set_dscp(&socket, flow.dscp)?;
         configure(&socket, flow, options, context.plan.mtu)?;
+        socket::end_when_closed(&socket, true)?;
         if self.transfer.as_ref().is_some_and(|transfer| transfer.bytes.is_some()) {
             ask_for_notices(&socket)?;
         }
@@ -241,6 +242,7 @@ impl TcpFlow {
     fn close(&mut self, context: &Context) -> Result<(), HostsError> {
         if let Some(socket) = self.socket.take() {
             self.probe.end_connection(context, &socket)?;
+            socket::end_when_closed(&socket, false)?;
         }
         self.connected = false;
         self.look_at = NEVER;

@@ -48,6 +48,7 @@ pub const CASES: &[Case] = &[
     case("two_hundred_flows_at_once", two_hundred_flows),
     case("a_thousand_flows_are_set_up_soon", a_thousand_flows),
     case("a_thousand_paced_flows", a_thousand_paced_flows),
+    case("connections_end_with_the_run", connections_end_with_the_run),
     case("transfers_have_the_right_sizes_on_one_connection", || transfer_sizes(true)),
     case("transfers_have_the_right_sizes_on_their_own_connections", || transfer_sizes(false)),
     case("five_thousand_connections_one_after_another", many_connections),
@@ -102,7 +103,8 @@ fn bulk_cubic() -> Result<(), HostsError> {
     assert_eq!(ran.transfers.len(), 1);
     assert_eq!((ran.transfers[0].size_bytes, ran.transfers[0].completion_s), (None, None));
     assert!(row.mean_cwnd_packets.is_some_and(|window| window >= 10.0));
-    assert!(ran.rounds.len() > 100, "{} rounds", ran.rounds.len());
+    let rounds = 2.0 / row.mean_rtt_s.expect("it was measured"); // of the 2 s; the first ones are shorter
+    assert!(ran.rounds.len() as f64 > 0.5 * rounds, "{} rounds of {rounds:.0}", ran.rounds.len());
     assert_eq!(ran.outcome.devices_dropped, Some(0));
     Ok(())
 }
@@ -153,6 +155,28 @@ fn a_thousand_flows() -> Result<(), HostsError> {
     println!("with both hosts' beginning and end: {all_s:.3} s");
     println!("the senders' host was {:.6} s late at most", ran.outcome.senders_latest_s);
     assert!(all_s < 2.0, "{all_s} s");
+    Ok(())
+}
+
+/// Sockets that no process has any more, and pages of memory, of all TCP of this machine (`/proc/net/sockstat`).
+fn left_behind() -> (i64, i64) {
+    let text = std::fs::read_to_string("/proc/net/sockstat").expect("the kernel tells");
+    let line = text.lines().find(|line| line.starts_with("TCP:")).expect("it has TCP");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let after =
+        |name| words.windows(2).find(|pair| pair[0] == name).map_or(0, |pair| pair[1].parse().unwrap_or(0));
+    (after("orphan"), after("mem"))
+}
+
+fn connections_end_with_the_run() -> Result<(), HostsError> {
+    let mut plan = plan(1.0);
+    plan.flows = vec![FlowPlan { samples: None, rounds: false, ..tcp("cubic", BULK) }; 200];
+    let before = left_behind();
+    let ran = run(plan, Wire { delay: std::time::Duration::from_millis(20), lose_one_of: 0 })?;
+    let after = left_behind();
+    println!("{before:?} before, {after:?} after (orphans, pages)");
+    assert!(ran.outcome.tcp_memory_share.is_some_and(|share| share > 0.0 && share < 1.0));
+    assert!(after.0 - before.0 < 100, "of 200 connections with data that was not sent");
     Ok(())
 }
 
