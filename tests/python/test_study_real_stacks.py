@@ -14,6 +14,7 @@ import pytest
 
 import parshall
 from parshall.emulation import Validity
+from parshall.errors import SimulationError
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
@@ -82,6 +83,31 @@ def test_an_invalid_emulation_is_done_once_more(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("parshall.emulation.validity", lambda _: replace(VALID, level=next(levels)))
     case = emulated("one", rio.scenario("table1", "reno", "quick", 1, {}), str)
     assert [case.answer().validity.level for _ in range(2)] == ["valid", "invalid"]
+
+
+def test_times_are_those_that_a_program_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first run is invalid, and done once more; a client that leaves no times has failed."""
+    levels, commands = iter(["invalid", "doubtful", "valid"]), []
+
+    def run_programs(_: Any, client: list[str], *, server: list[str], download: bool) -> None:
+        commands.append((client[0], server, download))
+        if client[0] == "writes":
+            Path(client[1]).write_text(f"[0.5, {len(commands)}]")
+
+    monkeypatch.setattr(stacks, "run_programs", run_programs)
+    monkeypatch.setattr(stacks, "validity", lambda _: replace(VALID, level=next(levels)))
+    scenario = web.scenario(3, {})
+
+    def answer(client: str) -> Emulated:
+        return stacks.times_of_programs(
+            scenario, lambda folder, times: ([client, str(times)], [str(folder.is_dir())]), "no times", download=True
+        )
+
+    found = answer("writes")
+    assert (found.validity.level, found.answer.tolist()) == ("doubtful", [0.5, 2.0])
+    assert commands == [("writes", ["True"], True)] * 2
+    with pytest.raises(SimulationError, match="no times"):
+        answer("fails")
 
 
 def test_a_scenario_may_be_the_answer_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What studies on real stacks share: whose TCP it was, and a run of Linux beside the simulator's.
+"""What studies on real stacks share: whose TCP it was, programs on the hosts, and Linux beside the simulator.
 
 A run of Linux is one run, so it is held against the interval in which one more run of the simulator falls, with
 ``tcp = "linux"`` (docs/linux.md). An invalid emulation measures this machine instead of a TCP: nothing is concluded
@@ -7,20 +7,62 @@ from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.emulation import kernel_name
+from parshall.emulation import kernel_name, run_programs, validity
 from parshall.emulation.emulating import LEVELS
+from parshall.errors import SimulationError
+from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval, prediction_interval
 from parshall.studies.check import Check
-from parshall.studies.study import Emulated
+from parshall.studies.study import Emulated, once_more_if_invalid
 
 PROFILE = {"tcp": "linux"}
 """Keys of a group of flows: the simulator's TCP as that of Linux."""
+
+
+def times_of_programs(
+    scenario: Scenario,
+    commands: Callable[[Path, Path], tuple[Sequence[str], Sequence[str]]],
+    incomplete: str,
+    *,
+    download: bool = False,
+) -> Emulated:
+    """Times that a program on a host measured, s, shape (count,); done once more if the emulation is invalid.
+
+    Parameters
+    ----------
+    commands
+        The client and the server of `parshall.emulation.run_programs`, given a temporary folder, and the file there in
+        which the client leaves its times as a list in JSON.
+    incomplete
+        What the error says if there are none.
+    download
+        As of `parshall.emulation.run_programs`.
+
+    Raises
+    ------
+    SimulationError
+        The client left no times.
+    """
+
+    def done() -> Emulated:
+        with tempfile.TemporaryDirectory() as folder:
+            times = Path(folder) / "times.json"
+            client, server = commands(Path(folder), times)
+            judged = validity(run_programs(scenario, client, server=server, download=download))
+            if judged is None or not times.is_file():
+                raise SimulationError(incomplete)
+            return Emulated(np.array(json.loads(times.read_text(encoding="utf-8"))), judged)
+
+    return once_more_if_invalid(done)
 
 
 def worst(runs: Iterable[Emulated]) -> str:
