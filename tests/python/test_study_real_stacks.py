@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import parshall
-from parshall.emulation import Validity
+from parshall.emulation import Validity, kernel_name
 from parshall.errors import SimulationError
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import Normalised
@@ -614,6 +614,16 @@ def test_no_gain_is_concluded_from_what_is_invalid() -> None:
     found = steered.findings(steered_answers({}, INVALID), "quick")
     assert not found.checks
     assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 4
+
+
+def test_gains_are_headed_by_the_least_believable_run() -> None:
+    """Of four runs the first is doubtful, and the last one invalid."""
+    answers = steered_answers({})
+    for name, batch, level in (("plain", 0, "doubtful"), ("steered", 1, "invalid")):
+        linux: Emulated = answers[name, steered.LINUX, batch]
+        answers[name, steered.LINUX, batch] = replace(linux, validity=replace(VALID, level=level))
+    (table,) = steered.findings(answers, "quick").sections[0].tables
+    assert table.header[4] == f"{kernel_name()}, invalid"
 
 
 def test_all_that_is_emulated_takes_less_than_ten_minutes() -> None:

@@ -70,9 +70,9 @@ def worst(runs: Iterable[Emulated]) -> str:
     return max((each.validity.level for each in runs), key=LEVELS.index)
 
 
-def column(linux: Emulated) -> str:
-    """What heads a column or row of Linux: the kernel, and how far the run can be believed."""
-    return f"{kernel_name()}, {linux.validity.level}"
+def column(*runs: Emulated) -> str:
+    """What heads a column or row of Linux: the kernel, and how far the least believable of its runs can be believed."""
+    return f"{kernel_name()}, {worst(runs)}"
 
 
 def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:

@@ -244,7 +244,6 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     for (kind, rtt_ms, some), linux in runs.items():
         if stacks.believed(linux):
             checks += _between(kind, rtt_ms, some, columns, linux)
-    level = stacks.worst(runs.values())
     text = (
         f"Flows of {FLOW_S[scale]:g} s, and one more each {STEP_S[scale]:g} s for Fig. 7. Hosts of Linux have "
         f"{ACCESS_BPS / SLOWER / 1e6:g} Mbit/s and an interface queue of {INTERFACE // SLOWER} packets, the bottleneck "
@@ -252,10 +251,15 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
         "as many times smaller, which moves what a control needs time for to longer RTTs: the two simulated columns "
         "show by how much. One flow alone is TU, the calibration.",
         f"Goodputs are as of the source's network; the published figures have no numbers. Each emulation has its own "
-        f"verdict, the worst is: {level}.",
+        f"verdict, the worst is: {stacks.worst(runs.values())}.",
         *remarks,
     )
-    tables = [_goodputs(columns, level), _uses(columns, level)]
+    headers = (
+        "simulated, the source's rates",
+        f"simulated, {SLOWER} times less",
+        stacks.column(*runs.values()),
+    )
+    tables = [_goodputs(columns, headers), _uses(columns, headers)]
     drawn = Drawn("fig5-linux", "Figs 5 and 6 on real stacks", _plot(columns))
     return Findings(checks, [Section("Figs 5 to 7 and TU on real stacks", text, tables, [drawn])])
 
@@ -292,7 +296,7 @@ def _flows(count: int) -> str:
     return "TU" if count == TU else f"{count} flows"
 
 
-def _goodputs(columns: Mapping[Any, Column], level: str) -> Table:
+def _goodputs(columns: Mapping[Any, Column], headers: Sequence[str]) -> Table:
     rows = []
     for variant, count, rtt_ms in columns["linux"].points:
         cells = []
@@ -303,11 +307,11 @@ def _goodputs(columns: Mapping[Any, Column], level: str) -> Table:
             )
             cells.append(f"{goodput / 1e6:.0f}" + ("" if count == TU else f" ({index:.3f})"))
         rows.append((control(variant), _flows(count), f"{rtt_ms:g}", *cells))
-    header = ("control", "flows", "RTT (ms)", *_headers(level))
+    header = ("control", "flows", "RTT (ms)", *headers)
     return Table("Figs 5 and 6: mean goodput in Mbit/s (Jain's index)", header, rows, numbers=range(2, 6))
 
 
-def _uses(columns: Mapping[Any, Column], level: str) -> Table:
+def _uses(columns: Mapping[Any, Column], headers: Sequence[str]) -> Table:
     rows = [
         (
             control(variant),
@@ -316,12 +320,8 @@ def _uses(columns: Mapping[Any, Column], level: str) -> Table:
         )
         for variant, rtt_ms in columns["linux"].stairs
     ]
-    header = ("control", "RTT (ms)", *_headers(level))
+    header = ("control", "RTT (ms)", *headers)
     return Table("Fig. 7: use of the link, mean over the twelve steps", header, rows, numbers=range(1, 5))
-
-
-def _headers(level: str) -> tuple[str, str, str]:
-    return "simulated, the source's rates", f"simulated, {SLOWER} times less", f"{kernel_name()}, {level}"
 
 
 def _plot(columns: Mapping[Any, Column]) -> Plot:
