@@ -436,7 +436,7 @@ def test_flows_that_are_emulated_at_once_share_nothing() -> None:
 
 
 def test_what_this_kernel_lacks_is_left_out_of_what_is_emulated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deviations, "_missing", lambda control: "no" if control == "bic" else None)
+    monkeypatch.setattr(stacks, "missing", lambda control: "no" if control == "bic" else None)
     assert [[each.name for each in bed] for bed in deviations.beds()] == [["fig3", "fig5", "fig9b", "fig9c"], ["fig6"]]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.emulation import kernel_name, run_programs, validity
+from parshall.emulation import abilities, kernel_name, run_programs, validity
 from parshall.emulation.emulating import LEVELS
 from parshall.errors import SimulationError
 from parshall.scenario import Scenario
@@ -26,6 +26,21 @@ from parshall.studies.study import Emulated, once_more_if_invalid
 
 PROFILE = {"tcp": "linux"}
 """Keys of a group of flows: the simulator's TCP as that of Linux."""
+
+
+def missing(*controls: str) -> str | None:
+    """Why some congestion controls are left out, as part of a sentence, if this kernel cannot have all; else nothing.
+
+    >>> missing(), missing("reno")
+    (None, None)
+    >>> missing("reno", "bic-2")
+    'this kernel has no bic-2, and BPF is not permitted or was not built (docs/linux.md)'
+    """
+    known = abilities().controls
+    absent = [each for each in controls if each not in known]
+    if not absent:
+        return None
+    return f"this kernel has no {', '.join(absent)}, and BPF is not permitted or was not built (docs/linux.md)"
 
 
 def times_of_programs(

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from parshall.emulation import abilities, kernel_name
+from parshall.emulation import kernel_name
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.runs import Run
@@ -62,7 +62,7 @@ def control(variant: str) -> str:
 
 def possible() -> list[str]:
     """The variants that this kernel can have."""
-    return [each for each in VARIANTS if control(each) in abilities().controls]
+    return [each for each in VARIANTS if stacks.missing(control(each)) is None]
 
 
 @dataclass(frozen=True)
@@ -235,8 +235,8 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     left_out = [each for each in VARIANTS if each not in possible()]
     if left_out:
         remarks.append(
-            f"Left out: {', '.join(left_out)}, which this kernel does not have, and BPF is not permitted or was not "
-            "built (docs/linux.md); claims over all variants are then of those that are there."
+            f"Some variants are left out, since {stacks.missing(*map(control, left_out))}; claims over all variants "
+            "are then of those that are there."
         )
     checks: list[Check] = []
     if all(map(stacks.believed, runs.values())) and not left_out:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from parshall.emulation import abilities, kernel_name
+from parshall.emulation import kernel_name
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -56,7 +56,7 @@ class Goodput:
 
 def control() -> str:
     """BIC as in the source's kernel, if the hosts can have it."""
-    return "bic" if "bic" in abilities().controls else "cubic"
+    return "bic" if stacks.missing("bic") is None else "cubic"
 
 
 def scenario(
