@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,6 +125,23 @@ def cell(values: ArrayLike, digits: int, of_half_width: int) -> str:
     return f"{found.mean:.{digits}g}{half}"
 
 
+def cell_of_one_more(simulated: Sequence[float], digits: int) -> str:
+    """The mean of simulated values, one a run, and half the width of the interval in which one more run falls.
+
+    Parameters
+    ----------
+    digits
+        How many digits after the point are shown.
+
+    Examples
+    --------
+    >>> cell_of_one_more([9.0, 10.0, 11.0], 1)
+    '10.0 ± 5.0'
+    """
+    expected = prediction_interval(simulated)
+    return f"{expected.mean:.{digits}f} ± {expected.half_width or 0.0:.{digits}f}"
+
+
 def by_one_instrument(linux: Check, simulated: Check) -> Check:
     """A published value beside Linux's, which no single instrument calls wrong.
 
@@ -143,7 +161,14 @@ def by_one_instrument(linux: Check, simulated: Check) -> Check:
 
 
 def beside_simulated(
-    artefact: str, quantity: str, linux: Emulated, ours: float, simulated: Sequence[float], *, least: float
+    artefact: str,
+    quantity: str,
+    linux: Emulated,
+    ours: float,
+    simulated: Sequence[float],
+    *,
+    least: float = 0.0,
+    share: float = 0.0,
 ) -> Check:
     """A value of Linux beside that of the simulator: ours against ours, which counts as nothing published.
 
@@ -153,10 +178,27 @@ def beside_simulated(
         The value of Linux.
     simulated
         One value a simulated run, two at least.
-    least
-        The smallest tolerance, in the quantity's unit: what difference does not matter.
+    least, share
+        What difference does not matter, in the quantity's unit and of the mean of the simulated values: the larger one
+        is the smallest tolerance.
     """
     expected = prediction_interval(simulated)
-    tolerance = max(expected.half_width or 0.0, least)
-    note = f"tolerance: of one more run of {len(simulated)} simulated, {least:.3g} at least; {linux.validity.level}"
+    at_least = max(least, share * expected.mean)
+    tolerance = max(expected.half_width or 0.0, at_least)
+    note = f"tolerance: of one more run of {len(simulated)} simulated, {at_least:.3g} at least; {linux.validity.level}"
     return Check(artefact, quantity, None, ours, None, None, tolerance, note, theory=expected.mean)
+
+
+def attribute_beside_simulated(
+    artefact: str,
+    quantity: str,
+    linux: Emulated,
+    attribute: str,
+    simulated: Sequence[Any],
+    *,
+    least: float = 0.0,
+    share: float = 0.0,
+) -> Check:
+    """`beside_simulated`, of an attribute that the answers of Linux and of the simulated runs have."""
+    ours, *values = (float(getattr(each, attribute)) for each in (linux.answer, *simulated))
+    return beside_simulated(artefact, quantity, linux, ours, values, least=least, share=share)

@@ -128,7 +128,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         checks.append(Check("table6", words, said, ours, None, None, WITHIN * said, note, reading=reading))
         runs = answers[window, way, SLOWER].mbps
         quantity = f"{window}, {way}: goodput on Linux, Mbit/s"
-        checks.append(stacks.beside_simulated("table6-linux", quantity, linux, ours, runs, least=WITHIN * slower))
+        checks.append(stacks.beside_simulated("table6-linux", quantity, linux, ours, runs, share=WITHIN))
     text = (
         f"One pair of hosts with Linux's own TCP, {SLOWER} times slower than the source's; goodputs are as in the "
         f"source's network. The control is {control()}.",

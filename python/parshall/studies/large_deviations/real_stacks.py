@@ -24,8 +24,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from parshall.emulation import kernel_name
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
@@ -330,14 +328,11 @@ def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emul
 
 def _between(artefact: Artefact, slower: list[Summary], linux: Emulated) -> list[Check]:
     """Linux beside the simulator: ours against ours, which counts as nothing published."""
-    found = []
-    for key, words in (("mean", "packets per RTT"), ("losses", "loss events per RTT")):
-        values = [float(getattr(each, key)) for each in slower]
-        quantity = f"{artefact.control} on Linux: {words}"
-        least = WITHIN * float(np.mean(values))
-        ours = float(getattr(linux.answer, key))
-        found.append(stacks.beside_simulated(f"{artefact.name}-linux", quantity, linux, ours, values, least=least))
-    return found
+    name, control = f"{artefact.name}-linux", artefact.control
+    return [
+        stacks.attribute_beside_simulated(name, f"{control} on Linux: {words}", linux, key, slower, share=WITHIN)
+        for key, words in (("mean", "packets per RTT"), ("losses", "loss events per RTT"))
+    ]
 
 
 PART = Part("on real stacks", cases, findings, emulates=True)
