@@ -7,10 +7,9 @@ What the model says of the delay is what the queue itself aims at: its target.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from parshall.design.queueing import DELAY, Demand, Place, Trial, simulated
+from parshall.design.queueing import DELAY, Demand, Place, QueueDesign, Trial, simulated
 from parshall.errors import InputError
 from parshall.properties import queue as traits_of
 from parshall.schema.catalog import family
@@ -21,21 +20,6 @@ AS_GOOD = 0.01
 """Goodput that is less by this share counts as the same."""
 _TARGETS = ("target", "target_delay")
 """Parameters of queues that say which delay they aim at."""
-
-
-@dataclass(frozen=True)
-class AqmDesign:
-    """What was tried, the scenario's own queue first, and which of it is the answer."""
-
-    place: Place
-    demand: Demand
-    trials: tuple[Trial, ...]
-    kept: Trial | None
-
-    @property
-    def nearest(self) -> Trial:
-        """The answer, or what misses the bounds by least."""
-        return self.kept or min(self.trials, key=lambda each: each.excess)
 
 
 def candidates() -> tuple[str, ...]:
@@ -52,8 +36,8 @@ def candidates() -> tuple[str, ...]:
     return tuple(found)
 
 
-def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> AqmDesign:
-    """Simulate each queue, and choose.
+def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> QueueDesign:
+    """Simulate each queue, the scenario's own first, and choose.
 
     Parameters
     ----------
@@ -88,7 +72,8 @@ def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> AqmDesign
         simulated(where, queue, demand.asked, {DELAY: target}) for queue, target in zip(listed, targets, strict=True)
     )
     kept = [each for each in trials if each.verdict == "kept"]
-    return AqmDesign(where, demand, trials, _best(kept) if kept else None)
+    best = _best(kept) if kept else None
+    return QueueDesign(where, demand, trials, best, best or min(trials, key=lambda each: each.excess))
 
 
 def _best(kept: Sequence[Trial]) -> Trial:
@@ -107,7 +92,7 @@ def named(trial: Trial) -> str:
     return traits_of(str(trial.queue["name"])).title
 
 
-def sentences(found: AqmDesign) -> list[str]:
+def sentences(found: QueueDesign) -> list[str]:
     """The answer in words."""
     others = [named(each) for each in found.trials if each.verdict == "kept" and each is not found.kept]
     if found.kept is None:
