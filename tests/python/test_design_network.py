@@ -182,6 +182,12 @@ def test_a_queue_that_is_not_there() -> None:
         aqm.checked("codell")
 
 
+def test_a_queue_that_is_not_there_is_refused_before_others_are_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aqm, "simulated", lambda *_: pytest.fail("simulated"))
+    with pytest.raises(InputError, match="codell"):
+        aqm.choose(place(office()), Demand(delay_s=0.02), ["codel", "codell"])
+
+
 def test_the_command_line_prints_json(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(office(duration="8 s", warm_up="4 s", repetitions=2).toml())
     arguments = ["design", "aqm", str(tmp_path / "s.toml"), "--delay", "20 ms", "--queues", "codel", "--json"]

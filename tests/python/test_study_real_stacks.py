@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import parshall
-from parshall.emulation import Validity
+from parshall.emulation import Validity, kernel_name
+from parshall.errors import SimulationError
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
@@ -82,6 +83,31 @@ def test_an_invalid_emulation_is_done_once_more(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("parshall.emulation.validity", lambda _: replace(VALID, level=next(levels)))
     case = emulated("one", rio.scenario("table1", "reno", "quick", 1, {}), str)
     assert [case.answer().validity.level for _ in range(2)] == ["valid", "invalid"]
+
+
+def test_times_are_those_that_a_program_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first run is invalid, and done once more; a client that leaves no times has failed."""
+    levels, commands = iter(["invalid", "doubtful", "valid"]), []
+
+    def run_programs(_: Any, client: list[str], *, server: list[str], download: bool) -> None:
+        commands.append((client[0], server, download))
+        if client[0] == "writes":
+            Path(client[1]).write_text(f"[0.5, {len(commands)}]")
+
+    monkeypatch.setattr(stacks, "run_programs", run_programs)
+    monkeypatch.setattr(stacks, "validity", lambda _: replace(VALID, level=next(levels)))
+    scenario = web.scenario(3, {})
+
+    def answer(client: str) -> Emulated:
+        return stacks.times_of_programs(
+            scenario, lambda folder, times: ([client, str(times)], [str(folder.is_dir())]), "no times", download=True
+        )
+
+    found = answer("writes")
+    assert (found.validity.level, found.answer.tolist()) == ("doubtful", [0.5, 2.0])
+    assert commands == [("writes", ["True"], True)] * 2
+    with pytest.raises(SimulationError, match="no times"):
+        answer("fails")
 
 
 def test_a_scenario_may_be_the_answer_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,7 +436,7 @@ def test_flows_that_are_emulated_at_once_share_nothing() -> None:
 
 
 def test_what_this_kernel_lacks_is_left_out_of_what_is_emulated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deviations, "_missing", lambda control: "no" if control == "bic" else None)
+    monkeypatch.setattr(stacks, "missing", lambda control: "no" if control == "bic" else None)
     assert [[each.name for each in bed] for bed in deviations.beds()] == [["fig3", "fig5", "fig9b", "fig9c"], ["fig6"]]
 
 
@@ -588,6 +614,16 @@ def test_no_gain_is_concluded_from_what_is_invalid() -> None:
     found = steered.findings(steered_answers({}, INVALID), "quick")
     assert not found.checks
     assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 4
+
+
+def test_gains_are_headed_by_the_least_believable_run() -> None:
+    """Of four runs the first is doubtful, and the last one invalid."""
+    answers = steered_answers({})
+    for name, batch, level in (("plain", 0, "doubtful"), ("steered", 1, "invalid")):
+        linux: Emulated = answers[name, steered.LINUX, batch]
+        answers[name, steered.LINUX, batch] = replace(linux, validity=replace(VALID, level=level))
+    (table,) = steered.findings(answers, "quick").sections[0].tables
+    assert table.header[4] == f"{kernel_name()}, invalid"
 
 
 def test_all_that_is_emulated_takes_less_than_ten_minutes() -> None:

@@ -237,25 +237,25 @@ impl Connection {
         if self.una >= self.reduced_until {
             self.control.on_congestion(&self.congestion(now, Signal::Loss));
         }
-        self.count_loss_event();
-        self.phase = Phase::Recovery;
-        self.send_cwr = self.ecn; // RFC 3168 §6.1.2: whatever the reason for a reduction
+        self.statistics.loss_events += 1;
+        self.begin_repair(Phase::Recovery);
     }
 
     /// A loss is answered as a timeout is: all goes again from the first hole, in slow start.
     pub(crate) fn begin_again(&mut self, now: Instant) {
         self.control.on_timeout(&self.congestion(now, Signal::Loss));
-        self.count_loss_event();
+        self.statistics.loss_events += 1;
         self.nxt = self.una;
-        self.phase = Phase::Loss;
-        self.send_cwr = self.ecn;
+        self.begin_repair(Phase::Loss);
     }
 
-    fn count_loss_event(&mut self) {
-        self.statistics.loss_events += 1;
+    /// The window was reduced for a loss: until all that was sent is acknowledged, it is repaired.
+    fn begin_repair(&mut self, phase: Phase) {
+        self.phase = phase;
         self.recover = self.max;
         self.reduced = false;
         self.timed = None;
+        self.send_cwr = self.ecn; // RFC 3168 §6.1.2: whatever the reason for a reduction
     }
 
     /// A loss is answered, once a round trip, that is repaired already.
@@ -293,11 +293,7 @@ impl Connection {
             }
         }
         self.rto.back_off();
-        self.reduced = false;
-        self.recover = self.max;
-        self.phase = Phase::Loss;
-        self.send_cwr = self.ecn;
-        self.timed = None;
+        self.begin_repair(Phase::Loss);
     }
 
     fn congestion(&self, now: Instant, signal: Signal) -> CongestionEvent {

@@ -745,23 +745,29 @@ fn a_timeout_in_a_recovery_reduces_no_further_in_linux() {
     assert_eq!(path.sender.control().ssthresh(), 5.0);
 }
 
-/// A packet is lost, and its probe; two others leave just before its timeout.
+/// A sixth packet is lost, and its probe; two others leave just before its timeout, which is now. `more` are lost too.
+fn timeout_of_a_lost_probe(rules: Rules, more: &[u64]) -> Path {
+    let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
+    let mut path = Path::new(config, 5).losing(&[&[5, 6], more].concat());
+    path.run();
+    path.sender.supply(1);
+    path.pump();
+    path.step(); // the probe
+    let timeout = path.sender.rto_deadline();
+    path.now = Instant::from_ps(timeout.as_ps() - Duration::from_millis(10).as_ps());
+    path.sender.supply(2);
+    path.pump();
+    assert_eq!(path.sender.rto_deadline(), timeout);
+    path.now = timeout;
+    path.sender.on_timer(&path.config, timeout);
+    assert_eq!(path.sender.statistics().timeouts, 1);
+    path
+}
+
 #[test]
 fn after_a_timeout_linux_has_a_packet_more_in_flight_than_is_not_lost() {
     for (rules, window) in [(Rules::Rfc, 1.0), (Rules::Linux, 3.0)] {
-        let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
-        let mut path = Path::new(config, 5).losing(&[5, 6]);
-        path.run();
-        path.sender.supply(1);
-        path.pump();
-        path.step(); // the probe
-        let timeout = path.sender.rto_deadline();
-        path.now = Instant::from_ps(timeout.as_ps() - Duration::from_millis(10).as_ps());
-        path.sender.supply(2);
-        path.pump();
-        assert_eq!(path.sender.rto_deadline(), timeout);
-        path.sender.on_timer(&path.config, timeout);
-        assert_eq!(path.sender.statistics().timeouts, 1);
+        let path = timeout_of_a_lost_probe(rules, &[]);
         assert_eq!(path.sender.control().window(), window, "{rules:?}");
     }
 }
@@ -804,21 +810,10 @@ fn after_a_lost_syn_linux_has_no_ecn() {
     }
 }
 
-/// A packet is lost, its probe, and what its timeout sends; what was sent just before and after that arrives.
+/// What the timeout sends is lost; what was sent just before and after that arrives.
 #[test]
 fn a_retransmission_lost_after_a_timeout_is_answered_by_linux() {
-    let config = TcpConfig { rules: Rules::Linux, initial_window: Packets(10), ..config(Recovery::Rack) };
-    let mut path = Path::new(config, 5).losing(&[5, 6, 9]);
-    path.run();
-    path.sender.supply(1);
-    path.pump();
-    path.step(); // the probe
-    let timeout = path.sender.rto_deadline();
-    path.now = Instant::from_ps(timeout.as_ps() - Duration::from_millis(10).as_ps());
-    path.sender.supply(2);
-    path.pump();
-    path.now = timeout;
-    path.sender.on_timer(&path.config, timeout);
+    let mut path = timeout_of_a_lost_probe(Rules::Linux, &[9]);
     path.sender.supply(20);
     path.pump();
     assert_eq!((path.sent[9].seq, path.sender.phase()), (path.sender.una(), Phase::Loss));

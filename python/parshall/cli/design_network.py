@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +26,7 @@ from parshall.cli.console import (
 
 if TYPE_CHECKING:
     from parshall.design.judging import Judged
-    from parshall.design.queueing import Demand, Place, Trial
+    from parshall.design.queueing import Demand, Place, QueueDesign
     from parshall.report.document import Document
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario in TOML.", show_default=False)]
@@ -59,20 +59,11 @@ def buffer(
     from parshall.design.network_page import buffer_page
 
     where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
-    _say("simulating limits of the queue ...", hushed=quiet or as_json)
+    out = _Output(output, as_json, quiet)
+    out.note("simulating limits of the queue ...")
     found = design.choose(where, demand)
-    _tell(
-        design.sentences(found),
-        found.nearest.judged,
-        {"kept": found.kept is not None, "limit_packets": found.limit(found.nearest), "bdp_packets": where.bdp_packets},
-        lambda: buffer_page(found),
-        output,
-        trial=found.nearest,
-        where=where,
-        trials=found.trials,
-        as_json=as_json,
-        quiet=quiet,
-    )
+    size = {"limit_packets": found.limit(found.nearest), "bdp_packets": where.bdp_packets}
+    out.queue(found, design.sentences(found), size, lambda: buffer_page(found))
 
 
 @verb
@@ -98,20 +89,10 @@ def aqm(
 
     where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
     names = () if queues is None else design.checked(queues)
-    _say("simulating queues ...", hushed=quiet or as_json)
+    out = _Output(output, as_json, quiet)
+    out.note("simulating queues ...")
     found = design.choose(where, demand, names)
-    _tell(
-        design.sentences(found),
-        found.nearest.judged,
-        {"kept": found.kept is not None},
-        lambda: aqm_page(found),
-        output,
-        trial=found.nearest,
-        where=where,
-        trials=found.trials,
-        as_json=as_json,
-        quiet=quiet,
-    )
+    out.queue(found, design.sentences(found), {}, lambda: aqm_page(found))
 
 
 @verb
@@ -133,12 +114,12 @@ def repetitions(
 
     given = Scenario.load(scenario, overrides or ())
     share = asked_share("--within", within)
-    _say("simulating repetitions ...", hushed=quiet or as_json)
+    out = _Output(output, as_json, quiet)
+    out.note("simulating repetitions ...")
     found = design.choose(given, metric, share, pilot=pilot, most=most)
     looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in found.looks]
-    judged = [found.judged]
-    said: dict[str, Any] = {"kept": found.judged.verdict == "kept", "repetitions": found.repetitions, "looks": looks}
-    _tell(design.sentences(found), judged, said, lambda: repetitions_page(found), output, as_json=as_json, quiet=quiet)
+    said = {"kept": found.judged.verdict == "kept", "repetitions": found.repetitions, "looks": looks}
+    out.answer(design.sentences(found), [found.judged], said, lambda: repetitions_page(found))
 
 
 def _asked(
@@ -160,48 +141,56 @@ def _asked(
     )
 
 
-def _say(words: str, *, hushed: bool) -> None:
-    if not hushed:
-        note(words)
+@dataclass(frozen=True)
+class _Output:
+    """Where an answer goes: a page, JSON, the console."""
 
+    output: Path | None
+    as_json: bool
+    quiet: bool
 
-def _tell(
-    sentences: Sequence[str],
-    judged: Sequence[Judged],
-    said: dict[str, Any],
-    page: Callable[[], Document],
-    output: Path | None,
-    *,
-    trial: Trial | None = None,
-    where: Place | None = None,
-    trials: Sequence[Trial] = (),
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Write the page, and print the answer, what was asked, and what to paste."""
-    if output is not None:
-        path = write_page(page, output, "design.html")
-        if not quiet:
-            note(f"page: {path}")
-    commands: Sequence[str] = ()
-    if trial is not None and where is not None:
+    def note(self, words: str) -> None:
+        """Say what is being done."""
+        if not (self.quiet or self.as_json):
+            note(words)
+
+    def queue(
+        self, found: QueueDesign, sentences: Sequence[str], more: Mapping[str, Any], page: Callable[[], Document]
+    ) -> None:
+        """A queue: what was tried, and what to paste. `more` is JSON of its own."""
         from parshall.design import tc
 
-        typed = tc.commands(where.resolved(dict(trial.queue)), where.packet_bytes)
-        commands = typed.lines
-        said |= {"queue": dict(trial.queue), "tc": list(typed.lines), "tc_note": typed.note}
-        said["trials"] = [
+        queue = dict(found.nearest.queue)
+        typed = tc.commands(found.place.resolved(queue), found.place.packet_bytes)
+        trials = [
             {
                 "queue": dict(each.queue),
                 "verdict": each.verdict,
                 "measured": {key: asdict(value) for key, value in each.measured.items()},
             }
-            for each in trials
+            for each in found.trials
         ]
-    if as_json:
-        print_json({"answer": list(sentences), **said, "asked": [_as_json(each) for each in judged]})
-    elif not quiet:
-        _show(sentences, judged, commands)
+        pasted = {"queue": queue, "tc": list(typed.lines), "tc_note": typed.note}
+        said = {"kept": found.kept is not None, **more, **pasted, "trials": trials}
+        self.answer(sentences, found.nearest.judged, said, page, typed.lines)
+
+    def answer(
+        self,
+        sentences: Sequence[str],
+        judged: Sequence[Judged],
+        said: Mapping[str, Any],
+        page: Callable[[], Document],
+        commands: Sequence[str] = (),
+    ) -> None:
+        """Write the page, and print the answer, what was asked, and what to paste."""
+        if self.output is not None:
+            path = write_page(page, self.output, "design.html")
+            if not self.quiet:
+                note(f"page: {path}")
+        if self.as_json:
+            print_json({"answer": list(sentences), **said, "asked": [_as_json(each) for each in judged]})
+        elif not self.quiet:
+            _show(sentences, judged, commands)
 
 
 def _as_json(each: Judged) -> dict[str, Any]:

@@ -7,34 +7,19 @@ What the model says of the delay is what the queue itself aims at: its target.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from parshall.design.queueing import DELAY, Demand, Place, Trial, simulated
+from parshall.design.queueing import DELAY, Demand, Place, QueueDesign, Trial, simulated
 from parshall.errors import InputError
 from parshall.properties import queue as traits_of
 from parshall.schema.catalog import family
+from parshall.schema.quantities import PS_PER_S
+from parshall.schema.reading import value_at
 
 AS_GOOD = 0.01
 """Goodput that is less by this share counts as the same."""
-_PS_PER_S = 1e12
 _TARGETS = ("target", "target_delay")
 """Parameters of queues that say which delay they aim at."""
-
-
-@dataclass(frozen=True)
-class AqmDesign:
-    """What was tried, the scenario's own queue first, and which of it is the answer."""
-
-    place: Place
-    demand: Demand
-    trials: tuple[Trial, ...]
-    kept: Trial | None
-
-    @property
-    def nearest(self) -> Trial:
-        """The answer, or what misses the bounds by least."""
-        return self.kept or min(self.trials, key=lambda each: each.excess)
 
 
 def candidates() -> tuple[str, ...]:
@@ -51,8 +36,8 @@ def candidates() -> tuple[str, ...]:
     return tuple(found)
 
 
-def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> AqmDesign:
-    """Simulate each queue, and choose.
+def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> QueueDesign:
+    """Simulate each queue, the scenario's own first, and choose.
 
     Parameters
     ----------
@@ -78,24 +63,17 @@ def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> AqmDesign
     >>> found.trials[0].verdict, found.kept.queue["name"] in {"codel", "fq_codel"}
     ('broken', True)
     """
-    for name in names:
-        traits_of(name)
-    own: Any = where.scenario.document()
-    for key in where.path.split("."):
-        own = _below(own, key)
+    own = value_at(where.scenario.document(), where.path.split("."))
     first: Mapping[str, Any] = own if isinstance(own, Mapping) else {"name": own or "drop_tail"}
     listed = [first]
     listed += [{"name": name} for name in names or candidates() if {"name": name} != first]
-    trials = tuple(simulated(where, queue, demand.asked, {DELAY: target_s(where.resolved(queue))}) for queue in listed)
+    targets = [target_s(where.resolved(queue)) for queue in listed]  # what is no queue is refused before all else
+    trials = tuple(
+        simulated(where, queue, demand.asked, {DELAY: target}) for queue, target in zip(listed, targets, strict=True)
+    )
     kept = [each for each in trials if each.verdict == "kept"]
-    return AqmDesign(where, demand, trials, _best(kept) if kept else None)
-
-
-def _below(tables: Any, key: str) -> Any:
-    """What a key path leads to; entries of lists have names."""
-    if isinstance(tables, list):
-        return next(each for each in tables if each["name"] == key)
-    return (tables or {}).get(key)
+    best = _best(kept) if kept else None
+    return QueueDesign(where, demand, trials, best, best or min(trials, key=lambda each: each.excess))
 
 
 def _best(kept: Sequence[Trial]) -> Trial:
@@ -106,7 +84,7 @@ def _best(kept: Sequence[Trial]) -> Trial:
 
 def target_s(queue: Mapping[str, Any]) -> float | None:
     """The delay that a queue aims at, seconds; None: it has no such parameter."""
-    return next((queue[name] / _PS_PER_S for name in _TARGETS if name in queue), None)
+    return next((queue[name] / PS_PER_S for name in _TARGETS if name in queue), None)
 
 
 def named(trial: Trial) -> str:
@@ -114,7 +92,7 @@ def named(trial: Trial) -> str:
     return traits_of(str(trial.queue["name"])).title
 
 
-def sentences(found: AqmDesign) -> list[str]:
+def sentences(found: QueueDesign) -> list[str]:
     """The answer in words."""
     others = [named(each) for each in found.trials if each.verdict == "kept" and each is not found.kept]
     if found.kept is None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parshall.design.judging import of_all
-from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, Demand, Place, Trial, simulated
+from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, Demand, Place, QueueDesign, Trial, simulated
 from parshall.models.buffers import utilisation
 
 MOST_SIMULATIONS = 16
@@ -28,24 +28,15 @@ _LARGEST_BDP = 32
 
 
 @dataclass(frozen=True)
-class BufferDesign:
-    """What was tried in that order, and which of it is the answer.
+class BufferDesign(QueueDesign):
+    """A limit of a drop-tail queue.
 
     Parameters
     ----------
-    kept
-        None: no limit that was tried keeps all.
-    nearest
-        That, or what misses the bounds by least.
     flows
         Reno flows of the model; None: it does not hold.
     """
 
-    place: Place
-    demand: Demand
-    trials: tuple[Trial, ...]
-    kept: Trial | None
-    nearest: Trial
     flows: int | None
 
     @staticmethod

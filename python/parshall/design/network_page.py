@@ -7,10 +7,9 @@ from importlib import metadata
 from typing import Any
 
 from parshall.design import aqm, buffer, repetitions, tc
-from parshall.design.aqm import AqmDesign
 from parshall.design.buffer import BufferDesign
 from parshall.design.judging import Judged
-from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, Place, Trial
+from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, QueueDesign
 from parshall.design.repetitions import RepetitionsDesign
 from parshall.properties import title
 from parshall.report.dials import Dial, dials
@@ -38,16 +37,12 @@ def buffer_page(found: BufferDesign) -> Document:
     shown = [
         _dial(each, name if each.asked.key == UTILISATION else "If the buffer is full") for each in found.nearest.judged
     ]
-    sections = [
-        Section("What was asked", [*said[1:], _about_buffer(found)], blocks=[dials(shown)]),
-        Section("Over the size of the buffer", figures=[_over_limits(found)]),
-        _tried(found.place, found.trials, found.kept),
-        _paste(found.place, found.nearest),
-    ]
-    return _document("Drop-tail buffer for what is asked", found.place.scenario, said[0], sections)
+    asked = Section("What was asked", [*said[1:], _about_buffer(found)], blocks=[dials(shown)])
+    drawn = Section("Over the size of the buffer", figures=[_over_limits(found)])
+    return _queue_page("Drop-tail buffer for what is asked", said[0], found, [asked, drawn])
 
 
-def aqm_page(found: AqmDesign) -> Document:
+def aqm_page(found: QueueDesign) -> Document:
     """The page of a queue."""
     said = aqm.sentences(found)
     shown = [_dial(each, "The queue's own target") for each in found.nearest.judged]
@@ -55,13 +50,14 @@ def aqm_page(found: AqmDesign) -> Document:
         "Each queue has the defaults of the catalog. Of those that keep all that is asked, the one with the most "
         "goodput is recommended; of those within 1 % of that, the one where packets wait least."
     )
-    sections = [
-        Section("What was asked", [*said[1:], about], blocks=[dials(shown)]),
-        Section("All queues", figures=[_candidates(found)]),
-        _tried(found.place, found.trials, found.kept),
-        _paste(found.place, found.nearest),
-    ]
-    return _document("Queue for what is asked", found.place.scenario, said[0], sections)
+    asked = Section("What was asked", [*said[1:], about], blocks=[dials(shown)])
+    drawn = Section("All queues", figures=[_candidates(found)])
+    return _queue_page("Queue for what is asked", said[0], found, [asked, drawn])
+
+
+def _queue_page(heading: str, finding: str, found: QueueDesign, sections: Sequence[Section]) -> Document:
+    """The page of any queue: what was tried, and what to paste, follow its own sections."""
+    return _document(heading, found.place.scenario, finding, [*sections, _tried(found), _paste(found)])
 
 
 def repetitions_page(found: RepetitionsDesign) -> Document:
@@ -141,7 +137,7 @@ def _over_limits(found: BufferDesign) -> Drawn:
     return Drawn("limits", "What the limit does", Plot(panels, "Means over all repetitions of each limit."))
 
 
-def _candidates(found: AqmDesign) -> Drawn:
+def _candidates(found: QueueDesign) -> Drawn:
     """Goodput against the mean wait, a point a queue."""
     marks: list[Points | Guide] = [
         Points(
@@ -178,20 +174,20 @@ def _shrinking(found: RepetitionsDesign) -> Drawn:
     )
 
 
-def _tried(where: Place, trials: Sequence[Trial], answer: Trial | None) -> Section:
+def _tried(found: QueueDesign) -> Section:
     """Everything that was simulated."""
     rows = [
         (
-            f"{title(str(each.queue['name']))}{_parameters(each.queue)}{' (the answer)' if each is answer else ''}",
+            f"{title(str(each.queue['name']))}{_parameters(each.queue)}{' (the answer)' if each is found.kept else ''}",
             *(interval_text(each.measured[key], unit) for key, (_, unit) in _SHOWN.items()),
             each.verdict,
         )
-        for each in trials
+        for each in found.trials
     ]
     header = ("Queue", *(label for label, _ in _SHOWN.values()), "Verdict")
     said = (
-        f"All have the same random numbers. Link: {where.link}. What is asked is kept, or broken, where the whole 95 % "
-        "interval is on one side of the bound; else it is open, and longer or more repetitions would tell."
+        f"All have the same random numbers. Link: {found.place.link}. What is asked is kept, or broken, where the "
+        "whole 95 % interval is on one side of the bound; else it is open, and longer or more repetitions would tell."
     )
     return Section("What was simulated, in order", [said], tables=[Table("", header, rows, tuple(range(1, 6)))])
 
@@ -201,8 +197,9 @@ def _parameters(queue: Mapping[str, Any]) -> str:
     return f", {', '.join(others)}" if others else ""
 
 
-def _paste(where: Place, answer: Trial) -> Section:
+def _paste(found: QueueDesign) -> Section:
     """The queue to paste: into a scenario, and into the shell of a Linux router."""
+    where, answer = found.place, found.nearest
     typed = tc.commands(where.resolved(answer.queue), where.packet_bytes)
     about = (
         "For a Linux router; `eth0` is the device of the link. It works where the queue is this router's own: if a "

@@ -166,6 +166,25 @@ class Trial:
         return max(_excess(each) for each in self.judged)
 
 
+@dataclass(frozen=True)
+class QueueDesign:
+    """What was tried in that order, and which of it is the answer.
+
+    Parameters
+    ----------
+    kept
+        None: nothing that was tried keeps all.
+    nearest
+        That, or what misses the bounds by least.
+    """
+
+    place: Place
+    demand: Demand
+    trials: tuple[Trial, ...]
+    kept: Trial | None
+    nearest: Trial
+
+
 def _excess(each: Judged) -> float:
     found, bound = each.simulated.mean, each.asked.bound
     if each.asked.at_least:  # of what is not used

@@ -162,6 +162,26 @@ def set_value(document: dict[str, Any], parts: list[str], value: Any) -> None:
         place[last] = value
 
 
+def value_at(document: Mapping[str, Any], parts: list[str]) -> Any:
+    """What is at the path `parts` of `document`; None: a key on the way is not there.
+
+    >>> value_at({"links": [{"name": "uplink", "queue": "codel"}]}, ["links", "uplink", "queue"])
+    'codel'
+
+    Raises
+    ------
+    InputError
+        A list on the way has no such item.
+    """
+    place: Any = document
+    for position, part in enumerate(parts):
+        if isinstance(place, list):
+            place = place[_index(place, part, parts[:position])]
+        else:
+            place = place.get(part) if isinstance(place, Mapping) else None
+    return place
+
+
 def _step(place: Any, part: str, before: list[str]) -> Any:
     if isinstance(place, list):
         index = _index(place, part, before)

@@ -1,4 +1,4 @@
-"""What studies on real stacks share: whose TCP it was, and a run of Linux beside the simulator's.
+"""What studies on real stacks share: whose TCP it was, programs on the hosts, and Linux beside the simulator.
 
 A run of Linux is one run, so it is held against the interval in which one more run of the simulator falls, with
 ``tcp = "linux"`` (docs/linux.md). An invalid emulation measures this machine instead of a TCP: nothing is concluded
@@ -7,20 +7,78 @@ from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.emulation import kernel_name
+from parshall.emulation import abilities, kernel_name, run_programs, validity
 from parshall.emulation.emulating import LEVELS
+from parshall.errors import SimulationError
+from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval, prediction_interval
 from parshall.studies.check import Check
-from parshall.studies.study import Emulated
+from parshall.studies.study import Emulated, once_more_if_invalid
 
 PROFILE = {"tcp": "linux"}
 """Keys of a group of flows: the simulator's TCP as that of Linux."""
+
+
+def missing(*controls: str) -> str | None:
+    """Why some congestion controls are left out, as part of a sentence, if this kernel cannot have all; else nothing.
+
+    >>> missing(), missing("reno")
+    (None, None)
+    >>> missing("reno", "bic-2")
+    'this kernel has no bic-2, and BPF is not permitted or was not built (docs/linux.md)'
+    """
+    known = abilities().controls
+    absent = [each for each in controls if each not in known]
+    if not absent:
+        return None
+    return f"this kernel has no {', '.join(absent)}, and BPF is not permitted or was not built (docs/linux.md)"
+
+
+def times_of_programs(
+    scenario: Scenario,
+    commands: Callable[[Path, Path], tuple[Sequence[str], Sequence[str]]],
+    incomplete: str,
+    *,
+    download: bool = False,
+) -> Emulated:
+    """Times that a program on a host measured, s, shape (count,); done once more if the emulation is invalid.
+
+    Parameters
+    ----------
+    commands
+        The client and the server of `parshall.emulation.run_programs`, given a temporary folder, and the file there in
+        which the client leaves its times as a list in JSON.
+    incomplete
+        What the error says if there are none.
+    download
+        As of `parshall.emulation.run_programs`.
+
+    Raises
+    ------
+    SimulationError
+        The client left no times.
+    """
+
+    def done() -> Emulated:
+        with tempfile.TemporaryDirectory() as folder:
+            times = Path(folder) / "times.json"
+            client, server = commands(Path(folder), times)
+            judged = validity(run_programs(scenario, client, server=server, download=download))
+            if judged is None or not times.is_file():
+                raise SimulationError(incomplete)
+            return Emulated(np.array(json.loads(times.read_text(encoding="utf-8"))), judged)
+
+    return once_more_if_invalid(done)
 
 
 def worst(runs: Iterable[Emulated]) -> str:
@@ -28,9 +86,9 @@ def worst(runs: Iterable[Emulated]) -> str:
     return max((each.validity.level for each in runs), key=LEVELS.index)
 
 
-def column(linux: Emulated) -> str:
-    """What heads a column or row of Linux: the kernel, and how far the run can be believed."""
-    return f"{kernel_name()}, {linux.validity.level}"
+def column(*runs: Emulated) -> str:
+    """What heads a column or row of Linux: the kernel, and how far the least believable of its runs can be believed."""
+    return f"{kernel_name()}, {worst(runs)}"
 
 
 def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:
@@ -67,6 +125,23 @@ def cell(values: ArrayLike, digits: int, of_half_width: int) -> str:
     return f"{found.mean:.{digits}g}{half}"
 
 
+def cell_of_one_more(simulated: Sequence[float], digits: int) -> str:
+    """The mean of simulated values, one a run, and half the width of the interval in which one more run falls.
+
+    Parameters
+    ----------
+    digits
+        How many digits after the point are shown.
+
+    Examples
+    --------
+    >>> cell_of_one_more([9.0, 10.0, 11.0], 1)
+    '10.0 ± 5.0'
+    """
+    expected = prediction_interval(simulated)
+    return f"{expected.mean:.{digits}f} ± {expected.half_width or 0.0:.{digits}f}"
+
+
 def by_one_instrument(linux: Check, simulated: Check) -> Check:
     """A published value beside Linux's, which no single instrument calls wrong.
 
@@ -86,7 +161,14 @@ def by_one_instrument(linux: Check, simulated: Check) -> Check:
 
 
 def beside_simulated(
-    artefact: str, quantity: str, linux: Emulated, ours: float, simulated: Sequence[float], *, least: float
+    artefact: str,
+    quantity: str,
+    linux: Emulated,
+    ours: float,
+    simulated: Sequence[float],
+    *,
+    least: float = 0.0,
+    share: float = 0.0,
 ) -> Check:
     """A value of Linux beside that of the simulator: ours against ours, which counts as nothing published.
 
@@ -96,10 +178,27 @@ def beside_simulated(
         The value of Linux.
     simulated
         One value a simulated run, two at least.
-    least
-        The smallest tolerance, in the quantity's unit: what difference does not matter.
+    least, share
+        What difference does not matter, in the quantity's unit and of the mean of the simulated values: the larger one
+        is the smallest tolerance.
     """
     expected = prediction_interval(simulated)
-    tolerance = max(expected.half_width or 0.0, least)
-    note = f"tolerance: of one more run of {len(simulated)} simulated, {least:.3g} at least; {linux.validity.level}"
+    at_least = max(least, share * expected.mean)
+    tolerance = max(expected.half_width or 0.0, at_least)
+    note = f"tolerance: of one more run of {len(simulated)} simulated, {at_least:.3g} at least; {linux.validity.level}"
     return Check(artefact, quantity, None, ours, None, None, tolerance, note, theory=expected.mean)
+
+
+def attribute_beside_simulated(
+    artefact: str,
+    quantity: str,
+    linux: Emulated,
+    attribute: str,
+    simulated: Sequence[Any],
+    *,
+    least: float = 0.0,
+    share: float = 0.0,
+) -> Check:
+    """`beside_simulated`, of an attribute that the answers of Linux and of the simulated runs have."""
+    ours, *values = (float(getattr(each, attribute)) for each in (linux.answer, *simulated))
+    return beside_simulated(artefact, quantity, linux, ours, values, least=least, share=share)

@@ -115,7 +115,7 @@ class Emulated:
 def emulated(words: str, scenario: Scenario | Case, measure: Callable[..., Any], *more: Any) -> Case:
     """A case that emulates a scenario, or the one that a case answers; `Emulated`, with ``measure(run, *more)``.
 
-    Its answer is kept by kernel. An invalid emulation is done once more: a machine may be busy for a moment.
+    Its answer is kept by kernel; an invalid emulation is done once more (`once_more_if_invalid`).
     """
     return Case(words, _emulated, (scenario, platform.release(), measure, *more), emulates=True)
 
@@ -129,6 +129,11 @@ def _emulated(scenario: Scenario, _kernel: str, measure: Callable[..., Any], *mo
         assert judged is not None  # noqa: S101 - it was emulated
         return Emulated(measure(run, *more), judged)
 
+    return once_more_if_invalid(done)
+
+
+def once_more_if_invalid(done: Callable[[], Emulated]) -> Emulated:
+    """What an emulation gives; an invalid one is done once more: a machine may be busy for a moment."""
     first = done()
     return done() if first.validity.level == "invalid" else first
 

@@ -13,18 +13,16 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.5.4, §5.4, Fig. 4.
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
-import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from parshall.emulation import kernel_name
-from parshall.errors import SimulationError
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES, direction
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
@@ -100,27 +98,17 @@ def real_times(scenario: Scenario, _kernel: str, slower: float) -> Emulated:
     SimulationError
         It did not come to its end.
     """
-    from parshall.emulation import run_programs, validity  # noqa: PLC0415 - most cases are simulated
+    program = [sys.executable, str(Path(messages.__file__))]
+    size = str(MESSAGE_BYTES)
 
-    program = str(Path(messages.__file__))
+    def commands(_: Path, times: Path) -> tuple[list[str], list[str]]:
+        ask = [*program, "ask", "{server}", str(PORT), size, str(MESSAGES), str(times)]
+        return ask, [*program, "reply", "{server}", str(PORT), size]
 
-    def done() -> Emulated:
-        with tempfile.TemporaryDirectory() as folder:
-            times = Path(folder) / "times.json"
-            size = str(MESSAGE_BYTES)
-            run = run_programs(
-                scenario,
-                [sys.executable, program, "ask", "{server}", str(PORT), size, str(MESSAGES), str(times)],
-                server=[sys.executable, program, "reply", "{server}", str(PORT), size],
-            )
-            judged = validity(run)
-            if judged is None or not times.is_file():
-                raise SimulationError(f"{program}: the ping-pong of {MESSAGES} messages did not come to its end")
-            taken = np.array(json.loads(times.read_text(encoding="utf-8"))) / slower
-        return Emulated(PingPong(np.cumsum(taken), 2 * 8 * MESSAGE_BYTES / taken), judged)
-
-    first = done()
-    return done() if first.validity.level == "invalid" else first
+    incomplete = f"{program[-1]}: the ping-pong of {MESSAGES} messages did not come to its end"
+    found = stacks.times_of_programs(scenario, commands, incomplete)
+    taken = found.answer / slower
+    return replace(found, answer=PingPong(np.cumsum(taken), 2 * 8 * MESSAGE_BYTES / taken))
 
 
 def cases(_: Scale) -> dict[Any, Case]:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from parshall.emulation import abilities, kernel_name
+from parshall.emulation import kernel_name
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -56,7 +56,7 @@ class Goodput:
 
 def control() -> str:
     """BIC as in the source's kernel, if the hosts can have it."""
-    return "bic" if "bic" in abilities().controls else "cubic"
+    return "bic" if stacks.missing("bic") is None else "cubic"
 
 
 def scenario(
@@ -128,7 +128,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         checks.append(Check("table6", words, said, ours, None, None, WITHIN * said, note, reading=reading))
         runs = answers[window, way, SLOWER].mbps
         quantity = f"{window}, {way}: goodput on Linux, Mbit/s"
-        checks.append(stacks.beside_simulated("table6-linux", quantity, linux, ours, runs, least=WITHIN * slower))
+        checks.append(stacks.beside_simulated("table6-linux", quantity, linux, ours, runs, share=WITHIN))
     text = (
         f"One pair of hosts with Linux's own TCP, {SLOWER} times slower than the source's; goodputs are as in the "
         f"source's network. The control is {control()}.",

@@ -17,18 +17,15 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.5.1.
 
 from __future__ import annotations
 
-import json
 import platform
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from parshall.errors import SimulationError
 from parshall.itb.scale import SCALES
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
@@ -106,24 +103,16 @@ def over_http(scenario: Scenario, _kernel: str, _server: str, count: int) -> Emu
     SimulationError
         Not all files came.
     """
-    from parshall.emulation import run_programs, validity  # noqa: PLC0415 - most cases are simulated
 
-    def done() -> Emulated:
-        with tempfile.TemporaryDirectory() as folder:
-            here, times = Path(folder), Path(folder) / "times.json"
-            root = here / "files"
-            root.mkdir()
-            for number, size in enumerate(sizes(count)):
-                (root / str(number)).write_bytes(bytes(size))
-            client = [sys.executable, str(Path(pages.__file__)), "fetch", "{server}", str(PORT), str(count), str(times)]
-            run = run_programs(scenario, client, server=_serving(here, root), download=True)
-            judged = validity(run)
-            if judged is None or not times.is_file():
-                raise SimulationError(f"{server()}: not all of {count} files came")
-            return Emulated(np.array(json.loads(times.read_text(encoding="utf-8"))), judged)
+    def commands(here: Path, times: Path) -> tuple[list[str], list[str]]:
+        root = here / "files"
+        root.mkdir()
+        for number, size in enumerate(sizes(count)):
+            (root / str(number)).write_bytes(bytes(size))
+        fetch = [sys.executable, str(Path(pages.__file__)), "fetch", "{server}", str(PORT), str(count), str(times)]
+        return fetch, _serving(here, root)
 
-    first = done()
-    return done() if first.validity.level == "invalid" else first
+    return stacks.times_of_programs(scenario, commands, f"{server()}: not all of {count} files came", download=True)
 
 
 def _serving(here: Path, root: Path) -> list[str]:

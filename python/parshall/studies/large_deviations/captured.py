@@ -28,7 +28,7 @@ import polars as pl
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import mean_interval, prediction_interval
+from parshall.stats.confidence import mean_interval
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -143,9 +143,8 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     ours: Download = linux.answer
     rows = []
     for key, words, _tolerance, digits in QUANTITIES:
-        expected = prediction_interval([getattr(each, key) for each in every])
-        half = expected.half_width or 0.0
-        rows.append((words, f"{expected.mean:.{digits}f} ± {half:.{digits}f}", f"{getattr(ours, key):.{digits}f}"))
+        expected = stacks.cell_of_one_more([getattr(each, key) for each in every], digits)
+        rows.append((words, expected, f"{getattr(ours, key):.{digits}f}"))
     rows += [
         ("mean window by the socket, packets", f"{every[0].socket_window:.1f}", f"{ours.socket_window:.1f}"),
         ("round trips", f"{every[0].flow.windows.size}", f"{ours.flow.windows.size}"),
@@ -192,13 +191,10 @@ def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list
     words = "download, Linux: mean window by the capture, beside the socket's"
     said = ours.socket_window
     checks.append(Check("fig7", words, None, ours.mean, None, None, READ * said, theory=said))
-    for key, quantity, tolerance, _ in QUANTITIES:
-        values = [float(getattr(each, key)) for each in every]
-        least = tolerance * float(np.mean(values))
-        seen = float(getattr(ours, key))
-        checks.append(
-            stacks.beside_simulated("fig7-linux", f"download, Linux: {quantity}", linux, seen, values, least=least)
-        )
+    checks += [
+        stacks.attribute_beside_simulated("fig7-linux", f"download, Linux: {quantity}", linux, key, every, share=share)
+        for key, quantity, share, _ in QUANTITIES
+    ]
     return checks
 
 

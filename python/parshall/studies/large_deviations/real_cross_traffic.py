@@ -24,7 +24,6 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import prediction_interval
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -111,11 +110,10 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     said = {"mean": PAPER["cross_mean_bps"] / 1e6, "deviation": PAPER["cross_std_bps"] / 1e6}
     rows = []
     for key, words, _tolerance in QUANTITIES:
-        values = prediction_interval([getattr(each, key) for each in every])
         digits = 2 if key == "correlation" else 0
-        cells = (values.mean, values.half_width or 0.0, float(getattr(ours, key)))
-        middle, half, measured = (f"{each:.{digits}f}" for each in cells)
-        rows.append((words, f"{said[key]:.0f}" if key in said else "", f"{middle} ± {half}", measured))
+        expected = stacks.cell_of_one_more([getattr(each, key) for each in every], digits)
+        published = f"{said[key]:.0f}" if key in said else ""
+        rows.append((words, published, expected, f"{getattr(ours, key):.{digits}f}"))
     text = (
         f"32 ON/OFF sources of datagrams, {SLOWER} times slower than the source's, with its ON and OFF times exchanged "
         "(Figure 4 says why); values as of the source's network. Behind the simulator's is the interval of one more "
@@ -131,16 +129,16 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
 
 
 def _checks(every: list[Arrivals], linux: Emulated, said: Mapping[str, float]) -> list[Check]:
-    ours: Arrivals = linux.answer
     checks = [
         stacks.by_one_instrument(one, other)
-        for one, other in zip(_published(ours, said), _published(every[0], said), strict=True)
+        for one, other in zip(_published(linux.answer, said), _published(every[0], said), strict=True)
     ]
     for key, words, tolerance in QUANTITIES:
-        values = [float(getattr(each, key)) for each in every]
-        least = tolerance * (1.0 if key == "correlation" else float(np.mean(values)))
-        seen = float(getattr(ours, key))
-        checks.append(stacks.beside_simulated("fig4-linux", f"{words}, Linux", linux, seen, values, least=least))
+        least, share = (tolerance, 0.0) if key == "correlation" else (0.0, tolerance)
+        quantity = f"{words}, Linux"
+        checks.append(
+            stacks.attribute_beside_simulated("fig4-linux", quantity, linux, key, every, least=least, share=share)
+        )
     return checks
 
 

@@ -28,7 +28,7 @@ from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import Interval, mean_interval, prediction_interval
+from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.joint_spectrum import joint_spectrum
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -122,19 +122,18 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     for pair in PAIRS:
         for place, n in enumerate(SCALES[scale]):
             ours: Interval = linux.answer[pair].fair(n)
-            expected = prediction_interval([each[pair].fair(n).mean for each in every])
+            values = [each[pair].fair(n).mean for each in every]
             theory = float(chain[place]) if pair == ("reno", "reno") else None
             rows.append(
                 (
                     " beside ".join(pair),
                     f"{n}",
                     "" if theory is None else f"{theory:.3f}",
-                    f"{expected.mean:.3f} ± {expected.half_width or 0.0:.3f}",
+                    stacks.cell_of_one_more(values, 3),
                     f"{ours.mean:.3f} ± {ours.half_width or 0.0:.3f}",
                 )
             )
             words = f"{' beside '.join(pair)} on Linux: Jain's index over {n} RTTs"
-            values = [each[pair].fair(n).mean for each in every]
             checks.append(stacks.beside_simulated("fairness-linux", words, linux, ours.mean, values, least=LEAST))
             if theory is not None:
                 checks.append(_by_chain(words, ours, theory))
@@ -183,9 +182,8 @@ def _mixed(every: list[dict[tuple[str, str], Both]], linux: Emulated, scale: Sca
     }
     checks, rows = [], []
     for words, (seen, others) in values.items():
-        expected = prediction_interval(others)
         checks.append(stacks.beside_simulated("joint-linux", f"{words}, Linux", linux, seen, others, least=LEAST))
-        rows.append((words, f"{expected.mean:.2f} ± {expected.half_width or 0.0:.2f}", f"{seen:.2f}"))
+        rows.append((words, stacks.cell_of_one_more(others, 2), f"{seen:.2f}"))
     header = ("quantity", "simulated", stacks.column(linux))
     return checks, Table("Reno beside CUBIC", header, rows, numbers=(1, 2))
 

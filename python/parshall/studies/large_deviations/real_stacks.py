@@ -24,9 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from parshall.emulation import abilities, kernel_name
+from parshall.emulation import kernel_name
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -204,7 +202,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
 
 def beds() -> list[list[Artefact]]:
     """What is emulated at once: those with simulated cross traffic, and those that fill this machine, alone."""
-    possible = [each for each in ARTEFACTS if _missing(each.control) is None]
+    possible = [each for each in ARTEFACTS if stacks.missing(each.control) is None]
     shared = [each for each in possible if not each.real_cross]
     return [shared, *([each] for each in possible if each.real_cross)]
 
@@ -219,13 +217,6 @@ def _drawn(run: Run, names: Sequence[str], warm_up_s: float) -> dict[str, Summar
 
 def _plain(run: Run, names: Sequence[str], warm_up_s: float) -> dict[str, Summary]:
     return summaries(run, names, warm_up_s, drawn=False)
-
-
-def _missing(control: str) -> str | None:
-    """Why the kernel cannot have a congestion control."""
-    if control in abilities().controls:
-        return None
-    return f"this kernel has no {control}, and BPF is not permitted or was not built (docs/linux.md)"
 
 
 @dataclass(frozen=True)
@@ -270,7 +261,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         rows.append(_row(artefact, "simulated, the source's network", each.source))
         rows.append(_row(artefact, f"simulated, {SLOWER} times slower", each.slower[0]))
         if linux is None:
-            remarks.append(f"{artefact.name}: Linux is left out, since {_missing(artefact.control)}.")
+            remarks.append(f"{artefact.name}: Linux is left out, since {stacks.missing(artefact.control)}.")
             continue
         rows.append(_row(artefact, stacks.column(linux), linux.answer))
         remarks += stacks.remarks([(artefact.name, linux)])
@@ -337,14 +328,11 @@ def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emul
 
 def _between(artefact: Artefact, slower: list[Summary], linux: Emulated) -> list[Check]:
     """Linux beside the simulator: ours against ours, which counts as nothing published."""
-    found = []
-    for key, words in (("mean", "packets per RTT"), ("losses", "loss events per RTT")):
-        values = [float(getattr(each, key)) for each in slower]
-        quantity = f"{artefact.control} on Linux: {words}"
-        least = WITHIN * float(np.mean(values))
-        ours = float(getattr(linux.answer, key))
-        found.append(stacks.beside_simulated(f"{artefact.name}-linux", quantity, linux, ours, values, least=least))
-    return found
+    name, control = f"{artefact.name}-linux", artefact.control
+    return [
+        stacks.attribute_beside_simulated(name, f"{control} on Linux: {words}", linux, key, slower, share=WITHIN)
+        for key, words in (("mean", "packets per RTT"), ("losses", "loss events per RTT"))
+    ]
 
 
 PART = Part("on real stacks", cases, findings, emulates=True)

@@ -17,8 +17,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from parshall.report.document import Drawn, Section, Table
 from parshall.runs import Run
 from parshall.runs.single import Recorded
@@ -125,11 +123,12 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             rows.append(_row(name, stacks.column(linux), [linux.answer]))
             remarks += stacks.remarks([(name, linux)])
             if stacks.believed(linux):
-                runs = [each.goodput_mbps for each in beside]
-                least = WITHIN * float(np.mean(runs))
                 quantity = f"{name} on Linux: goodput, Mbit/s"
-                ours = linux.answer.goodput_mbps
-                checks.append(stacks.beside_simulated("fig9-linux", quantity, linux, ours, runs, least=least))
+                checks.append(
+                    stacks.attribute_beside_simulated(
+                        "fig9-linux", quantity, linux, "goodput_mbps", beside, share=WITHIN
+                    )
+                )
     text = (
         "One endless connection of Linux beside the 32 simulated clients of the source (tail index 1.05, normalised to "
         "5 Mbit/s), at the source's own rates, with its buffer of 16 packets and its window limit of 32. This is "

@@ -167,16 +167,19 @@ def _column(of: Summary) -> dict[str, str]:
 
 def _between(table: str, control: str, beside: Summary, linux: Emulated, span_s: float) -> list[Check]:
     """Linux beside the simulator's TCP of Linux."""
-    found = []
-    for name in NAMES:
-        runs = beside.values[name].tolist()
-        least = NEGLIGIBLE[name] * float(np.mean(runs))
-        if name == "p_in":
-            least = max(least, RARE / (float(linux.answer.values["T_in"][0]) * span_s))
-        ours = float(linux.answer.values[name][0])
-        quantity = f"{control} on Linux: {name}"
-        found.append(stacks.beside_simulated(f"{table}-linux", quantity, linux, ours, runs, least=least))
-    return found
+    rare = RARE / (float(linux.answer.values["T_in"][0]) * span_s)
+    return [
+        stacks.beside_simulated(
+            f"{table}-linux",
+            f"{control} on Linux: {name}",
+            linux,
+            float(linux.answer.values[name][0]),
+            beside.values[name].tolist(),
+            least=rare if name == "p_in" else 0.0,
+            share=NEGLIGIBLE[name],
+        )
+        for name in NAMES
+    ]
 
 
 def _by_formula(

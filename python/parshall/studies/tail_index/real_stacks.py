@@ -238,7 +238,7 @@ def _between(setting: Setting, name: str, linux: Emulated, simulated: Mapping[st
             linux,
             float(scaled(linux.answer, metric, SLOWER)[0]),
             simulated[metric].tolist(),
-            least=NEGLIGIBLE[metric] * float(np.mean(simulated[metric])),
+            share=NEGLIGIBLE[metric],
         )
         for metric in METRICS
     ]
