@@ -89,7 +89,7 @@ def test_the_kernel_has_our_controls_for_a_run(control: str, tmp_path: Path) -> 
 
 
 def test_many_flows_have_windows_that_make_sense_or_the_run_is_invalid() -> None:
-    """Linux 6.18 leaves out calls of programs at times, where there are many flows (docs/emulation.md)."""
+    """A kernel may leave out calls of programs, where there are many flows (docs/emulation.md)."""
     flows = {**BULK, "rtt": "30 ms", "count": 40, "congestion_control": "bic"}
     made = ps.emulate(scenario(flows, rate="50 Mbit/s", seconds=6))
     assert made.flows["retransmissions"].sum() > 1000

@@ -6,8 +6,8 @@
 //! the emulator has a CPU for itself.
 //!
 //! A few flows are left as they are: to hand each packet over to another CPU takes longer than to receive it at once. So are flows whose
-//! control is a BPF program: with packets steered, Linux 6.18 left out some of its calls, one reduction in a hundred among them, where the sender
-//! then took for its threshold what stood on the stack, and sent with a window of millions of packets. With packets received at once that is rare.
+//! control is a BPF program: a kernel may leave out its calls where the interrupt of another process handles a packet (docs/emulation.md), and did, at one
+//! reduction in a hundred; the sender then took for its threshold what stood on the stack. In the emulator's own thread none is left out.
 
 use parshall_hosts::has_sysctl;
 use rustix::thread::{sched_getaffinity, CpuSet};

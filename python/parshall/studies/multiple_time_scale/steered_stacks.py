@@ -5,8 +5,8 @@ own Reno (§5.3) is measured by RTT, by load and by tail index, each on networks
 random numbers (`side_by_side`): once with plain connections, once with steered ones, so that gains are paired by
 network. The same networks are simulated with the TCP of ns-2 and with that of Linux.
 
-An emulation has twelve networks: with more than 16 connections Linux 6.18 leaves out calls of BPF programs at times
-(docs/emulation.md), and windows of millions of packets then take the memory that all connections share.
+An emulation has twelve networks. With 72 of them, whose packets were received on another CPU, calls of the program
+were left out (docs/emulation.md), and windows of millions of packets took the memory that all connections share.
 
 A kernel's socket offers less than half of its receive buffer as window. With `RECEIVE_BUFFER` a flow alone on a path of
 200 ms has 32 segments of 1 kB a round trip, the source's window limit; with twice 32 kB it has 27.
