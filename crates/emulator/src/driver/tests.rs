@@ -1,8 +1,11 @@
-//! The loop between two sockets in the place of devices: no kernel network. Times are medians, because the machine may be busy.
+//! The loop between two sockets in the place of devices: no kernel network.
+//!
+//! A machine that is busy makes packets late. What is asserted of times is therefore the least of many, and what must be so of most
+//! is tried three times.
 
 use super::*;
 use crate::headers::{set_word, word, ACK};
-use crate::testing::{completed, echo_answer, super_packet, SuperPacket};
+use crate::testing::{completed, echo_answer, super_packet, tried_thrice, SuperPacket};
 use crate::virtio::{self, Segmentation};
 use crate::{Level, Prefix, Side};
 use etherparse::Ipv4Header;
@@ -125,26 +128,31 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-fn median_delay_ms(sent: &[time::Instant], packets: &[(time::Instant, Vec<u8>)]) -> f64 {
+/// Milliseconds from the sending of each packet to its coming.
+fn delays_ms(sent: &[time::Instant], packets: &[(time::Instant, Vec<u8>)]) -> Vec<f64> {
     let delay = |(at, bytes): &(time::Instant, Vec<u8>)| {
         let sent = sent[usize::from(word(&bytes[virtio::BYTES..], 4))];
         at.duration_since(sent).as_secs_f64() * 1e3
     };
     assert_eq!(packets.len(), sent.len());
-    median(packets.iter().map(delay).collect())
+    packets.iter().map(delay).collect()
 }
 
 #[test]
 fn delays_are_those_of_the_scenario() {
     let slow = scenario(100_000_000, &drop_tail(100), 20_000);
+    let least = |delays_ms: &[f64]| delays_ms.iter().copied().fold(f64::INFINITY, f64::min);
     let (sent, packets, measured) = emulate(&slow, |host| send_slowly(host, datagram(1222)), received);
-    // Half of the RTT, and 10,000 bits.
-    let forth = median_delay_ms(&sent, &packets) - 5.1;
-    assert!((0.0..0.5).contains(&forth), "{forth} ms");
-    assert!(measured.lateness_p50_s.unwrap() < 0.5e-3, "{measured:?}");
+    let forth = delays_ms(&sent, &packets);
+    // Half of the RTT, and 10,000 bits. A timer of the kernel is late by some tens of microseconds.
+    let late_ms = least(&forth) - 5.1;
+    assert!((0.0..0.3).contains(&late_ms), "{late_ms} ms");
+    // The emulator says how late packets are; who receives them sees what it takes to wake up, too.
+    let said_ms = 1e3 * measured.lateness_p50_s.unwrap();
+    assert!(said_ms < median(forth) - 5.1, "{said_ms} ms");
     let (packets, sent, _) = emulate(&slow, received, |host| send_slowly(host, back(datagram(1222))));
-    let back = median_delay_ms(&sent, &packets) - 5.0;
-    assert!((0.0..0.5).contains(&back), "{back} ms");
+    let late_ms = least(&delays_ms(&sent, &packets)) - 5.0;
+    assert!((0.0..0.3).contains(&late_ms), "{late_ms} ms");
 }
 
 #[test]
@@ -152,18 +160,22 @@ fn a_link_keeps_its_rate_and_its_queue_its_limit() {
     // 8 Mbit/s: 1000 bytes a millisecond.
     let narrow = scenario(8_000_000, &drop_tail(20), 20_000);
     let burst = SuperPacket { payload: 50 * 972, segment: 972, ..datagram(972) };
-    let (_, packets, measured) = emulate(&narrow, |host| host.send(&super_packet(&burst)).unwrap(), received);
-    let numbers: Vec<u16> = packets.iter().map(|(_, bytes)| word(bytes, virtio::BYTES + 4) - 77).collect();
-    assert_eq!(numbers, (0..20).collect::<Vec<u16>>());
-    let spacing_ms: Vec<f64> =
-        packets.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_secs_f64() * 1e3).collect();
-    let spacing_ms = median(spacing_ms);
-    assert!((0.9..1.1).contains(&spacing_ms), "{spacing_ms} ms");
-    assert_eq!((measured.packets_in, measured.packets_out), (50, 20));
-    for (_, bytes) in &packets {
-        let (ip, _) = Ipv4Header::from_slice(&bytes[virtio::BYTES..]).unwrap();
-        assert_eq!((ip.total_len, ip.header_checksum), (1000, ip.calc_header_checksum()));
-    }
+    tried_thrice(|| {
+        let (_, packets, measured) =
+            emulate(&narrow, |host| host.send(&super_packet(&burst)).unwrap(), received);
+        let numbers: Vec<u16> =
+            packets.iter().map(|(_, bytes)| word(bytes, virtio::BYTES + 4) - 77).collect();
+        assert_eq!(numbers, (0..20).collect::<Vec<u16>>());
+        let spacing_ms: Vec<f64> =
+            packets.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_secs_f64() * 1e3).collect();
+        let spacing_ms = median(spacing_ms);
+        assert!((0.9..1.1).contains(&spacing_ms), "{spacing_ms} ms");
+        assert_eq!((measured.packets_in, measured.packets_out), (50, 20));
+        for (_, bytes) in &packets {
+            let (ip, _) = Ipv4Header::from_slice(&bytes[virtio::BYTES..]).unwrap();
+            assert_eq!((ip.total_len, ip.header_checksum), (1000, ip.calc_header_checksum()));
+        }
+    });
 }
 
 #[test]
@@ -251,13 +263,15 @@ fn a_host_that_reads_nothing_loses_packets_that_are_counted() {
 fn the_end_comes_by_the_clock_or_by_a_word() {
     let short = scenario(100_000_000, &drop_tail(100), 50);
     let go_on = |_: &mut Simulation, _| ControlFlow::Continue(());
-    let (emulator, _sender, _receiver) = rig(&short);
-    let began = time::Instant::now();
-    let Ran { simulation, measured, stopped, .. } = emulator.run(&Monitor::default(), go_on).unwrap();
-    assert!(began.elapsed() >= time::Duration::from_millis(50));
-    assert_eq!((stopped, simulation.end()), (Stopped::Ended, Instant::from_ps(50 * MS)));
-    assert!(measured.wall_s >= 0.05, "{measured:?}");
-    assert!((10..200).contains(&measured.ticks), "it sleeps while nothing comes: {measured:?}");
+    tried_thrice(|| {
+        let (emulator, _sender, _receiver) = rig(&short);
+        let began = time::Instant::now();
+        let Ran { simulation, measured, stopped, .. } = emulator.run(&Monitor::default(), go_on).unwrap();
+        assert!(began.elapsed() >= time::Duration::from_millis(50));
+        assert_eq!((stopped, simulation.end()), (Stopped::Ended, Instant::from_ps(50 * MS)));
+        assert!(measured.wall_s >= 0.05, "{measured:?}");
+        assert!((10..200).contains(&measured.ticks), "it sleeps while nothing comes: {measured:?}");
+    });
 
     let (emulator, _sender, _receiver) = rig(&short);
     let monitor = Monitor::default();
@@ -266,14 +280,16 @@ fn the_end_comes_by_the_clock_or_by_a_word() {
     assert_eq!(stopped, Stopped::Cancelled);
     assert!(matches!(simulation.finish(&monitor), Err(SimError::Interrupted { .. })));
 
-    let (emulator, _sender, _receiver) = rig(&short);
     let done = |simulation: &mut Simulation, now| {
         simulation.stop_at(now);
         ControlFlow::Continue(())
     };
-    let Ran { measured, stopped, .. } = emulator.run(&Monitor::default(), done).unwrap();
-    assert_eq!(stopped, Stopped::Ended);
-    assert!(measured.wall_s < 0.04, "{measured:?}");
+    tried_thrice(|| {
+        let (emulator, _sender, _receiver) = rig(&short);
+        let Ran { measured, stopped, .. } = emulator.run(&Monitor::default(), done).unwrap();
+        assert_eq!(stopped, Stopped::Ended);
+        assert!(measured.wall_s < 0.04, "{measured:?}");
+    });
 }
 
 #[test]

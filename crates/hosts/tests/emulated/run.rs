@@ -27,14 +27,15 @@ pub fn spawn(case: &Case) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Runs a case, twice if it fails; whether it passed, or was skipped for a reason.
+/// Runs a case until it passes, at most three times; whether it passed, or was skipped for a reason.
 ///
-/// A case runs in real time, where a machine that is busy for a moment can make it fail. A fault of ours fails twice.
+/// A case runs in real time, where a machine that is busy for a moment can make it fail. A fault of ours fails each time.
 pub fn parent(case: &Case) -> bool {
-    attempt(case) || {
-        println!("test {} is tried a second time", case.name);
+    let again = || {
+        println!("test {} is tried again", case.name);
         attempt(case)
-    }
+    };
+    attempt(case) || again() || again()
 }
 
 /// Runs a case in a process of its own.
