@@ -66,7 +66,8 @@ def test_a_capture_is_observed_as_the_hosts_saw_it(tmp_path: Path) -> None:
     assert share * seen["goodput_bps"] == pytest.approx(host["goodput_bps"], rel=0.02), (
         "of 3,300 packets a window of up to 70 is not acknowledged when it ends"
     )
-    assert seen["min_rtt_s"] == pytest.approx(host["min_rtt_s"], rel=0.02)
+    # Each of the two misses some packets that were late, by up to what makes a run invalid.
+    assert seen["min_rtt_s"] == pytest.approx(host["min_rtt_s"], abs=2e-3)
     assert seen["retransmissions"] == pytest.approx(host["retransmissions"], abs=3), (
         "but for those that were lost again"
     )
