@@ -456,6 +456,12 @@ impl CongestionControl for BbrLinux {
         Some(self.pacing_rate)
     }
 
+    /// The bandwidth may not have been that of the path (`bbr_undo_cwnd`).
+    fn on_undo(&mut self, _window: f64, _ssthresh: f64) {
+        self.plateau.restart(0.0);
+        self.policer.restart_sampling();
+    }
+
     fn set_window(&mut self, window: f64) {
         self.window = window;
     }

@@ -153,6 +153,9 @@ macro_rules! controls {
             fn read_variables(&self, reader: &mut Reader<'_>) {
                 each_kind!(self, c => c.read_variables(reader); $($control)*)
             }
+            fn on_undo(&mut self, window: f64, ssthresh: f64) {
+                each_kind!(self, c => c.on_undo(window, ssthresh); $($control)*)
+            }
             fn set_slope(&mut self, slope: f64) {
                 each_kind!(self, c => c.set_slope(slope); $($control)*)
             }

@@ -200,6 +200,10 @@ impl CongestionControl for HyStart {
         self.control.on_recovered();
     }
 
+    fn on_undo(&mut self, window: f64, ssthresh: f64) {
+        self.control.on_undo(window, ssthresh);
+    }
+
     fn pacing_rate(&self) -> Option<f64> {
         self.control.pacing_rate()
     }

@@ -161,7 +161,14 @@ pub trait CongestionControl {
     /// Slow start ends at this window from now on.
     fn set_ssthresh(&mut self, _ssthresh: f64) {}
 
-    /// The endpoint has set the window itself, as Linux does in loss recovery and when it undoes a reduction. Nothing happens in controls
+    /// The last reduction answered no loss, as packets were only late; `window` and `ssthresh` are what they were before it. Nothing happens in
+    /// controls whose window is no state of their own, but for what they learnt of the loss.
+    fn on_undo(&mut self, window: f64, ssthresh: f64) {
+        self.set_ssthresh(ssthresh.max(self.ssthresh()));
+        self.set_window(window.max(self.window()));
+    }
+
+    /// The endpoint has set the window itself, as Linux does in loss recovery. Nothing happens in controls
     /// whose window is no state of their own.
     fn set_window(&mut self, _window: f64) {}
 

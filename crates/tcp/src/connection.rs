@@ -270,6 +270,19 @@ impl Connection {
         self.send_cwr = self.ecn;
     }
 
+    /// Whether the retransmission timer has expired since an ACK of new data.
+    pub(crate) fn has_timed_out(&self) -> bool {
+        self.timer_retransmitted
+    }
+
+    /// The last reduction answered no loss: window and ssthresh before it, packets.
+    pub(crate) fn undo_reduction(&mut self, window: f64, ssthresh: f64) {
+        if ssthresh > self.control.ssthresh() {
+            self.send_cwr = false; // `tcp_ecn_withdraw_cwr`
+        }
+        self.control.on_undo(window, ssthresh);
+    }
+
     /// All that was lost is repaired.
     pub(crate) fn end_recovery(&mut self) {
         self.phase = Phase::Open;

@@ -810,7 +810,7 @@ fn after_a_lost_syn_linux_has_no_ecn() {
     }
 }
 
-/// What the timeout sends is lost; what was sent just before and after that arrives.
+/// What the timeout sends is lost; what was sent just before it arrives, and so the timeout is taken back (F-RTO). What is sent then finds the loss.
 #[test]
 fn a_retransmission_lost_after_a_timeout_is_answered_by_linux() {
     let mut path = timeout_of_a_lost_probe(Rules::Linux, &[9]);
@@ -821,7 +821,148 @@ fn a_retransmission_lost_after_a_timeout_is_answered_by_linux() {
     while path.sender.phase() == Phase::Loss {
         assert!(path.step());
     }
+    assert_eq!((path.sender.phase(), path.sender.control().ssthresh()), (Phase::Open, f64::INFINITY));
+    while path.sender.phase() == Phase::Open {
+        assert!(path.step());
+    }
     assert_eq!((path.sender.phase(), path.sender.statistics().timeouts), (Phase::Recovery, 1));
     assert_eq!((path.sender.statistics().loss_events, before), (before.0 + 1, (0, 3.0)));
-    assert_eq!(path.sender.control().ssthresh(), 2.0);
+}
+
+/// Ten packets are sent at 0, of which none is lost: each ACK comes when a test says so.
+struct Late {
+    config: TcpConfig,
+    sender: Sender,
+    sent: Vec<(u64, u64)>,
+}
+
+impl Late {
+    fn new(rules: Rules) -> Self {
+        let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
+        let mut sender = sender(&config);
+        sender.supply(100);
+        let mut late = Self { config, sender, sent: Vec::new() };
+        late.pump(0);
+        late
+    }
+
+    fn pump(&mut self, ms: u64) {
+        let now = Instant::ZERO + Duration::from_millis(ms);
+        while let Some(segment) = self.sender.poll_transmit(&self.config, now) {
+            self.sent.push((ms, segment.seq));
+        }
+    }
+
+    /// An ACK at `ms` of a packet that was sent at `echo`, ms.
+    fn ack(&mut self, (ms, echo): (u64, u64), cumulative: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+        let mut sack: [Range; 3] = Default::default();
+        for (block, &(start, end)) in sack.iter_mut().zip(blocks) {
+            *block = Range { start, end };
+        }
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let (echo_retransmission, congestion_echo, syn) = (false, false, false);
+        let ack = Ack { cumulative, echo: at(echo), echo_retransmission, congestion_echo, syn, sack };
+        self.sender.on_ack(&self.config, at(ms), &ack);
+        self.answer(ms)
+    }
+
+    /// What goes at `ms`.
+    fn answer(&mut self, ms: u64) -> Vec<u64> {
+        let before = self.sent.len();
+        self.pump(ms);
+        self.sent[before..].iter().map(|&(_, seq)| seq).collect()
+    }
+
+    fn time_out(&mut self) -> u64 {
+        while self.sender.statistics().timeouts == 0 {
+            let deadline = self.sender.rto_deadline();
+            self.sender.on_timer(&self.config, deadline);
+            self.pump(milliseconds(deadline));
+        }
+        milliseconds(Instant::ZERO + Duration::from_millis(self.sent.last().unwrap().0))
+    }
+
+    fn windows(&self) -> (f64, f64) {
+        (self.sender.control().window(), self.sender.control().ssthresh())
+    }
+}
+
+/// Packet 1 comes after all others: it is sent again, and the receiver has it twice.
+#[test]
+fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_once_a_duplicate_is_reported() {
+    for rules in [Rules::Rfc, Rules::Linux] {
+        let mut late = Late::new(rules);
+        for sacked in 3..=11 {
+            late.ack((100 + sacked, 0), 1, &[(2, sacked)]);
+        }
+        assert_eq!(late.sender.phase(), Phase::Recovery);
+        assert!(late.sent.iter().filter(|&&(_, seq)| seq == 1).count() == 2, "{:?}", late.sent);
+        // The ACK that ends the recovery echoes the retransmission, which came first; the first copy follows it.
+        let all = late.sender.max();
+        late.ack((210, 105), all, &[]);
+        assert_eq!((late.sender.phase(), late.windows().1), (Phase::Open, 5.0));
+        let before = late.windows();
+        late.ack((211, 105), all, &[(1, 2)]);
+        let after = if rules == Rules::Linux { (10.0, f64::INFINITY) } else { before };
+        assert_eq!(late.windows(), after, "{rules:?}");
+    }
+}
+
+/// The ACK of packet 1 says that its first copy has come: it echoes what was sent before the retransmission (Eifel).
+#[test]
+fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_if_its_echo_says_so() {
+    let windows = (11.0, f64::INFINITY); // by the ACK a packet more
+    for (rules, after) in
+        [(Rules::Rfc, (Phase::Recovery, (5.0, 5.0))), (Rules::Linux, (Phase::Open, windows))]
+    {
+        let mut late = Late::new(rules);
+        for sacked in 3..=11 {
+            late.ack((100 + sacked, 0), 1, &[(2, sacked)]);
+        }
+        late.ack((120, 0), 11, &[]);
+        assert_eq!((late.sender.phase(), late.windows()), after, "{rules:?}");
+    }
+}
+
+/// The network holds all packets back until the timer has expired; then their ACKs come, the first one with the echo of its first copy.
+#[test]
+fn a_timeout_of_packets_that_were_late_is_undone_by_linux() {
+    let mut late = Late::new(Rules::Linux);
+    let expired = late.time_out();
+    assert_eq!((late.sender.phase(), late.windows().1), (Phase::Loss, 5.0));
+    late.ack((expired + 10, 0), 2, &[]);
+    assert_eq!((late.sender.phase(), late.windows()), (Phase::Open, (11.0, f64::INFINITY)));
+    let again = |late: &Late| late.sent.iter().filter(|&&(ms, seq)| ms >= expired && seq < 11).count();
+    let (before, _) = (again(&late), late.answer(expired + 11));
+    for acked in 3..=11 {
+        late.ack((expired + 10 + acked, 0), acked, &[]);
+    }
+    assert_eq!(again(&late), before, "what is known to be late only is not sent again: {:?}", late.sent);
+    assert_eq!(late.sender.statistics().loss_events, 0);
+}
+
+/// Without timestamps: an ACK of new data lets new data go; that of a packet that was sent once ends the matter (F-RTO, RFC 5682).
+#[test]
+fn without_timestamps_new_data_finds_out_whether_a_timeout_was_needless() {
+    let mut late = Late::new(Rules::Linux);
+    late.config.timestamps = false;
+    let expired = late.time_out();
+    let new = late.ack((expired + 10, 0), 2, &[]);
+    assert!(new.iter().all(|&seq| seq > 10) && !new.is_empty(), "{new:?}");
+    assert_eq!(late.sender.phase(), Phase::Loss);
+    late.ack((expired + 11, 0), 3, &[]);
+    assert_eq!((late.sender.phase(), late.windows().1), (Phase::Open, f64::INFINITY));
+}
+
+/// The same, but packets 2 and 3 are lost indeed: the new packet is SACKed, and they are sent again.
+#[test]
+fn after_a_timeout_that_was_none_what_is_lost_is_repaired() {
+    let mut late = Late::new(Rules::Linux);
+    late.config.timestamps = false;
+    let expired = late.time_out();
+    let new = late.ack((expired + 10, 0), 2, &[]);
+    let newest = *new.last().unwrap();
+    late.ack((expired + 110, 0), 2, &[(newest, newest + 1)]);
+    assert_eq!((late.sender.phase(), late.windows().1), (Phase::Loss, 5.0));
+    assert!(late.sent.iter().any(|&(ms, seq)| ms > expired + 100 && seq == 2), "{:?}", late.sent);
 }

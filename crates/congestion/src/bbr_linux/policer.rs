@@ -65,6 +65,11 @@ impl Policer {
         self.step(now, (true, false), true, false);
     }
 
+    /// What looked like losses was none (`bbr_reset_lt_bw_sampling`).
+    pub(super) fn restart_sampling(&mut self) {
+        (self.samples, self.used, self.rate, self.rounds) = (false, false, 0.0, 0);
+    }
+
     fn step(
         &mut self,
         now: Instant,

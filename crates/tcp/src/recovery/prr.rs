@@ -7,7 +7,9 @@
 //! | `sndcnt` | `quota` |
 //!
 //! With Linux's rules ([`Rules`]) the ACK that begins a recovery counts as the later ones do, and below ssthresh a packet more than was
-//! delivered goes only for an ACK that advances and finds no loss (`SafeACK` of draft-ietf-tcpm-prr-rfc6937bis).
+//! delivered goes only for an ACK that advances and finds no loss (`SafeACK` of draft-ietf-tcpm-prr-rfc6937bis). What an ACK lets go is a
+//! window then, which stays until the next one that reports a delivery: packets that are found lost meanwhile make room in it
+//! (`tcp_cwnd_reduction`).
 
 use crate::connection::{Connection, Phase};
 use crate::rules::Rules;
@@ -21,8 +23,10 @@ pub(super) struct Prr {
     delivered: u64,
     out: u64,
     before: u64,
-    /// Packets that may go now.
+    /// Packets that may go now; with Linux's rules, that could go after the last ACK that reported a delivery.
     quota: u64,
+    /// With Linux's rules: `snd_cwnd`.
+    window: u64,
 }
 
 /// What an ACK in recovery reports.
@@ -41,7 +45,7 @@ impl Prr {
     }
 
     fn new(rules: Rules, before: u64) -> Self {
-        Self { rules, delivered: 0, out: 0, before, quota: 0 }
+        Self { rules, delivered: 0, out: 0, before, quota: 0, window: before }
     }
 
     /// A recovery begins on a connection, whose control has not heard of the loss yet.
@@ -72,6 +76,23 @@ impl Prr {
             let limit = self.delivered.saturating_sub(self.out).max(delivered);
             (ssthresh - pipe).min(limit + u64::from(safe || self.rules == Rules::Rfc))
         };
+        self.window = pipe + self.quota;
+    }
+
+    /// Whether one more packet may go.
+    fn has_room(&self, pipe: impl FnOnce() -> u64) -> bool {
+        match self.rules {
+            Rules::Rfc => self.quota > 0,
+            Rules::Linux => pipe() < self.window,
+        }
+    }
+
+    /// What may be in flight now, with `pipe` packets in the network; `first`: one may go in any case.
+    fn window_now(&self, pipe: u64, first: bool) -> u64 {
+        match self.rules {
+            Rules::Rfc => pipe + self.quota.max(u64::from(first)),
+            Rules::Linux => self.window.max(pipe + u64::from(first)),
+        }
     }
 
     /// A packet was sent.
@@ -90,7 +111,7 @@ pub(super) fn has_room(
 ) -> bool {
     let window = connection.control.window() as u64;
     match (connection.phase, prr) {
-        (Phase::Recovery, Some(prr)) => prr.quota > 0,
+        (Phase::Recovery, Some(prr)) => prr.has_room(pipe),
         // Without limited transmit (RFC 3042) what is SACKed makes no room.
         (Phase::Open, _) if !config.limited_transmit => connection.max - connection.una < window,
         _ => pipe() < window,
@@ -100,7 +121,7 @@ pub(super) fn has_room(
 /// What may be in flight now, packets, with `pipe` of them in the network; `first`: one may go in any case.
 pub(super) fn window_now(prr: Option<&Prr>, connection: &Connection, pipe: u64, first: bool) -> f64 {
     match prr {
-        Some(prr) if connection.phase == Phase::Recovery => (pipe + prr.quota.max(u64::from(first))) as f64,
+        Some(prr) if connection.phase == Phase::Recovery => prr.window_now(pipe, first) as f64,
         _ => connection.control.window(),
     }
 }
@@ -139,6 +160,10 @@ mod tests {
             prr.on_ack(Report { delivered: 0, safe: false }, 4, 10);
             assert_eq!(prr.quota, quota);
         }
+        let mut linux = Prr::new(Rules::Linux, 20);
+        linux.on_first_ack(Report { delivered: 2, safe: false }, 4, 10);
+        assert!(linux.has_room(|| 5) && !linux.has_room(|| 6), "two of ten may go");
+        assert!(linux.has_room(|| 3), "what is found lost later makes room");
         let mut rfc = Prr::new(Rules::Rfc, 20);
         rfc.on_first_ack(Report { delivered: 2, safe: true }, 4, 10);
         assert_eq!(rfc.quota, 0, "it counts from the second ACK on");

@@ -6,12 +6,15 @@
 //! | reordering window, `RACK.reo_wnd` | [`reordering`] |
 //! | TLP: the probe at the tail | [`probe`] |
 //!
+//! With Linux's rules a reduction that answered no loss is undone: [`undo`].
+//!
 //! One deadline serves the three timers (§8): retransmission, reordering, loss probe. The window during recovery and the reduction
 //! are those of SACK recovery; a loss that a probe alone repaired reduces too (§7.4.2), without a recovery.
 
 mod probe;
 mod reordering;
 mod segments;
+mod undo;
 
 use super::prr::{has_room, window_now, Prr, Report};
 use super::{Account, Repair};
@@ -24,6 +27,7 @@ use parshall_units::{Duration, Instant};
 use probe::{LossProbe, ProbeAnswer};
 use reordering::ReorderingWindow;
 use segments::{Losses, Segments};
+use undo::{AfterTimeout, Undo};
 
 /// PTO without an RTT sample. RFC 8985 §7.2
 const FIRST_PROBE: Duration = Duration::from_secs(1);
@@ -47,6 +51,7 @@ struct State {
     segments: Segments,
     reordering: ReorderingWindow,
     prr: Option<Prr>,
+    undo: Undo,
 }
 
 impl State {
@@ -57,6 +62,7 @@ impl State {
             segments: Segments::new(base, rules),
             reordering: ReorderingWindow::FIRST,
             prr,
+            undo: Undo::NONE,
         }
     }
 
@@ -90,6 +96,15 @@ impl Timers {
     fn first(&self) -> Instant {
         self.retransmission.min(self.probe).min(self.reordering)
     }
+}
+
+/// Whether an ACK undoes a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Undone {
+    No,
+    Yes,
+    /// It will be undone once nothing is under way for another time.
+    NotYet,
 }
 
 /// Which timers start anew. The probe's does with new data and with ACKs of new data only (RFC 8985 §7.2): ACKs that say nothing
@@ -140,15 +155,19 @@ impl Rack {
         ack: &Ack,
         advances: bool,
     ) -> Option<u64> {
-        let State { segments, reordering, probe, .. } = &mut *self.state;
+        let State { segments, reordering, probe, undo, .. } = &mut *self.state;
         let una = connection.una;
         let echo = config.timestamps.then_some(ack.echo);
         let min_rtt = connection.rtt.min();
-        let delivered =
-            segments.on_ack(now, una, &ack.sack, (echo, min_rtt), |part| connection.on_sacked(part));
+        let mut sacks = false;
+        let delivered = segments.on_ack(now, una, &ack.sack, (echo, min_rtt), |part| {
+            sacks = true;
+            connection.on_sacked(part);
+        });
         let duplicate = ack.duplicate();
-        if duplicate.is_some() {
+        if let Some(packets) = duplicate {
             reordering.widen(una, connection.max);
+            undo.on_duplicate(packets);
         }
         if advances {
             probe.sampled();
@@ -157,11 +176,20 @@ impl Rack {
         if std::mem::take(&mut probe.due) {
             self.retransmit_first = connection.phase != Phase::Open; // pacing held it back, and it has become needless
         }
+        let undone = match self.undo(connection, echo, advances, sacks) {
+            Undone::NotYet => {
+                self.count_delivered(connection, Report { delivered, safe: advances });
+                self.schedule(connection, config, now, Restart { retransmission: advances, probe: advances });
+                return None;
+            }
+            Undone::Yes => true,
+            Undone::No => false,
+        };
         if connection.phase != Phase::Open && una >= connection.recover {
             self.retransmit_first = false;
             connection.end_recovery();
-            if duplicate.is_none() {
-                reordering.recovered();
+            if duplicate.is_none() && !undone {
+                self.state.reordering.recovered();
             }
         }
         if answer == ProbeAnswer::Repaired && connection.phase == Phase::Open {
@@ -184,6 +212,52 @@ impl Rack {
         grows.then_some(delivered)
     }
 
+    /// An ACK may show that the last reduction answered no loss, which Linux then undoes (`tcp_fastretrans_alert`); `sacks`: it reports
+    /// packets by SACK.
+    fn undo(
+        &mut self,
+        connection: &mut Connection,
+        echo: Option<Instant>,
+        advances: bool,
+        sacks: bool,
+    ) -> Undone {
+        let State { segments, undo, .. } = &mut *self.state;
+        if segments.rules != Rules::Linux {
+            return Undone::No;
+        }
+        let ends = connection.una >= connection.recover;
+        let needless = undo.by_duplicates();
+        let late = advances && undo.by_echo(echo);
+        let (yes, unmark) = match connection.phase {
+            Phase::Connecting => (false, false),
+            Phase::Open if connection.reduced => {
+                undo.forget();
+                (false, false)
+            }
+            Phase::Open => (needless, false),
+            Phase::Recovery if ends => (needless || late, false),
+            Phase::Recovery if late && segments.lost_and_retransmitted().1 > 0 => return Undone::NotYet,
+            Phase::Recovery => (needless || late, late),
+            Phase::Loss => {
+                let original = segments.lowest_original() < connection.recover;
+                let ack = AfterTimeout { advances, original, disordered: sacks || !advances };
+                (advances && needless || late || undo.by_original(connection, ack), true)
+            }
+        };
+        if !yes {
+            return Undone::No;
+        }
+        if unmark {
+            segments.unmark_lost();
+        }
+        undo.apply(connection);
+        if connection.phase != Phase::Open {
+            self.retransmit_first = false;
+            connection.end_recovery();
+        }
+        Undone::Yes
+    }
+
     /// Whether such losses after a timeout begin a recovery: Linux reduces the window for them once more.
     fn answers_anew(&self, losses: u64) -> bool {
         losses > 0 && self.state.segments.rules == Rules::Linux
@@ -204,12 +278,15 @@ impl Rack {
 
     /// Whether there are losses, which fast recovery then begins to repair.
     fn start_if_lost(&mut self, connection: &mut Connection, now: Instant, report: Report) -> bool {
-        let State { segments, prr, .. } = &mut *self.state;
+        let State { segments, prr, undo, .. } = &mut *self.state;
         if segments.to_answer() == 0 {
             return false;
         }
         if let Some(prr) = prr {
             prr.start(connection);
+        }
+        if segments.rules == Rules::Linux {
+            undo.begin(connection, segments.lost_and_retransmitted().1);
         }
         connection.begin_recovery(now);
         if let Some(prr) = prr {
@@ -251,8 +328,15 @@ impl Rack {
 
     /// The retransmission timer expired: what is lost, and the timers.
     fn on_timeout(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
+        let State { segments, reordering, probe, timers, undo, .. } = &mut *self.state;
+        if segments.rules == Rules::Linux {
+            let (open, again) = (connection.phase == Phase::Open, connection.has_timed_out());
+            if open || connection.phase == Phase::Loss && !again {
+                undo.begin(connection, segments.lost_and_retransmitted().1);
+            }
+            undo.watch_timeout(open || again);
+        }
         connection.on_timeout(config, now);
-        let State { segments, reordering, probe, timers, .. } = &mut *self.state;
         let window = reordering.length(segments, &connection.rtt, true);
         connection.count_lost(segments.mark_lost_on_timeout(now, window));
         if segments.rules == Rules::Linux {
@@ -326,7 +410,7 @@ impl Repair for Rack {
     /// A probe, the lowest lost packet, or the next packet in order.
     #[inline]
     fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64> {
-        let State { segments, probe, prr, .. } = &mut *self.state;
+        let State { segments, probe, prr, undo, .. } = &mut *self.state;
         let first = std::mem::take(&mut self.retransmit_first);
         let new_data = connection.nxt < connection.send_limit(config);
         if probe.due {
@@ -335,7 +419,11 @@ impl Repair for Rack {
             probe.sent(connection.nxt.max(connection.max), !new_data);
             return Some(packet);
         }
-        let lost = segments.next_lost();
+        let room = || has_room(prr.as_ref(), connection, config, || segments.pipe());
+        if undo.probes && connection.nxt <= connection.recover && !(new_data && room()) {
+            undo.cannot_probe();
+        }
+        let lost = if undo.probes { None } else { segments.next_lost() };
         let room = || has_room(prr.as_ref(), connection, config, || segments.pipe());
         if !(first && lost.is_some() || room()) {
             connection.out_of_window();
@@ -365,7 +453,10 @@ impl Repair for Rack {
         now: Instant,
         packet: u64,
     ) {
-        self.state.segments.on_send(now, packet);
+        let State { segments, undo, .. } = &mut *self.state;
+        if segments.on_send(now, packet) {
+            undo.resent(now);
+        }
         let restart =
             Restart { retransmission: packet == connection.una, probe: packet + 1 == connection.max };
         // The next packet of a burst finds the timers as the one before has set them; the probe waits longer behind a single packet.

@@ -106,7 +106,9 @@ mod tests {
         window.widen(10, 50);
         assert_eq!(window.length(&segments, &rtt(), false), Duration::from_millis(20));
         assert_eq!(window.length(&segments, &rtt(), true), Duration::ZERO);
-        (1..=4).for_each(|number| segments.on_send(Instant::ZERO, number));
+        for number in 1..=4 {
+            segments.on_send(Instant::ZERO, number);
+        }
         let sacked = [Range { start: 2, end: 5 }, Range::default(), Range::default()];
         segments.on_ack(Instant::ZERO, 1, &sacked, (None, Duration::MAX), |_| {});
         assert_eq!(window.length(&segments, &rtt(), false), Duration::ZERO);

@@ -76,6 +76,8 @@ pub(super) struct Segments {
     rtt: Duration,
     /// Whether it is that of the ACK at hand.
     has_sample: bool,
+    /// Of the packets that the ACK at hand reports, the lowest that was sent once; [`u64::MAX`]: none.
+    lowest_original: u64,
     pub(super) reordering_seen: bool,
     pub(super) rules: Rules,
     resent: VecDeque<Resent>,
@@ -109,6 +111,7 @@ impl Segments {
             repaired_count: 0,
             rtt: Duration::ZERO,
             has_sample: false,
+            lowest_original: u64::MAX,
             reordering_seen: false,
             rules,
             resent: VecDeque::new(),
@@ -117,17 +120,18 @@ impl Segments {
         }
     }
 
-    /// A packet is sent. RFC 8985 §6.1
-    pub(super) fn on_send(&mut self, now: Instant, number: u64) {
+    /// A packet is sent; whether it was lost. RFC 8985 §6.1
+    pub(super) fn on_send(&mut self, now: Instant, number: u64) -> bool {
         let index = (number - self.base) as usize;
-        match self.packets.get_mut(index) {
-            Some(packet) => {
-                self.lost_count -= u64::from(packet.lost);
-                *packet = Packet { sent: now, sent_again: true, lost: false, ..*packet };
-                self.resent.push_back(Resent { sent: now, number, end: self.end() });
-            }
-            None => self.packets.push_back(Packet::new(now)),
-        }
+        let Some(packet) = self.packets.get_mut(index) else {
+            self.packets.push_back(Packet::new(now));
+            return false;
+        };
+        let lost = packet.lost;
+        self.lost_count -= u64::from(lost);
+        *packet = Packet { sent: now, sent_again: true, lost: false, ..*packet };
+        self.resent.push_back(Resent { sent: now, number, end: self.end() });
+        lost
     }
 
     /// One past the highest packet sent.
@@ -146,6 +150,7 @@ impl Segments {
         mut sacked: impl FnMut(Range),
     ) -> u64 {
         let mut delivery = Delivery { now, echo, min_rtt, newest: None, last: None, count: 0 };
+        self.lowest_original = u64::MAX;
         while self.base < una {
             let Some(packet) = self.packets.pop_front() else { break };
             self.deliver(self.base, packet, &mut delivery);
@@ -226,6 +231,9 @@ impl Segments {
             return;
         }
         delivery.count += 1;
+        if !packet.sent_again {
+            self.lowest_original = self.lowest_original.min(number);
+        }
         self.lost_count -= u64::from(packet.lost);
         self.repaired_count -= u64::from(packet.repaired);
         // Step 3: below one delivered before, and not because it was sent again.
@@ -314,6 +322,35 @@ impl Segments {
         self.lost.push(Reverse(number));
     }
 
+    /// Nothing counts as lost any more, and all that is outstanding is judged anew. `tcp_undo_cwnd_reduction`
+    pub(super) fn unmark_lost(&mut self) {
+        for packet in &mut self.packets {
+            packet.lost = false;
+            packet.repaired = false;
+        }
+        self.lost_count = 0;
+        self.repaired_count = 0;
+        self.lost.clear();
+        self.fresh = self.base;
+        let numbered = || self.packets.iter().zip(self.base..);
+        let mut again: Vec<(Instant, u64)> = numbered()
+            .filter(|(packet, _)| packet.sent_again && !packet.sacked)
+            .map(|(packet, number)| (packet.sent, number))
+            .collect();
+        again.sort_unstable();
+        let mut first = numbered().filter(|(packet, _)| !packet.sent_again).peekable();
+        let mut end = self.base;
+        self.resent = again
+            .into_iter()
+            .map(|(sent, number)| {
+                while let Some((_, earlier)) = first.next_if(|(packet, _)| packet.sent <= sent) {
+                    end = earlier + 1;
+                }
+                Resent { sent, number, end }
+            })
+            .collect();
+    }
+
     /// The lost packet to send again next: the lowest.
     pub(super) fn next_lost(&mut self) -> Option<u64> {
         while let Some(&Reverse(number)) = self.lost.peek() {
@@ -362,6 +399,11 @@ impl Segments {
         self.has_sample.then_some(self.rtt)
     }
 
+    /// Of the packets that the ACK at hand reports, the lowest that was sent once; [`u64::MAX`]: none.
+    pub(super) fn lowest_original(&self) -> u64 {
+        self.lowest_original
+    }
+
     /// RTT of the packet delivered last that was sent last.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt
@@ -393,7 +435,9 @@ mod tests {
     #[test]
     fn a_timeout_finds_a_first_packet_lost_that_was_sacked() {
         let mut segments = Segments::new(1, Rules::Rfc);
-        (1..=3).for_each(|number| segments.on_send(Instant::ZERO, number));
+        for number in 1..=3 {
+            segments.on_send(Instant::ZERO, number);
+        }
         let first = [Range { start: 1, end: 2 }, Range::default(), Range::default()];
         assert_eq!(segments.on_ack(Instant::ZERO, 1, &first, (None, Duration::MAX), |_| {}), 1);
         let later = Instant::ZERO + Duration::from_secs(1);
