@@ -2,7 +2,7 @@
 
 | artefact | claim of the source | how it is checked |
 | --- | --- | --- |
-| Figs 5, 6 | to 20 ms all variants are alike and excellent | lowest over highest, mean over fair share, Jain's index |
+| Figs 5, 6 | to 20 ms all variants are alike and excellent | lowest over highest, mean over fair share, Jain's index (12 flows) |
 | Figs 5, 6 | from 20 to 100 ms they begin to differ | sign of the change of highest minus lowest |
 | Figs 5, 6 | above 100 ms performance degrades | sign of the change from 100 to 200 ms, over variants |
 | Fig. 7 | the steps get less steep with the RTT | sign of the change of the use of the link, over variants |
@@ -12,6 +12,9 @@ The hosts are `kernel_hosts`: their interface queues 1000 packets and loses the 
 of 1 Gbit/s can have at 10 Gbit/s. The length of a flow of Figs 5 and 6 is not in the source. The *use* of a step is
 what the bottleneck forwards while k flows are there over the most that they can send, k Gbit/s or 10 Gbit/s.
 
+Five flows that are alike and share nothing have a Jain's index of 1 whatever they run: that theirs is excellent to 20
+ms is a value without a reference here, as no run of ours could contradict it.
+
 The source shows one run. Ours is one run too; intervals are those of the mean over the six variants.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.5.1.
@@ -20,7 +23,7 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.5.1.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,8 +43,8 @@ STEPS_MS = (11.0, 100.0)
 FLOWS = 12
 LOW_MS, HIGH_MS = 20.0, 100.0
 """Where the source's middle range of RTTs begins and ends."""
-
 _SLOW = ("reno", "cubic_2005")
+_ALIKE = "published: 1; hosts that are alike and share nothing have it whatever they run, so that it says nothing here"
 _PLOT = 0.01
 """What a plot of goodputs over the fair share, or of Jain's index, does not show."""
 
@@ -178,13 +181,18 @@ def _fig6(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Check]
     checks = []
     for count in COUNTS:
         short = np.array([_values(points, "jain", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
-        checks += [
-            _near_one(
-                "fig6", f"mean Jain's index up to {LOW_MS:g} ms, {count} flows", float(short.mean()), 0.05, reading
-            ),
-            *_ranges(points, rtts_ms, reading, "fig6", count),
-        ]
+        near = _near_one(
+            "fig6", f"mean Jain's index up to {LOW_MS:g} ms, {count} flows", float(short.mean()), 0.05, reading
+        )
+        if _share_nothing(count):
+            near = replace(near, published=None, note=_ALIKE)
+        checks += [near, *_ranges(points, rtts_ms, reading, "fig6", count)]
     return checks
+
+
+def _share_nothing(count: int) -> bool:
+    """Whether so many hosts cannot fill the bottleneck."""
+    return count * ACCESS_BPS <= CAPACITY_BPS
 
 
 def _near_one(artefact: str, quantity: str, ours: float, tolerance: float, reading: str) -> Check:
