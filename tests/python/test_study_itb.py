@@ -36,6 +36,7 @@ TINY = replace(
     rtts_ms=(20.0, 100.0, 200.0),
     flow_s=0.5,
     step_s=0.1,
+    short_step_s=0.1,
     alone_s=0.5,
     pair_s=1.0,
 )
@@ -178,6 +179,14 @@ def test_five_hosts_that_are_alike_say_nothing_of_fairness() -> None:
     unfair = {key: replace(point, jain=0.8) for key, point in points.items()}
     twelve = [check for check in rtts._fig6(unfair, TINY.rtts_ms, "") if check.quantity.endswith("ms, 12 flows")]
     assert [check.verdict for check in twelve if check.published == 1.0] == ["not_reproduced"]
+
+
+def test_fig_9_without_reverse_traffic_is_fig_8() -> None:
+    """The same scenario, so that it is simulated once."""
+    made = bulk.scenarios(SIZES["paper"])
+    for level in bulk.FIG9_LEVELS:
+        assert made["fig9", level, 0.0] == made["levels", "cubic_2005", level]
+        assert made["fig9", level, 1.5] != made["levels", "cubic_2005", level]
 
 
 def test_goodput_over_time_is_what_arrived() -> None:
