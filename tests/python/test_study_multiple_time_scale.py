@@ -197,7 +197,50 @@ def test_several_connections_differ_from_the_reading_by_their_link_alone() -> No
     everybody = replace(BASE, everybodys_rtt=True, network=replace(SOURCE, clients_rtt_ms=90))
     for reading in (everybody, *readings.READINGS):
         alike = reading.point("reno", STEERED, count=6)
-        assert contrasts.several(reading, 6) == replace(alike, network=replace(alike.network, rate_mbps=20.0))
+        assert contrasts.several(reading, TINY, 6) == replace(alike, network=replace(alike.network, rate_mbps=20.0))
+
+
+def _simulation(point: Point, duration_s: float) -> Point:
+    """What decides a point's run; not whether its course is kept."""
+    return replace(point, series=False, duration_s=point.duration_s or point.normalised_s or duration_s)
+
+
+def test_nothing_is_simulated_twice_at_paper_scale() -> None:
+    """A that is found while running is followed in the run whose throughput is compared."""
+    size = grid.SIZES["paper"]
+    main = list(dict.fromkeys(point for part in PARTS for point in part.points(size)))
+    tried = [what for what, number in reconstruction.cases(size) if isinstance(what, Point) and number == 0]
+    for points, duration_s in ((main, size.duration_s), (tried, size.reading_s)):
+        assert len({_simulation(each, duration_s) for each in points}) == len(points)
+
+
+def test_what_is_held_against_one_published_run_is_as_long_as_that() -> None:
+    """And its clients bring the load in that time."""
+    size = grid.SIZES["paper"]
+    compared = [
+        rtt.single(size, "tcp_rate"),
+        *(contrasts.followed(BASE, size, each) for each in (0.01, 0.05, 0.25)),
+        *(contrasts.fixed(BASE, size, each) for each in (1, 6)),
+        *(contrasts.several(BASE, size, each) for each in (2, 6, 18)),
+    ]
+    backgrounds = {key for key, _ in grid.cases(compared, size) if not isinstance(key, Point)}
+    assert {size.duration(key) for key in backgrounds} == {10_000.0}
+    for point in compared:
+        assert (point.duration_s or size.duration(point.key)) == 10_000.0
+    assert contrasts.several(BASE, size, 4).normalised_s == 3000.0
+    assert size.duration(rtt.steered("tcp_rate", 450).key) == 2500.0
+
+
+def test_fig_6_a_has_longer_runs_where_it_is_close() -> None:
+    size = grid.SIZES["paper"]
+    (peak, *_) = contrasts.contrasts("fig6")
+    by_name = {reading.name: reading for reading in (*reconstruction.tried(size), *reconstruction.crossed(size))}
+    lasts = {name: reconstruction.lasting(peak, each, size).lasts_s for name, each in by_name.items()}
+    assert {lasts[name] for name in ("", "buffer: 12 packets", "buffer: 20 packets")} == {2500.0}
+    assert lasts["buffer: 8 packets"] is lasts["buffer: 64 packets"] is None
+    assert {value for name, value in lasts.items() if name.startswith(reconstruction.CROSSED)} == {None}
+    others = contrasts.contrasts("fig9")
+    assert {reconstruction.lasting(others[0], each, size).lasts_s for each in by_name.values()} == {None}
 
 
 def test_a_claim_holds_if_it_is_confirmed_on_the_other_half() -> None:
@@ -259,7 +302,7 @@ def test_durations_of_short_connections_are_cut_from_one_run() -> None:
 
 def test_t_l_follows_the_memory_of_the_background() -> None:
     found = simulated(interval.points(TINY), replace(TINY, duration_s=200.0))
-    heavy = interval.of_backgrounds(found.backgrounds[TINY.tail_indices[0], 5.0, SOURCE])
+    heavy = interval.of_backgrounds(found.backgrounds[TINY.tail_indices[0], 5.0, SOURCE, None])
     assert heavy.interval_s is not None
     assert heavy.correlations[0].interval_s == 0.5, "ten RTTs of 30 ms are less than a bin"
 

@@ -99,23 +99,25 @@ PARTS = (
         lambda size: (made := main(size)) | interval.cases(size, made),
         lambda answers, size: _of(interval.ChosenInterval(answers, size)),
     ),
-    _part("normalised backgrounds", main, lambda answers, _: Findings([], [_loads(grid.results(answers))])),
+    _part("normalised backgrounds", main, lambda answers, size: Findings([], [_loads(grid.results(answers), size)])),
     real_stacks.PART,
     steered_stacks.PART,
 )
-"""``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 10,000 s, 20 seeds."""
+"""``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 2500 s, 20 seeds, some 10,000 s (`Size`)."""
 
 
-def _loads(found: Results) -> Section:
+def _loads(found: Results, size: Size) -> Section:
     """How well the normalisation of the sample paths worked."""
     rows = []
-    for (alpha, load, network), row in found.backgrounds.items():
+    for key, row in found.backgrounds.items():
+        alpha, load, network, _ = key
         carried = [each.alone.background_mbps for each in row]
         means = [each.background.mean_packets for each in row]
         worst = max((each.error for each in row), key=abs)
         rows.append(
             (
                 f"{network.rate_mbps:g}",
+                f"{size.duration(key):g}",
                 f"{alpha:g}",
                 f"{load:g}",
                 f"{min(carried):.2f} to {max(carried):.2f}",
@@ -125,6 +127,7 @@ def _loads(found: Results) -> Section:
         )
     header = (
         "link (Mbit/s)",
+        "for (s)",
         "tail index",
         "target (Mbit/s)",
         "carried (Mbit/s)",
@@ -137,5 +140,5 @@ def _loads(found: Results) -> Section:
             "What the clients alone carry after sample-path normalisation (§4.3), over the seeds, and the mean sizes "
             "that it took.",
         ),
-        [Table("", header, rows, numbers=range(6))],
+        [Table("", header, rows, numbers=range(7))],
     )
