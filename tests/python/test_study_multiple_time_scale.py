@@ -19,6 +19,7 @@ from parshall.studies.multiple_time_scale import (
     grid,
     harm,
     interval,
+    lockouts,
     metacontrol,
     oracle,
     prediction,
@@ -119,6 +120,40 @@ def test_nobody_is_locked_out_without_a_window_limit(seed: int) -> None:
     always = BASE.point("reno", BASE.threshold(8)).connections
     beside = measured(scenario(clients, always, 200.0))
     assert beside.background_mbps > 4.0, "of 5; with an endless buffer it was 1"
+
+
+def test_clients_that_are_locked_out_are_on_the_page() -> None:
+    """An endless connection whose access link buffers without end, beside 8 clients; the seed was chosen for that."""
+    clients = Background(1.05, 300.0, 2, Network(buffer=64, window=None))
+    beside = BASE.point("reno", BASE.threshold(8), count=2)
+    document = scenario(clients, Connections(steered("reno", aggressiveness=6.0)), 300.0).complete_document()
+    connection, others = document["flows"]
+    connection |= {"path": ["bottleneck"], "access_rate": "10 Mbit/s"}
+    others |= {"count": 8}
+    run = measured(Scenario.from_document(document))
+    assert set(run.locked_out) == {"clients"}
+    fed = replace(run, locked_out=(), background_mbps=4.0, least_share=0.2)
+    normalised = background.Normalised(clients, replace(run, background_mbps=5.0), 5.0)
+    found = grid.Results({beside: (run, fed)}, {beside.key: (normalised, normalised)})
+    assert (
+        "clients beside 2 of steered Reno at 30 ms (1\u00a0run; 10 Mbit/s, window limit 32, buffer 16)"
+        in lockouts.answer(found)
+    )
+    (toll,) = lockouts.tolls(found).values()
+    assert toll.kept[0] == pytest.approx(run.background_mbps / 5.0)
+    assert toll.share == (0.2, "2 of steered Reno at 30 ms")
+    named = {check.quantity.split(",")[0]: check.ours for check in lockouts.checks(found)}
+    assert named["runs in which a connection was locked out"] == 1
+    nobody = lockouts.answer(grid.Results({beside: (fed,)}, {beside.key: (normalised,)}))
+    assert nobody.startswith("In none of")
+
+
+def test_the_least_share_is_that_of_a_competing_connection() -> None:
+    run = measured(scenario(Background(1.05, 45.0, 17), Connections("reno", competing=("reno", "cubic")), 60.0))
+    least = min(run.competing_mbps.values())
+    assert run.least_share is not None
+    assert least / run.least_share > run.goodput_mbps / 35, "an equal share of 35 connections"
+    assert run.locked_out == ()
 
 
 def test_what_follows_what() -> None:

@@ -13,7 +13,7 @@
 | what any predictor could gain | `oracle` |
 | the rate-based control over UDP | `datagrams` |
 | T_L from the correlation | `interval` |
-| harm to competing Reno and CUBIC | `harm` |
+| harm to competing Reno and CUBIC; who is locked out | `harm`, `lockouts` |
 | T_L, couplings, slopes below the control's own | `sensitivity` |
 | 1 Gbit/s, CUBIC, SACK | `today` |
 | plain connections with the TCP of Linux | `real_stacks` |
@@ -36,6 +36,7 @@ from parshall.studies.multiple_time_scale import (
     grid,
     harm,
     interval,
+    lockouts,
     metacontrol,
     oracle,
     prediction,
@@ -64,8 +65,8 @@ def main(size: Size) -> grid.Cases:
 def _in_one(answers: Mapping[Any, Any], size: Size) -> Findings:
     found = grid.results(answers)
     return Findings(
-        [check for module in _MODULES for check in module.checks(found, size)],
-        [module.section(found, size) for module in _MODULES],
+        [*(check for module in _MODULES for check in module.checks(found, size)), *lockouts.checks(found)],
+        [*(module.section(found, size) for module in _MODULES), lockouts.section(found)],
     )
 
 

@@ -18,7 +18,7 @@ from parshall.report.document import Section, Table
 from parshall.report.words import listed
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, Verdict, sign
-from parshall.studies.multiple_time_scale import grid
+from parshall.studies.multiple_time_scale import grid, lockouts
 from parshall.studies.multiple_time_scale.claims import signed
 from parshall.studies.multiple_time_scale.contrasts import CONTRASTS, HIGH_MS, LOW_MS, Contrast, figures
 from parshall.studies.multiple_time_scale.grid import Results, Size
@@ -177,10 +177,12 @@ class Reconstruction:
                 f"{self._first} on: a range is chosen on the first half of them and confirmed on the second.",
                 "In the second table + stands for a claim that holds on both halves, − for one of which some sign is "
                 f"another one on both, · for one that is undecided. Columns: {'; '.join(said)}.",
+                lockouts.answer(self._found),
             ),
             [
                 Table("Ranges", ("claim", "verdict", "holds for", "undecided for", "does not hold for"), ranges),
                 Table("All readings", ("reading", *(f"{number}" for number in range(1, len(groups) + 1))), rows),
+                lockouts.table(self._found),
             ],
         )
 
