@@ -19,6 +19,7 @@ from parshall.studies.multiple_time_scale import (
     grid,
     harm,
     interval,
+    lockouts,
     metacontrol,
     oracle,
     prediction,
@@ -121,6 +122,40 @@ def test_nobody_is_locked_out_without_a_window_limit(seed: int) -> None:
     assert beside.background_mbps > 4.0, "of 5; with an endless buffer it was 1"
 
 
+def test_clients_that_are_locked_out_are_on_the_page() -> None:
+    """An endless connection whose access link buffers without end, beside 8 clients; the seed was chosen for that."""
+    clients = Background(1.05, 300.0, 2, Network(buffer=64, window=None))
+    beside = BASE.point("reno", BASE.threshold(8), count=2)
+    document = scenario(clients, Connections(steered("reno", aggressiveness=6.0)), 300.0).complete_document()
+    connection, others = document["flows"]
+    connection |= {"path": ["bottleneck"], "access_rate": "10 Mbit/s"}
+    others |= {"count": 8}
+    run = measured(Scenario.from_document(document))
+    assert set(run.locked_out) == {"clients"}
+    fed = replace(run, locked_out=(), background_mbps=4.0, least_share=0.2)
+    normalised = background.Normalised(clients, replace(run, background_mbps=5.0), 5.0)
+    found = grid.Results({beside: (run, fed)}, {beside.key: (normalised, normalised)})
+    assert (
+        "clients beside 2 of steered Reno at 30 ms (1\u00a0run; 10 Mbit/s, window limit 32, buffer 16)"
+        in lockouts.answer(found)
+    )
+    (toll,) = lockouts.tolls(found).values()
+    assert toll.kept[0] == pytest.approx(run.background_mbps / 5.0)
+    assert toll.share == (0.2, "2 of steered Reno at 30 ms")
+    named = {check.quantity.split(",")[0]: check.ours for check in lockouts.checks(found)}
+    assert named["runs in which a connection was locked out"] == 1
+    nobody = lockouts.answer(grid.Results({beside: (fed,)}, {beside.key: (normalised,)}))
+    assert nobody.startswith("In none of")
+
+
+def test_the_least_share_is_that_of_a_competing_connection() -> None:
+    run = measured(scenario(Background(1.05, 45.0, 17), Connections("reno", competing=("reno", "cubic")), 60.0))
+    least = min(run.competing_mbps.values())
+    assert run.least_share is not None
+    assert least / run.least_share > run.goodput_mbps / 35, "an equal share of 35 connections"
+    assert run.locked_out == ()
+
+
 def test_what_follows_what() -> None:
     rng = np.random.default_rng(1)
     independent = tails.density([rng.normal(size=20_000)])
@@ -197,7 +232,50 @@ def test_several_connections_differ_from_the_reading_by_their_link_alone() -> No
     everybody = replace(BASE, everybodys_rtt=True, network=replace(SOURCE, clients_rtt_ms=90))
     for reading in (everybody, *readings.READINGS):
         alike = reading.point("reno", STEERED, count=6)
-        assert contrasts.several(reading, 6) == replace(alike, network=replace(alike.network, rate_mbps=20.0))
+        assert contrasts.several(reading, TINY, 6) == replace(alike, network=replace(alike.network, rate_mbps=20.0))
+
+
+def _simulation(point: Point, duration_s: float) -> Point:
+    """What decides a point's run; not whether its course is kept."""
+    return replace(point, series=False, duration_s=point.duration_s or point.normalised_s or duration_s)
+
+
+def test_nothing_is_simulated_twice_at_paper_scale() -> None:
+    """A that is found while running is followed in the run whose throughput is compared."""
+    size = grid.SIZES["paper"]
+    main = list(dict.fromkeys(point for part in PARTS for point in part.points(size)))
+    tried = [what for what, number in reconstruction.cases(size) if isinstance(what, Point) and number == 0]
+    for points, duration_s in ((main, size.duration_s), (tried, size.reading_s)):
+        assert len({_simulation(each, duration_s) for each in points}) == len(points)
+
+
+def test_what_is_held_against_one_published_run_is_as_long_as_that() -> None:
+    """And its clients bring the load in that time."""
+    size = grid.SIZES["paper"]
+    compared = [
+        rtt.single(size, "tcp_rate"),
+        *(contrasts.followed(BASE, size, each) for each in (0.01, 0.05, 0.25)),
+        *(contrasts.fixed(BASE, size, each) for each in (1, 6)),
+        *(contrasts.several(BASE, size, each) for each in (2, 6, 18)),
+    ]
+    backgrounds = {key for key, _ in grid.cases(compared, size) if not isinstance(key, Point)}
+    assert {size.duration(key) for key in backgrounds} == {10_000.0}
+    for point in compared:
+        assert (point.duration_s or size.duration(point.key)) == 10_000.0
+    assert contrasts.several(BASE, size, 4).normalised_s == 3000.0
+    assert size.duration(rtt.steered("tcp_rate", 450).key) == 2500.0
+
+
+def test_fig_6_a_has_longer_runs_where_it_is_close() -> None:
+    size = grid.SIZES["paper"]
+    (peak, *_) = contrasts.contrasts("fig6")
+    by_name = {reading.name: reading for reading in (*reconstruction.tried(size), *reconstruction.crossed(size))}
+    lasts = {name: reconstruction.lasting(peak, each, size).lasts_s for name, each in by_name.items()}
+    assert {lasts[name] for name in ("", "buffer: 12 packets", "buffer: 20 packets")} == {2500.0}
+    assert lasts["buffer: 8 packets"] is lasts["buffer: 64 packets"] is None
+    assert {value for name, value in lasts.items() if name.startswith(reconstruction.CROSSED)} == {None}
+    others = contrasts.contrasts("fig9")
+    assert {reconstruction.lasting(others[0], each, size).lasts_s for each in by_name.values()} == {None}
 
 
 def test_a_claim_holds_if_it_is_confirmed_on_the_other_half() -> None:
@@ -259,7 +337,7 @@ def test_durations_of_short_connections_are_cut_from_one_run() -> None:
 
 def test_t_l_follows_the_memory_of_the_background() -> None:
     found = simulated(interval.points(TINY), replace(TINY, duration_s=200.0))
-    heavy = interval.of_backgrounds(found.backgrounds[TINY.tail_indices[0], 5.0, SOURCE])
+    heavy = interval.of_backgrounds(found.backgrounds[TINY.tail_indices[0], 5.0, SOURCE, None])
     assert heavy.interval_s is not None
     assert heavy.correlations[0].interval_s == 0.5, "ten RTTs of 30 ms are less than a bin"
 

@@ -25,16 +25,29 @@ LOST = 0.5
 TIMEOUTS = 3
 
 
+def with_shares(flows: pl.DataFrame) -> pl.DataFrame:
+    """The TCP flows of a table of flows whose goodput is known.
+
+    They have the column ``share``: their goodput over an equal share of what all of them had in their repetition.
+    """
+    tcp = flows.filter((pl.col("congestion_control") != "") & pl.col("goodput_bps").is_not_null())
+    return tcp.with_columns(share=pl.col("goodput_bps") / pl.col("goodput_bps").mean().over("repetition"))
+
+
+def locked_out(flows: pl.DataFrame) -> pl.DataFrame:
+    """Those of `with_shares` that got next to nothing."""
+    return with_shares(flows).filter(
+        (pl.col("share") < SHARE) & (pl.col("loss_rate") >= LOST) & (pl.col("timeouts") >= TIMEOUTS)
+    )
+
+
 def starved(run: Result) -> list[str]:
     """A sentence for each group of which flows got next to nothing."""
     flows = run.tables.get("flows")
     if flows is None:
         return []
-    tcp = flows.filter((pl.col("congestion_control") != "") & pl.col("goodput_bps").is_not_null())
-    equal = pl.col("goodput_bps").mean().over("repetition")
-    hungry = tcp.filter(
-        (pl.col("goodput_bps") < SHARE * equal) & (pl.col("loss_rate") >= LOST) & (pl.col("timeouts") >= TIMEOUTS)
-    )
+    tcp = with_shares(flows)
+    hungry = locked_out(flows)
     said = []
     for (group,), found in hungry.group_by("group", maintain_order=True):
         of = tcp.filter(pl.col("group") == group).height

@@ -159,8 +159,8 @@ def goodput_over_time(run: Recorded, flow: int) -> tuple[NDArray[np.float64], ND
     return (time_s[1:] + time_s[:-1]) / 2, 8 * np.diff(delivered) / np.diff(time_s)
 
 
-def files(size: Size, control: str, level: float, factor: float = 1.0) -> Scenario:
-    """Files of `factor` times the study's size, from as many hosts as make the congestion level.
+def files(size: Size, control: str, level: float, factor: float = 1.0, reverse: float = 0.0) -> Scenario:
+    """Files of `factor` times the study's size, from as many hosts as make the congestion level and that of reverse.
 
     Repeated where Fig. 10 asks for their spread.
     """
@@ -169,7 +169,8 @@ def files(size: Size, control: str, level: float, factor: float = 1.0) -> Scenar
     repeated = factor == 1.0 and level == size.levels[-1] and control in _FIG10_SD
     return hosts(
         control, round(10 * level), RTT_MS, duration_s=6 * ideal * max(1.0, level), file_gb=gigabytes,
-        start={"uniform": f"{ideal / 240:g} s"}, repetitions=size.repetitions if repeated else 1,
+        start={"uniform": f"{ideal / 240:g} s"}, reverse=round(10 * reverse),
+        repetitions=size.repetitions if repeated else 1,
     )  # fmt: skip
 
 
@@ -247,15 +248,12 @@ def _histograms(spread: Mapping[str, Recorded], level: float, scaled: float) -> 
 
 
 def _reversed(size: Size) -> dict[Key, Scenario]:
-    """The runs of Fig. 9."""
+    """The runs of Fig. 9; without reverse traffic they are those of Fig. 8."""
     return {
-        ("fig9", level, reverse): hosts(
-            "cubic_2005", round(10 * level), RTT_MS, duration_s=1.8 * alone_s(size.bulk_gb), file_gb=size.bulk_gb,
-            start={"uniform": "200 ms"}, reverse=round(10 * reverse), repetitions=min(2, size.repetitions),
-        )
+        ("fig9", level, reverse): files(size, "cubic_2005", level, reverse=reverse)
         for level in FIG9_LEVELS
         for reverse in REVERSE
-    }  # fmt: skip
+    }
 
 
 def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[list[Check], Table, Drawn]:
@@ -266,7 +264,7 @@ def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[lis
         _, half, full = (means[level, reverse] / means[level, 0.0] for reverse in REVERSE)
         words = f"completion time at R = 0.8 over that without, C_g = {level:g}"
         checks.append(Check("fig9", words, 1.0, half, None, None, _COSTS))
-        # One or two repetitions have no interval that says anything.
+        # One run has no interval.
         change = Interval(full / half - 1, None, None, n=1)
         words = f"completion time, change from R = 0.8 to R = 1.5, C_g = {level:g}"
         checks.append(sign("fig9", words, 1, change, negligible=_COSTS))

@@ -22,6 +22,7 @@ from parshall.scenario import Scenario
 from parshall.studies.check import Check
 from parshall.studies.itb.network import (
     ACCESS_BPS,
+    HIGH_MS,
     INTERFACE,
     SCALING_ERROR,
     VARIANTS,
@@ -30,7 +31,6 @@ from parshall.studies.itb.network import (
     kernel_hosts,
     window,
 )
-from parshall.studies.itb.rtts import HIGH_MS
 from parshall.studies.study import Findings
 
 READINGS: dict[str, dict[str, Any]] = {

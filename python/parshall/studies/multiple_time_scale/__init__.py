@@ -13,7 +13,7 @@
 | what any predictor could gain | `oracle` |
 | the rate-based control over UDP | `datagrams` |
 | T_L from the correlation | `interval` |
-| harm to competing Reno and CUBIC | `harm` |
+| harm to competing Reno and CUBIC; who is locked out | `harm`, `lockouts` |
 | T_L, couplings, slopes below the control's own | `sensitivity` |
 | 1 Gbit/s, CUBIC, SACK | `today` |
 | plain connections with the TCP of Linux | `real_stacks` |
@@ -36,6 +36,7 @@ from parshall.studies.multiple_time_scale import (
     grid,
     harm,
     interval,
+    lockouts,
     metacontrol,
     oracle,
     prediction,
@@ -64,8 +65,8 @@ def main(size: Size) -> grid.Cases:
 def _in_one(answers: Mapping[Any, Any], size: Size) -> Findings:
     found = grid.results(answers)
     return Findings(
-        [check for module in _MODULES for check in module.checks(found, size)],
-        [module.section(found, size) for module in _MODULES],
+        [*(check for module in _MODULES for check in module.checks(found, size)), *lockouts.checks(found)],
+        [*(module.section(found, size) for module in _MODULES), lockouts.section(found)],
     )
 
 
@@ -99,23 +100,25 @@ PARTS = (
         lambda size: (made := main(size)) | interval.cases(size, made),
         lambda answers, size: _of(interval.ChosenInterval(answers, size)),
     ),
-    _part("normalised backgrounds", main, lambda answers, _: Findings([], [_loads(grid.results(answers))])),
+    _part("normalised backgrounds", main, lambda answers, size: Findings([], [_loads(grid.results(answers), size)])),
     real_stacks.PART,
     steered_stacks.PART,
 )
-"""``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 10,000 s, 20 seeds."""
+"""``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 2500 s, 20 seeds, some 10,000 s (`Size`)."""
 
 
-def _loads(found: Results) -> Section:
+def _loads(found: Results, size: Size) -> Section:
     """How well the normalisation of the sample paths worked."""
     rows = []
-    for (alpha, load, network), row in found.backgrounds.items():
+    for key, row in found.backgrounds.items():
+        alpha, load, network, _ = key
         carried = [each.alone.background_mbps for each in row]
         means = [each.background.mean_packets for each in row]
         worst = max((each.error for each in row), key=abs)
         rows.append(
             (
                 f"{network.rate_mbps:g}",
+                f"{size.duration(key):g}",
                 f"{alpha:g}",
                 f"{load:g}",
                 f"{min(carried):.2f} to {max(carried):.2f}",
@@ -125,6 +128,7 @@ def _loads(found: Results) -> Section:
         )
     header = (
         "link (Mbit/s)",
+        "for (s)",
         "tail index",
         "target (Mbit/s)",
         "carried (Mbit/s)",
@@ -137,5 +141,5 @@ def _loads(found: Results) -> Section:
             "What the clients alone carry after sample-path normalisation (§4.3), over the seeds, and the mean sizes "
             "that it took.",
         ),
-        [Table("", header, rows, numbers=range(6))],
+        [Table("", header, rows, numbers=range(7))],
     )

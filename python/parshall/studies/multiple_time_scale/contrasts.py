@@ -29,6 +29,8 @@ FloatArray = NDArray[np.float64]
 Of = Literal["throughput", "gain", "tracking", "oscillation"]
 LOW_MS, HIGH_MS = BASE_RTT_MS, 450
 """The ends of Figs 8 and 9."""
+COUNTS = (2, _TOTAL_PEAK, 18)
+"""Connections of Table III: its ends, and where the total peaks."""
 
 
 @dataclass(frozen=True)
@@ -256,8 +258,8 @@ def _best_aggressiveness() -> Iterator[Contrast]:
     best = int(_BEST_AGGRESSIVENESS)
     for other in (1, 10):
 
-        def terms(reading: Reading, size: Size, other: int = other) -> Terms:  # noqa: ARG001 - as others
-            return _less("throughput", fixed(reading, best), fixed(reading, other))
+        def terms(reading: Reading, size: Size, other: int = other) -> Terms:
+            return _less("throughput", fixed(reading, size, best), fixed(reading, size, other))
 
         name = f"throughput of TCP Rate at A = {best} less that at {other}"
         yield Contrast("fig12", "Fig. 12: best A at 6", name, 1, terms, (*MODULE, "TCP Rate's decrease"))
@@ -275,43 +277,48 @@ def _metacontrol() -> Iterator[Contrast]:
         yield Contrast("fig11", "Fig. 11: A oscillates more the larger ν", name, 1, oscillation, depends)
     for adjustment in _ADJUSTMENTS:
 
-        def more(reading: Reading, size: Size, adjustment: float = adjustment) -> Terms:  # noqa: ARG001 - as others
-            return _less("throughput", moving(reading, adjustment), fixed(reading, 1))
+        def more(reading: Reading, size: Size, adjustment: float = adjustment) -> Terms:
+            return _less("throughput", followed(reading, size, adjustment), fixed(reading, size, 1))
 
         name = f"throughput of TCP Rate with metacontrol, ν = {adjustment:g}, less the plain control's"
         yield Contrast("fig12", "Fig. 12: the metacontrol gains", name, 1, more, depends)
 
 
-def moving(reading: Reading, adjustment: float) -> Point:
-    """TCP Rate with A found while running."""
-    return reading.point("tcp_rate", (("metacontrol", True), ("adjustment", adjustment)))
-
-
 def followed(reading: Reading, size: Size, adjustment: float) -> Point:
-    """The same for as long as Fig. 11 shows, with the course of A."""
-    return replace(moving(reading, adjustment), series=True, duration_s=size.course_s)
+    """TCP Rate with A found while running, with the course of A (Figs 11 and 12)."""
+    parameters = (("metacontrol", True), ("adjustment", adjustment))
+    return _followed(reading.point("tcp_rate", parameters, series=True), size)
 
 
-def fixed(reading: Reading, largest: int) -> Point:
+def fixed(reading: Reading, size: Size, largest: int) -> Point:
     """TCP Rate with A fixed (Fig. 12); 1: the plain control."""
-    return reading.point("tcp_rate", (("aggressiveness", float(largest)),) if largest > 1 else None)
+    parameters = (("aggressiveness", float(largest)),) if largest > 1 else None
+    return _followed(reading.point("tcp_rate", parameters), size)
 
 
-def several(reading: Reading, count: int) -> Point:
+def _followed(point: Point, size: Size) -> Point:
+    """For as long as A is followed: it begins at 1, and what it costs to get away from there is a part of a run."""
+    duration_s = None if size.course_s == size.duration_s else size.course_s
+    return replace(point, duration_s=duration_s, normalised_s=size.single_s)
+
+
+def several(reading: Reading, size: Size, count: int) -> Point:
     """So many connections of Reno on 20 Mbit/s (§5.7)."""
     wider = replace(reading, network=replace(reading.network, rate_mbps=20.0))
-    return wider.point("reno", STEERED, count=count)
+    lasts_s = size.single_s if count in COUNTS else size.several_s
+    return replace(wider.point("reno", STEERED, count=count), normalised_s=lasts_s)
 
 
 def _totals() -> Iterator[Contrast]:
     """Table III."""
+    few, _, many = COUNTS
     for more, less, published, figure in (
-        (_TOTAL_PEAK, 2, 1, "Table III: the total grows to 6 connections"),
-        (18, _TOTAL_PEAK, -1, "Table III: the total falls from 6 on"),
+        (_TOTAL_PEAK, few, 1, "Table III: the total grows to 6 connections"),
+        (many, _TOTAL_PEAK, -1, "Table III: the total falls from 6 on"),
     ):
 
-        def terms(reading: Reading, size: Size, more: int = more, less: int = less) -> Terms:  # noqa: ARG001
-            return _less("throughput", several(reading, more), several(reading, less))
+        def terms(reading: Reading, size: Size, more: int = more, less: int = less) -> Terms:
+            return _less("throughput", several(reading, size, more), several(reading, size, less))
 
         yield Contrast("table3", figure, f"total of {more} connections less that of {less}", published, terms, MODULE)
 

@@ -27,17 +27,17 @@ SHIFT = 150.0
 LEVEL = (("coupling", "level"), ("shift", SHIFT))
 
 
-def plain(size: Size, rtt_ms: int) -> Point:
+def plain(rtt_ms: int) -> Point:
     """Datagrams at a rate that grows linearly and shrinks exponentially."""
-    return Point(1.05, 5.0, rtt_ms, "rate_based", datagrams=True, duration_s=size.aside_s)
+    return Point(1.05, 5.0, rtt_ms, "rate_based", datagrams=True)
 
 
-def variants(size: Size, rtt_ms: int) -> dict[str, Point]:
+def variants(rtt_ms: int) -> dict[str, Point]:
     """How it is steered."""
     return {
-        "selective slope control": replace(plain(size, rtt_ms), parameters=STEERED),
-        "always the mean slope": replace(plain(size, rtt_ms), parameters=BLIND),
-        "selective level control": replace(plain(size, rtt_ms), parameters=LEVEL),
+        "selective slope control": replace(plain(rtt_ms), parameters=STEERED),
+        "always the mean slope": replace(plain(rtt_ms), parameters=BLIND),
+        "selective level control": replace(plain(rtt_ms), parameters=LEVEL),
     }
 
 
@@ -48,14 +48,14 @@ def _rtts(size: Size) -> tuple[int, int]:
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     for rtt in _rtts(size):
-        yield plain(size, rtt)
-        yield from variants(size, rtt).values()
+        yield plain(rtt)
+        yield from variants(rtt).values()
 
 
 def checks(found: Results, size: Size) -> Iterator[Check]:
     """Analogous to TCP: a gain, larger at a longer RTT; and level control, and what prediction adds."""
     low, high = _rtts(size)
-    gains = {(rtt, name): found.gain(point) for rtt in (low, high) for name, point in variants(size, rtt).items()}
+    gains = {(rtt, name): found.gain(point) for rtt in (low, high) for name, point in variants(rtt).items()}
     slope, level, blind = "selective slope control", "selective level control", "always the mean slope"
     for rtt in (low, high):
         yield claim("§3.6.4", f"gain of datagrams with {slope}, RTT {rtt} ms", 1, gains[rtt, slope], "%")
@@ -68,7 +68,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     )
     for rtt in (low, high):
         yield beyond(f"gain of datagrams with {level}, RTT {rtt} ms", gains[rtt, level])
-        over = found.over(variants(size, rtt)[slope], variants(size, rtt)[blind])
+        over = found.over(variants(rtt)[slope], variants(rtt)[blind])
         yield beyond(f"gain of datagrams with {slope} over the same mean slope, RTT {rtt} ms", over)
 
 
@@ -76,9 +76,9 @@ def section(found: Results, size: Size) -> Section:
     """The table."""
     rows = []
     for rtt in _rtts(size):
-        for name, point in {"plain": plain(size, rtt), **variants(size, rtt)}.items():
+        for name, point in {"plain": plain(rtt), **variants(rtt)}.items():
             others = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point]])
-            before = np.array([[each.background_mbps, each.loss_rate] for each in found.found[plain(size, rtt)]])
+            before = np.array([[each.background_mbps, each.loss_rate] for each in found.found[plain(rtt)]])
             harm = mean_interval(others[:, 0] / before[:, 0] - 1)
             rows.append(
                 (

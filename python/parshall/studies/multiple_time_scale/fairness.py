@@ -30,15 +30,15 @@ KB_PER_S = 1e6 / 8 / (PACKET_BYTES - HEADER_BYTES)
 """Segments of 1 kB a second that carry a payload of 1 Mbit/s."""
 
 
-def steered(count: int) -> Point:
+def steered(size: Size, count: int) -> Point:
     """So many connections of Reno."""
-    return several(BASE, count)
+    return several(BASE, size, count)
 
 
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
     for count in size.counts:
-        yield from (steered(count), steered(count).plain)
+        yield from (steered(size, count), steered(size, count).plain)
     for each in contrasts("table3"):
         yield from each.points(BASE, size)
 
@@ -56,11 +56,11 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     """Table III and Fig. 13."""
     yield from (each.check(found, size) for each in contrasts("table3"))
     many = size.counts[-1]
-    plain = [found.goodput(steered(count).plain) for count in (_TOTAL_PEAK, many)]
+    plain = [found.goodput(steered(size, count).plain) for count in (_TOTAL_PEAK, many)]
     name = f"total of {many} plain connections less that of {_TOTAL_PEAK}"
     yield claim("fig13", name, -1, (plain[1] - plain[0]) / plain[0], "%")
     for count in size.counts:
-        each = _each(found, steered(count))
+        each = _each(found, steered(size, count))
         for name, published, ours in (
             ("total", _TOTAL[count], each.sum(axis=1)),
             ("largest", _LARGEST[count], each.max(axis=1)),
@@ -74,7 +74,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
         ):
             quantity = f"{name} share of {count} connections over the mean"
             yield single_run("table3", quantity, published, ours / each.mean(axis=1), tolerance=0.005)
-        change = mean_interval(_jain(found, steered(count)) - _jain(found, steered(count).plain))
+        change = mean_interval(_jain(found, steered(size, count)) - _jain(found, steered(size, count).plain))
         yield Check(
             "fig13",
             f"Jain's index of {count} connections, steered less plain",
@@ -91,7 +91,7 @@ def section(found: Results, size: Size) -> Section:
     """The table and both pictures."""
     rows: list[tuple[str, ...]] = []
     for count in size.counts:
-        for point in (steered(count), steered(count).plain):
+        for point in (steered(size, count), steered(size, count).plain):
             each = _each(found, point)
             rows.append(
                 (
@@ -125,7 +125,7 @@ def section(found: Results, size: Size) -> Section:
 
 def _sharing(found: Results, size: Size, *, plain: bool) -> Plot:
     """Throughput of each connection against their number."""
-    rows = {count: _each(found, steered(count).plain if plain else steered(count)) for count in size.counts}
+    rows = {count: _each(found, steered(size, count).plain if plain else steered(size, count)) for count in size.counts}
     counts = [float(count) for count in rows]
     at = [float(count) for count, row in rows.items() for _ in row[0]]
     marks: list[Mark] = [

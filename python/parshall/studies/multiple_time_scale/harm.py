@@ -24,13 +24,13 @@ CONTROLS = ("reno", "cubic")
 COMPETING = ("reno", "cubic")
 
 
-def steered(size: Size, control: str, rtt_ms: int) -> Point:
+def steered(control: str, rtt_ms: int) -> Point:
     """A steered connection beside two that are not."""
-    return Point(1.05, 5.0, rtt_ms, control, STEERED, competing=COMPETING, duration_s=size.aside_s)
+    return Point(1.05, 5.0, rtt_ms, control, STEERED, competing=COMPETING)
 
 
 def _all(size: Size) -> Iterator[Point]:
-    return (steered(size, control, rtt) for control in CONTROLS for rtt in (size.rtts_ms[0], size.rtts_ms[-1]))
+    return (steered(control, rtt) for control in CONTROLS for rtt in (size.rtts_ms[0], size.rtts_ms[-1]))
 
 
 def points(size: Size) -> Iterator[Point]:

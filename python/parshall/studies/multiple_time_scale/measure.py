@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from parshall.report.starved import locked_out, with_shares
 from parshall.runs.single import Recorded, is_sampled, recorded
 from parshall.scenario import Scenario
 from parshall.studies.multiple_time_scale.network import BOTTLENECK, CLIENTS, COMPETING, INTERVAL_S, MEASURED
@@ -38,6 +39,10 @@ class Measured:
     queueing_delay_ms: float
     competing_mbps: Mapping[str, float] = field(default_factory=dict)
     """Reliable throughput of the connections that compete, by control."""
+    least_share: float | None = None
+    """What the connection of these had that had least, over an equal share of all connections; None: none competes."""
+    locked_out: tuple[str, ...] = ()
+    """The groups of connections that got next to nothing (`parshall.report.starved`), one a connection."""
     levels: tuple[float, ...] = ()
     """Link's throughput in bins of `ALONE_BIN_S`, bytes; only without measured connections."""
     others: tuple[float, ...] = ()
@@ -86,6 +91,8 @@ def measured_of(run: Recorded, resolved: Mapping[str, Any], *, series: bool = Fa
             for group, goodput in flows.select("group", "goodput_bps").iter_rows()
             if group.startswith(COMPETING)
         },
+        least_share=_least_share(flows),
+        locked_out=tuple(locked_out(flows)["group"].cast(pl.String)),
         completion_s=_completion(run),
         levels=() if each else tuple(forwarded[int(forwarded.size / 10) :].tolist()),
         **(_series(run, own, forwarded) if series else {}),
@@ -111,6 +118,12 @@ def _forwarded(run: Recorded) -> np.ndarray:
     """Bytes that the bottleneck forwarded, by bin of T_L."""
     samples = run.tables["link_samples"].filter(pl.col("link") == BOTTLENECK)
     return samples["forwarded_bytes"].to_numpy().astype(np.float64)
+
+
+def _least_share(flows: pl.DataFrame) -> float | None:
+    """Of the competing connections."""
+    competing = with_shares(flows).filter(pl.col("group").cast(pl.String).str.starts_with(COMPETING))
+    return float(competing["share"].to_numpy().min()) if competing.height else None
 
 
 def _completion(run: Recorded) -> float | None:

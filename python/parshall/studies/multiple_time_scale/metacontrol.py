@@ -16,7 +16,7 @@ from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Style
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale.claims import curve, signed
-from parshall.studies.multiple_time_scale.contrasts import contrasts, fixed, followed, moving
+from parshall.studies.multiple_time_scale.contrasts import contrasts, fixed, followed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, INTERVAL_S, PAPER
 from parshall.studies.multiple_time_scale.readings import BASE
@@ -28,11 +28,11 @@ _ADJUSTMENTS = PAPER["adjustments"]
 
 def points(size: Size) -> Iterator[Point]:
     """Everything that is shown."""
-    yield from (fixed(BASE, each) for each in (1, *size.aggressiveness))
+    yield from (fixed(BASE, size, each) for each in (1, *size.aggressiveness))
     for each in contrasts("fig11", "fig12"):
         yield from each.points(BASE, size)
     for adjustment in _ADJUSTMENTS:
-        yield from (moving(BASE, adjustment), followed(BASE, size, adjustment))
+        yield followed(BASE, size, adjustment)
 
 
 def _course_checks(found: Results, size: Size) -> Iterator[Check]:
@@ -68,7 +68,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     yield from _course_checks(found, size)
     yield from (each.check(found, size) for each in contrasts("fig11", "fig12"))
     steps = (1, *size.aggressiveness)
-    rows = [found.goodput(fixed(BASE, each)) for each in steps]
+    rows = [found.goodput(fixed(BASE, size, each)) for each in steps]
     largest, low, high = peak(steps, rows)
     yield Check(
         "fig12",
@@ -82,7 +82,8 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     )
     best = rows[steps.index(largest)]
     for adjustment in _ADJUSTMENTS:
-        ratio = mean_interval(found.goodput(moving(BASE, adjustment)) / best)
+        over = found.goodput(followed(BASE, size, adjustment)) / best
+        ratio = mean_interval(over)
         yield Check(
             "fig12",
             f"throughput with metacontrol, ν = {adjustment:g}, over that of the best static A",
@@ -91,8 +92,8 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
             ratio.low,
             ratio.high,
             0.05,
-            f"{signed(mean_interval(found.goodput(moving(BASE, adjustment)) / best - 1), '%')}; from 1, A can move by "
-            f"{adjustment * size.duration_s / INTERVAL_S:,g} in a run at most",
+            f"{signed(mean_interval(over - 1), '%')}; from 1, A can move by "
+            f"{adjustment * size.course_s / INTERVAL_S:,g} in a run at most",
         )
 
 
@@ -100,12 +101,14 @@ def section(found: Results, size: Size) -> Section:
     """The figure."""
     steps = [1, *size.aggressiveness]
     marks: list[Mark] = [
-        *curve([float(each) for each in steps], [found.goodput(fixed(BASE, each)) for each in steps], "A fixed", 0)
+        *curve(
+            [float(each) for each in steps], [found.goodput(fixed(BASE, size, each)) for each in steps], "A fixed", 0
+        )
     ]
     for adjustment in _ADJUSTMENTS:
-        mean = float(found.goodput(moving(BASE, adjustment)).mean())
+        mean = float(found.goodput(followed(BASE, size, adjustment)).mean())
         marks.append(Guide(mean, f"metacontrol, ν = {adjustment:g}"))
-    marks.append(Guide(float(found.goodput(fixed(BASE, 1)).mean()), "TCP Rate, plain"))
+    marks.append(Guide(float(found.goodput(fixed(BASE, size, 1)).mean()), "TCP Rate, plain"))
     x = Axis("largest slope A", minimum=1.0, maximum=float(max(10, *steps)))  # the source's range is 1 to 10 (§5.3)
     panel = Panel(marks, x, Axis("reliable throughput", "Mbit/s"))
     plot = Plot([panel], f"TCP Rate at an RTT of {BASE_RTT_MS} ms; A = 1 is the plain control.")
@@ -113,8 +116,7 @@ def section(found: Results, size: Size) -> Section:
         "Metacontrol",
         (
             "The metacontrol begins at A = 1 and moves A by ν an interval, so that short runs say little of a small ν: "
-            f"in {size.duration_s:g} s there are {size.duration_s / INTERVAL_S:g} intervals. How A moves is followed "
-            f"for {size.course_s:g} s.",
+            f"all runs of both figures last {size.course_s:g} s, {size.course_s / INTERVAL_S:g} intervals.",
         ),
         figures=[
             Drawn("fig11", "How A moves (Fig. 11)", _course(found, size)),

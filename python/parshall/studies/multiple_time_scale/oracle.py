@@ -140,7 +140,7 @@ def _beside_plain(made: Scenario) -> Scale:
 
 ORACLES = {NEXT: knowing_next, LAST: knowing_last}
 OWN = BASE.threshold(_THRESHOLD_PEAK)
-_BACKGROUND = (1.05, MIDDLE_MBPS, SOURCE)
+_BACKGROUND = (1.05, MIDDLE_MBPS, SOURCE, None)
 
 
 def cases(size: Size) -> grid.Cases:

@@ -51,6 +51,8 @@ class Reading:
     """Whether the clients have the RTT of the measured connection."""
     rounded: bool = True
     """Whether the threshold is compared with the predicted level rounded to an integer."""
+    lasts_s: float | None = None
+    """Duration of its runs, which the reading is not; None: that of the scale."""
 
     @property
     def name(self) -> str:
@@ -76,6 +78,7 @@ class Reading:
             control,
             None if parameters is None else (*parameters, *self.module),
             network=network,
+            normalised_s=self.lasts_s,
             wrapped=self.tcp_rate if control == "tcp_rate" else (),
             **other,
         )

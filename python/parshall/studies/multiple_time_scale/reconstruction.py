@@ -15,15 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
+from parshall.report.words import listed
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, Verdict, sign
-from parshall.studies.multiple_time_scale import grid
+from parshall.studies.multiple_time_scale import grid, lockouts
 from parshall.studies.multiple_time_scale.claims import signed
 from parshall.studies.multiple_time_scale.contrasts import CONTRASTS, HIGH_MS, LOW_MS, Contrast, figures
 from parshall.studies.multiple_time_scale.grid import Results, Size
 from parshall.studies.multiple_time_scale.network import FIRST_SEED, SOURCE
 from parshall.studies.multiple_time_scale.readings import BASE, READINGS, Reading
 
+CROSSED = "window limit and buffer"
 SIGNS: dict[Verdict, str] = {"reproduced": "+", "undecided": "·", "not_reproduced": "−"}
 """In the table of all claims and readings."""
 
@@ -40,7 +42,7 @@ def crossed(size: Size) -> tuple[Reading, ...]:
         replace(SOURCE, window=window, buffer=buffer) for window in size.crossed[0] for buffer in size.crossed[1]
     ]
     return tuple(
-        Reading("window limit and buffer", f"{_window(each.window)} and {each.buffer} packets", each)
+        Reading(CROSSED, f"{_window(each.window)} and {each.buffer} packets", each)
         for each in networks
         if each not in known
     )
@@ -52,7 +54,7 @@ def _window(window: int | None) -> str:
 
 def applies(contrast: Contrast, reading: Reading) -> bool:
     """Whether a reading can change a claim; of crossed windows and buffers only Fig. 6 is asked."""
-    if reading.parameter == "window limit and buffer":
+    if reading.parameter == CROSSED:
         return contrast.artefact == "fig6"
     return not reading.parameter or reading.parameter in contrast.depends
 
@@ -80,8 +82,20 @@ def sized(size: Size) -> Size:
         duration_s=size.reading_s,
         seeds=size.reading_seeds,
         course_s=size.reading_s,
+        single_s=None,
+        several_s=None,
         rtts_ms=(LOW_MS, HIGH_MS),
     )
+
+
+CLOSE_BUFFERS = (12, 16, 20)
+"""Packets: with 12 Fig. 6 (a) holds, and 16 and 20 are next to that."""
+
+
+def lasting(claim: Contrast, reading: Reading, size: Size) -> Reading:
+    """A reading with the duration of a claim's runs in it: Fig. 6 (a) is close where it holds."""
+    close = claim.figure.startswith("Fig. 6 (a)") and reading.network.buffer in CLOSE_BUFFERS
+    return replace(reading, lasts_s=size.close_s) if close and reading.parameter != CROSSED else reading
 
 
 def claimed(size: Size) -> list[Contrast]:
@@ -101,7 +115,7 @@ def cases(size: Size) -> grid.Cases:
         for reading in (*tried(size), *crossed(size))
         for claim in claimed(size)
         if applies(claim, reading)
-        for point in claim.points(reading, sized(size))
+        for point in claim.points(lasting(claim, reading, size), sized(size))
     ]
     return grid.cases(points, sized(size), first_seed(size))
 
@@ -118,7 +132,7 @@ class Reconstruction:
 
     def check(self, claim: Contrast, reading: Reading) -> Check:
         """A claim in a reading, by both halves of the seeds."""
-        found = both_halves(claim.differences(self._found, reading, self._size))
+        found = both_halves(claim.differences(self._found, lasting(claim, reading, self._size), self._size))
         note = f"{signed(found, claim.unit)} spans both halves of {found.n} seeds"
         return sign(claim.artefact, claim.quantity, claim.published, found, note, reading=reading.name)
 
@@ -151,20 +165,24 @@ class Reconstruction:
             for reading in self._readings
         ]
         said = [f"{number}: {name}" for number, name in enumerate(groups, 1)]
+        buffers = listed([f"{each}" for each in CLOSE_BUFFERS])
+        close = f" ({size.close_s:g} s for Fig. 6 (a) with buffers of {buffers} packets)" if size.close_s else ""
         return Section(
             "Reconstruction: where the claims hold",
             (
                 "The source does not state everything that its results depend on. Each claim is tried in every reading "
                 "that could change it, one parameter moved at a time from the base reading (window limit 32 packets, "
                 "buffer 16 packets, all links of 10 Mbit/s, the timers of ns-2 before May 2001, the RTT of the "
-                f"measured connection, ranks). There are {size.seeds} seeds of {size.duration_s:g} s, from "
+                f"measured connection, ranks). There are {size.seeds} seeds of {size.duration_s:g} s{close}, from "
                 f"{self._first} on: a range is chosen on the first half of them and confirmed on the second.",
                 "In the second table + stands for a claim that holds on both halves, − for one of which some sign is "
                 f"another one on both, · for one that is undecided. Columns: {'; '.join(said)}.",
+                lockouts.answer(self._found),
             ),
             [
                 Table("Ranges", ("claim", "verdict", "holds for", "undecided for", "does not hold for"), ranges),
                 Table("All readings", ("reading", *(f"{number}" for number in range(1, len(groups) + 1))), rows),
+                lockouts.table(self._found),
             ],
         )
 

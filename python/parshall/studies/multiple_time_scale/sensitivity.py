@@ -23,7 +23,7 @@ INTERVALS = ("1 s", "5 s", "10 s")
 def variants(size: Size) -> dict[str, Point]:
     """Reno, steered in different ways, by name."""
     low, high = size.rtts_ms[0], size.rtts_ms[-1]
-    usual = Point(1.05, 5.0, high, "reno", STEERED, duration_s=size.aside_s)
+    usual = Point(1.05, 5.0, high, "reno", STEERED)
     named = {f"usual, RTT {rtt} ms": replace(usual, rtt_ms=rtt) for rtt in (low, high)}
     for interval in INTERVALS:
         named[f"T_L = {interval}, RTT {high} ms"] = replace(usual, parameters=(*STEERED, ("interval", interval)))

@@ -109,17 +109,15 @@ def plain(size: Size) -> Point:
     return BASE.point("reno", series=True, duration_s=duration_s, tcp=start)
 
 
-def one_after_another(
-    rtt_ms: int, *, shared: str | None, transfers: tuple[float, float] = TRANSFERS, duration_s: float | None = None
-) -> Point:
+def one_after_another(rtt_ms: int, *, shared: str | None, transfers: tuple[float, float] = TRANSFERS) -> Point:
     """Short connections to one destination, by who shares a table (a key of `SHARED`); None: plain."""
     parameters = None if shared is None else (*STEERED, ("shared", shared))
-    return BASE.point("reno", parameters, rtt_ms=rtt_ms, count=FLOWS, transfers=transfers, duration_s=duration_s)
+    return BASE.point("reno", parameters, rtt_ms=rtt_ms, count=FLOWS, transfers=transfers)
 
 
-def few(size: Size, rtt_ms: int, *, shared: str | None) -> Point:
+def few(rtt_ms: int, *, shared: str | None) -> Point:
     """The same of a few segments each."""
-    return one_after_another(rtt_ms, shared=shared, transfers=FEW, duration_s=size.aside_s)
+    return one_after_another(rtt_ms, shared=shared, transfers=FEW)
 
 
 def points(size: Size) -> Iterator[Point]:
@@ -127,7 +125,7 @@ def points(size: Size) -> Iterator[Point]:
     yield plain(size)
     for rtt_ms in (size.rtts_ms[0], size.rtts_ms[-1]):
         for each in (None, *SHARED):
-            yield from (one_after_another(rtt_ms, shared=each), few(size, rtt_ms, shared=each))
+            yield from (one_after_another(rtt_ms, shared=each), few(rtt_ms, shared=each))
 
 
 def cases(size: Size, backgrounds: grid.Cases) -> grid.Cases:
@@ -220,7 +218,7 @@ class ShortConnections:
 
     def _completion(self, rtt_ms: int, shared: str | None) -> NDArray[np.float64]:
         """Mean completion time of a few segments by seed, s."""
-        row = self._found.found[few(self._size, rtt_ms, shared=shared)]
+        row = self._found.found[few(rtt_ms, shared=shared)]
         return np.array([each.completion_s for each in row], dtype=np.float64)
 
     def _faster(self, rtt_ms: int, shared: str | None, other: str | None) -> NDArray[np.float64]:

@@ -78,7 +78,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
 def _alone(found: Results, alpha: float, interval_s: float) -> list[NDArray[np.float64]]:
     """The clients' traffic in intervals, by seed."""
     bins = round(interval_s / ALONE_BIN_S)
-    rows = (np.array(each.alone.levels) for each in found.backgrounds[alpha, 5.0, SOURCE])
+    rows = (np.array(each.alone.levels) for each in found.backgrounds[alpha, 5.0, SOURCE, None])
     return [row[: row.size // bins * bins].reshape(-1, bins).sum(axis=1) for row in rows]
 
 
