@@ -14,6 +14,7 @@ from parshall.campaign.record import SweepRecord, load
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Value, interval
 from parshall.campaign.store import Store
+from parshall.drawn import HasFigures
 from parshall.errors import SimulationError
 from parshall.quantities.catalog import SUMMARY
 from parshall.quantities.definition import Quantity
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Sweep:
+class Sweep(HasFigures, page="parshall.campaign.page:document"):
     """What a sweep gave.
 
     Parameters
