@@ -82,8 +82,8 @@ def families(sweep: Sweep, metrics: Sequence[str] | None = None) -> list[Family]
         if any(sweep.interval(metric, number) for number in range(len(sweep.record.points))):
             found = named(metric)
             of_group = found.quantity.per == "group"
-            key = ("group", found.quantity.key) if of_group else ("", metric)
-            groups.setdefault(key, {})[found.place if of_group else ""] = metric
+            which = ("group", found.quantity.key) if of_group else ("", metric)
+            groups.setdefault(which, {})[found.place if of_group else ""] = metric
     made = []
     for (kind, key), members in groups.items():
         metric = next(iter(members.values()))
@@ -235,7 +235,8 @@ def _series(
         return []
     x, y, low, high = np.array(sorted(rows)).T
     points = Points(x, y, name, Style(series=place), low, high)
-    dots = [Points(*np.array(alone).T, "", Style(series=place, faint=True))] if alone else []
+    own_x, own_y = [at for at, _ in alone], [value for _, value in alone]
+    dots = [Points(own_x, own_y, "", Style(series=place, faint=True))] if alone else []
     if sweep.record.parameters[across.index].kind is None:
         return [*dots, points]  # names have no between
     return [*dots, Line(x, y, "", Style(series=place, thin=True)), points]
@@ -248,8 +249,8 @@ def _scale_of(sweep: Sweep, family: Family) -> Scale:
 
 
 def _ordinate(family: Family, scale: Scale) -> Axis:
-    ends = {"minimum": 0.0, "maximum": scale.factor} if family.is_share else {}
-    return Axis(family.label, scale.unit, **ends)
+    low, high = (0.0, scale.factor) if family.is_share else (None, None)
+    return Axis(family.label, scale.unit, minimum=low, maximum=high)
 
 
 def _fair(sweep: Sweep, family: Family, scale: Scale) -> list[Guide]:

@@ -118,6 +118,8 @@ class Section:
         Where given, the blocks are folded under these words.
     is_opening
         Whether it opens the page: its heading is for screen readers, and it is not among the contents.
+    closed
+        Where given, all that stands under the heading is folded under these words.
     """
 
     heading: str
@@ -128,6 +130,7 @@ class Section:
     name: str = ""
     folded: str = ""
     is_opening: bool = False
+    closed: str = ""
 
 
 @dataclass(frozen=True)
@@ -206,6 +209,7 @@ def _view(section: Section, number: int, draw: Callable[[str, str, Plot], Drawin
     return {
         "heading": section.heading,
         "folded": section.folded,
+        "closed": section.closed,
         "is_opening": section.is_opening,
         "paragraphs": section.paragraphs,
         "tables": section.tables,

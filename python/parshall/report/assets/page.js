@@ -136,6 +136,11 @@
   reachable();
   addEventListener("resize", reachable);
 
+  // A figure that was drawn while it was folded has had no width.
+  for (const part of document.querySelectorAll("details:has(figure)")) {
+    part.addEventListener("toggle", () => dispatchEvent(new Event("resize")));
+  }
+
   // On paper nothing can be unfolded.
   const folded = document.querySelectorAll("details:not([open])");
   addEventListener("beforeprint", () => folded.forEach((part) => { part.dataset.folded = String(!part.open); part.open = true; }));
