@@ -261,6 +261,7 @@ def test_one_that_fails_at_calls_is_not_measured() -> None:
 
 
 def test_the_page_has_every_measure_and_its_figures(card: Card) -> None:
+    assert list(card.figures) == [figure.name for figure in page(card).figures] != []
     made = page(card)
     assert set(made.plots) == {"response", "trajectory-0-5", "trajectory-2"}
     text = document_html(made)

@@ -109,6 +109,7 @@ def test_of_several_queues_the_one_with_goodput_and_the_least_wait() -> None:
     html = document_html(aqm_page(found))
     assert "tc qdisc replace dev eth0 root" in html
     assert html.count('class="dial"') == 2
+    assert list(found.figures) == ["candidates"]
 
 
 def test_repetitions_are_enough_and_the_first_ones_are_the_same() -> None:
@@ -120,6 +121,7 @@ def test_repetitions_are_enough_and_the_first_ones_are_the_same() -> None:
     assert again.half_width is not None
     assert again.half_width <= 0.04 * again.mean
     assert document_html(repetitions_page(found)).count('class="dial"') == 1
+    assert list(found.figures) == ["shrinking"]
 
 
 def test_what_is_expected_of_more_repetitions_is_what_normal_values_have() -> None:
@@ -138,6 +140,7 @@ def ps_half(values: Any) -> float:
 
 def test_pages_say_what_was_asked_by_the_model_and_simulated(buffered: buffer.BufferDesign) -> None:
     html = document_html(buffer_page(buffered))
+    assert list(buffered.figures) == ["limits"]
     for words in (
         "at least 97",
         "If the buffer is full",

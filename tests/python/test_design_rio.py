@@ -112,6 +112,7 @@ def test_a_simulation_confirms() -> None:
     total = float(seen.simulated.session_per_s.sum(axis=1).mean())
     assert total == pytest.approx(seen.simulated.load_per_s.mean, rel=0.02)
     html = document_html(page(answer, found))
+    assert [figure.name for figure in page(answer, found).figures] == list(answer.figures)
     for words in ("Feasible region", "What each constraint costs", "What was simulated, in order", "Take it away"):
         assert words in html
 

@@ -27,7 +27,6 @@ from parshall.itb.fairness import harm
 from parshall.itb.instruments import section
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
 from parshall.itb.page import page
-from parshall.itb.pictures import pictures
 from parshall.itb.scale import SCALES
 from parshall.itb.writing import write_scenarios
 from parshall.report.document import document_html
@@ -538,10 +537,27 @@ def test_the_map_has_what_is_slower_beyond_the_noise(ran: Ran, monkeypatch: pyte
         score.Standing("bbr3", 3, one, Interval(1.5, None, None, 3), as_good=False),
     ]
     monkeypatch.setattr(score, "ranking", lambda *_, **__: standings)
-    drawn = {figure.name: figure.plot for figure in pictures(ran.result, ran.result.cases[:1]).figures}["BU-slower"]
-    grid = drawn.panels[0].marks[0]
+    drawn = page(ran.result)
+    assert drawn.sections[0].is_opening
+    panel = drawn.plots["slower"].panels[0]
+    grid = panel.marks[0]
     assert isinstance(grid, Grid)
-    cells = dict(zip(ran.result.controls, np.asarray(grid.z)[:, 0].tolist(), strict=True))
-    assert cells == pytest.approx({"reno": math.nan, "cubic": math.nan, "bbr3": 50.0}, nan_ok=True)
+    assert panel.y.names[::-1] == tuple(
+        f"{each.case.application.name} {each.case.itb_class.name}" for each in ran.result.cases
+    )
+    for row, texts in zip(np.asarray(grid.z).tolist(), grid.texts, strict=True):
+        cells = dict(zip(panel.x.names, row, strict=True))
+        assert cells == pytest.approx({"reno": math.nan, "cubic": math.nan, "bbr3": 50.0}, nan_ok=True)
+        assert dict(zip(panel.x.names, texts, strict=True)) == {"reno": "", "cubic": "", "bbr3": "50"}
     monkeypatch.setattr(score, "ranking", lambda *_, **__: standings[:2])
-    assert "BU-slower" not in {figure.name for figure in pictures(ran.result, ran.result.cases[:1]).figures}
+    assert "slower" not in page(ran.result).plots
+
+
+def test_the_page_says_first_who_is_fastest(ran: Ran) -> None:
+    said = page(ran.result).finding
+    index = score.relative(ran.result.cases, ran.result.controls)
+    first = min(index, key=lambda control: index[control].mean)
+    assert first in said.split(".")[0]
+    shared = score.best_or_as_good(ran.result.cases, ran.result.controls)
+    assert f"({max(shared.values())} of {len(ran.result.cases)}" in said
+    assert list(ran.result.figures) == [figure.name for figure in page(ran.result).figures]

@@ -429,9 +429,9 @@ def test_the_page_of_a_short_flow_says_what_it_has_not(tmp_path: Path) -> None:
 def test_flows_of_a_few_packets_have_a_row_and_no_section() -> None:
     both = ps.observe(CORPUS / "vlan.pcap", CORPUS / "little.pcapng")
     titles = [section.heading for section in document(both).sections]
-    assert sum(title.startswith("Flow 0") for title in titles) == 1, titles
+    assert sum(title.startswith("Flow 0:") for title in titles) == 1, titles
     chosen = [section.heading for section in document(both, ["10.0.0.1"]).sections]
-    assert sum(title.startswith("Flow 0") for title in chosen) == 2, chosen
+    assert sum(title.startswith("Flow 0:") for title in chosen) == 2, chosen
 
 
 def test_the_page_says_where_reading_stopped(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import parshall as ps
 from parshall.report.document import document_html
 from parshall.report.numbers import quantity
-from parshall.report.plot import Line, values
-from parshall.traces import Observation
+from parshall.report.plot import Line, Points, values
+from parshall.traces import Observation, short
 from parshall.traces.overview import finding, over_time
 from parshall.traces.page import document
 
@@ -49,6 +50,55 @@ def test_the_throughput_over_time_adds_up_to_what_was_delivered(seen: Observatio
     )
 
 
+def test_tiles_are_of_the_largest_flow(seen: Observation) -> None:
+    row = seen.largest.to_dicts()[0]
+    block = short.tiles(seen, [row])
+    assert block is not None
+    tiles = {tile.label: tile for tile in block.content.tiles}
+    assert tiles["Goodput"].value == quantity(row["goodput_bps"], "bit/s")
+    assert tiles["Retransmitted"].value == quantity(row["retransmissions"] / row["packets_sent"], "ratio")
+    samples = seen.flow_samples
+    assert samples is not None
+    late = float(np.quantile(samples["srtt_s"].drop_nulls().to_numpy(), 0.95))
+    assert tiles["Round-trip time, 95th percentile"].value == quantity(late, "s")
+    assert short.tiles(seen, []) is None
+
+
+def test_a_stall_needs_data_under_way() -> None:
+    at = np.arange(8) / 10
+    delivered = [0, 5, 5, 5, 5, 5, 5, 9]
+    idle = {"time_s": at, "delivered_bytes": delivered, "in_flight_packets": [1, 1, 0, 0, 0, 1, 1, 1]}
+    found = short.longest_stall(pl.DataFrame(idle))
+    assert found is not None
+    assert (found.start_s, found.length_s) == pytest.approx((0.5, 0.2))
+    busy = short.longest_stall(pl.DataFrame({**idle, "in_flight_packets": [1] * 8}))
+    assert busy is not None
+    assert (busy.start_s, busy.length_s) == pytest.approx((0.1, 0.6))
+    assert short.longest_stall(pl.DataFrame({"time_s": at})) is None
+
+
+def test_what_was_sent_again_is_marked_on_the_curve(seen: Observation) -> None:
+    row = seen.largest.to_dicts()[0]
+    drawn = short.sequence(seen, row)
+    assert drawn is not None
+    (marked,) = (mark for mark in drawn.plot.panels[0].marks if isinstance(mark, Points))
+    samples = short.own_samples(seen, row)
+    grown = samples["retransmissions"].diff().fill_null(0).to_numpy() > 0
+    assert values(marked.x).tolist() == samples["time_s"].to_numpy()[grown].tolist()
+    assert f"{row['retransmissions']} retransmissions in all" in drawn.plot.caption.replace("\u00a0", " ")
+
+
+def test_what_experts_ask_for_is_folded(seen: Observation) -> None:
+    page = document(seen)
+    folded = {figure.name for section in page.sections if section.closed for figure in section.figures}
+    assert {name.split("-")[0] for name in folded} == {"loss", "spectrum", "arrivals"}
+    html = document_html(page)
+    for name in folded:
+        before = html[: html.index(f'id="figure-{name}"')]
+        assert before.count("<details>") > before.count("</details>")
+
+
 def test_without_samples_nothing_is_drawn(seen: Observation) -> None:
     bare = Observation(None, seen.metadata, {"flows": seen.flows})
     assert over_time(bare, seen.largest.to_dicts()) is None
+    assert short.sequence(bare, seen.largest.to_dicts()[0]) is None

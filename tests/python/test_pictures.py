@@ -17,9 +17,10 @@ import parshall as ps
 from parshall.cli.app import VERBS, application
 from parshall.errors import InputError
 from parshall.report import data
-from parshall.report.pictures import FORMATS, Pictures, width_of
+from parshall.report.pictures import FORMATS, Picture, Pictures, width_of
 from parshall.report.plot import Axis, Band, Grid, Line, Panel, Plot, Points
 from parshall.report.static import of_latex
+from parshall.report.svg import svg
 from parshall.runs import Run
 
 SCENARIO = Path(__file__).parents[2] / "scenarios/quickstart.toml"
@@ -47,6 +48,59 @@ def test_each_format_is_what_it_says(run: Run, tmp_path: Path) -> None:
     assert b"Type3" not in written["pdf"], "nor shapes in PDF"
     assert rb"Queueing delay (ms)" in written["pgf"]
     assert b"\\setmainfont" not in written["pgf"], "the font is the paper's"
+
+
+def test_whatever_has_a_page_has_its_figures(run: Run, tmp_path: Path) -> None:
+    """Results of every instrument, a comparison and a sweep; other parts have theirs beside their pages' tests."""
+    tables = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms", "count": 2}]}
+    plan = ps.Plan(name="s", scenario=tables, parameters={"flows.0.rtt": ["20 ms", "40 ms"]}, repetitions=2)
+    having = {
+        "over-time": ps.observe(SCENARIO.parents[1] / "docs/example.pcap.gz"),
+        "candidates": ps.compare(run, run, names=["a", "b"]),
+        "goodput_bps": ps.sweep(plan, tmp_path / "store"),
+    }
+    for name, each in having.items():
+        assert each.figures[name].save(tmp_path / f"{name}.pdf", 3.3).read_bytes().startswith(b"%PDF")
+        assert each.figures is each.figures, "they are made once"
+    assert list(ps.predict(run.scenario).figures) == [], "the page of a prediction has none"
+
+
+def test_verbs_with_a_page_write_its_figures(cli: CliRunner, tmp_path: Path) -> None:
+    verbs = application(VERBS)
+    asked = ["design", "repetitions", str(SCENARIO), "--set", "duration=4 s", "--set", "warm_up=1 s"]
+    asked += ["--pilot", "3", "--within", "50 %"]
+    done = cli.invoke(verbs, [*asked, "-o", str(tmp_path / "page"), "--format", "svg, csv", "--width", "84mm"])
+    assert done.exit_code == 0, done.output
+    written = {str(path.relative_to(tmp_path / "page")) for path in (tmp_path / "page").rglob("*.*")}
+    assert written == {"design.html", "figures/shrinking.svg", "figures/shrinking.csv"}
+    root = ET.fromstring((tmp_path / "page/figures/shrinking.svg").read_text(encoding="utf-8"))
+    assert float(str(root.get("width")).removesuffix("pt")) == pytest.approx(84 / 25.4 * 72, rel=1e-4)
+    for wrong, said in (
+        (["--format", "pdf"], "--format: found no --output"),
+        (["--format", "gif", "-o", str(tmp_path / "page")], '--format: found "gif"; accepted: "csv", "pdf"'),
+        (["--width", "3 km", "-o", str(tmp_path / "page")], "accepted: a length such as"),
+    ):
+        refused = cli.invoke(verbs, [*asked, *wrong])
+        assert (refused.exit_code, said in refused.output) == (2, True), refused.output
+
+
+@pytest.mark.parametrize("verb", ["itb", "study", "check-control", "design buffer", "design aqm", "design rio"])
+def test_the_others_take_the_same_options(cli: CliRunner, verb: str) -> None:
+    shown = cli.invoke(application(VERBS), [*verb.split(), "--help"], env={"COLUMNS": "200"}).output
+    assert "--format" in shown
+    assert "--width" in shown
+
+
+def test_numbers_in_the_cells_of_a_map_can_be_read() -> None:
+    grid = Grid([0, 1, 2], [0, 1], [[7.0, np.nan]], "number", texts=[["seven", "none"]])
+    plot = Plot([Panel([grid], Axis("x"), Axis("y"))], "")
+    drawing, _, _ = svg(plot)
+    assert ">seven</text>" in drawing
+    assert ">none</text>" not in drawing, "an empty cell has no number"
+    assert Picture("map", "", plot).plotly()["data"][0]["text"] == [["seven", "none"]]
+    assert [text.get_text() for text in Picture("map", "", plot).matplotlib().axes[0].texts] == ["seven"]
+    with pytest.raises(ValueError, match="as many texts"):
+        Grid([0, 1, 2], [0, 1], [[7.0, 8.0]], "number", texts=[["seven"]])
 
 
 LATEX = shutil.which("pdflatex")

@@ -96,6 +96,16 @@ def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "checks.json").read_text(encoding="utf-8"))[0]["quantity"] == "mean, s"
 
 
+def test_findings_have_the_figures_of_the_page(cli: Cli, study: str, tmp_path: Path) -> None:
+    assert list(_found(None, "quick").figures) == ["published-and-ours", "fig2"]
+    done = cli("study", study, "--output", str(tmp_path / "out"), "--format", "pdf")
+    assert done.exit_code == 0
+    assert {path.name for path in (tmp_path / "out/figures").iterdir()} == {"fig2.pdf", "published-and-ours.pdf"}
+    twice = cli("study", study, "--output", str(tmp_path / "out"), "--format", "pdf", "--figures")
+    assert twice.exit_code == 2
+    assert "--figures: found --format" in twice.stderr
+
+
 def test_figures_of_a_study_need_a_place(cli: Cli, study: str) -> None:
     done = cli("study", study, "--figures")
     assert done.exit_code == 2

@@ -1,14 +1,14 @@
 """What a sweep's page draws: a metric against a parameter, one panel for each of the others' values; maps of two.
 
 The abscissa is the measured parameter with most values; series are the next parameter's values; panels stand for
-combinations of the rest. Where hardly a value occurs twice (a Latin hypercube), there is a scatter of points for each
-parameter instead.
+combinations of the rest. A metric of several groups is one figure, in which the groups are the series. Where hardly a
+value occurs twice (a Latin hypercube), there is a scatter of points for each parameter instead.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,17 +17,22 @@ import numpy as np
 from parshall.campaign.record import Parameter
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
-from parshall.quantities import naming
+from parshall.quantities.naming import named
 from parshall.report.document import Drawn
-from parshall.report.numbers import Scale, scale_for
+from parshall.report.numbers import Scale, scale_for, significant
 from parshall.report.palette import SERIES
-from parshall.report.plot import Axis, Grid, Line, Panel, Plot, Points, Style
-from parshall.stats.confidence import Interval
+from parshall.report.plot import Axis, Grid, Guide, Line, Mark, Panel, Plot, Points, Style
 
 _PANELS = 6
 """Most panels of a figure: more cannot be read side by side."""
 
 _MAPS = 4
+_MOST_NUMBERS = 10
+"""A map of more cells in a row or column has no numbers in them."""
+
+_MOST_DOTS = 30
+"""Runs of a point that are shown one by one."""
+
 _LOGARITHMIC = 30.0
 """Values that span so much are drawn on a logarithmic axis."""
 
@@ -49,34 +54,75 @@ class _Abscissa:
     """What the places of names mean."""
 
 
+@dataclass(frozen=True)
+class Family:
+    """What one figure shows: a metric, or the same one of several groups, by their names."""
+
+    name: str
+    title: str
+    label: str
+    members: Mapping[str, str]
+    """Metrics by the names of the groups; of a single one the name is empty."""
+
+    @property
+    def unit(self) -> str:
+        """Of the values."""
+        return named(next(iter(self.members.values()))).unit
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the values are shares of what all groups have."""
+        return named(next(iter(self.members.values()))).quantity.key == "share"
+
+
+def families(sweep: Sweep, metrics: Sequence[str] | None = None) -> list[Family]:
+    """What there is to draw of some metrics, or of those that the sweep asks for; without those that no run has."""
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for metric in sweep.record.metrics if metrics is None else metrics:
+        if any(sweep.interval(metric, number) for number in range(len(sweep.record.points))):
+            found = named(metric)
+            of_group = found.quantity.per == "group"
+            which = ("group", found.quantity.key) if of_group else ("", metric)
+            groups.setdefault(which, {})[found.place if of_group else ""] = metric
+    made = []
+    for (kind, key), members in groups.items():
+        metric = next(iter(members.values()))
+        alone = len(members) == 1
+        name = metric.replace("/", "-") if alone else f"{kind}-{key}"
+        label = sweep.label(metric) if alone else named(metric).quantity.label
+        made.append(Family(name, label[:1].upper() + label[1:], label, {"": metric} if alone else members))
+    return made
+
+
 def figures(sweep: Sweep) -> list[Drawn]:
     """Every figure of a sweep's page."""
-    drawn: list[Drawn] = []
-    for metric in sweep.record.metrics:
-        if not any(sweep.interval(metric, number) for number in range(len(sweep.record.points))):
-            continue
-        drawn += of_metric(sweep, metric)
-    return drawn
+    return [drawn for family in families(sweep) for drawn in of_family(sweep, family)]
 
 
 def of_metric(sweep: Sweep, metric: str, across: str | None = None) -> Iterator[Drawn]:
     """The figures of a metric, against the parameter of that key, or the one that suits best."""
-    record, name = sweep.record, metric.replace("/", "-")
+    for family in families(sweep, [metric]):
+        yield from of_family(sweep, family, across)
+
+
+def of_family(sweep: Sweep, family: Family, across: str | None = None) -> Iterator[Drawn]:
+    """The figures of a metric, or of one of several groups, as `of_metric`."""
+    record = sweep.record
     if not record.parameters or len(record.points) < 2:
         return
-    title = sweep.label(metric)
-    title = title[:1].upper() + title[1:]
     if _scattered(sweep):
         for index, parameter in enumerate(record.parameters):
-            if across not in (None, parameter.key):
-                continue
-            yield Drawn(f"{name}-{parameter.name}", f"{title} against {parameter.key}", _scatter(sweep, metric, index))
+            if across in (None, parameter.key):
+                title = f"{family.title} against {parameter.key}"
+                yield Drawn(f"{family.name}-{parameter.name}", title, _scatter(sweep, family, index))
         return
     order = _by_importance(sweep, across)
-    yield Drawn(name, f"{title} against {record.parameters[order[0]].key}", _curves(sweep, metric, order))
+    title = f"{family.title} against {record.parameters[order[0]].key}"
+    yield Drawn(family.name, title, _curves(sweep, family, order))
     measurable = [index for index in order if record.parameters[index].kind is not None]
     if len(measurable) >= 2 and all(len(_values(sweep, index)) >= 3 for index in measurable[:2]):
-        yield from _maps(sweep, metric, title, measurable[0], measurable[1])
+        for group, metric in family.members.items():
+            yield from _maps(sweep, metric, f"{family.title}{', ' if group else ''}{group}", *measurable[:2])
 
 
 def _scattered(sweep: Sweep) -> bool:
@@ -130,74 +176,105 @@ def _geometric(numbers: Sequence[float]) -> bool:
     return bool(np.ptp(ratios) <= _ROUNDED * ratios.mean() and np.ptp(steps) > _ROUNDED * steps.mean())
 
 
-def _curves(sweep: Sweep, metric: str, order: Sequence[int]) -> Plot:
+def _curves(sweep: Sweep, family: Family, order: Sequence[int]) -> Plot:
     record, across = sweep.record, _abscissa(sweep, order[0])
-    series = order[1] if len(order) > 1 else None
-    rest = list(order[2:])
+    series = order[1] if len(order) > 1 and len(family.members) == 1 else None
+    rest = list(order[1:] if series is None else order[2:])
     if series is not None and len(_values(sweep, series)) > SERIES:
         series, rest = None, list(order[1:])
     combinations = list(itertools.product(*(_values(sweep, index) for index in rest)))
-    intervals = [sweep.interval(metric, number) for number in range(len(record.points))]
-    scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), naming.named(metric).unit)
+    scale = _scale_of(sweep, family)
     panels = []
     for combination in combinations[:_PANELS]:
         wanted = {index: label(value) for index, value in zip(rest, combination, strict=True)}
-        marks: list[Line | Points] = []
-        for place, value in enumerate(_values(sweep, series) if series is not None else [None]):
+        marks: list[Mark] = []
+        place = 0
+        for value in _values(sweep, series) if series is not None else [None]:
             chosen = dict(wanted) if series is None else {**wanted, series: label(value)}
             numbers = [
                 number
                 for number, point in enumerate(record.points)
                 if all(label(point.values[index]) == text for index, text in chosen.items())
             ]
-            named = "" if series is None else f"{record.parameters[series].name} = {label(value)}"
-            marks += _series(sweep, numbers, intervals, across, scale, named=named, place=place)
+            text = "" if series is None else f"{record.parameters[series].name} = {label(value)}"
+            for group, metric in family.members.items():
+                marks += _series(sweep, metric, numbers, across, scale, name=group or text, place=place)
+                place += 1
         note = ", ".join(f"{record.parameters[index].key} = {text}" for index, text in wanted.items())
-        panels.append(Panel(marks, across.axis, Axis(sweep.label(metric), scale.unit), note))
+        panels.append(Panel([*marks, *_fair(sweep, family, scale)], across.axis, _ordinate(family, scale), note))
     more = len(combinations) - _PANELS
     left_out = f" {more} more combinations of values are in the table only." if more > 0 else ""
     caption = (
-        "Means over repetitions (percentiles: of all their values); bars are 95 % confidence intervals."
-        + across.legend
-        + left_out
+        "Means over repetitions (percentiles: of all their values), with 95 % confidence intervals; pale points are "
+        "single runs." + across.legend + left_out
     )
     return Plot(panels, caption)
 
 
 def _series(
     sweep: Sweep,
+    metric: str,
     numbers: Sequence[int],
-    intervals: Sequence[Interval | None],
     across: _Abscissa,
     scale: Scale,
     *,
-    named: str,
+    name: str,
     place: int,
-) -> list[Line | Points]:
-    """A curve through the points' means, and the means with their intervals."""
-    rows = []
+) -> list[Mark]:
+    """What the single runs have, a curve through the points' means, and the means with their intervals."""
+    rows, alone = [], []
     for number in numbers:
-        found = intervals[number]
+        found = sweep.interval(metric, number)
         if found is not None:
             x = across.places[label(sweep.record.points[number].values[across.index])]
+            own = sweep.own(metric, number)
+            alone += [(x, value * scale.factor) for value in own if 1 < len(own) <= _MOST_DOTS]
             ends = (found.mean if found.low is None else found.low, found.mean if found.high is None else found.high)
             rows.append((x, found.mean * scale.factor, ends[0] * scale.factor, ends[1] * scale.factor))
     if not rows:
         return []
     x, y, low, high = np.array(sorted(rows)).T
-    style = Style(series=place)
-    points = Points(x, y, named, style, low, high)
+    points = Points(x, y, name, Style(series=place), low, high)
+    own_x, own_y = [at for at, _ in alone], [value for _, value in alone]
+    dots = [Points(own_x, own_y, "", Style(series=place, faint=True))] if alone else []
     if sweep.record.parameters[across.index].kind is None:
-        return [points]  # names have no between
-    return [Line(x, y, "", Style(series=place, thin=True)), points]
+        return [*dots, points]  # names have no between
+    return [*dots, Line(x, y, "", Style(series=place, thin=True)), points]
 
 
-def _scatter(sweep: Sweep, metric: str, index: int) -> Plot:
-    across = _abscissa(sweep, index)
-    intervals = [sweep.interval(metric, number) for number in range(len(sweep.record.points))]
-    scale = scale_for(max(abs(each.mean) for each in intervals if each is not None), naming.named(metric).unit)
-    marks = _series(sweep, range(len(sweep.record.points)), intervals, across, scale, named="", place=0)[-1:]
-    panel = Panel(marks, across.axis, Axis(sweep.label(metric), scale.unit))
+def _scale_of(sweep: Sweep, family: Family) -> Scale:
+    points = range(len(sweep.record.points))
+    found = (sweep.interval(metric, number) for metric in family.members.values() for number in points)
+    return scale_for(max(abs(each.mean) for each in found if each is not None), family.unit)
+
+
+def _ordinate(family: Family, scale: Scale) -> Axis:
+    low, high = (0.0, scale.factor) if family.is_share else (None, None)
+    return Axis(family.label, scale.unit, minimum=low, maximum=high)
+
+
+def _fair(sweep: Sweep, family: Family, scale: Scale) -> list[Guide]:
+    """Where shares would be if each flow had the same, if that is the same at all points."""
+    if not family.is_share:
+        return []
+    fair = {group: sweep.fair_share(named(metric).place) for group, metric in family.members.items()}
+    texts: dict[float, list[str]] = {}
+    for group, share in fair.items():
+        if share is not None:
+            texts.setdefault(share, []).append(group)
+    alone = len(texts) == 1
+    return [
+        Guide(share * scale.factor, "fair share" if alone else f"fair share of {', '.join(groups)}")
+        for share, groups in texts.items()
+    ]
+
+
+def _scatter(sweep: Sweep, family: Family, index: int) -> Plot:
+    across, scale = _abscissa(sweep, index), _scale_of(sweep, family)
+    marks: list[Mark] = []
+    for place, (group, metric) in enumerate(family.members.items()):
+        marks += _series(sweep, metric, range(len(sweep.record.points)), across, scale, name=group, place=place)[-1:]
+    panel = Panel([*marks, *_fair(sweep, family, scale)], across.axis, _ordinate(family, scale))
     return Plot([panel], f"One point a combination; the other parameters vary from point to point.{across.legend}")
 
 
@@ -226,11 +303,12 @@ def _map(sweep: Sweep, metric: str, x: _Abscissa, y: _Abscissa, wanted: dict[int
             z[rows.index(y.places[label(point.values[y.index])]), column] = found.mean
     if np.isnan(z).all():
         return None
-    scale = scale_for(float(np.nanmax(np.abs(z))), naming.named(metric).unit)
+    scale = scale_for(float(np.nanmax(np.abs(z))), named(metric).unit)
     unit = f" ({scale.unit})" if scale.unit else ""
-    grid = Grid(
-        _edges(columns, log=x.axis.log), _edges(rows, log=y.axis.log), z * scale.factor, sweep.label(metric) + unit
-    )
+    fits = len(columns) <= _MOST_NUMBERS and len(rows) <= _MOST_NUMBERS
+    texts = [["" if np.isnan(each) else significant(each * scale.factor) for each in row] for row in z] if fits else ()
+    edges = _edges(columns, log=x.axis.log), _edges(rows, log=y.axis.log)
+    grid = Grid(*edges, z * scale.factor, sweep.label(metric) + unit, texts=texts)
     caption = "Means over repetitions; each cell is a point of the sweep."
     return Plot([Panel([grid], x.axis, y.axis)], caption)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from parshall.campaign.choosing import chooser
 from parshall.campaign.figures import figures
 from parshall.campaign.finding import finding
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
 from parshall.quantities.naming import named
-from parshall.report.document import Document, Section, Table, write_document
+from parshall.report.document import Block, Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import interval_text
+from parshall.schema import writing
 from parshall.stats.confidence import Interval
 from parshall.stats.verdict import judged
 
@@ -35,14 +36,21 @@ def document(sweep: Sweep) -> Document:
     """The page's content."""
     record = sweep.record
     drawn = figures(sweep)
-    opening = [Section("First figure", figures=drawn[:1], name="glance", is_opening=True)] if drawn else []
+    opening = Section("First figure", figures=drawn[:1], blocks=chooser(sweep), name="glance", is_opening=True)
     sections = [
-        *opening,
+        *([opening] if drawn else []),
         Section("What was done", _summary(sweep), tables=_failures(sweep), name="done"),
         *([Section("More figures", figures=drawn[1:], name="figures")] if drawn[1:] else []),
         *_differences(sweep),
         Section("Every point", _left_out(sweep), tables=[_points(sweep)], name="points"),
-        Section("How it was made", _made(sweep), tables=[_parameters(sweep)], name="provenance"),
+        Section(
+            "How it was made",
+            _made(sweep),
+            tables=[_parameters(sweep)],
+            blocks=[Block("code", writing.toml({key: each for key, each in record.plan.items() if each is not None}))],
+            name="provenance",
+            folded="The sweep, as it was given",
+        ),
     ]
     byline = (record.status, counted(record.runs, "run"), f"code {record.code}", record.started)
     return Document("sweep", record.name, record.description, byline, sections, finding=finding(sweep))
@@ -188,7 +196,6 @@ def _made(sweep: Sweep) -> list[str]:
     return [
         f"The last call took {record.wall_s:.1f} s. Seeds {seeds}; random numbers are {record.random_numbers}. Store: "
         f"`{sweep.store.directory}`.",
-        f"The sweep, as it was given: `{json.dumps(dict(record.plan), ensure_ascii=False)}`",
     ]
 
 

@@ -14,6 +14,7 @@ from parshall.campaign.record import SweepRecord, load
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Value, interval
 from parshall.campaign.store import Store
+from parshall.drawn import HasFigures
 from parshall.errors import SimulationError
 from parshall.quantities.catalog import SUMMARY
 from parshall.quantities.definition import Quantity
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Sweep:
+class Sweep(HasFigures, page="parshall.campaign.page:document"):
     """What a sweep gave.
 
     Parameters
@@ -141,6 +142,36 @@ class Sweep:
         """
         found = self.estimate(metric, point)
         return {} if found is None else dict(found.by_repetition)
+
+    def fair_share(self, group: str) -> float | None:
+        """The share of a group if each flow had the same: its share of the flows; None where that differs by point."""
+        return self._fair_shares.get(group)
+
+    @cached_property
+    def _fair_shares(self) -> dict[str, float]:
+        """By group, of those whose share of the flows is the same in every run."""
+        flows = reading(self.store, lambda snapshot: snapshot.scan("flows"))
+        if flows is None:
+            return {}
+        own = flows.filter(pl.col("run").is_in(list(self._numbers)))
+        counts = (
+            own.group_by("run", "group")
+            .agg(share=pl.len())
+            .with_columns(pl.col("share") / pl.col("share").sum().over("run"))
+        )
+        shares = (
+            counts.group_by("group").agg(pl.col("share").min(), most=pl.col("share").max(), runs=pl.len()).collect()
+        )
+        return {
+            row["group"]: row["share"]
+            for row in shares.to_dicts()
+            if row["share"] == row["most"] and row["runs"] == len(self._numbers)
+        }
+
+    def own(self, metric: str, point: int) -> list[float]:
+        """What each run of a point has of a metric by itself; of a quantile, that of its own values."""
+        series = self._at(metric, point)
+        return [] if series is None else list(series.own().values())
 
     def interval(self, metric: str, point: int) -> Interval | None:
         """A metric at a point and its 95 % interval; None without a value."""

@@ -12,7 +12,6 @@ from parshall.cli.console import (
     FAILURE,
     Controls,
     Json,
-    PageOutput,
     Quiet,
     Workers,
     console,
@@ -21,8 +20,8 @@ from parshall.cli.console import (
     print_json,
     table,
     verb,
-    write_page,
 )
+from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
     from parshall.control_check import Card
@@ -56,16 +55,19 @@ def check_control(
     ] = True,
     workers: Workers = None,
     output: PageOutput = None,
+    formats: Formats = None,
+    width: Width = WIDTH,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Put a congestion control to the test: what it must keep, and what it does beside Reno and CUBIC."""
     from parshall.control_check import check
 
+    drawn = files(formats, width, output)
     declare_controls(controls)
     card = check(control, parameters or (), seed=seed, repetitions=repetitions, measured=measure, workers=workers)
     if output is not None:
-        path = _write(card, output)
+        path = _write(card, output, drawn)
         if not quiet:
             note(f"Page: {path}")
     if as_json:
@@ -76,10 +78,10 @@ def check_control(
         raise typer.Exit(FAILURE)
 
 
-def _write(card: Card, output: Path) -> Path:
+def _write(card: Card, output: Path, drawn: Files) -> Path:
     from parshall.control_check.page import page
 
-    return write_page(lambda: page(card), output, "check-control.html")
+    return write_page(lambda: page(card), output, "check-control.html", drawn)
 
 
 def _show(card: Card) -> None:

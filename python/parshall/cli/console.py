@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from parshall.report.document import Document
-
 FAILURE = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -57,9 +55,6 @@ def output_option(default: str | bool) -> Any:
 
 
 Output = Annotated[Path | None, output_option("runs/NAME-N")]
-PageOutput = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False)
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace the result that is in the output directory.")]
 WithPage = Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page.")]
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help=STORE)]
@@ -330,21 +325,3 @@ def _as_share(text: str) -> float:
         return float(stripped.removesuffix("%")) / (100 if stripped.endswith("%") else 1)
     except ValueError:
         return float("nan")
-
-
-def write_page(make: Callable[[], Document], directory: Path, name: str) -> Path:
-    """Write a page into a directory, which is made; where it is.
-
-    Raises
-    ------
-    StorageError
-        It cannot be written.
-    """
-    from parshall.records import storage
-    from parshall.report.document import write_document
-
-    def written() -> Path:
-        directory.mkdir(parents=True, exist_ok=True)
-        return write_document(make(), directory / name)
-
-    return storage.guarded(written)

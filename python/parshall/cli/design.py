@@ -10,7 +10,6 @@ import typer
 from parshall.cli import design_network
 from parshall.cli.console import (
     Json,
-    PageOutput,
     Quiet,
     console,
     duration_s,
@@ -19,8 +18,8 @@ from parshall.cli.console import (
     print_json,
     table,
     verb,
-    write_page,
 )
+from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,6 +78,8 @@ def rio(
     duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
     seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
     output: PageOutput = None,
+    formats: Formats = None,
+    width: Width = WIDTH,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -88,6 +89,7 @@ def rio(
     from parshall.design.rio import rio as solve
     from parshall.design.simulated import Setting
 
+    drawn = files(formats, width, output)
     packet_bytes = _bytes(packet)
     given = _sessions(sessions, rtt, reservation, burst, access, packet_bytes)
     agreement = Agreement(
@@ -107,7 +109,7 @@ def rio(
     if output is not None:
         from parshall.design.page import page
 
-        path = write_page(lambda: page(answer, recommendation), output, "design.html")
+        path = write_page(lambda: page(answer, recommendation), output, "design.html", drawn)
         if not quiet:
             note(f"page: {path}")
     if as_json:

@@ -12,7 +12,6 @@ import typer
 from parshall.cli.console import (
     Json,
     Overrides,
-    PageOutput,
     Quiet,
     asked_share,
     console,
@@ -21,8 +20,8 @@ from parshall.cli.console import (
     print_json,
     table,
     verb,
-    write_page,
 )
+from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
     from parshall.design.judging import Judged
@@ -51,6 +50,8 @@ def buffer(
     late: Late = None,
     link: Link = None,
     output: PageOutput = None,
+    formats: Formats = None,
+    width: Width = WIDTH,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -58,8 +59,8 @@ def buffer(
     from parshall.design import buffer as design
     from parshall.design.network_page import buffer_page
 
+    out = _Output(output, files(formats, width, output), as_json, quiet)
     where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
-    out = _Output(output, as_json, quiet)
     out.note("simulating limits of the queue ...")
     found = design.choose(where, demand)
     size = {"limit_packets": found.limit(found.nearest), "bdp_packets": where.bdp_packets}
@@ -80,6 +81,8 @@ def aqm(
     ] = None,
     link: Link = None,
     output: PageOutput = None,
+    formats: Formats = None,
+    width: Width = WIDTH,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -87,9 +90,9 @@ def aqm(
     from parshall.design import aqm as design
     from parshall.design.network_page import aqm_page
 
+    out = _Output(output, files(formats, width, output), as_json, quiet)
     where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
     names = () if queues is None else design.checked(queues)
-    out = _Output(output, as_json, quiet)
     out.note("simulating queues ...")
     found = design.choose(where, demand, names)
     out.queue(found, design.sentences(found), {}, lambda: aqm_page(found))
@@ -104,6 +107,8 @@ def repetitions(
     pilot: Annotated[int, typer.Option(help="How many are simulated first.", min=3)] = 8,
     most: Annotated[int, typer.Option(help="How many at most.", min=3)] = 2000,
     output: PageOutput = None,
+    formats: Formats = None,
+    width: Width = WIDTH,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -112,9 +117,9 @@ def repetitions(
     from parshall.design.network_page import repetitions_page
     from parshall.scenario import Scenario
 
+    out = _Output(output, files(formats, width, output), as_json, quiet)
     given = Scenario.load(scenario, overrides or ())
     share = asked_share("--within", within)
-    out = _Output(output, as_json, quiet)
     out.note("simulating repetitions ...")
     found = design.choose(given, metric, share, pilot=pilot, most=most)
     looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in found.looks]
@@ -146,6 +151,7 @@ class _Output:
     """Where an answer goes: a page, JSON, the console."""
 
     output: Path | None
+    drawn: Files
     as_json: bool
     quiet: bool
 
@@ -184,7 +190,7 @@ class _Output:
     ) -> None:
         """Write the page, and print the answer, what was asked, and what to paste."""
         if self.output is not None:
-            path = write_page(page, self.output, "design.html")
+            path = write_page(page, self.output, "design.html", self.drawn)
             if not self.quiet:
                 note(f"page: {path}")
         if self.as_json:

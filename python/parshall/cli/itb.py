@@ -16,7 +16,6 @@ from parshall.cli.console import (
     Controls,
     Instrument,
     Json,
-    PageOutput,
     Quiet,
     Scale,
     Store,
@@ -30,8 +29,8 @@ from parshall.cli.console import (
     share,
     table,
     verb,
-    write_page,
 )
+from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
     from parshall.itb import benchmark
@@ -64,6 +63,8 @@ def itb(
     factors: Factors = None,
     controls: Controls = None,
     output: PageOutput = None,
+    formats: Formats = None,
+    width: Width = WIDTH,
     store: Store = Path("itb-store"),
     workers: Workers = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it takes.")] = False,
@@ -82,6 +83,7 @@ def itb(
     from parshall.itb.instruments import check_hosts
     from parshall.records import about
 
+    drawn = files(formats, width, output)
     declare_controls(controls)
     names = named(cc)
     wanted = _instruments(instrument)
@@ -102,7 +104,7 @@ def itb(
     threshold = share(at_least)
     made = [replace(_done(cases, names, store, at_a_time, progress, kind), at_least=threshold) for kind in wanted]
     if output is not None:
-        path = write_page(lambda: _page(made), output, "itb.html")
+        path = write_page(lambda: _page(made), output, "itb.html", drawn)
         if not quiet:
             note(f"Page: {path}")
     if as_json:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Quiet, note, verb, write_page
+from parshall.cli.console import Quiet, note, verb
+from parshall.cli.pages import write_page
 
 if TYPE_CHECKING:
     from parshall.records import Result

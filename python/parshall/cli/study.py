@@ -13,7 +13,6 @@ from parshall.cli.console import (
     STORE,
     Instrument,
     Json,
-    PageOutput,
     Quiet,
     Scale,
     Scheduler,
@@ -27,6 +26,7 @@ from parshall.cli.console import (
     table,
     verb,
 )
+from parshall.cli.pages import FIGURES, WIDTH, Formats, PageOutput, Width, files
 
 
 @verb
@@ -39,7 +39,9 @@ def study(
     ],
     scale: Scale = "quick",
     output: PageOutput = None,
-    figures: Annotated[bool, typer.Option("--figures", help="Also write each figure as PNG and SVG there.")] = False,
+    formats: Formats = None,
+    width: Width = WIDTH,
+    figures: Annotated[bool, typer.Option("--figures", help="The same as --format png,svg.")] = False,
     store: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help=STORE, show_default="at paper scale, in the user's cache"),
@@ -61,8 +63,10 @@ def study(
 
     size = scale_named(scale)
     chosen = find(name)
-    if figures and output is None:
-        raise InputError("--figures: found no --output; accepted: --output DIRECTORY --figures")
+    if figures and (output is None or formats is not None):
+        other = "no --output" if output is None else "--format"
+        raise InputError(f"--figures: found {other}; accepted: --output DIRECTORY --figures")
+    drawn = files("png,svg" if figures else formats, width, output)
     if shard is not None and (output is not None or as_json):
         raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
     part = None if shard is None else Part.parse(shard)
@@ -74,7 +78,8 @@ def study(
         return
     if output is not None:
         page = document(chosen, size, findings)
-        written = storage.guarded(lambda: write(page, findings.checks, output, figures=figures))
+        storage.guarded(lambda: drawn.write(page, output / FIGURES))
+        written = storage.guarded(lambda: write(page, findings.checks, output))
         if not quiet:
             note(f"Page: {written[-1]}")
     if as_json:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from parshall.control_check.conformance import Finding
+from parshall.drawn import HasFigures
 from parshall.stats.confidence import Interval, mean_interval
 
 RIVALS = ("reno", "cubic")
@@ -72,7 +73,7 @@ class Trajectory:
 
 
 @dataclass(frozen=True)
-class Card:
+class Card(HasFigures, page="parshall.control_check.page:page"):
     """What was found of a control.
 
     Parameters

@@ -28,7 +28,7 @@ _LARGEST_BDP = 32
 
 
 @dataclass(frozen=True)
-class BufferDesign(QueueDesign):
+class BufferDesign(QueueDesign, page="parshall.design.network_page:buffer_page"):
     """A limit of a drop-tail queue.
 
     Parameters

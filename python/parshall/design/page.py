@@ -19,8 +19,8 @@ from parshall.schema import writing
 from parshall.stats.confidence import Interval
 
 
-def page(design: RioDesign, recommendation: Recommendation | None) -> Document:
-    """The page."""
+def page(design: RioDesign, recommendation: Recommendation | None = None) -> Document:
+    """The page; without a recommendation it is the model's alone."""
     problem = design.problem
     sections = [
         Section(

@@ -11,6 +11,7 @@ from typing import Any
 
 from parshall.design import judging
 from parshall.design.judging import Asked, Judged, Verdict
+from parshall.drawn import HasFigures
 from parshall.errors import InputError
 from parshall.quantities import naming
 from parshall.runs import run
@@ -167,7 +168,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class QueueDesign:
+class QueueDesign(HasFigures, page="parshall.design.network_page:aqm_page"):
     """What was tried in that order, and which of it is the answer.
 
     Parameters

@@ -16,6 +16,7 @@ import numpy as np
 
 from parshall.design.judging import Asked, Judged
 from parshall.distributions import student_quantile
+from parshall.drawn import HasFigures
 from parshall.errors import InputError
 from parshall.quantities.measuring import Metric
 from parshall.runs import run
@@ -36,7 +37,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class RepetitionsDesign:
+class RepetitionsDesign(HasFigures, page="parshall.design.network_page:repetitions_page"):
     """The looks, one after the other; the last one is the answer, if its interval is narrow enough.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 
 from parshall.design.agreement import LABELS, Agreement
 from parshall.design.search import Choice, Problem, Region, best_margins, feasible, lowest, region
+from parshall.drawn import HasFigures
 from parshall.errors import InputError
 from parshall.models.diffserv import Router, Sessions
 from parshall.models.inputs import positive
@@ -44,7 +45,7 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class RioDesign:
+class RioDesign(HasFigures, page="parshall.design.page:page"):
     """The answer; `choice` or `conflict` is None."""
 
     problem: Problem

@@ -22,6 +22,7 @@ import polars as pl
 
 from parshall.campaign import Plan, Store, sweep
 from parshall.campaign.result import Sweep
+from parshall.drawn import HasFigures
 from parshall.errors import SimulationError
 from parshall.itb import fairness
 from parshall.itb.building import Case
@@ -65,7 +66,7 @@ class CaseResult:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(HasFigures, page="parshall.itb.page:page"):
     """What the benchmark gave: every case, for these controls."""
 
     controls: tuple[str, ...]

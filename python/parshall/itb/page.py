@@ -9,10 +9,10 @@ from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
 from parshall.itb.discrimination import Discrimination, discrimination
 from parshall.itb.estimate import duration
-from parshall.itb.pictures import pictures
+from parshall.itb.pictures import overview, pictures
 from parshall.itb.score import BY_KEY, Measure
 from parshall.report.document import Document, Section, Table
-from parshall.report.numbers import with_half_width
+from parshall.report.numbers import counted, with_half_width
 from parshall.stats.confidence import Interval
 
 _REFERENCE = ("Guillier, Hablot & Vicat-Blanc Primet 2007", "INRIA RR-6244")
@@ -32,7 +32,9 @@ def page(result: Result, before: Sequence[Section] = (), hosts: str = "simulated
     hosts
         Whose TCP it is.
     """
-    sections = [*before, _answer(result), _about(result), _calibration(result)]
+    drawn = overview(result, _by_speed(result))
+    opening = [Section("Where controls are slower", figures=[drawn], name="glance", is_opening=True)] if drawn else []
+    sections = [*opening, *before, _answer(result), _about(result), _calibration(result)]
     for _, cases in _by_application(result):
         sections += [_application(result, cases), _classes(result, cases), _further(result, cases)]
         sections.append(pictures(result, cases))
@@ -44,8 +46,45 @@ def page(result: Result, before: Sequence[Section] = (), hosts: str = "simulated
         f"Parshall {metadata.version('parshall')}",
         *_REFERENCE,
     )
-    controls = ", ".join(result.controls)
-    return Document("itb", "ITB: transport benchmark", f"Congestion controls compared: {controls}.", byline, sections)
+    about = f"Congestion controls compared: {', '.join(result.controls)}."
+    return Document("itb", "ITB: transport benchmark", about, byline, sections, finding=finding(result))
+
+
+def finding(result: Result) -> str:
+    """Who is fastest over all, where that is so, and whether it can be told: in a few sentences."""
+    order, overall = _by_speed(result), score.relative(result.cases, result.controls)
+    if not overall:
+        return ""
+    count = len(result.cases)
+    index = with_half_width(*_mean_and_half(overall[order[0]]))
+    tied = [each for each in order[1:] if score.same_overall(result.cases, each, order[0], result.at_least)]
+    cases = counted(count, "case")
+    said = [
+        f"{_listed([order[0], *tied])} cannot be told apart as the fastest over {cases}."
+        if tied
+        else f"{order[0]} is the fastest over {cases}: completion times are {index} times the average control's."
+    ]
+    if len(order) > 1 and order[-1] not in tied:
+        last = with_half_width(*_mean_and_half(overall[order[-1]]))
+        said.append(f"The slowest is {order[-1]}, with {last} times the average.")
+    shared = score.best_or_as_good(result.cases, result.controls, result.at_least)
+    most = max(shared.values())
+    best = [each for each in order if shared[each] == most]
+    said.append(f"Best, or not to be told from the best, most often: {_listed(best)} ({most} of {cases}).")
+    alike = sum(discrimination(each, result.controls, result.at_least).verdict == "does not" for each in result.cases)
+    if alike:
+        said.append(f"In {alike} of {count} no two controls differ by more than the noise.")
+    return " ".join(said)
+
+
+def _by_speed(result: Result) -> list[str]:
+    """The controls, the fastest over all cases first; those that have no completion time last."""
+    overall = score.relative(result.cases, result.controls)
+    return sorted(result.controls, key=lambda each: overall[each].mean if each in overall else float("inf"))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _by_application(result: Result) -> list[tuple[str, list[CaseResult]]]:

@@ -17,9 +17,7 @@ from parshall.stats.confidence import Interval
 def pictures(result: Result, cases: Sequence[CaseResult]) -> Section:
     """All pictures of an application."""
     name = cases[0].case.application.name
-    shaded = _slower(result, cases)
     figures = [
-        *([Drawn(f"{name}-slower", f"{name}: how much slower than the best", shaded)] if shaded else []),
         Drawn(f"{name}-completion", f"{name}: completion time by class", _by_class(result, cases, "completion_s")),
         Drawn(f"{name}-delay", f"{name}: queueing delay by class", _by_class(result, cases, "queueing_delay_s")),
     ]
@@ -52,22 +50,39 @@ def _by_class(result: Result, cases: Sequence[CaseResult], key: str) -> Plot:
     return Plot([Panel(marks, _places("class", names), axis)], "Means and 95 % intervals.")
 
 
-def _slower(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
-    """A map of controls and classes, shaded where a control is slower than the best beyond the noise."""
-    z = np.full((len(result.controls), len(cases)), np.nan)
-    for column, case in enumerate(cases):
-        for each in score.ranking(case, result.controls, at_least=result.at_least):
+def overview(result: Result, controls: Sequence[str]) -> Drawn | None:
+    """A map of controls and the classes of all applications, shaded where a control is slower than the best.
+
+    Only beyond the noise; None where no control is. Controls stand in the given order.
+    """
+    cases = list(reversed(result.cases))  # the first one on top
+    z = np.full((len(cases), len(controls)), np.nan)
+    for row, case in enumerate(cases):
+        for each in score.ranking(case, controls, at_least=result.at_least):
             if each.as_good is False and each.to_best is not None:
-                z[result.controls.index(each.control), column] = 100 * (each.to_best.mean - 1)
+                z[row, controls.index(each.control)] = 100 * (each.to_best.mean - 1)
     if np.isnan(z).all():
         return None
-    x = _places("class", tuple(case.case.itb_class.name for case in cases))
-    grid = Grid(np.arange(len(cases) + 1) - 0.5, np.arange(len(result.controls) + 1) - 0.5, z, "longer, %")
+    texts = [["" if np.isnan(value) else f"{value:.0f}" for value in row] for row in z]
+    grid = Grid(np.arange(len(controls) + 1) - 0.5, np.arange(len(cases) + 1) - 0.5, z, "longer, %", texts=texts)
+    named = tuple(f"{case.case.application.name} {case.case.itb_class.name}" for case in cases)
     caption = (
-        "Mean completion time over that of the class's best control. Empty: the best, or not to be told from it by the "
-        "paired comparison."
+        "How much longer than the best control's files take on average, in percent; a row is a class of an "
+        "application. Empty: the best, or not to be told from it by the paired comparison."
     )
-    return Plot([Panel([grid], x, _places("", tuple(result.controls)))], caption)
+    panel = Panel(
+        [grid], _places("", tuple(controls)), _places("application and class", named), height=_high(len(cases))
+    )
+    return Drawn("slower", "How much slower than the best", Plot([panel], caption))
+
+
+def _high(rows: int) -> float:
+    """The height of a panel of so many rows of text."""
+    return max(0.5, _ROW_HEIGHT * rows)
+
+
+_ROW_HEIGHT = 0.08
+"""Of a row of text, where a single panel is 1 high."""
 
 
 def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:

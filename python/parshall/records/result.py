@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from parshall.drawn import HasFigures
 from parshall.errors import RunNotFoundError
 from parshall.records import schema, storage
 
@@ -20,7 +21,7 @@ PROVENANCE = ("instrument", "name", "scenario_file", "sources", "seed", "started
 """What `Result.provenance` has, as far as it is known."""
 
 
-class Result:
+class Result(HasFigures, page="parshall.loading:page_of"):
     """Tables, where they come from, and quantities of them: the same whatever the instrument.
 
     Tables are Polars frames (``result.flows.to_pandas()`` for pandas), with a ``repetition`` column; one that was not

@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from parshall.drawn import HasFigures
 from parshall.errors import InputError
 from parshall.quantities.definition import Better
 from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
@@ -105,7 +106,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
     """Results against the first of them.
 
     Parameters

@@ -6,7 +6,7 @@ decided here, once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -60,11 +60,48 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class Chooser:
+    """Figures of which one is shown, by fields that choose a value each: the content of a block ``chooser``.
+
+    Parameters
+    ----------
+    labels
+        Of the fields.
+    figures
+        By the values of the fields, in their order. They are for the screen: paper has the figures of sections alone.
+    """
+
+    labels: Sequence[str]
+    figures: Mapping[tuple[str, ...], Drawn]
+
+    @property
+    def values(self) -> list[list[str]]:
+        """What each field has to choose from."""
+        return [list(dict.fromkeys(values)) for values in zip(*self.figures, strict=True)]
+
+    @property
+    def keys(self) -> dict[str, Drawn]:
+        """The figures by the values as one text, as the page's script finds them."""
+        return {"|".join(values): figure for values, figure in self.figures.items()}
+
+
+@dataclass(frozen=True)
 class Block:
     """What has a look of its own: a macro of ``blocks.html.j2``, and what it is given."""
 
     kind: Literal[
-        "command", "dials", "facts", "measures", "missing", "network", "predictions", "snippets", "tiles", "words"
+        "chooser",
+        "code",
+        "command",
+        "dials",
+        "facts",
+        "measures",
+        "missing",
+        "network",
+        "predictions",
+        "snippets",
+        "tiles",
+        "words",
     ]
     content: Any
 
@@ -81,6 +118,8 @@ class Section:
         Where given, the blocks are folded under these words.
     is_opening
         Whether it opens the page: its heading is for screen readers, and it is not among the contents.
+    closed
+        Where given, all that stands under the heading is folded under these words.
     """
 
     heading: str
@@ -91,6 +130,7 @@ class Section:
     name: str = ""
     folded: str = ""
     is_opening: bool = False
+    closed: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,6 +173,12 @@ class Document:
         return {figure.name: figure.plot for figure in self.figures}
 
     @property
+    def choices(self) -> dict[str, Drawn]:
+        """What its fields choose from, by their values."""
+        blocks = (block.content for section in self.sections for block in section.blocks if block.kind == "chooser")
+        return {key: figure for content in blocks for key, figure in content.keys.items()}
+
+    @property
     def figures(self) -> list[Drawn]:
         """All figures, in the order of reading."""
         return [figure for section in self.sections for figure in section.figures]
@@ -148,7 +194,7 @@ def document_html(document: Document) -> str:
         warnings=document.warnings,
         finding=document.finding,
         sections=[_view(section, number, drawing) for number, section in enumerate(document.sections, 1)],
-        **frame(document.plots),
+        **frame(document.plots, {key: (each.title, each.plot) for key, each in document.choices.items()}),
     )
 
 
@@ -163,6 +209,7 @@ def _view(section: Section, number: int, draw: Callable[[str, str, Plot], Drawin
     return {
         "heading": section.heading,
         "folded": section.folded,
+        "closed": section.closed,
         "is_opening": section.is_opening,
         "paragraphs": section.paragraphs,
         "tables": section.tables,

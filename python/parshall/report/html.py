@@ -42,12 +42,16 @@ class Drawing:
     """The element that shows it."""
 
 
-def frame(plots: Mapping[str, Plot]) -> dict[str, Any]:
-    """What ``base.html.j2`` needs besides the words: style, script, and the figures by their names."""
+def frame(plots: Mapping[str, Plot], choices: Mapping[str, tuple[str, Plot]] | None = None) -> dict[str, Any]:
+    """What ``base.html.j2`` needs besides the words: style, script, and the figures by their names.
+
+    `choices` are figures with their titles that a field chooses from, by its values.
+    """
+    chosen = {key: plotly(plot) | {"words": [title, plot.caption]} for key, (title, plot) in (choices or {}).items()}
     return {
         "version": metadata.version("parshall"),
         "style": Markup(style_sheet()),  # noqa: S704 - our own file
-        "plots": _packed({name: plotly(plot) for name, plot in plots.items()}),
+        "plots": _packed({name: plotly(plot) for name, plot in plots.items()} | chosen),
         "library": _library(),
         "script": Markup(_asset("page.js")),  # noqa: S704 - our own file
     }

@@ -236,11 +236,12 @@ def _grid(mark: Grid, panel: Panel) -> Json:
         "colorbar": {"title": {"text": escaped(mark.label), "side": "right"}, "thickness": 12, "outlinewidth": 0},
         "hovertemplate": f"{_reading('x', panel.x)}<br>{_reading('y', panel.y)}<br>%{{z:.4~g}} {escaped(mark.label)}"
         "<extra></extra>",
+        **({"text": [[*map(escaped, row)] for row in mark.texts], "texttemplate": "%{text}"} if mark.texts else {}),
     }
 
 
 def _points(mark: Points, hover: str) -> Json:
-    many = len(rounded(mark.x)) > 200
+    many = len(rounded(mark.x)) > 200 or mark.style.faint
     name = escaped(mark.name)
     trace: Json = {
         "type": "scatter",

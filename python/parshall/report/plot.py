@@ -129,6 +129,8 @@ class Grid:
         Values, shape (rows, columns); NaN leaves a cell empty.
     label
         What the values are, with their unit: stands at the scale of shades.
+    texts
+        What is written in the cells, shape (rows, columns); empty: nothing.
     """
 
     x: ArrayLike
@@ -136,11 +138,14 @@ class Grid:
     z: ArrayLike
     label: str
     style: Style = field(default_factory=Style)
+    texts: Sequence[Sequence[str]] = ()
 
     def __post_init__(self) -> None:
         x, y, z = values(self.x), values(self.y), values(self.z)
         if z.shape != (len(y) - 1, len(x) - 1):
             raise ValueError(f"a Grid of {len(y) - 1} by {len(x) - 1} cells needs as many values, found {z.shape}")
+        if self.texts and [*map(len, self.texts)] != [z.shape[1]] * len(z):
+            raise ValueError(f"a Grid of {len(z)} by {z.shape[1]} cells needs as many texts, or none")
         if not (np.isfinite(x).all() and np.isfinite(y).all() and (np.diff(x) > 0).all() and (np.diff(y) > 0).all()):
             raise ValueError("the edges of a Grid must be finite and ascend")
         if np.isinf(z).any() or np.isnan(z).all():

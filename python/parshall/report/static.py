@@ -19,7 +19,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.backends.backend_pgf import RendererPgf
 from matplotlib.collections import QuadMesh
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure as Canvas
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -28,6 +28,7 @@ from parshall.report.layout import SHADES_IN, WIDTH_IN, Box, has_few_decades, la
 from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT, MARKERS
 from parshall.report.plot import Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+from parshall.report.svg import legible
 
 _DPI = 200
 
@@ -237,6 +238,8 @@ def _shades(canvas: Canvas, ax: Axes, panel: Panel, place: tuple[float, float, f
 
 
 def _draw(panel: Panel, ax: Axes, width_in: float, *, repeated: bool) -> None:
+    for letter, axis in (("x", panel.x), ("y", panel.y)):
+        getattr(ax, f"set_{letter}scale")("log" if axis.log else "linear")
     for mark in panel.marks:
         _mark(mark, ax, panel)
     _scale(panel, ax, "x", width_in)
@@ -262,9 +265,28 @@ def _mark(mark: Mark, ax: Axes, panel: Panel) -> None:
             _points(mark, ax, label)
         case Grid():
             shades = LinearSegmentedColormap.from_list("shades", [LIGHT.grid, _colour(mark.style)])
-            ax.pcolormesh(_v(mark.x), _v(mark.y), np.ma.masked_invalid(_v(mark.z)), cmap=shades)
+            mesh = ax.pcolormesh(_v(mark.x), _v(mark.y), np.ma.masked_invalid(_v(mark.z)), cmap=shades)
+            _cell_texts(mark, ax, mesh)
         case Guide():
             _guide(mark, ax, panel)
+
+
+def _cell_texts(mark: Grid, ax: Axes, mesh: QuadMesh) -> None:
+    """What is written in the cells of a map."""
+    x, y, z = _v(mark.x), _v(mark.y), _v(mark.z)
+    for row, texts in enumerate(mark.texts):
+        for column, text in enumerate(texts):
+            if text and np.isfinite(z[row, column]):
+                across, up = (
+                    _middle(x[column : column + 2], ax.get_xscale()),
+                    _middle(y[row : row + 2], ax.get_yscale()),
+                )
+                colour = legible(to_hex(tuple(mesh.to_rgba(z[row, column]))))
+                ax.text(across, up, text, ha="center", va="center", color=colour, fontsize=7.5)
+
+
+def _middle(ends: Values, scale: str) -> float:
+    return float(np.sqrt(ends.prod()) if scale == "log" else ends.mean())
 
 
 def _label(name: str) -> str:
@@ -276,7 +298,7 @@ def _label(name: str) -> str:
 
 def _points(mark: Points, ax: Axes, label: str) -> None:
     x, y = _v(mark.x), _v(mark.y)
-    many = len(x) > 200
+    many = len(x) > 200 or mark.style.faint
     colour = _colour(mark.style)
     bars = None
     if mark.low is not None and mark.high is not None:

@@ -235,7 +235,7 @@ class _Drawn:
             for a, b, low_, high_ in zip(*(each.astype(int).tolist() for each in (x, y, low, high)), strict=True):
                 bars += f"M{a} {low_}V{high_}" if mark.along == "y" else f"M{low_} {b}H{high_}"
             bars = f'<path stroke="{_colour(mark.style)}" stroke-width="9" d="{bars}"/>'
-        return bars + _symbols(mark.style, zip(x.tolist(), y.tolist(), strict=True), many=many)
+        return bars + _symbols(mark.style, zip(x.tolist(), y.tolist(), strict=True), many=many or mark.style.faint)
 
     def _cells(self, mark: Grid) -> Iterator[str]:
         x, y, z = self.x.places(_v(mark.x)).astype(int), self.y.places(_v(mark.y)).astype(int), _v(mark.z)
@@ -245,6 +245,13 @@ class _Drawn:
                 if math.isfinite(value):
                     shade = _shade(mark.style, (value - least) / (most - least) if most > least else 0.0)
                     yield f'<path fill="{shade}" d="M{x[column]} {y[row]}H{x[column + 1]}V{y[row + 1]}H{x[column]}z"/>'
+        for row, texts in enumerate(mark.texts):
+            for column, text in enumerate(texts):
+                value = float(z[row, column])
+                if text and math.isfinite(value):
+                    share = (value - least) / (most - least) if most > least else 0.0
+                    middle = (int(x[column] + x[column + 1]) // 2, int(y[row] + y[row + 1]) // 2 + 30)
+                    yield _text(*middle, text, "middle", legible(_shade(mark.style, share)))
 
     def _shades(self, mark: Grid) -> str:
         """The scale of shades beside a map."""
@@ -341,6 +348,18 @@ def _pen(style: Style) -> str:
 
 def _colour(style: Style) -> str:
     return LIGHT.muted if style.muted else LIGHT.series[style.index]
+
+
+def legible(shade: str) -> str:
+    """Black or white, whichever is the easier to read on a colour (WCAG 2.2, relative luminance).
+
+    >>> legible("#e3e3df"), legible("#185c4a")
+    ('#000', '#fefefe')
+    """
+    parts = [each / 255 for each in bytes.fromhex(shade[1:])]
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+    luminance = float(np.dot([0.2126, 0.7152, 0.0722], linear))
+    return "#000" if luminance + 0.05 > (1.05 * 0.05) ** 0.5 else "#fefefe"
 
 
 def _shade(style: Style, share: float) -> str:

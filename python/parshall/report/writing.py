@@ -10,6 +10,7 @@ from parshall.extras import extra
 from parshall.files import write_atomically
 from parshall.records import Result
 from parshall.report.figures import figures as all_figures
+from parshall.report.layout import WIDTH_IN
 from parshall.report.pictures import FORMATS, Picture
 from parshall.report.plot import Plot
 
@@ -55,16 +56,19 @@ def write_pdf(run: Result, path: str | Path) -> Path:
 
 
 def write_plots(
-    plots: Mapping[str, Plot], directory: str | Path, formats: Sequence[str] = ("png", "svg")
+    plots: Mapping[str, Plot],
+    directory: str | Path,
+    formats: Sequence[str] = ("png", "svg"),
+    width_in: float = WIDTH_IN,
 ) -> list[Path]:
-    """Write every plot as ``directory/NAME.FORMAT``; raises as `write_figures`."""
+    """Write every plot as ``directory/NAME.FORMAT``, so many inches wide; raises as `write_figures`."""
     for file_format in formats:
         if file_format not in FORMATS:
             raise InputError(f'formats: found "{file_format}"; accepted: {", ".join(FORMATS)}')
     target = Path(directory)
     target.mkdir(parents=True, exist_ok=True)
     return [
-        Picture(name, "", plot).save(target / f"{name}.{file_format}")
+        Picture(name, "", plot).save(target / f"{name}.{file_format}", width_in)
         for name, plot in plots.items()
         for file_format in formats
     ]

@@ -12,7 +12,6 @@ from parshall.records import Result, storage
 if TYPE_CHECKING:
     import polars as pl
 
-    from parshall.report.pictures import Pictures
     from parshall.scenario import Scenario
 
 
@@ -85,14 +84,6 @@ class Run(Result):
             It was not logged, or a file is not what was written.
         """
         return self.files(f"qlog/{group}-{flow}.sqlog")
-
-    @cached_property
-    def figures(self) -> Pictures:
-        """The figures of its page by their names: as plotly's JSON, matplotlib's figures, files and tables."""
-        from parshall.report.page import document  # noqa: PLC0415 - drawing is for those who look
-        from parshall.report.pictures import Pictures  # noqa: PLC0415
-
-        return Pictures(document(self).figures)
 
     def _totals(self, path: Path) -> dict[str, Any]:
         self._check(path)

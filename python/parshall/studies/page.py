@@ -11,7 +11,6 @@ from pathlib import Path
 from parshall.files import write_atomically
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import counted
-from parshall.report.writing import write_plots
 from parshall.studies.check import Check, Verdict
 from parshall.studies.forest import forest
 from parshall.studies.study import Findings, Scale, Study
@@ -19,6 +18,12 @@ from parshall.studies.study import Findings, Scale, Study
 
 def document(study: Study, scale: Scale, findings: Findings) -> Document:
     """The page of a study: how many verdicts of which kind, its own sections, what does not agree, every check."""
+    byline = (f"scale {scale}", f"Parshall {metadata.version('parshall')}", study.reference)
+    return Document("study", study.title, study.summary, byline, shown(findings).sections)
+
+
+def shown(findings: Findings) -> Document:
+    """The same without the study's name: verdicts, its sections, what does not agree, every check."""
     checks = findings.checks
     tables = [
         _table(caption, chosen)
@@ -34,8 +39,7 @@ def document(study: Study, scale: Scale, findings: Findings) -> Document:
     verdicts = Section("Published and ours", said, figures=[drawn] if drawn else [])
     apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
     every = Section("All checks", tables=[_table("", checks)])
-    byline = (f"scale {scale}", f"Parshall {metadata.version('parshall')}", study.reference)
-    return Document("study", study.title, study.summary, byline, (verdicts, *findings.sections, *apart, every))
+    return Document("study", "Findings", "", (), (verdicts, *findings.sections, *apart, every))
 
 
 NOT_AGREEING = "What does not agree, or is undecided"
@@ -91,8 +95,8 @@ def _of(checks: Sequence[Check], verdict: Verdict, *, published: bool) -> list[C
     return [check for check in checks if check.verdict == verdict and (check.published is not None) == published]
 
 
-def write(page: Document, checks: Sequence[Check], directory: Path, *, figures: bool) -> list[Path]:
-    """Write ``study.html``, ``checks.json`` and, if asked for, the figures as PNG and SVG.
+def write(page: Document, checks: Sequence[Check], directory: Path) -> list[Path]:
+    """Write ``study.html`` and ``checks.json``.
 
     Raises
     ------
@@ -101,10 +105,10 @@ def write(page: Document, checks: Sequence[Check], directory: Path, *, figures: 
     """
     directory.mkdir(parents=True, exist_ok=True)
     listed = json.dumps([check.as_json() for check in checks], indent=2, ensure_ascii=False, allow_nan=False)
-    written = [write_atomically(directory / "checks.json", listed + "\n")]
-    if figures:
-        written += write_plots(page.plots, directory / "figures")
-    return [*written, write_document(page, directory / "study.html")]
+    return [
+        write_atomically(directory / "checks.json", listed + "\n"),
+        write_document(page, directory / "study.html"),
+    ]
 
 
 def _table(caption: str, checks: Sequence[Check]) -> Table:

@@ -33,6 +33,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from parshall.drawn import HasFigures
+
 if TYPE_CHECKING:
     from parshall.emulation import Validity
     from parshall.report.document import Section
@@ -46,7 +48,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Findings:
+class Findings(HasFigures, page="parshall.studies.page:shown"):
     """What a study gives, or a part of it: each published value beside ours, and sections of its page."""
 
     checks: Sequence[Check]

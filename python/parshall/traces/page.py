@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from parshall.errors import InputError
 from parshall.report.document import Document, Drawn, Section, Table, write_document
 from parshall.report.numbers import ABSENT, count, counted, quantity, significant
-from parshall.traces import arrivals, figures, overview, trust
+from parshall.traces import arrivals, figures, overview, short, trust
 from parshall.traces.flow import TracedFlow
 from parshall.traces.observation import Observation
 from parshall.traces.spectra import Variability, variability
@@ -89,6 +89,8 @@ def document(
     rows = observation.selected(chosen).to_dicts()
     shown = closely(observation, chosen) if close is None else close
     drawn = overview.over_time(observation, rows)
+    sequence = short.sequence(observation, rows[0]) if rows else None
+    numbers = short.tiles(observation, rows)
     return Document(
         kind="observation",
         title=observation.name,
@@ -96,10 +98,12 @@ def document(
         byline=_byline(observation),
         finding=overview.finding(rows),
         sections=[
+            *([Section("In short", blocks=[numbers], name="answer", is_opening=True)] if numbers else []),
             *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
+            *([Section("Delivered", figures=[sequence], name="delivered", is_opening=True)] if sequence else []),
             _listing(rows),
             _traces(observation),
-            *(_close(each) for each in shown),
+            *(section for each in shown for section in _close(each)),
             *(_arrivals(observation) if with_arrivals else []),
         ],
     )
@@ -107,7 +111,7 @@ def document(
 
 def _arrivals(observation: Observation) -> list[Section]:
     judged = [(place, observation.arrivals(place)) for place in range(min(CLOSELY, len(observation.captures)))]
-    return [arrivals.section(found, str(place)) for place, found in judged if found]
+    return [replace(arrivals.section(found, str(place)), closed="Estimates of H") for place, found in judged if found]
 
 
 def _byline(observation: Observation) -> list[str]:
@@ -173,8 +177,8 @@ def _traces(observation: Observation) -> Section:
     return Section("The traces, and how far they can be trusted", sentences)
 
 
-def _close(shown: Close) -> Section:
-    """A flow's section; figures carry its number in their names."""
+def _close(shown: Close) -> list[Section]:
+    """A flow's section, and folded what only experts ask for; figures carry its number in their names."""
     flow = shown.flow
     place = f"{flow.row['repetition']}-{flow.row['flow']}"
     sentences = trust.of_flow(flow)
@@ -191,20 +195,28 @@ def _close(shown: Close) -> Section:
     ):
         if plot is not None and (name != "flight" or flow.windows.size < 2):
             drawings.append(Drawn(f"{name}-{place}", title, plot))
-    tables = [_facts(flow)]
+    tables: list[Table] = []
+    about: list[str] = []
+    special: list[Drawn] = []
     try:
         bins = flow.loss_function()
-        drawings.append(Drawn(f"loss-{place}", "Losses by window", figures.loss_function(bins)))
+        special.append(Drawn(f"loss-{place}", "Losses by window", figures.loss_function(bins)))
         tables.append(_changes(flow))
     except InputError as error:
         if flow.windows.size >= 2:
-            sentences.append(f"{error}.")
+            about.append(f"{error}.")
     if shown.found is None:
-        sentences.append(shown.reason)
+        about.append(shown.reason)
     else:
-        drawings.append(Drawn(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.found)))
-        sentences.append(_spread(flow, shown.found))
-    return Section(f"Flow {flow.row['flow']}: {flow.name}", sentences, tables, drawings)
+        special.append(Drawn(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.found)))
+        about.append(_spread(flow, shown.found))
+    number = flow.row["flow"]
+    own = Section(f"Flow {number}: {flow.name}", sentences, [_facts(flow)], drawings)
+    folded = "Losses by window, increase and decrease, spectra"
+    model = Section(
+        f"Flow {number} as a model sees it", [each for each in about if each], tables, special, closed=folded
+    )
+    return [own, model] if model.paragraphs or tables or special else [own]
 
 
 def _facts(flow: TracedFlow) -> Table:

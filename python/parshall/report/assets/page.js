@@ -64,7 +64,8 @@
     const colour = colours();
     const font = getComputedStyle(document.querySelector("figcaption")).fontFamily;
     for (const [name, plot] of Object.entries(plots)) {
-      const drawing = document.getElementById(`figure-${name}`).querySelector(".drawing");
+      const drawing = document.getElementById(`figure-${name}`)?.querySelector(".drawing");
+      if (!drawing) continue;
       const place = drawing.querySelector(".interactive") ?? document.createElement("div");
       place.className = "interactive";
       drawing.append(place);
@@ -77,6 +78,7 @@
         for (const axis of Object.values(layout).filter((each) => each?.ticktext)) {
           axis.ticktext = axis.ticktext.map((label) => (label.length > 22 ? `${label.slice(0, 21)}…` : label));
         }
+        for (const trace of data) if (trace.texttemplate && trace.z[0].length > 6) delete trace.texttemplate;
       }
       await Plotly.react(place, data, layout, {
         responsive: true,
@@ -134,6 +136,11 @@
   reachable();
   addEventListener("resize", reachable);
 
+  // A figure that was drawn while it was folded has had no width.
+  for (const part of document.querySelectorAll("details:has(figure)")) {
+    part.addEventListener("toggle", () => dispatchEvent(new Event("resize")));
+  }
+
   // On paper nothing can be unfolded.
   const folded = document.querySelectorAll("details:not([open])");
   addEventListener("beforeprint", () => folded.forEach((part) => { part.dataset.folded = String(!part.open); part.open = true; }));
@@ -158,4 +165,20 @@
   const Plotly = await load();
   await draw(Plotly, plots);
   dark.addEventListener("change", () => draw(Plotly, plots));
+
+  // Fields choose one of many figures, which are there as data alone.
+  for (const chooser of document.querySelectorAll(".chooser")) {
+    chooser.hidden = false;
+    const figure = chooser.querySelector("figure");
+    const fields = [...chooser.querySelectorAll("select")];
+    chooser.addEventListener("change", async () => {
+      plots.chosen = plots[fields.map((field) => field.value).join("|")];
+      figure.hidden = !plots.chosen;
+      if (!plots.chosen) return;
+      const [title, caption] = plots.chosen.words;
+      figure.querySelector("strong").textContent = `${title}.`;
+      figure.querySelector("figcaption span").textContent = caption;
+      await draw(Plotly, { chosen: plots.chosen });
+    });
+  }
 })();
