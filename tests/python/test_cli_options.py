@@ -34,6 +34,7 @@ SHARED = {
     "--instrument": "",
     "--control": "",
     "--at-least": "",
+    "--accept-invalid": "",
 }
 """Flags of the convention, with their short form."""
 

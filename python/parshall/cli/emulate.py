@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from parshall.cli.console import (
+    AcceptInvalid,
     Controls,
     Force,
     Json,
@@ -17,14 +18,10 @@ from parshall.cli.console import (
     Quiet,
     WithPage,
     declare_controls,
-    fail,
     hush,
     note,
     verb,
 )
-
-INVALID = 3
-"""The exit status of an emulation that cannot be believed."""
 
 
 @verb
@@ -42,16 +39,14 @@ def emulate(
     ] = False,
     force: Force = False,
     page: WithPage = True,
-    accept_invalid: Annotated[
-        bool, typer.Option("--accept-invalid", help="End with 0 even if the emulation cannot be believed.")
-    ] = False,
+    accept_invalid: AcceptInvalid = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario with the kernel's own TCP at both ends of its flows, in real time."""
     from parshall.cli.run import made_by, present
     from parshall.emulation import emulate as run_on_the_kernel
-    from parshall.emulation import validity
+    from parshall.records.validity import believable
     from parshall.scenario import Scenario
 
     hush(quiet or as_json)
@@ -63,6 +58,4 @@ def emulate(
     if recorded and not quiet and not as_json:
         lost = f"{recorded['dropped']} calls were lost" if recorded["dropped"] else "none was lost"
         note(f"recorded: {recorded['calls']} calls of the kernel's controls; {lost}")
-    judged = validity(made)
-    if judged is not None and judged.level == "invalid" and not accept_invalid:
-        fail(f"{judged}; its results are in {made.directory}", INVALID)
+    believable([made], accept_invalid=accept_invalid)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from statistics import mean
-from typing import Any, Literal
+from typing import Any
 
 from parshall.controls import declare
 from parshall.emulation.kernel import emulated, left_to_the_kernel, unknown_to_models
 from parshall.emulation.process import repetition
+from parshall.records.validity import Validity, judged, validity
 from parshall.runs import Progress, Run
 from parshall.runs.execute import Instrument, execute, read_scenario
 from parshall.scenario import Scenario
+
+__all__ = ["Validity", "emulate", "validity"]
 
 
 def emulate(
@@ -79,42 +81,6 @@ def emulate(
 def say_that_it_waits() -> None:
     """Say why nothing happens yet, by the logger of this module: on the standard error, unless it is told otherwise."""
     logging.getLogger(__name__).warning("another emulation is under way; this one waits for its turn")
-
-
-Level = Literal["valid", "doubtful", "invalid"]
-LEVELS: tuple[Level, ...] = ("valid", "doubtful", "invalid")
-
-
-@dataclass(frozen=True)
-class Validity:
-    """How far an emulation can be believed."""
-
-    level: Level
-    """The worst of its repetitions."""
-    reasons: list[str]
-    """What was not as in the scenario, and what to do about it, the worst first."""
-    rtt_bias_s: float | None = None
-    """By how much round-trip times are longer than the network's, s; the mean of the repetitions. None: not known."""
-
-    def __str__(self) -> str:
-        return f"the emulation is {self.level}" + (f": {self.reasons[0]}" if self.reasons else "")
-
-
-def validity(run: Run) -> Validity | None:
-    """How far an emulated run can be believed; None: it is a simulation."""
-    kept = run.metadata.get("emulation")
-    return None if kept is None else Validity(**kept)
-
-
-def judged(totals: Sequence[Mapping[str, Any]]) -> Validity:
-    """How far repetitions can be believed, of their totals."""
-    each = [one["emulation"] for one in totals]
-    level: Level = max((one["level"] for one in each), key=LEVELS.index, default="invalid")
-    findings = [finding for one in each for finding in one["findings"]]
-    findings.sort(key=lambda finding: -LEVELS.index(finding["level"]))
-    reasons = dict.fromkeys(f"{finding['reason']}; {finding['remedy']}" for finding in findings)
-    biases_s = [bias for one in each if (bias := one.get("emulator", {}).get("rtt_bias_s")) is not None]
-    return Validity(level, list(reasons), mean(biases_s) if biases_s else None)
 
 
 def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
