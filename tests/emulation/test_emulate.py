@@ -16,7 +16,9 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -216,6 +218,70 @@ def test_a_command_that_waits_for_its_turn_says_so(tmp_path: Path, arguments: li
     _, said = child.communicate(timeout=60)
     assert child.returncode == 0
     assert said.decode().count("another emulation is under way") == lines
+
+
+@on_the_kernel
+def test_an_emulation_that_is_told_so_does_not_wait(tmp_path: Path) -> None:
+    path = tmp_path / "short.toml"
+    path.write_text(scenario(BULK, seconds=0.5).toml(), encoding="utf-8")
+    command = ["emulate", str(path), "-o", str(tmp_path / "run"), "--no-page", "--at-once", "--accept-invalid", "-q"]
+    with turn(Monitor()):
+        done = CliRunner().invoke(application(["emulate"]), command)
+    assert done.exit_code == 0, done.stderr
+
+
+def with_turn(code: str, folder: Path, *, as_nobody: bool) -> subprocess.Popen[str]:
+    """Python that takes its turn, with its own folder for temporary files, and of root as another user."""
+    imports = "import os\nfrom parshall.emulation.process import turn\nfrom parshall.runs.single import Monitor\n"
+    gives_up = "os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
+    return subprocess.Popen(
+        [sys.executable, "-c", imports + (gives_up if as_nobody and os.getuid() == 0 else "") + code],
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="emulations are of Linux")
+@pytest.mark.parametrize("nobody_first", [True, False])
+def test_users_with_other_temporary_folders_wait_for_each_other(tmp_path: Path, nobody_first: bool) -> None:
+    says = "lambda: print('waits', flush=True)"
+    code = f"with turn(Monitor(), {says}):\n    print('holds', flush=True); input()\n"
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(0o777)
+    with (
+        with_turn(code, tmp_path / "one", as_nobody=nobody_first) as first,
+        turn_is_held(first),
+        with_turn(code, tmp_path / "other", as_nobody=not nobody_first) as second,
+    ):
+        assert second.stdout is not None
+        assert second.stdout.readline() == "waits\n"
+        first.kill()  # it gives up its turn however it ends
+        assert second.stdout.readline() == "holds\n"
+        second.kill()
+
+
+@contextmanager
+def turn_is_held(process: subprocess.Popen[str]) -> Iterator[None]:
+    assert process.stdout is not None
+    assert process.stdout.readline() == "holds\n"
+    yield
+
+
+@on_the_kernel
+@pytest.mark.parametrize("size", [100, 65530])
+def test_packets_that_hosts_cannot_send_are_refused_by_the_scenarios_key(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "short.toml"
+    path.write_text(scenario({**BULK, "packet_size": f"{size} B"}, seconds=1).toml(), encoding="utf-8")
+    done = CliRunner().invoke(application(["emulate"]), ["emulate", str(path), "-o", str(tmp_path / "run")])
+    assert done.exit_code == 2
+    found = f"flows.0.packet_size: found {size} bytes; hosts of an emulation send packets of 128 to 65521 bytes"
+    assert found in done.stderr
+    assert not (tmp_path / "run").exists()
+    simulated = scenario(BULK, {**BULK, "packet_size": f"{size} B", "endpoint": "simulated"})
+    assert emulated(simulated)["flows"][1]["packet_bytes"] == size, "no host sends them"
 
 
 def test_a_machine_that_permits_no_emulation_is_named_with_the_remedy(

@@ -35,6 +35,7 @@ SHARED = {
     "--control": "",
     "--at-least": "",
     "--accept-invalid": "",
+    "--at-once": "",
 }
 """Flags of the convention, with their short form."""
 

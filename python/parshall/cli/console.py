@@ -89,6 +89,9 @@ Shard = Annotated[
 AcceptInvalid = Annotated[
     bool, typer.Option("--accept-invalid", help="Take an emulation that cannot be believed as if it could.")
 ]
+AtOnce = Annotated[
+    bool, typer.Option("--at-once", help="Do not wait for other emulations on this machine: they disturb each other.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results.")]
 
 

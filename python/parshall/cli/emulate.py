@@ -10,6 +10,7 @@ import typer
 
 from parshall.cli.console import (
     AcceptInvalid,
+    AtOnce,
     Controls,
     Force,
     Json,
@@ -40,6 +41,7 @@ def emulate(
     force: Force = False,
     page: WithPage = True,
     accept_invalid: AcceptInvalid = False,
+    at_once: AtOnce = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -52,7 +54,9 @@ def emulate(
     hush(quiet or as_json)
     declare_controls(controls)
     read = Scenario.load(scenario, overrides or ())
-    made = made_by(partial(run_on_the_kernel, record_controls=record_controls), read, output, force, quiet)
+    made = made_by(
+        partial(run_on_the_kernel, record_controls=record_controls, at_once=at_once), read, output, force, quiet
+    )
     present(made, page=page, as_json=as_json, quiet=quiet)
     recorded = made.metadata.get("recording")
     if recorded and not quiet and not as_json:

@@ -10,6 +10,7 @@ import typer
 
 from parshall.cli.console import (
     AcceptInvalid,
+    AtOnce,
     Controls,
     Force,
     Json,
@@ -34,6 +35,7 @@ def rerun(
     workers: Workers = None,
     page: WithPage = True,
     accept_invalid: AcceptInvalid = False,
+    at_once: AtOnce = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -54,7 +56,9 @@ def rerun(
     hush(quiet or as_json)
     declare_controls(controls)
     scenario = earlier.scenario.with_overrides(overrides or ())
-    instrument = emulate if earlier.instrument == "emulate" else partial(simulate, workers=workers)
+    instrument = (
+        partial(emulate, at_once=at_once) if earlier.instrument == "emulate" else partial(simulate, workers=workers)
+    )
     made = made_by(instrument, scenario, output, force, quiet)
     present(made, page=page, as_json=as_json, quiet=quiet)
     believable([made], accept_invalid=accept_invalid)

@@ -14,6 +14,7 @@ import typer
 from parshall.cli.console import (
     INTERRUPTED,
     AcceptInvalid,
+    AtOnce,
     Controls,
     Force,
     Json,
@@ -56,10 +57,12 @@ def run(
         ),
     ] = None,
     accept_invalid: AcceptInvalid = False,
+    at_once: AtOnce = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Predict and simulate a scenario, and write one page with both."""
+    from parshall.emulation import emulate
     from parshall.runs import run as simulate
     from parshall.scenario import Scenario
 
@@ -67,16 +70,32 @@ def run(
     read = Scenario.load(scenario, overrides or ())
     made = made_by(partial(simulate, workers=workers), read, output, force, quiet)
     if also == "emulate":
-        _emulate_too(made, read, force, accept_invalid, page=page, as_json=as_json, quiet=quiet)
+        _emulate_too(
+            made,
+            read,
+            partial(emulate, at_once=at_once),
+            force,
+            accept_invalid,
+            page=page,
+            as_json=as_json,
+            quiet=quiet,
+        )
     else:
         present(made, page=page, as_json=as_json, quiet=quiet)
 
 
 def _emulate_too(
-    made: Run, scenario: Scenario, force: bool, accept_invalid: bool, *, page: bool, as_json: bool, quiet: bool
+    made: Run,
+    scenario: Scenario,
+    emulate: Callable[..., Run],
+    force: bool,
+    accept_invalid: bool,
+    *,
+    page: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Emulate what was simulated, and show predicted, simulated and emulated side by side."""
-    from parshall.emulation import emulate
     from parshall.records.validity import believable, is_invalid
 
     hush(quiet or as_json)

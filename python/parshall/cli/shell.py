@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import INVALID, AcceptInvalid, Force, Output, Overrides, WithPage, fail, note, verb
+from parshall.cli.console import INVALID, AcceptInvalid, AtOnce, Force, Output, Overrides, WithPage, fail, note, verb
 
 if TYPE_CHECKING:
     from parshall.runs import Run
@@ -47,6 +47,7 @@ def shell(
     force: Force = False,
     page: WithPage = True,
     accept_invalid: AcceptInvalid = False,
+    at_once: AtOnce = False,
 ) -> None:
     """Run any program in the network of a scenario; the exit status is the program's."""
     from parshall.cli.run import made_by, write_its_page
@@ -59,7 +60,14 @@ def shell(
 
     def instrument(scenario: Scenario, directory: Path, **options: Any) -> Run:
         return run_programs(
-            scenario, client, directory, server=at_the_other_end, flows=flows, download=download, **options
+            scenario,
+            client,
+            directory,
+            server=at_the_other_end,
+            flows=flows,
+            download=download,
+            at_once=at_once,
+            **options,
         )
 
     with interruptions_are_for_the_program():

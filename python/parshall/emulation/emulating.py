@@ -29,11 +29,12 @@ def emulate(
     progress: Callable[[Progress], None] | None = None,
     controls: Mapping[str, Any] | Iterable[str] = (),
     record_controls: bool = False,
+    at_once: bool = False,
 ) -> Run:
     """Run a scenario with the kernel's own TCP at both ends of its flows, over its network in real time.
 
     The hosts are network namespaces of this machine, and traffic is between addresses within them alone. It takes as
-    long as the scenario says; repetitions take turns.
+    long as the scenario says; repetitions take turns, those of other emulations on this machine included.
 
     Parameters
     ----------
@@ -47,6 +48,9 @@ def emulate(
     record_controls
         Whether each call that the kernel's congestion controls get is recorded, with the state of its socket:
         ``repetitions/0000/calls.csv.zst`` and so on, which `parshall.replay` reads.
+    at_once
+        Whether not to wait for other emulations on this machine: they measure each other, and the verdict says how
+        much.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def emulate(
     kernel = Instrument(
         "emulate",
         json.dumps(emulated(read)),
-        partial(repetition, waits=say_that_it_waits, record_controls=record_controls),
+        partial(repetition, waits=say_that_it_waits, record_controls=record_controls, at_once=at_once),
         most_at_a_time=1,
         notes=left_to_the_kernel(read),
         describe=described,

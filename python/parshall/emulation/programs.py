@@ -30,6 +30,7 @@ def run_programs(
     download: bool = False,
     overwrite: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    at_once: bool = False,
 ) -> Run:
     """Run a client and a server with the network of a scenario between them.
 
@@ -51,6 +52,8 @@ def run_programs(
     server
         Another program, which runs at the other end: the client starts when it listens at a port, or after 5 s. What
         it prints goes to the standard error.
+    at_once
+        As of `parshall.emulate`.
     flows
         The name of the group; by default the first of real hosts.
     download
@@ -82,7 +85,7 @@ def run_programs(
     kernel = Instrument(
         "emulate",
         json.dumps(emulated(read)),
-        partial(repetition, programs=programs, waits=say_that_it_waits),
+        partial(repetition, programs=programs, waits=say_that_it_waits, at_once=at_once),
         most_at_a_time=1,
         notes=left_to_the_kernel(read),
         describe=lambda totals: {**described(totals), "programs": _ended(read, programs, totals[0]["programs"])},
