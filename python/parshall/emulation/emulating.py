@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall.controls import declare
+from parshall.emulation.capacity import Capacity, beyond
 from parshall.emulation.kernel import emulated, left_to_the_kernel, unknown_to_models
 from parshall.emulation.process import repetition
 from parshall.records.validity import Validity, judged, validity
@@ -70,16 +71,25 @@ def emulate(
     """
     declare(controls)
     read = read_scenario(scenario)
+    resolved = emulated(read)
     kernel = Instrument(
         "emulate",
-        json.dumps(emulated(read)),
+        json.dumps(resolved),
         partial(repetition, waits=say_that_it_waits, record_controls=record_controls, at_once=at_once),
         most_at_a_time=1,
-        notes=left_to_the_kernel(read),
+        notes=[*left_to_the_kernel(read), *said_beyond(resolved)],
         describe=described,
         unpredictable=unknown_to_models(read),
     )
     return execute(read, directory, kernel, overwrite=overwrite, progress=progress)
+
+
+def said_beyond(resolved: Mapping[str, Any]) -> list[str]:
+    """Warn of what a resolved scenario asks for beyond what was measured of this machine, and give it."""
+    found = beyond(resolved, Capacity.kept())
+    for each in found:
+        logging.getLogger(__name__).warning("%s", each)
+    return found
 
 
 def say_that_it_waits() -> None:
