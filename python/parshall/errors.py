@@ -13,6 +13,7 @@
 | `NoEmulationError` | this machine does not permit what an emulation needs | 2 |
 | `SimulationError` | a simulation failed | 1 |
 | `EmulationError` | an emulation failed | 1 |
+| `InvalidEmulationError` | an emulation cannot be believed, and nobody accepted that | 3 |
 | `StorageError` | results cannot be written | 1 |
 | `StoreError` | a store of runs is damaged, or of another version | 1 |
 | `ClusterError` | a cluster cannot be reached, or runs other code | 1 |
@@ -79,6 +80,10 @@ class EmulationError(ParshallError):
 
 class NoEmulationError(EmulationError, InputError):
     """What an emulation needs is not permitted on this machine; nothing was run."""
+
+
+class InvalidEmulationError(ParshallError):
+    """An emulation cannot be believed, and nobody accepted that."""
 
 
 class StorageError(ParshallError):

@@ -16,7 +16,9 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -29,7 +31,7 @@ from typer.testing import CliRunner
 import parshall as ps
 from parshall import _core
 from parshall.cli.app import application
-from parshall.emulation import validity
+from parshall.emulation import Validity, validity
 from parshall.emulation.emulating import described
 from parshall.emulation.kernel import emulated, left_to_the_kernel
 from parshall.emulation.process import repetition, turn
@@ -218,6 +220,70 @@ def test_a_command_that_waits_for_its_turn_says_so(tmp_path: Path, arguments: li
     assert said.decode().count("another emulation is under way") == lines
 
 
+@on_the_kernel
+def test_an_emulation_that_is_told_so_does_not_wait(tmp_path: Path) -> None:
+    path = tmp_path / "short.toml"
+    path.write_text(scenario(BULK, seconds=0.5).toml(), encoding="utf-8")
+    command = ["emulate", str(path), "-o", str(tmp_path / "run"), "--no-page", "--at-once", "--accept-invalid", "-q"]
+    with turn(Monitor()):
+        done = CliRunner().invoke(application(["emulate"]), command)
+    assert done.exit_code == 0, done.stderr
+
+
+def with_turn(code: str, folder: Path, *, as_nobody: bool) -> subprocess.Popen[str]:
+    """Python that takes its turn, with its own folder for temporary files, and of root as another user."""
+    imports = "import os\nfrom parshall.emulation.process import turn\nfrom parshall.runs.single import Monitor\n"
+    gives_up = "os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
+    return subprocess.Popen(
+        [sys.executable, "-c", imports + (gives_up if as_nobody and os.getuid() == 0 else "") + code],
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="emulations are of Linux")
+@pytest.mark.parametrize("nobody_first", [True, False])
+def test_users_with_other_temporary_folders_wait_for_each_other(tmp_path: Path, nobody_first: bool) -> None:
+    says = "lambda: print('waits', flush=True)"
+    code = f"with turn(Monitor(), {says}):\n    print('holds', flush=True); input()\n"
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(0o777)
+    with (
+        with_turn(code, tmp_path / "one", as_nobody=nobody_first) as first,
+        turn_is_held(first),
+        with_turn(code, tmp_path / "other", as_nobody=not nobody_first) as second,
+    ):
+        assert second.stdout is not None
+        assert second.stdout.readline() == "waits\n"
+        first.kill()  # it gives up its turn however it ends
+        assert second.stdout.readline() == "holds\n"
+        second.kill()
+
+
+@contextmanager
+def turn_is_held(process: subprocess.Popen[str]) -> Iterator[None]:
+    assert process.stdout is not None
+    assert process.stdout.readline() == "holds\n"
+    yield
+
+
+@on_the_kernel
+@pytest.mark.parametrize("size", [100, 65530])
+def test_packets_that_hosts_cannot_send_are_refused_by_the_scenarios_key(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "short.toml"
+    path.write_text(scenario({**BULK, "packet_size": f"{size} B"}, seconds=1).toml(), encoding="utf-8")
+    done = CliRunner().invoke(application(["emulate"]), ["emulate", str(path), "-o", str(tmp_path / "run")])
+    assert done.exit_code == 2
+    found = f"flows.0.packet_size: found {size} bytes; hosts of an emulation send packets of 128 to 65521 bytes"
+    assert found in done.stderr
+    assert not (tmp_path / "run").exists()
+    simulated = scenario(BULK, {**BULK, "packet_size": f"{size} B", "endpoint": "simulated"})
+    assert emulated(simulated)["flows"][1]["packet_bytes"] == size, "no host sends them"
+
+
 def test_a_machine_that_permits_no_emulation_is_named_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,14 +347,24 @@ def test_a_run_is_as_good_as_its_worst_repetition() -> None:
             "emulation": {
                 "level": "invalid",
                 "findings": [finding("invalid", "late"), finding("valid", "no priority")],
-                "emulator": bias(300e-6),
+                "emulator": {**bias(300e-6), "lateness_p99_s": 2e-3},
             }
         },
         {"emulation": {"level": "valid", "findings": [], "emulator": bias(None)}},
     ]
     (judged,) = described(totals).values()
     assert judged.pop("rtt_bias_s") == pytest.approx(200e-6)
+    measured = judged.pop("measured")
+    assert (measured["repetition"], measured["lateness_p99_s"], measured["steal"]) == (1, 2e-3, None)
     assert judged == {"level": "invalid", "reasons": ["late; wait", "no priority; wait"]}
+
+
+def test_of_repetitions_of_a_level_the_latest_is_the_worst() -> None:
+    def repetition(late_s: float) -> dict[str, Any]:
+        return {"emulation": {"level": "valid", "findings": [], "emulator": {"lateness_p99_s": late_s}}}
+
+    measured = described([repetition(50e-6), repetition(90e-6), repetition(70e-6)])["emulation"]["measured"]
+    assert (measured["repetition"], measured["lateness_p99_s"]) == (1, 90e-6)
 
 
 @on_the_kernel
@@ -311,10 +387,70 @@ def test_the_command_line_says_how_far_to_believe_it(tmp_path: Path) -> None:
     assert isinstance(run, ps.Run)
     answer_s = run.totals[0]["emulation"]["emulator"]["answer_p99_s"]
     assert 1e-6 < answer_s < 1, "the hosts answered the echoes that they were asked for"
-    compared = CliRunner().invoke(
-        application(["run", "compare"]), ["compare", str(tmp_path / "run"), str(tmp_path / "run")]
-    )
-    assert compared.exit_code == 0, compared.stderr
+    measured = said["emulation"]["measured"]
+    assert measured["answer_p99_s"] == answer_s
+    assert 0 < measured["lateness_p50_s"] <= measured["lateness_p99_s"] <= measured["lateness_max_s"]
+    assert 0 < measured["emulator_cpu_s"] < measured["wall_s"]
+    assert measured["senders_cpu_s"] > 0
+    assert "Lateness that 99 % did not exceed" in page
+
+
+@on_the_kernel
+def test_predicted_simulated_and_emulated_stand_side_by_side(tmp_path: Path) -> None:
+    path, made = tmp_path / "short.toml", tmp_path / "run"
+    path.write_text(scenario(BULK, seconds=2, warm_up="500 ms").toml(), encoding="utf-8")
+    command = ["run", str(path), "-o", str(made), "--also", "emulate", "--accept-invalid"]
+    done = CliRunner().invoke(application(["run"]), [*command, "--json"])
+    assert done.exit_code == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["simulated"]["instrument"], said["emulated"]["instrument"]) == ("simulate", "emulate")
+    assert said["predicted"]["throughput"]
+    compared = said["compared"]
+    assert [each["name"] for each in compared["results"]] == ["simulated", "predicted", "emulated"]
+    assert compared["results"][2]["emulation"]["level"] == said["emulated"]["emulation"]["level"]
+    (goodput,) = (each for each in compared["metrics"] if each["key"] == "goodput_bps")
+    simulated, predicted, emulation = (each["mean"] for each in goodput["intervals"])
+    assert simulated == said["simulated"]["goodput_bps"]
+    assert emulation == said["emulated"]["goodput_bps"]
+    assert predicted == pytest.approx(9.7e6, rel=0.05), "the link is full"
+    differences = [each["difference"]["mean"] for each in goodput["differences"]]
+    assert differences == pytest.approx([predicted - simulated, emulation - simulated])
+    page = (made / "compared.html").read_text(encoding="utf-8")
+    assert "<h1>simulated, predicted, emulated</h1>" in page
+    assert f"C: real Linux TCP; the emulation is {said['emulated']['emulation']['level']}." in page
+    assert {each.name for each in tmp_path.iterdir()} == {"short.toml", "run", "run-emulated"}
+    told = CliRunner().invoke(application(["run"]), [*command, "--force"])
+    assert told.exit_code == 0, told.stderr
+    assert "A: simulated   B: predicted   C: emulated" in told.stdout
+
+
+@on_the_kernel
+def test_each_verb_that_emulates_ends_with_3_where_it_cannot_be_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invalid = Validity("invalid", ["packets were late; have fewer flows"])
+    monkeypatch.setattr("parshall.emulation.emulating.judged", lambda _: invalid)
+    path, first = tmp_path / "short.toml", str(tmp_path / "first")
+    path.write_text(scenario(BULK, seconds=0.5).toml(), encoding="utf-8")
+    both = tmp_path / "both"
+    for number, command in enumerate(
+        (
+            ["emulate", str(path), "-o", first],
+            ["rerun", first, "-o", str(tmp_path / "again")],
+            ["run", str(path), "-o", str(both), "--also", "emulate"],
+        )
+    ):
+        done = CliRunner().invoke(application(["emulate", "rerun", "run"]), [*command, "--json"])
+        assert done.exit_code == 3, done.stderr
+        assert "the emulation is invalid: packets were late" in done.stderr
+        said = json.loads(done.stdout)
+        assert (said["emulated"] if number == 2 else said)["emulation"]["level"] == "invalid"
+        accepted = CliRunner().invoke(
+            application(["emulate", "rerun", "run"]), [*command, "--force", "--accept-invalid", "-q"]
+        )
+        assert accepted.exit_code == 0, accepted.stderr
+    assert said["compared"] is None
+    assert (both / "compared.html").exists(), "written when it was accepted"
 
 
 # --- against what can be computed (benches/emulation.py has more of it) ---

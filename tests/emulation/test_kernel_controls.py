@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from emulations import BULK, ON_THE_KERNEL, REQUIRED, WHY_NOT, eventually, scena
 
 import parshall as ps
 from parshall.emulation import abilities, validity
+from parshall.emulation.kernel import emulated
 from parshall.emulation.process import CALLS_FILE
 from parshall.errors import InputError, NoEmulationError, ScenarioError
 from parshall.replaying import Replay
@@ -180,6 +184,81 @@ def test_a_control_of_ones_own_is_loaded(tmp_path: Path) -> None:
     made = ps.emulate(given, tmp_path / "run", record_controls=True)
     assert set(pl.read_csv(calls(made), comment_prefix="#")["control"]) == {"mine_in_bpf"}
     assert available() == before
+
+
+def compiled(source: str, folder: Path) -> Path:
+    """An object of clang, of a source that is beside those of Parshall."""
+    assert CLANG is not None
+    text, made = folder / "bad.bpf.c", folder / "bad.bpf.o"
+    text.write_text(source, encoding="utf-8")
+    command = [CLANG, "--target=bpf", "-g", "-O2", f"-I{BPF}", "-c", str(text), "-o", str(made)]
+    subprocess.run(command, check=True, capture_output=True)
+    return made
+
+
+def test_a_program_that_the_verifier_refuses_is_named_with_its_reason(tmp_path: Path) -> None:
+    before = available()
+    good = (BPF / "scalable.bpf.c").read_text(encoding="utf-8")
+    bad = good.replace("u32 cwnd = tp->snd_cwnd;", "u32 cwnd = *(volatile u32 *)(unsigned long)tp->snd_cwnd;")
+    assert bad != good, "a number is taken for an address"
+    ps.controls.declare({"bad_in_bpf": compiled(bad, tmp_path)})
+    with pytest.raises(NoEmulationError, match=r"cannot load .*bad\.bpf\.o(.|\n)*invalid mem access"):
+        ps.emulate(scenario({**BULK, "congestion_control": "bad_in_bpf"}, seconds=1), tmp_path / "run")
+    assert available() == before
+    assert not (tmp_path / "run").exists()
+
+
+def loaded_after(preparation: str) -> str:
+    """Why an emulation with a control by BPF is not permitted to a process that was prepared so."""
+    resolved = json.dumps(emulated(scenario({**BULK, "congestion_control": "bic"}, seconds=1)))
+    code = (
+        f"import ctypes, json, os, sys\nfrom parshall.emulation.child import answer\n{preparation}\n"
+        "print(json.dumps(answer(json.load(sys.stdin))))\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        order = {
+            "scenario": resolved,
+            "repetition": 0,
+            "directory": f"{folder}/out",
+            "parent": os.getpid(),
+            "extras": json.dumps({"programs": None, "controls": {"objects": {"bic": None}, "recording": None}}),
+        }
+        said = subprocess.run(
+            [sys.executable, "-c", code],
+            input=json.dumps(order),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert said.returncode == 0, said.stderr
+    answered = json.loads(said.stdout)
+    assert set(answered) == {"not_permitted"}, answered
+    return str(answered["not_permitted"])
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_user_without_rights_to_bpf_is_told_so() -> None:
+    nobody = (
+        "os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
+        "ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, as after exec"
+    )
+    said = loaded_after(nobody)
+    assert said.startswith("the kernel does not let this user load BPF programs; run it as root, or with CAP_BPF")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can hide a part of /sys")
+def test_a_kernel_without_a_description_of_its_types_is_named() -> None:
+    hides = (
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "assert libc.unshare(0x20000) == 0  # CLONE_NEWNS\n"
+        "assert libc.mount(b'none', b'/', None, 0x44000, None) == 0  # MS_REC | MS_PRIVATE\n"
+        "assert libc.mount(b'none', b'/sys/kernel/btf', b'tmpfs', 0, None) == 0, ctypes.get_errno()"
+    )
+    said = loaded_after(hides)
+    assert said.startswith("this kernel has no /sys/kernel/btf/vmlinux")
+    assert "CONFIG_DEBUG_INFO_BTF" in said
 
 
 def test_what_is_no_control_is_refused(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ SHARED = {
     "--instrument": "",
     "--control": "",
     "--at-least": "",
+    "--accept-invalid": "",
+    "--at-once": "",
 }
 """Flags of the convention, with their short form."""
 

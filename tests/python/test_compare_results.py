@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import parshall as ps
-from parshall.errors import OutputExistsError, RunNotFoundError
+from parshall.cli.app import application
+from parshall.errors import InvalidEmulationError, OutputExistsError, RunNotFoundError
 from parshall.report import page_html
+from parshall.report.comparison_page import document
+from parshall.report.document import document_html
 from parshall.stats.verdict import Verdict
 
 SCENARIO: dict[str, Any] = {
@@ -86,6 +91,52 @@ def test_a_trace_has_no_links_and_no_seed(run: ps.Run, seen: ps.Observation) -> 
     assert found.of("link/bottleneck/utilisation").missing == [1]
     assert not [row.key for row in found.rows if "10.0.0" in row.key], "its flows are no groups of the run"
     assert [each.instrument for each in found.results] == ["simulate", "observe"]
+
+
+# --- emulations that cannot be believed ---
+
+
+def emulated(run: ps.Run, level: str, place: Path) -> Path:
+    """What stands for an emulation: the run, and a verdict."""
+    shutil.copytree(run.place, place)
+    path = place / "run.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    verdict = {"level": level, "reasons": ["packets were late; have fewer flows"], "rtt_bias_s": 2e-4}
+    path.write_text(json.dumps({**kept, "instrument": "emulate", "emulation": verdict}), encoding="utf-8")
+    return place
+
+
+def test_an_invalid_emulation_is_compared_only_if_that_is_accepted(run: ps.Run, tmp_path: Path) -> None:
+    made = ps.load(emulated(run, "invalid", tmp_path / "late"))
+    with pytest.raises(InvalidEmulationError, match=r"late: the emulation is invalid: packets were late; have fewer"):
+        ps.compare(run, made)
+    found = ps.compare(run, made, accept_invalid=True)
+    assert [each.emulation and each.emulation.level for each in found.results] == [None, "invalid"]
+    assert found.to_json()["results"][1]["emulation"]["reasons"] == ["packets were late; have fewer flows"]
+    doubtful = ps.load(emulated(run, "doubtful", tmp_path / "doubtful"))
+    assert ps.compare(run, doubtful).results[1].emulation is not None, "what is doubtful is compared, and said"
+
+
+def test_the_command_line_refuses_to_compare_what_is_invalid(run: ps.Run, tmp_path: Path) -> None:
+    places = [run.place, str(emulated(run, "invalid", tmp_path / "late"))]
+    for command in (["compare", *places], ["figure", places[0], "--beside", places[1]]):
+        refused = CliRunner().invoke(application(["compare", "figure"]), command)
+        assert refused.exit_code == 3
+        assert not refused.stdout
+        assert f"{places[1]}: the emulation is invalid: packets were late" in refused.stderr
+        assert "--accept-invalid" in refused.stderr
+        accepted = CliRunner().invoke(application(["compare", "figure"]), [*command, "--accept-invalid"])
+        assert accepted.exit_code == 0, accepted.stderr
+
+
+def test_the_page_of_a_comparison_begins_with_how_far_to_believe_it(run: ps.Run, tmp_path: Path) -> None:
+    made = ps.load(emulated(run, "doubtful", tmp_path / "doubtful"))
+    html = document_html(document(ps.compare(run, made)))
+    said = "B: real Linux TCP; the emulation is doubtful."
+    assert said in html
+    assert "Packets were late; have fewer flows." in html
+    assert html.index(said) < html.index('class="finding"'), "before what is concluded from it"
+    assert "real Linux TCP" not in document_html(document(ps.compare(run, run)))
 
 
 # --- predictions ---

@@ -229,8 +229,8 @@ def _totals(task: Task, directory: Path, monitor: Monitor) -> dict[str, Any]:
     """
     if task.instrument == "simulate":
         return simulate(task.scenario, task.repetition, directory, monitor)
-    from parshall.emulation.emulating import judged  # noqa: PLC0415 - most runs are simulated
-    from parshall.emulation.process import repetition  # noqa: PLC0415
+    from parshall.emulation.process import repetition  # noqa: PLC0415 - most runs are simulated
+    from parshall.records.validity import judged  # noqa: PLC0415
 
     totals = repetition(task.scenario, task.repetition, directory, monitor)
     verdict = judged([totals])

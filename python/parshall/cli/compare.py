@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import STORE, AtLeast, Json, console, note, print_json, share, table, verb
+from parshall.cli.console import STORE, AcceptInvalid, AtLeast, Json, console, note, print_json, share, table, verb
 from parshall.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def compare(
         typer.Option(metavar="NAME", help="Of sweeps: a metric to compare; may be repeated. Else those of A's page."),
     ] = None,
     at_least: AtLeast = None,
+    accept_invalid: AcceptInvalid = False,
     as_json: Json = False,
 ) -> None:
     """Compare results: values, and the difference of each to the first with its 95 % confidence interval.
@@ -57,14 +58,17 @@ def compare(
     elif other_store is not None or metric:
         raise InputError("--other-store and --metric are for sweeps: give --store DIR too")
     else:
-        _results(results, baseline, output, share(at_least), as_json)
+        _results(results, baseline, output, share(at_least), accept_invalid, as_json)
 
 
-def _results(places: list[str], baseline: str | None, output: Path | None, at_least: float, as_json: bool) -> None:
+def _results(
+    places: list[str], baseline: str | None, output: Path | None, at_least: float, accept_invalid: bool, as_json: bool
+) -> None:
     from parshall.loading import load_result
     from parshall.report import compare as compared
 
-    comparison = compared(*map(load_result, places), baseline=baseline, at_least=at_least, names=places)
+    results = map(load_result, places)
+    comparison = compared(*results, baseline=baseline, at_least=at_least, names=places, accept_invalid=accept_invalid)
     if output is not None:
         from parshall.records.storage import guarded
         from parshall.report.comparison_page import write_page
@@ -106,6 +110,9 @@ def show(comparison: Comparison) -> None:
             columns += [text, difference_text(each), verdict]
         shown.add_row(row.label, *columns)
     console().print(shown)
+    for place, result in enumerate(comparison.results):
+        if result.emulation is not None:
+            note(f"{letter(place)}: {result.emulation}")
     if comparison.paired:
         _how(*comparison.paired)
     if len(rows) < len(comparison.shown):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FAILURE = 1
 BAD_INPUT = 2
+INVALID = 3
+"""An emulation cannot be believed."""
 INTERRUPTED = 130
 """As shells say of a program that SIGINT ended: 128 and the signal's number."""
 
@@ -79,6 +81,12 @@ Shard = Annotated[
         metavar="K/N", help="Do the K-th of N parts only; the same without --shard collects.", show_default=False
     ),
 ]
+AcceptInvalid = Annotated[
+    bool, typer.Option("--accept-invalid", help="Take an emulation that cannot be believed as if it could.")
+]
+AtOnce = Annotated[
+    bool, typer.Option("--at-once", help="Do not wait for other emulations on this machine: they disturb each other.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results.")]
 
 
@@ -95,13 +103,15 @@ def verb(command: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
-        from parshall.errors import InputError, ParshallError
+        from parshall.errors import InputError, InvalidEmulationError, ParshallError
 
         try:
             command(*args, **kwargs)
             sys.stdout.flush()
         except InputError as error:
             fail(str(error), BAD_INPUT)
+        except InvalidEmulationError as error:
+            fail(f"{error}\n--accept-invalid takes it as if it could be believed", INVALID)
         except ParshallError as error:
             fail(str(error), FAILURE)
         except KeyboardInterrupt:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -26,11 +27,25 @@ class Finding:
     needed_for: str
     remedy: str = ""
     required: bool = False
+    measured: dict[str, Any] | None = None
+    """Numbers behind it."""
 
 
 @verb
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="Measure what this machine can emulate: ten seconds, in which nothing else should run."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Say what this machine can do, and what to install for the rest."""
+    if measure:
+        from parshall.emulation import measure as measure_emulation
+
+        measure_emulation()
     findings = [look() for look in CHECKS]
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -114,6 +129,19 @@ def _emulation() -> Finding:
     return Finding("emulation", True, f"{who}, {priority}; {', '.join(able.congestion_controls)}{by_bpf}", needed)
 
 
+def _measured() -> Finding:
+    from parshall.emulation import Capacity, advice
+
+    what, needed = "emulation, measured", "a warning where an emulation is beyond it"
+    able = Capacity.kept()
+    if able is None:
+        return Finding(what, False, "not measured", needed, "parshall doctor --measure (ten seconds)")
+    found = able.rate_bps is not None and able.flows > 0
+    advised = advice(able)
+    detail = "; to change: ".join([str(able), *(["; ".join(advised)] if advised else [])])
+    return Finding(what, found, detail, needed, "; ".join(advised), measured=asdict(able) | {"advice": advised})
+
+
 def _extra(name: str) -> Callable[[], Finding]:
     def look() -> Finding:
         packages, needed_for = EXTRAS[name]
@@ -152,6 +180,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _disk,
     _terminal,
     _emulation,
+    _measured,
     _cargo,
     _browser,
     _program("ns", "make bench: the comparison with ns-2", "ns2"),

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from parshall.cli.console import (
+    AcceptInvalid,
+    AtOnce,
     Controls,
     Force,
     Json,
@@ -17,14 +19,10 @@ from parshall.cli.console import (
     Quiet,
     WithPage,
     declare_controls,
-    fail,
     hush,
     note,
     verb,
 )
-
-INVALID = 3
-"""The exit status of an emulation that cannot be believed."""
 
 
 @verb
@@ -42,27 +40,26 @@ def emulate(
     ] = False,
     force: Force = False,
     page: WithPage = True,
-    accept_invalid: Annotated[
-        bool, typer.Option("--accept-invalid", help="End with 0 even if the emulation cannot be believed.")
-    ] = False,
+    accept_invalid: AcceptInvalid = False,
+    at_once: AtOnce = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario with the kernel's own TCP at both ends of its flows, in real time."""
     from parshall.cli.run import made_by, present
     from parshall.emulation import emulate as run_on_the_kernel
-    from parshall.emulation import validity
+    from parshall.records.validity import believable
     from parshall.scenario import Scenario
 
     hush(quiet or as_json)
     declare_controls(controls)
     read = Scenario.load(scenario, overrides or ())
-    made = made_by(partial(run_on_the_kernel, record_controls=record_controls), read, output, force, quiet)
+    made = made_by(
+        partial(run_on_the_kernel, record_controls=record_controls, at_once=at_once), read, output, force, quiet
+    )
     present(made, page=page, as_json=as_json, quiet=quiet)
     recorded = made.metadata.get("recording")
     if recorded and not quiet and not as_json:
         lost = f"{recorded['dropped']} calls were lost" if recorded["dropped"] else "none was lost"
         note(f"recorded: {recorded['calls']} calls of the kernel's controls; {lost}")
-    judged = validity(made)
-    if judged is not None and judged.level == "invalid" and not accept_invalid:
-        fail(f"{judged}; its results are in {made.directory}", INVALID)
+    believable([made], accept_invalid=accept_invalid)

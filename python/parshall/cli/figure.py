@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import STORE, Quiet, console, note, table, verb
+from parshall.cli.console import STORE, AcceptInvalid, Quiet, console, note, table, verb
 
 if TYPE_CHECKING:
     from parshall.report.document import Document
@@ -38,6 +38,7 @@ def figure(
         typer.Option(metavar="RESULT", help="A result to compare with: figures of the comparison; repeatable."),
     ] = None,
     store: Annotated[Path | None, typer.Option(metavar="DIR", help=STORE, show_default="RESULT is a directory")] = None,
+    accept_invalid: AcceptInvalid = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a figure of a page as PDF, PGF, PNG or SVG, as wide as a paper needs it, or its data as CSV."""
@@ -51,7 +52,7 @@ def figure(
     if wanted not in FORMATS:
         raise InputError(f'--format: found "{wanted}"; accepted: {", ".join(FORMATS)}')
     inches = width_of(width)
-    pictures = _pictures(result, beside or [], store)
+    pictures = _pictures(result, beside or [], store, accept_invalid)
     if name is None:
         _list(pictures)
         return
@@ -64,14 +65,14 @@ def figure(
         note(str(written))
 
 
-def _pictures(result: str, beside: list[str], store: Path | None) -> Pictures:
+def _pictures(result: str, beside: list[str], store: Path | None, accept_invalid: bool) -> Pictures:
     """The figures of the page of a result, a comparison or a sweep."""
     from parshall.report.pictures import Pictures
 
-    return Pictures(_document(result, beside, store).figures)
+    return Pictures(_document(result, beside, store, accept_invalid).figures)
 
 
-def _document(result: str, beside: list[str], store: Path | None) -> Document:
+def _document(result: str, beside: list[str], store: Path | None, accept_invalid: bool) -> Document:
     from parshall.loading import load_result, page_of
 
     if store is not None:
@@ -84,7 +85,7 @@ def _document(result: str, beside: list[str], store: Path | None) -> Document:
         from parshall.report.comparison_page import document as of_comparison
 
         places = [result, *beside]
-        return of_comparison(compare(*map(load_result, places), names=places))
+        return of_comparison(compare(*map(load_result, places), names=places, accept_invalid=accept_invalid))
     return page_of(load_result(result))
 
 

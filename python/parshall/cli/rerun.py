@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from parshall.cli.console import (
+    AcceptInvalid,
+    AtOnce,
     Controls,
     Force,
     Json,
@@ -32,6 +34,8 @@ def rerun(
     force: Force = False,
     workers: Workers = None,
     page: WithPage = True,
+    accept_invalid: AcceptInvalid = False,
+    at_once: AtOnce = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -40,6 +44,7 @@ def rerun(
     from parshall.emulation import emulate
     from parshall.errors import InputError
     from parshall.loading import load_result
+    from parshall.records.validity import believable
     from parshall.runs import Run
     from parshall.runs import run as simulate
 
@@ -51,5 +56,9 @@ def rerun(
     hush(quiet or as_json)
     declare_controls(controls)
     scenario = earlier.scenario.with_overrides(overrides or ())
-    instrument = emulate if earlier.instrument == "emulate" else partial(simulate, workers=workers)
-    present(made_by(instrument, scenario, output, force, quiet), page=page, as_json=as_json, quiet=quiet)
+    instrument = (
+        partial(emulate, at_once=at_once) if earlier.instrument == "emulate" else partial(simulate, workers=workers)
+    )
+    made = made_by(instrument, scenario, output, force, quiet)
+    present(made, page=page, as_json=as_json, quiet=quiet)
+    believable([made], accept_invalid=accept_invalid)

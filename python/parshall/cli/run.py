@@ -13,6 +13,8 @@ import typer
 
 from parshall.cli.console import (
     INTERRUPTED,
+    AcceptInvalid,
+    AtOnce,
     Controls,
     Force,
     Json,
@@ -33,6 +35,8 @@ from parshall.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from parshall.predict import Predicted
+    from parshall.report import Comparison
     from parshall.runs import Run
     from parshall.scenario import Scenario
 
@@ -48,12 +52,17 @@ def run(
     page: WithPage = True,
     also: Annotated[
         Literal["emulate"] | None,
-        typer.Option(help="Emulate it too, to OUTPUT-emulated, and compare both.", show_default=False),
+        typer.Option(
+            help="Emulate it too, to OUTPUT-emulated, and compare both with the prediction.", show_default=False
+        ),
     ] = None,
+    accept_invalid: AcceptInvalid = False,
+    at_once: AtOnce = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Predict and simulate a scenario, and write one page with both."""
+    from parshall.emulation import emulate
     from parshall.runs import run as simulate
     from parshall.scenario import Scenario
 
@@ -61,40 +70,102 @@ def run(
     read = Scenario.load(scenario, overrides or ())
     made = made_by(partial(simulate, workers=workers), read, output, force, quiet)
     if also == "emulate":
-        _emulate_too(made, read, force, page=page, as_json=as_json, quiet=quiet)
+        _emulate_too(
+            made,
+            read,
+            partial(emulate, at_once=at_once),
+            force,
+            accept_invalid,
+            page=page,
+            as_json=as_json,
+            quiet=quiet,
+        )
     else:
         present(made, page=page, as_json=as_json, quiet=quiet)
 
 
-def _emulate_too(made: Run, scenario: Scenario, force: bool, *, page: bool, as_json: bool, quiet: bool) -> None:
-    """Emulate what was simulated, and show both side by side."""
-    from parshall.cli.compare import show
-    from parshall.emulation import emulate, validity
-    from parshall.records import storage
-    from parshall.report import compare
-    from parshall.report.comparison_page import write_page as write_comparison
+def _emulate_too(
+    made: Run,
+    scenario: Scenario,
+    emulate: Callable[..., Run],
+    force: bool,
+    accept_invalid: bool,
+    *,
+    page: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Emulate what was simulated, and show predicted, simulated and emulated side by side."""
+    from parshall.records.validity import believable, is_invalid
 
     hush(quiet or as_json)
     place = Path(made.place)
     emulated = made_by(emulate, scenario, place.with_name(f"{place.name}-emulated"), force, quiet)
-    compared = compare(made, emulated, names=("simulated", "emulated"))
-    beside = place / COMPARISON_FILE
-    if page:
-        for each in (made, emulated):
-            write_its_page(each)
-        storage.guarded(lambda: write_comparison(compared, beside))
+    predicted, problem = _predicted(scenario, emulated)
+    is_refused = is_invalid(emulated) and not accept_invalid
+    compared = None if is_refused else _side_by_side(made, predicted, emulated)
+    written = _write_pages(made, emulated, compared) if page else None
     if as_json:
-        print_json({"simulated": result(made), "emulated": result(emulated), "compared": compared.to_json()})
+        print_json(_results_of(made, predicted, emulated, compared))
     elif not quiet:
-        show(compared)
-        note(f"{validity(emulated)}")
+        _show_side_by_side(compared, problem, written)
         note(f"results: {made.directory}, {emulated.directory}")
-        if page:
-            note(f"page:    {beside.resolve()}")
+    believable([emulated], accept_invalid=accept_invalid)
 
 
-COMPARISON_FILE = "compared.html"
-"""The page that shows a simulation and an emulation side by side."""
+def _show_side_by_side(compared: Comparison | None, problem: str | None, page: Path | None) -> None:
+    from parshall.cli.compare import show
+
+    if compared is not None:
+        show(compared)
+    if problem is not None:
+        note(f"no predictions: {problem}")
+    if page is not None:
+        note(f"page:    {page.resolve()}")
+
+
+def _predicted(scenario: Scenario, emulated: Run) -> tuple[Predicted | None, str | None]:
+    """What the models say of the scenario alone; or why they say nothing that others measure."""
+    from parshall.errors import ParshallError
+    from parshall.predict import predict
+
+    if (problem := emulated.metadata["prediction_problem"]) is not None:
+        return None, str(problem)
+    try:
+        found = predict(scenario)
+    except ParshallError as error:
+        return None, str(error)
+    return (found, None) if found.quantities() else (None, "no model holds there")
+
+
+def _side_by_side(made: Run, predicted: Predicted | None, emulated: Run) -> Comparison:
+    """Each against the simulation, which has all quantities."""
+    from parshall.report import compare
+
+    named = {"simulated": made, "predicted": predicted, "emulated": emulated}
+    there = {name: result for name, result in named.items() if result is not None}
+    return compare(*there.values(), names=list(there), accept_invalid=True)
+
+
+def _write_pages(made: Run, emulated: Run, compared: Comparison | None) -> Path | None:
+    """The pages of both, and of the comparison if there is one: where that is."""
+    from parshall.records import storage
+    from parshall.report.comparison_page import write_page
+
+    for each in (made, emulated):
+        write_its_page(each)
+    path = Path(made.place) / storage.COMPARED_FILE
+    return None if compared is None else storage.guarded(lambda: write_page(compared, path))
+
+
+def _results_of(made: Run, predicted: Predicted | None, emulated: Run, compared: Comparison | None) -> dict[str, Any]:
+    """What ``--also emulate --json`` prints."""
+    return {
+        "predicted": None if predicted is None else predicted.to_json(),
+        "simulated": result(made),
+        "emulated": result(emulated),
+        "compared": None if compared is None else compared.to_json(),
+    }
 
 
 def present(made: Run, *, page: bool, as_json: bool, quiet: bool) -> None:

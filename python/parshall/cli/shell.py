@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Force, Output, Overrides, WithPage, fail, note, verb
-from parshall.cli.emulate import INVALID
+from parshall.cli.console import INVALID, AcceptInvalid, AtOnce, Force, Output, Overrides, WithPage, fail, note, verb
 
 if TYPE_CHECKING:
     from parshall.runs import Run
@@ -47,9 +46,8 @@ def shell(
     overrides: Overrides = None,
     force: Force = False,
     page: WithPage = True,
-    accept_invalid: Annotated[
-        bool, typer.Option("--accept-invalid", help="End as the client did even if the emulation cannot be believed.")
-    ] = False,
+    accept_invalid: AcceptInvalid = False,
+    at_once: AtOnce = False,
 ) -> None:
     """Run any program in the network of a scenario; the exit status is the program's."""
     from parshall.cli.run import made_by, write_its_page
@@ -62,7 +60,14 @@ def shell(
 
     def instrument(scenario: Scenario, directory: Path, **options: Any) -> Run:
         return run_programs(
-            scenario, client, directory, server=at_the_other_end, flows=flows, download=download, **options
+            scenario,
+            client,
+            directory,
+            server=at_the_other_end,
+            flows=flows,
+            download=download,
+            at_once=at_once,
+            **options,
         )
 
     with interruptions_are_for_the_program():

@@ -4,6 +4,8 @@
 | --- | --- |
 | `emulating` | `emulate`: a scenario becomes a run of real hosts |
 | `kernel` | what of a scenario a kernel can do, and what this one has |
+| `capacity` | what this machine can emulate, as it was measured, and what is beyond that |
+| `measuring` | `measure`: what this machine can emulate |
 | `programs` | `run_programs`: programs of your own in a scenario's network |
 | `process` | a repetition in a process of its own, when it is its turn |
 | `child` | the process of a repetition, which enters namespaces of its own |

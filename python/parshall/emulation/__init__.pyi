@@ -1,3 +1,4 @@
+from .capacity import Capacity as Capacity
 from .emulating import Validity as Validity
 from .emulating import emulate as emulate
 from .emulating import validity as validity
@@ -5,4 +6,6 @@ from .kernel import Abilities as Abilities
 from .kernel import abilities as abilities
 from .kernel import kernel_name as kernel_name
 from .kernel import left_out as left_out
+from .measuring import advice as advice
+from .measuring import measure as measure
 from .programs import run_programs as run_programs

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from statistics import mean
-from typing import Any, Literal
+from typing import Any
 
 from parshall.controls import declare
+from parshall.emulation.capacity import Capacity, beyond
 from parshall.emulation.kernel import emulated, left_to_the_kernel, unknown_to_models
 from parshall.emulation.process import repetition
+from parshall.records.validity import Validity, judged, validity
 from parshall.runs import Progress, Run
 from parshall.runs.execute import Instrument, execute, read_scenario
 from parshall.scenario import Scenario
+
+__all__ = ["Validity", "emulate", "validity"]
 
 
 def emulate(
@@ -27,11 +30,12 @@ def emulate(
     progress: Callable[[Progress], None] | None = None,
     controls: Mapping[str, Any] | Iterable[str] = (),
     record_controls: bool = False,
+    at_once: bool = False,
 ) -> Run:
     """Run a scenario with the kernel's own TCP at both ends of its flows, over its network in real time.
 
     The hosts are network namespaces of this machine, and traffic is between addresses within them alone. It takes as
-    long as the scenario says; repetitions take turns.
+    long as the scenario says; repetitions take turns, those of other emulations on this machine included.
 
     Parameters
     ----------
@@ -45,6 +49,9 @@ def emulate(
     record_controls
         Whether each call that the kernel's congestion controls get is recorded, with the state of its socket:
         ``repetitions/0000/calls.csv.zst`` and so on, which `parshall.replay` reads.
+    at_once
+        Whether not to wait for other emulations on this machine: they measure each other, and the verdict says how
+        much.
 
     Returns
     -------
@@ -64,57 +71,30 @@ def emulate(
     """
     declare(controls)
     read = read_scenario(scenario)
+    resolved = emulated(read)
     kernel = Instrument(
         "emulate",
-        json.dumps(emulated(read)),
-        partial(repetition, waits=say_that_it_waits, record_controls=record_controls),
+        json.dumps(resolved),
+        partial(repetition, waits=say_that_it_waits, record_controls=record_controls, at_once=at_once),
         most_at_a_time=1,
-        notes=left_to_the_kernel(read),
+        notes=[*left_to_the_kernel(read), *said_beyond(resolved)],
         describe=described,
         unpredictable=unknown_to_models(read),
     )
     return execute(read, directory, kernel, overwrite=overwrite, progress=progress)
 
 
+def said_beyond(resolved: Mapping[str, Any]) -> list[str]:
+    """Warn of what a resolved scenario asks for beyond what was measured of this machine, and give it."""
+    found = beyond(resolved, Capacity.kept())
+    for each in found:
+        logging.getLogger(__name__).warning("%s", each)
+    return found
+
+
 def say_that_it_waits() -> None:
     """Say why nothing happens yet, by the logger of this module: on the standard error, unless it is told otherwise."""
     logging.getLogger(__name__).warning("another emulation is under way; this one waits for its turn")
-
-
-Level = Literal["valid", "doubtful", "invalid"]
-LEVELS: tuple[Level, ...] = ("valid", "doubtful", "invalid")
-
-
-@dataclass(frozen=True)
-class Validity:
-    """How far an emulation can be believed."""
-
-    level: Level
-    """The worst of its repetitions."""
-    reasons: list[str]
-    """What was not as in the scenario, and what to do about it, the worst first."""
-    rtt_bias_s: float | None = None
-    """By how much round-trip times are longer than the network's, s; the mean of the repetitions. None: not known."""
-
-    def __str__(self) -> str:
-        return f"the emulation is {self.level}" + (f": {self.reasons[0]}" if self.reasons else "")
-
-
-def validity(run: Run) -> Validity | None:
-    """How far an emulated run can be believed; None: it is a simulation."""
-    kept = run.metadata.get("emulation")
-    return None if kept is None else Validity(**kept)
-
-
-def judged(totals: Sequence[Mapping[str, Any]]) -> Validity:
-    """How far repetitions can be believed, of their totals."""
-    each = [one["emulation"] for one in totals]
-    level: Level = max((one["level"] for one in each), key=LEVELS.index, default="invalid")
-    findings = [finding for one in each for finding in one["findings"]]
-    findings.sort(key=lambda finding: -LEVELS.index(finding["level"]))
-    reasons = dict.fromkeys(f"{finding['reason']}; {finding['remedy']}" for finding in findings)
-    biases_s = [bias for one in each if (bias := one.get("emulator", {}).get("rtt_bias_s")) is not None]
-    return Validity(level, list(reasons), mean(biases_s) if biases_s else None)
 
 
 def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

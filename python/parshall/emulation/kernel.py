@@ -152,8 +152,18 @@ def _is_kernels(scenario: Scenario, number: int) -> bool:
     return scenario.flows[number].endpoint == "kernel"
 
 
+PACKETS_BYTES = (128, 65_521)
+"""The smallest and the largest packets of hosts (crates/hosts/src/plan.rs: the limits of a TUN device)."""
+
+
 def _problems(group: dict[str, Any], able: Abilities) -> Iterator[str]:
     otherwise = 'or write endpoint = "simulated" for this group'
+    smallest, largest = PACKETS_BYTES
+    if not smallest <= group["packet_bytes"] <= largest:
+        found = (
+            f"found {group['packet_bytes']} bytes; hosts of an emulation send packets of {smallest} to {largest} bytes"
+        )
+        yield f"packet_size: {found}; write one of these, {otherwise}"
     control = group["congestion_control"]
     if group["tcp"] is None:
         if control is not None:

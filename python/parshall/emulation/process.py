@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -41,6 +43,7 @@ def repetition(
     programs: Mapping[str, Any] | None = None,
     waits: Callable[[], None] = lambda: None,
     record_controls: bool = False,
+    at_once: bool = False,
 ) -> dict[str, Any]:
     """Emulate one repetition, when it is its turn; its totals.
 
@@ -62,6 +65,8 @@ def repetition(
         Called once if it must wait for its turn longer than a second.
     record_controls
         Whether the calls of the kernel's congestion controls are recorded, in `CALLS_FILE` of `directory`.
+    at_once
+        Whether it does not wait for its turn.
 
     Raises
     ------
@@ -88,7 +93,7 @@ def repetition(
         "parent": os.getpid(),
         "extras": json.dumps({"programs": programs, "controls": controls}),
     }
-    with turn(monitor, waits):
+    with turn(monitor, waits, at_once=at_once):
         said = _answer(order, read["duration_ps"] / 1e12, monitor)
     match said:
         case {"totals": dict(totals)}:
@@ -105,21 +110,38 @@ def repetition(
             raise EmulationError(f"repetition {number}: the process of the emulation said {other}")
 
 
+TURN = "\0parshall/emulation/turn"
+"""Whose turn it is has this name: an abstract socket (unix(7)), which is no file that anybody could leave, or break."""
+
+
 @contextmanager
-def turn(monitor: Monitor, waits: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Wait for the emulations of this user that are under way: two at a time would measure each other.
+def turn(monitor: Monitor, waits: Callable[[], None] = lambda: None, *, at_once: bool = False) -> Iterator[None]:
+    """Wait for the emulations of this machine that are under way, whoever's: two at a time would measure each other.
 
-    `waits` is called once if that takes longer than a second.
+    Parameters
+    ----------
+    monitor
+        Asked whether to go on waiting.
+    waits
+        Called once if it takes longer than a second.
+    at_once
+        Whether not to wait. Others wait for this one all the same, if it found the turn free.
+
+    Raises
+    ------
+    Interrupted
+        `monitor` was cancelled.
     """
-    import fcntl  # noqa: PLC0415 - Linux has it
-
-    place = Path(tempfile.gettempdir()) / f"parshall-emulation-{os.getuid()}.lock"
-    with place.open("w") as lock:  # it is unlocked with its process, however that ends
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as held:  # it is gone with its process, however that ends
         for poll in itertools.count():
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                held.bind(TURN)
                 break
-            except BlockingIOError:
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+                if at_once:
+                    break
                 if monitor.cancelled:
                     raise Interrupted from None
                 if poll == round(SAID_AFTER_S / POLL_S):

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parshall.emulation.emulating import described, say_that_it_waits
+from parshall.emulation.emulating import described, said_beyond, say_that_it_waits
 from parshall.emulation.kernel import emulated, left_to_the_kernel
 from parshall.emulation.process import repetition
 from parshall.errors import InputError
@@ -30,6 +30,7 @@ def run_programs(
     download: bool = False,
     overwrite: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    at_once: bool = False,
 ) -> Run:
     """Run a client and a server with the network of a scenario between them.
 
@@ -51,6 +52,8 @@ def run_programs(
     server
         Another program, which runs at the other end: the client starts when it listens at a port, or after 5 s. What
         it prints goes to the standard error.
+    at_once
+        As of `parshall.emulate`.
     flows
         The name of the group; by default the first of real hosts.
     download
@@ -79,12 +82,13 @@ def run_programs(
         "server": None if server is None else [*map(str, server)],
         "download": download,
     }
+    resolved = emulated(read)
     kernel = Instrument(
         "emulate",
-        json.dumps(emulated(read)),
-        partial(repetition, programs=programs, waits=say_that_it_waits),
+        json.dumps(resolved),
+        partial(repetition, programs=programs, waits=say_that_it_waits, at_once=at_once),
         most_at_a_time=1,
-        notes=left_to_the_kernel(read),
+        notes=[*left_to_the_kernel(read), *said_beyond(resolved)],
         describe=lambda totals: {**described(totals), "programs": _ended(read, programs, totals[0]["programs"])},
         unpredictable=IN_THE_PLACE,
     )

@@ -4,6 +4,7 @@
 | --- | --- |
 | `result` | `Result`: what an instrument gave |
 | `schema` | the tables' columns, their units and descriptions |
+| `validity` | how far an emulation can be believed |
 | `storage` | the one directory format; nothing in it pretends to be complete |
 | `about` | versions and host |
 """

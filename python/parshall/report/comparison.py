@@ -20,6 +20,7 @@ from parshall.errors import InputError
 from parshall.quantities.definition import Better
 from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
 from parshall.records import Result
+from parshall.records.validity import Validity, believable, validity
 from parshall.stats.confidence import Interval, compared, difference_of_ranges, paired_difference, welch_difference
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, judged, matters, reaches
 
@@ -67,11 +68,13 @@ class MetricComparison:
 
 @dataclass(frozen=True)
 class Compared:
-    """A result that is compared: how it is called, what gave it, and where it comes from."""
+    """A result that is compared: how it is called, what gave it, where it comes from, and how far to believe it."""
 
     name: str
     instrument: str
     provenance: Mapping[str, Any]
+    emulation: Validity | None = None
+    """Of an emulation."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,7 @@ def compare(
     baseline: Result | str | None = None,
     at_least: float = AT_LEAST,
     names: Sequence[str] | None = None,
+    accept_invalid: bool = False,
 ) -> Comparison:
     """Hold results of any instruments against the first, quantity by quantity.
 
@@ -203,16 +207,21 @@ def compare(
         Share of the baseline's value below which a difference does not matter.
     names
         What the results are called; else by their directories or names.
+    accept_invalid
+        Whether to compare emulations that cannot be believed.
 
     Raises
     ------
     InputError
         There are fewer than two, or `baseline` is none of them.
+    InvalidEmulationError
+        One is an invalid emulation, and that is not accepted.
     """
     if len(results) < 2:
         raise InputError(f"results: found {len(results)}; accepted: two or more")
     called = list(names or (each.place for each in results))
     first = _place(results, called, baseline)
+    believable(results, called, accept_invalid=accept_invalid)
     order = [first, *(place for place in range(len(results)) if place != first)]
     ordered = [results[place] for place in order]
     link = busiest_of_all(each.tables.get("links") for each in ordered)
@@ -232,7 +241,10 @@ def compare(
         )
         for key in keys
     ]
-    described = [Compared(called[place], results[place].instrument, results[place].provenance) for place in order]
+    described = [
+        Compared(called[place], results[place].instrument, results[place].provenance, validity(results[place]))
+        for place in order
+    ]
     rows.sort(key=lambda row: _relevance(row, at_least))
     return Comparison(described, rows, at_least, ordered, _repeated(label.values(), link))
 

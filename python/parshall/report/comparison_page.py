@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+from parshall.report import believing
 from parshall.report.comparing import cells, header, letter, note
 from parshall.report.comparison import Comparison, Row
 from parshall.report.comparison_figures import candidates, courses, differences, distributions
@@ -46,6 +47,7 @@ def document(comparison: Comparison) -> Document:
         description=f"{counted(len(comparison.results), 'result')} quantity by quantity, each against {letter(0)}.",
         byline=[f"Parshall {metadata.version('parshall')}"],
         sections=sections,
+        warnings=warnings(comparison),
         finding=finding(comparison),
     )
 
@@ -59,6 +61,15 @@ def write_page(comparison: Comparison, path: str | Path) -> Path:
         It cannot be written.
     """
     return write_document(document(comparison), path)
+
+
+def warnings(comparison: Comparison) -> list[tuple[str, str]]:
+    """How far its emulations can be believed, and why."""
+    return [
+        (f"{letter(place)}: real Linux TCP; the emulation is {each.emulation.level}.", believing.why(each.emulation))
+        for place, each in enumerate(comparison.results)
+        if each.emulation is not None
+    ]
 
 
 MENTIONED = 3

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from parshall.predict import Predicted
 from parshall.records import Result, storage
-from parshall.report import predicted, sampled, starved, words
+from parshall.records.validity import validity
+from parshall.report import believing, predicted, sampled, starved, words
 from parshall.report.document import Block, Document, Drawn, Section, document_html, write_document
 from parshall.report.figures import figures as all_figures
 from parshall.report.finding import finding
@@ -67,6 +68,7 @@ def document(run: Result) -> Document:
             name="figures",
         ),
         predicted_section(run),
+        *believing.section(run),
         Section("How it was made", blocks=[_command(run, scenario), Block("facts", _facts(run))], name="provenance"),
     ]
     return Document(
@@ -130,14 +132,8 @@ def _warnings(run: Result) -> list[tuple[str, str]]:
 
 def _validity(run: Result) -> list[tuple[str, str]]:
     """How far an emulation can be believed, and why."""
-    emulation = run.metadata.get("emulation")
-    if emulation is None:
-        return []
-    said = [f"{reason[:1].upper()}{reason[1:]}." for reason in emulation["reasons"]]
-    if (bias_s := emulation.get("rtt_bias_s")) is not None:
-        bias = quantity(bias_s, "s")
-        said.append(f"Round-trip times are {bias} longer than those of the network, which is not corrected.")
-    return [(f"Real Linux TCP; the emulation is {emulation['level']}.", " ".join(said))]
+    judged = validity(run)
+    return [] if judged is None else [(f"Real Linux TCP; the emulation is {judged.level}.", believing.why(judged))]
 
 
 def summary_html(run: Result, figures: tuple[str, ...] = ("traffic", "goodput")) -> str:

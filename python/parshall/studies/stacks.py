@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from parshall.emulation import abilities, kernel_name, run_programs, validity
-from parshall.emulation.emulating import LEVELS
 from parshall.errors import SimulationError
+from parshall.records.validity import LEVELS
 from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval, prediction_interval
 from parshall.studies.check import Check

@@ -1,0 +1,47 @@
+"""How far an emulation can be believed, in words, and what was measured of it as a table."""
+
+from __future__ import annotations
+
+from parshall.records import Result
+from parshall.records.validity import MEASURED, SHARES, Validity, validity
+from parshall.report.document import Block, Section
+from parshall.report.numbers import ABSENT, quantity
+
+
+def why(judged: Validity) -> str:
+    """The reasons with their remedies, and by how much round-trip times are too long."""
+    said = [f"{reason[:1].upper()}{reason[1:]}." for reason in judged.reasons]
+    if judged.rtt_bias_s is not None:
+        bias = quantity(judged.rtt_bias_s, "s")
+        said.append(f"Round-trip times are {bias} longer than those of the network, which is not corrected.")
+    return " ".join(said)
+
+
+def section(run: Result) -> list[Section]:
+    """What was measured of the emulation itself in its worst repetition, folded; none if it was not kept."""
+    judged = validity(run)
+    if judged is None or judged.measured is None:
+        return []
+    rows = [
+        (what[:1].upper() + what[1:], _text(key, judged.measured.get(key))) for key, (_, _, what) in MEASURED.items()
+    ]
+    whole = len(run.repetitions) > 1
+    return [
+        Section(
+            "The emulation itself",
+            [f"Repetition {judged.measured['repetition']}, the worst of all."] if whole else [],
+            blocks=[Block("facts", rows)],
+            name="emulation",
+            folded="What was measured of it while it ran",
+        )
+    ]
+
+
+def _text(key: str, value: float | None) -> str:
+    if value is None:
+        return ABSENT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if key in SHARES:
+        return f"{100 * value:.3g} %"
+    return quantity(value, "s") if key.endswith("_s") else f"{value:g}"
