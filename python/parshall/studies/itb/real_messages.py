@@ -154,7 +154,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         )
         check = Check("fig4", words, said, ours, None, None, TOLERANCE[attribute], note, reading=reading)
         alike = Check("fig4", words, said, means["today", SLOWER], None, None, TOLERANCE[attribute])
-        checks.append(stacks.by_one_instrument(check, alike))
+        checks += stacks.by_one_instrument([check], [alike])
         values = [float(getattr(each, attribute)) for each in answers["today", SLOWER]]
         quantity = f"{words}, on Linux"
         checks.append(

@@ -89,7 +89,7 @@ def of_flow(
             one_spectrum(panels.spectra, f"{control} on Linux: ", each.throughput, scales, reading)
             for each in (record, simulated)
         )
-        checks += [stacks.by_one_instrument(one, other) for one, other in zip(ours, theirs, strict=True)]
+        checks += stacks.by_one_instrument(ours, theirs)
     figures = []
     both = {kernel_name(): record.loss(), "simulated": simulated.loss()}
     if panels.losses:

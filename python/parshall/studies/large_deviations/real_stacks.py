@@ -316,13 +316,13 @@ def _row(artefact: Artefact, where: str, found: Summary) -> tuple[str, ...]:
 
 def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emulated) -> list[Check]:
     """Linux beside the source's own values."""
-    found = []
+    found: list[Check] = []
     for key, words, said, tolerance in artefact.published:
         here, there, ours = (float(getattr(each, key)) for each in (source, slower, linux.answer))
         note = f"simulated: {here:.0f} in the source's network, {there:.0f} in the slower one; {linux.validity.level}"
         reading = f"{kernel_name()}, {SLOWER} times slower"
         check = Check(artefact.name, words, said, ours, None, None, tolerance, note, reading=reading)
-        found.append(stacks.by_one_instrument(check, replace(check, ours=there)))
+        found += stacks.by_one_instrument([check], [replace(check, ours=there)])
     return found
 
 
