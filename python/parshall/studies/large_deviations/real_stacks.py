@@ -13,7 +13,7 @@ Flows that do not fill this machine are emulated at once, each with a link of it
 
 Cross traffic of datagrams heeds nobody: it is simulated in the same queue as the kernel's flow, so that it comes when
 it is due also where this machine is late. The 45 ON/OFF sources of Fig. 6 are the kernel's TCP too. They send at the
-rate of `long_range`, for which its flow loses what the source's did.
+rate of `long_range` at each scale, for which its flow loses what the source's did.
 
 References: Loiseau 2010, §4.2, §5.1, §5.3, Figs 3, 5, 6, 8 and 9.
 """
@@ -57,7 +57,7 @@ class Artefact:
     name, control
         Which, and the congestion control of its flow.
     link, cross
-        Its network, so many times slower.
+        Its network, so many times slower; cross traffic at a scale.
     real_cross
         Whether the cross traffic has the TCP of the flow; else it is simulated.
     published
@@ -67,7 +67,7 @@ class Artefact:
     name: str
     control: str
     link: Callable[[float], dict[str, Any]]
-    cross: Callable[[float], dict[str, Any]]
+    cross: Callable[[float, Scale], dict[str, Any]]
     published: tuple[tuple[str, str, float, float], ...] = ()
     real_cross: bool = False
 
@@ -75,10 +75,10 @@ class Artefact:
         """Of as many round trips in each network."""
         return at_once([self], slower, scale, seed, rules)
 
-    def flows(self, slower: float, rules: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def flows(self, slower: float, scale: Scale, rules: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Its flow, which has its name, and the cross traffic, on the link of its name."""
         tcp = {**network.TCP, "rtt": f"{12 * slower:g} ms", "congestion_control": self.control, **rules}
-        cross = {**self.cross(slower), **(rules if self.real_cross else {"endpoint": "simulated"})}
+        cross = {**self.cross(slower, scale), **(rules if self.real_cross else {"endpoint": "simulated"})}
         return [{**tcp, "name": self.name, "path": [self.name]}, {**cross, "name": self.among, "path": [self.name]}]
 
     @property
@@ -94,7 +94,7 @@ def at_once(
     warm_up_s = WARM_UP_S[scale] * slower / SLOWER
     return network.declared(
         [{"name": each.name, **each.link(slower)} for each in artefacts],
-        [group for each in artefacts for group in each.flows(slower, rules)],
+        [group for each in artefacts for group in each.flows(slower, scale, rules)],
         warm_up_s + SECONDS[scale] * slower / SLOWER,
         probes=network.probes_of_record(PAPER["rtt_s"] * slower),
         seed=seed,
@@ -106,7 +106,7 @@ def _constant_link(slower: float) -> dict[str, Any]:
     return {**network.LINK, "rate": f"{round(FITTING.link_bps / slower)} bit/s"}
 
 
-def _constant_cross(slower: float) -> dict[str, Any]:
+def _constant_cross(slower: float, _: Scale) -> dict[str, Any]:
     workload = {"name": "cbr", "rate": f"{round(FITTING.cross_bps / slower)} bit/s"}
     return {"name": "udp", "rtt": f"{12 * slower:g} ms", "packet_size": "1500 B", "workload": workload}
 
@@ -115,8 +115,12 @@ def _link(slower: float) -> dict[str, Any]:
     return {**network.LINK, "rate": f"{round(PAPER['capacity_bps'] / slower)} bit/s"}
 
 
-def _sources(slower: float) -> dict[str, Any]:
-    return long_range.SETTLED["quick"].sources(slower)
+def _sources(slower: float, scale: Scale) -> dict[str, Any]:
+    return long_range.SETTLED[scale].sources(slower)
+
+
+def _on_off(slower: float, _: Scale) -> dict[str, Any]:
+    return network.as_payload(slower)
 
 
 def _ethernet(slower: float) -> dict[str, Any]:
@@ -137,10 +141,10 @@ ARTEFACTS = (
             ("window", "mean window, packets", PAPER["constant_mean"], WITHIN * PAPER["constant_mean"]),
         ),
     ),
-    Artefact("fig5", "reno", _ethernet, network.as_payload),
+    Artefact("fig5", "reno", _ethernet, _on_off),
     Artefact("fig6", "reno", _link, _sources, real_cross=True),
     *(
-        Artefact(f"fig9{letter}", control, _ethernet, network.as_payload)
+        Artefact(f"fig9{letter}", control, _ethernet, _on_off)
         for letter, control in (("a", "bic"), ("b", "highspeed"), ("c", "cubic"))
     ),
 )

@@ -8,9 +8,6 @@ network. The same networks are simulated with the TCP of ns-2 and with that of L
 An emulation has twelve networks. With 72 of them, whose packets were received on another CPU, calls of the program
 were left out (docs/emulation.md), and windows of millions of packets took the memory that all connections share.
 
-A kernel's socket offers less than half of its receive buffer as window. With `RECEIVE_BUFFER` a flow alone on a path of
-200 ms has 32 segments of 1 kB a round trip, the source's window limit; with twice 32 kB it has 27.
-
 References: Park & Tuan 2000, §5.3, §5.4, §6, Figs 9, 10.
 """
 
@@ -65,9 +62,6 @@ NETWORKS = TOGETHER * BATCHES
 DURATION_S = {"quick": 66.0, "paper": 1200.0}
 """A tenth is warm-up."""
 CONTROLS: Mapping[str, str | dict[str, Any]] = {"plain": "reno", "steered": steered("reno")}
-RECEIVE_BUFFER = "76 kB"
-REAL = {"kernel": {"receive_buffer": RECEIVE_BUFFER}}
-"""Keys of the real connections."""
 NS2, AS_LINUX, LINUX = "ns-2's TCP, simulated", "as in Linux, simulated", "Linux"
 WITHIN = 0.05
 """Differences of gains that do not matter."""
@@ -97,7 +91,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
                 found[name, where, setting] = Case(f"{name}, {setting.words}", side_by_side.simulated_with, arguments)
         for batch in range(BATCHES):
             some = [load for of_setting in loads.values() for load in of_setting[TOGETHER * batch :][:TOGETHER]]
-            real = Case(name, side_by_side.with_controls, (some, control, duration_s, REAL))
+            real = Case(name, side_by_side.with_controls, (some, control, duration_s, side_by_side.real()))
             found[name, LINUX, batch] = emulated(f"{name} on Linux", real, side_by_side.of_run)
     return found
 
