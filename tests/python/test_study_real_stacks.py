@@ -15,6 +15,7 @@ import pytest
 import parshall
 from parshall.emulation import Validity, kernel_name
 from parshall.errors import SimulationError
+from parshall.report.plot import Line
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
@@ -469,7 +470,11 @@ def test_flows_that_are_emulated_at_once_share_nothing() -> None:
 
 def test_what_this_kernel_lacks_is_left_out_of_what_is_emulated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stacks, "missing", lambda control: "no" if control == "bic" else None)
-    assert [[each.name for each in bed] for bed in deviations.beds()] == [["fig3", "fig5", "fig9b", "fig9c"], ["fig6"]]
+    assert [[each.name for each in bed] for bed in deviations.beds()] == [
+        ["fig3", "fig5", "fig9b", "fig9c"],
+        ["fig5-buffer-55", "fig5-buffer-45", "fig5-paced"],
+        ["fig6"],
+    ]
 
 
 def a_record(losses_every: int = 40, rtts: int = 2400) -> Record:
@@ -488,19 +493,61 @@ def test_losses_are_held_against_eq_11() -> None:
     expected = (1 / 40) / float(np.mean(BY_MODEL(np.arange(150.0, 190.0))))
     record = a_record()
     assert real_losses.of_model(record) == pytest.approx(expected)
-    checks, section = real_losses.of_flow("fig9a", "bic", record, [expected] * 3, Emulated(record, VALID))
+    simulated = real_losses.Simulated(record, [expected] * 3, [0.0] * 3, 0.06)
+    checks, section = real_losses.of_flow("fig9a", "bic", simulated, Emulated(record, VALID))
     verdicts = {each.artefact: each.verdict for each in checks if "eq. (11)" in each.quantity}
     assert verdicts["fig8a-linux"] == "consistent_with_theory"
     assert verdicts["fig8a"] == ("consistent_with_theory" if abs(expected - 1) < 0.2 else "not_reproduced")
-    twice = real_losses.of_flow("fig9a", "bic", record, [expected] * 3, Emulated(a_record(20), VALID))[0]
+    twice = real_losses.of_flow("fig9a", "bic", simulated, Emulated(a_record(20), VALID))[0]
     assert next(each for each in twice if each.artefact == "fig8a-linux").verdict == "not_reproduced"
     assert [each.name for each in section.figures] == ["fig8a-linux", "fig9a-linux"]
-    (shrinks,) = (
-        each
-        for each in real_losses.of_flow("fig3", "reno", record, [], Emulated(record, VALID))[0]
-        if each.artefact == "fig3a"
-    )
+    assert "too short for all theories" in section.paragraphs[0]  # nothing repairs here
+    checks, section = real_losses.of_flow("fig3", "reno", simulated, Emulated(record, VALID))
+    dependent = replace(simulated, later=[0.3, 0.301])
+    told = real_losses.of_flow("fig9a", "bic", dependent, Emulated(record, VALID))[0]
+    (after,) = (each for each in told if each.artefact == "fig8a-linux" and "after a recovery" in each.quantity)
+    assert (after.ours, after.verdict) == (0.0, "not_reproduced")
+    (shrinks,) = (each for each in checks if each.artefact == "fig3a")
     assert shrinks.published == 1.0
+    assert [each.name for each in section.figures] == ["fig3a-linux", "fig3b-linux"]
+
+
+@pytest.mark.slow
+def test_theories_are_those_of_the_flow_of_linux() -> None:
+    """A simulated flow stands for Linux: its own chain has its mean and range, and the figures have both curves."""
+    (fig5,) = (each for each in deviations.ARTEFACTS if each.name == "fig5")
+    run = parshall.run(fig5.scenario(deviations.SLOWER, "quick", 2, stacks.PROFILE))
+    found = deviations.summaries(run, ["fig5"], deviations.WARM_UP_S["quick"], drawn=True)["fig5"]
+    record = found.record
+    assert record is not None
+    simulated = real_losses.Simulated(
+        record, [found.of_model] * 3, [found.later, found.later + 0.01, found.later], 0.06
+    )
+    checks, section = real_losses.of_flow("fig5", "reno", simulated, Emulated(record, VALID))
+    (spectra,) = (each.plot for each in section.figures if each.name == "fig5a-linux")
+    (bounds,) = (each.plot for each in section.figures if each.name == "fig5b-linux")
+    for plot in (spectra, bounds):
+        named = {mark.name for mark in plot.panels[0].marks if isinstance(mark, Line)}
+        assert {"eq. (2), measured p(w)", "with recovery, p(w, k)"} <= named
+    ranges = [each for each in checks if each.artefact == "fig5b"]
+    assert len(ranges) == 4  # lowest and highest means over 50 and 100 RTTs
+    assert all(each.theory == pytest.approx(each.ours, rel=0.2) for each in ranges)
+    trials, losses = record.after(1)
+    (later, beside) = (each for each in checks if "one round after a recovery" in each.quantity)
+    assert later.ours == losses / trials
+    assert beside.verdict == "consistent_with_theory"
+
+
+def test_factors_of_fig_5_are_its_buffer_and_the_bursts_of_its_host() -> None:
+    factors = {each.name: each for each in deviations.ARTEFACTS if each.name.startswith("fig5-")}
+    real = {name: each.scenario(deviations.SLOWER, "quick", 1, {}) for name, each in factors.items()}
+    queues = [made.resolve()["links"][0]["queue"]["limit"] for made in real.values()]
+    assert [each["packets"] for each in queues] == [55, 45, 96]
+    rate = real["fig5-paced"].document()["links"][0]["rate"]
+    paced = {name: made.document()["flows"][0].get("kernel", {}).get("pacing") for name, made in real.items()}
+    assert paced == {"fig5-buffer-55": None, "fig5-buffer-45": None, "fig5-paced": rate}
+    simulated = factors["fig5-paced"].scenario(1, "quick", 1, stacks.PROFILE)
+    assert [group.pacing for group in simulated.flows[:1]] == [True]
 
 
 def test_a_download_is_read_from_its_capture() -> None:
