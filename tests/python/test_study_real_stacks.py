@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
 from parshall.studies.check import Check
-from parshall.studies.itb import messages, pages, rtts
+from parshall.studies.itb import messages, mpi, pages, real_mpi, rtts
 from parshall.studies.itb import real_messages as fig4
 from parshall.studies.itb import real_rtts as figs5_to_7
 from parshall.studies.itb import real_stacks as table6
@@ -395,6 +396,58 @@ def test_fig_4_has_both_slow_starts_beside_linux(monkeypatch: pytest.MonkeyPatch
         ("fig4-linux", None, "consistent_with_theory"),
     ]
     assert not fig4.findings({**answers, "linux": Emulated(ping_pongs(5.85), INVALID)}, "quick").checks
+
+
+def mpi_answers(validity: Validity = VALID, factor: float = 1.0) -> dict[Any, Any]:
+    """Each exchange takes what the network alone does, by a factor; 200 simulated ping-pongs take 5.8 s."""
+    runs = [PingPong(np.linspace(0.029, 5.8, 200) * (1 + run / 1000), np.full(200, 9e8)) for run in range(3)]
+    found: dict[Any, Any] = {"simulated": runs}
+    for name, each in real_mpi.EXCHANGES.items():
+        seconds = {real_mpi.AGREED: (5.8 + 200 * 2 * 0.0116) / 200, real_mpi.EAGER: 0.029}.get(name, each.least_s)
+        found[name] = Emulated(np.full(each.work.count, factor * seconds), validity)
+    return found
+
+
+def test_a_ping_pong_over_mpi_has_a_round_trip_for_each_agreement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mpi, "missing", lambda: None)
+    monkeypatch.setattr(table6, "control", lambda: "bic")
+    assert set(real_mpi.cases("quick")) == {"simulated", *real_mpi.EXCHANGES}
+    found = real_mpi.findings(mpi_answers(), "quick")
+    verdicts = [(each.artefact, each.published, each.verdict) for each in found.checks]
+    assert verdicts == [
+        ("fig4", 7.2, "not_reproduced"),  # 10.4 s, as the simulator has it with the agreements
+        ("pa", None, "consistent_with_theory"),
+        ("pa", None, "consistent_with_theory"),
+        ("pa", None, "extended"),
+        ("pa", None, "extended"),
+    ]
+    slower = real_mpi.findings(mpi_answers(factor=1.2), "quick").checks
+    assert [each.verdict for each in slower[1:3]] == ["not_reproduced"] * 2
+    assert not real_mpi.findings(mpi_answers(INVALID), "quick").checks
+
+
+def test_without_mpi_the_page_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mpi.shutil, "which", lambda _: None)
+    assert real_mpi.cases("quick") == {}
+    (section,) = real_mpi.findings({}, "quick").sections
+    assert section.paragraphs[0].startswith(
+        "Left out: there is no mpirun here (Debian, Ubuntu: apt install openmpi-bin"
+    )
+
+
+@pytest.mark.skipif(mpi.missing() is not None, reason="no Open MPI")
+@pytest.mark.slow
+@pytest.mark.parametrize("exchange", mpi.EXCHANGES)
+def test_ranks_exchange_what_is_asked_for(exchange: str, tmp_path: Path) -> None:
+    """Two ranks of this machine over its loopback; rank 0 leaves a time for each exchange."""
+    times = tmp_path / "times.json"
+    options = ["--allow-run-as-root", "--oversubscribe", "--timeout", "30", "-np", "2", "--mca", "btl", "tcp,self"]
+    options += ["--mca", "btl_tcp_if_include", "lo"]
+    rank = [sys.executable, str(Path(mpi.__file__)), "rank", str(times), exchange, "200000", "3"]
+    subprocess.run(["mpirun", *options, *rank], check=True, timeout=60)
+    taken = json.loads(times.read_text())
+    assert len(taken) == 3
+    assert all(0 < each < 10 for each in taken)
 
 
 def test_files_come_over_http_with_the_sizes_of_the_benchmark(tmp_path: Path) -> None:
