@@ -5,7 +5,7 @@ are paired. They say the same of a control where the interval of the difference 
 is within what matters.
 
 MPI and web servers of others are no part of it: PA exchanges its messages, and WM serves its files, by Parshall's own
-senders on the kernel's sockets.
+senders on the kernel's sockets. The study `itb` has both, of one pair of hosts.
 """
 
 from __future__ import annotations

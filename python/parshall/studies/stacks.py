@@ -142,18 +142,36 @@ def cell_of_one_more(simulated: Sequence[float], digits: int) -> str:
     return f"{expected.mean:.{digits}f} ± {expected.half_width or 0.0:.{digits}f}"
 
 
-def by_one_instrument(linux: Check, simulated: Check) -> Check:
-    """A published value beside Linux's, which no single instrument calls wrong.
+def by_one_instrument(linux: Iterable[Check], simulated: Iterable[Check]) -> list[Check]:
+    """Published values beside Linux's, which no single instrument calls wrong.
 
-    Where Linux does not have it and the simulator, in the same reading, has it or cannot tell, nothing is concluded:
-    the check has no reference any more, and its note says what is open.
+    Where Linux does not have a value and the simulator, in the same reading and network, has it or cannot tell, nothing
+    is concluded: the check has no reference any more, and its note says what is open.
 
+    Parameters
+    ----------
+    linux, simulated
+        The same checks in the same order.
+
+    Raises
+    ------
+    ValueError
+        They are of different values.
+
+    Examples
+    --------
     >>> simulated = Check("a", "q", 10.0, 10.2, None, None, 0.5)
-    >>> by_one_instrument(replace(simulated, ours=13.0), simulated).verdict
-    'extended'
-    >>> by_one_instrument(replace(simulated, ours=13.0), replace(simulated, ours=14.0)).verdict
-    'not_reproduced'
+    >>> there = replace(simulated, ours=13.0)
+    >>> [each.verdict for each in by_one_instrument([there, there], [simulated, replace(simulated, ours=14.0)])]
+    ['extended', 'not_reproduced']
     """
+    return [_by_one(one, other) for one, other in zip(linux, simulated, strict=True)]
+
+
+def _by_one(linux: Check, simulated: Check) -> Check:
+    of_linux, of_simulated = ((each.artefact, each.quantity, each.published) for each in (linux, simulated))
+    if of_linux != of_simulated:
+        raise ValueError(f"found checks of {of_linux} and {of_simulated}; accepted: of the same value")
     if linux.verdict != "not_reproduced" or simulated.verdict == "not_reproduced":
         return linux
     said = f"published: {linux.published:g}, simulated: {simulated.ours:.4g} ({simulated.verdict}); open"

@@ -12,6 +12,7 @@
 | what the differences come from | `sensitivity` |
 | Table 6 with the TCP of Linux | `real_stacks` |
 | Fig. 4 with the TCP of Linux | `real_messages`, `messages` |
+| PA over a library of MPI | `real_mpi`, `mpi` |
 | Figs 5 to 7 and TU with the TCP of Linux | `real_rtts` |
 | beyond the source: WM over HTTP | `real_web`, `pages` |
 
@@ -31,6 +32,7 @@ from parshall.studies.itb import (
     increase,
     one_host,
     real_messages,
+    real_mpi,
     real_rtts,
     real_stacks,
     real_web,
@@ -64,6 +66,7 @@ PARTS = (
     part("what the differences come from", sensitivity),
     real_stacks.PART,
     real_messages.PART,
+    real_mpi.PART,
     real_rtts.PART,
     real_web.PART,
 )

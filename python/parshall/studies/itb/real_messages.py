@@ -1,8 +1,9 @@
 """Fig. 4 on real stacks: PA's ping-pong between two hosts of Linux, each reply waiting for its message.
 
 The pair is `SLOWER` times slower than the source's, as in `real_stacks`, both ways: links carry what Gigabit Ethernet
-does of packets of 1500 bytes. `messages` sends over the kernel's sockets; of MPI, which would do the same exchange over
-one TCP connection, it has what the network sees: messages of 1 MB one after the other, without Nagle's algorithm.
+does of packets of 1500 bytes. `messages` sends over the kernel's sockets; of MPI, which does the same exchange over
+one TCP connection (`real_mpi`), it has what the network sees: messages of 1 MB one after the other, without Nagle's
+algorithm.
 
 Times are as of the source's network. While a host waits for a reply, its window lives on: the wait is a few round
 trips, which in the source's network is less than the least retransmission timeout, so hosts are told not to slow down
@@ -154,7 +155,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         )
         check = Check("fig4", words, said, ours, None, None, TOLERANCE[attribute], note, reading=reading)
         alike = Check("fig4", words, said, means["today", SLOWER], None, None, TOLERANCE[attribute])
-        checks.append(stacks.by_one_instrument(check, alike))
+        checks += stacks.by_one_instrument([check], [alike])
         values = [float(getattr(each, attribute)) for each in answers["today", SLOWER]]
         quantity = f"{words}, on Linux"
         checks.append(
@@ -163,8 +164,8 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     text = (
         f"200 messages of 1 MB, each sent when the reply to the one before is complete, over one TCP connection of "
         f"Linux; {SLOWER} times slower than the source's pair, times as of the source's network. The control is "
-        f"{control()}. The exchange is done by a program of our own without MPI: what a library of MPI adds, such as "
-        "an agreement before a large message, is left out.",
+        f"{control()}. The exchange is done by a program of our own without MPI; what a library of MPI adds, such as "
+        "an agreement before a large message, is in PA over MPI.",
         *stacks.remarks([("fig4", linux)]),
     )
     header = (

@@ -270,7 +270,7 @@ def _claims(columns: Mapping[Any, Column]) -> list[Check]:
     for where in ("linux", SLOWER):
         found, steps = columns[where].one
         made.append([*rtts.over_rtt(found, RTTS_MS, READING), *rtts.joined(steps, READING)])
-    return [stacks.by_one_instrument(one, other) for one, other in zip(*made, strict=True)]
+    return stacks.by_one_instrument(*made)
 
 
 def _between(

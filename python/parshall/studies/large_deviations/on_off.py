@@ -89,9 +89,9 @@ def in_reading(place: int, scale: Scale) -> Found:
     series = record.throughput
     words = f"Reno, {reading.words}"
     checks = [
-        *_range_checks(reading.words, record, ours, scale),
+        *range_checks(reading.words, record, ours, whole=scale == "paper"),
         *one_spectrum("fig5a", "", series, (100, 1000), reading.words),
-        *_later(words, record),
+        later_check("fig4c", words, record),
         mean_check("fig5a", words, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
         *extremes_checks("fig5b", words, series, ours, (200, 500, 1000)),
     ]
@@ -123,11 +123,17 @@ def in_reading(place: int, scale: Scale) -> Found:
     return Found(checks, row, figures)
 
 
-def chain(record: Record, control: str) -> ld.Spectrum:
-    """A control's chain with the measured p(w, k), recoveries and timeouts."""
+def chain(record: Record, control: str, rtt_s: float = PAPER["rtt_s"]) -> ld.Spectrum:
+    """A control's chain with the measured p(w, k), recoveries and timeouts.
+
+    Raises
+    ------
+    ModelInputError
+        The record is too short: losses, or what follows them, are not seen often enough.
+    """
     w_max = float(record.windows.max()) + 1
     losses, recovery = record.persistent(MEMORY), record.repairs()
-    return variant_spectrum(control, losses, rtt_s=PAPER["rtt_s"], w_max=w_max, recovery=recovery)
+    return variant_spectrum(control, losses, rtt_s=rtt_s, w_max=w_max, recovery=recovery)
 
 
 def flow(found: list[Found]) -> Findings:
@@ -176,8 +182,14 @@ def flow(found: list[Found]) -> Findings:
     )
 
 
-def _range_checks(words: str, record: Record, ours: ld.Spectrum, scale: Scale) -> list[Check]:
-    """The published extremes of an hour beside the interval in which those of one hour fall, by the fitted chain."""
+def range_checks(words: str, record: Record, ours: ld.Spectrum, *, whole: bool) -> list[Check]:
+    """The published extremes of an hour beside the interval in which those of one hour fall, by the fitted chain.
+
+    Parameters
+    ----------
+    whole
+        Whether the record is of an hour itself, so that its own extremes count.
+    """
     means = interval_means(record.throughput, 1000)
     middle, wide = (ours.extremes(HOUR, 1000, level) for level in (1e-3, 0.95))
     found = []
@@ -186,20 +198,20 @@ def _range_checks(words: str, record: Record, ours: ld.Spectrum, scale: Scale) -
         low, high = wide[side]
         note = f"one hour of the chain with recovery: {low:.0f} to {high:.0f}"
         note += f"; seen in {record.throughput.size} RTTs: {seen:.0f}"
-        if scale == "paper":
+        if whole:
             low, high, expected = seen + expected - high, seen + expected - low, seen
         quantity = f"{name} mean over 1000 RTTs in an hour"
         found.append(Check("fig5", quantity, said, expected, low, high, READ_OFF * said, note, reading=words))
     return found
 
 
-def _later(words: str, record: Record) -> list[Check]:
-    """How probable a loss is in the round trip after a recovery."""
+def later_check(artefact: str, words: str, record: Record) -> Check:
+    """How probable a loss is in the round trip after a recovery: whether losses depend on each other."""
     trials, losses = record.after(1)
     note = f"all round trips: {record.events.mean():.4f}; {trials} events"
     interval = clopper_pearson(losses, trials)
     quantity = f"{words}: P(loss one round after a recovery)"
-    return [Check("fig4c", quantity, None, losses / trials, *interval, 0.0, note)]
+    return Check(artefact, quantity, None, losses / max(1, trials), *interval, 0.0, note)
 
 
 BINS = 20

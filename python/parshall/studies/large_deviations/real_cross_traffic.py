@@ -129,10 +129,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
 
 
 def _checks(every: list[Arrivals], linux: Emulated, said: Mapping[str, float]) -> list[Check]:
-    checks = [
-        stacks.by_one_instrument(one, other)
-        for one, other in zip(_published(linux.answer, said), _published(every[0], said), strict=True)
-    ]
+    checks = stacks.by_one_instrument(_published(linux.answer, said), _published(every[0], said))
     for key, words, tolerance in QUANTITIES:
         least, share = (tolerance, 0.0) if key == "correlation" else (0.0, tolerance)
         quantity = f"{words}, Linux"

@@ -4,7 +4,13 @@
 | --- | --- |
 | Fig. 3 (a) | whether the range of the means falls with the scale |
 | Figs 4 (c), 8 | loss events over those that eq. (11) makes of the flow's own windows, beside the simulator's |
-| Figs 5 (a), 6 (b), 9 | widths of the spectrum at two scales: whether spectra superimpose |
+| Figs 4 (c), 6 (a), 8 | P(loss) in the round trip after a recovery, beside the simulator's: m-dependence |
+| Figs 5 (a), 6 (b), 9 | widths of the spectrum at two scales: whether spectra superimpose; the theory's curves |
+| Figs 3 (b), 5 (b), 6 (c) | the observed range at each scale, and eq. (10) of the theories |
+
+The theories are those of the simulated figures, made of the flow's own record: eq. (2) with the measured p(w), and the
+chain with p(w, k), recoveries and timeouts; of Fig. 3 eq. (2) with certain loss. BIC, HighSpeed and CUBIC have the
+second one alone.
 
 The source's scales need records of an hour. Shorter ones have `SHORT`, of which a verdict is seldom decisive. Eq. (11)
 is of the source's network; in one that is slower, windows, and so p(w), are the same.
@@ -20,14 +26,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from parshall.emulation import kernel_name
+from parshall.models import large_deviations as ld
+from parshall.models.inputs import FloatArray, ModelInputError
+from parshall.models.loss import Deterministic
 from parshall.report.document import Drawn, Section, Table
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.large_deviations.network import PAPER
-from parshall.studies.large_deviations.on_off import BY_MODEL, loss_plot
+from parshall.studies.large_deviations.on_off import BY_MODEL, chain, later_check, loss_plot, range_checks
 from parshall.studies.large_deviations.record import Record
-from parshall.studies.large_deviations.spectra import one_spectrum, spectra_plot
+from parshall.studies.large_deviations.spectra import bounds_plot, extremes_checks, one_spectrum, spectra_plot
 from parshall.studies.study import Emulated
 from parshall.traces.flow import clopper_pearson
 
@@ -45,72 +54,140 @@ class Figures:
 
     Parameters
     ----------
-    losses, spectra
-        p(w), and the spectrum; without one, empty.
+    losses, spectra, bounds
+        p(w), the spectrum, and the observed range; without one, empty.
     modelled
         Whether the source has eq. (11) for these losses.
     """
 
     losses: str
     spectra: str
+    bounds: str = ""
     modelled: bool = True
 
 
 PANELS = {
-    "fig3": Figures("", "fig3a", modelled=False),
-    "fig5": Figures("fig4c", "fig5a"),
-    "fig6": Figures("fig6a", "fig6b", modelled=False),
+    "fig3": Figures("", "fig3a", "fig3b", modelled=False),
+    "fig5": Figures("fig4c", "fig5a", "fig5b"),
+    "fig6": Figures("fig6a", "fig6b", "fig6c", modelled=False),
     **{f"fig9{letter}": Figures(f"fig8{letter}", f"fig9{letter}") for letter in "abc"},
 }
 
 
-def of_flow(
-    name: str, control: str, simulated: Record, ratios: Sequence[float], linux: Emulated
-) -> tuple[list[Check], Section]:
-    """Checks and figures of an artefact.
+@dataclass(frozen=True)
+class Simulated:
+    """What simulated flows have beside that of Linux.
 
     Parameters
     ----------
-    simulated
-        A simulated flow's record, which is drawn.
-    ratios
-        Loss events over those of eq. (11), a value a simulated run.
-    linux
-        The record of Linux.
+    record
+        That of one, which is drawn.
+    ratios, later
+        `of_model` and `later`, a value a run.
+    rtt_s
+        Without queues.
     """
+
+    record: Record
+    ratios: Sequence[float]
+    later: Sequence[float]
+    rtt_s: float
+
+
+def of_flow(name: str, control: str, simulated: Simulated, linux: Emulated) -> tuple[list[Check], Section]:
+    """Checks and figures of an artefact; `linux` is the record of Linux."""
     panels, record = PANELS[name], linux.answer
-    checks = _losses(panels, control, ratios, linux) if panels.modelled else []
+    checks = _losses(panels, control, simulated.ratios, linux) if panels.modelled else []
+    if panels.losses:
+        checks += _later(panels.losses, control, simulated.later, linux)
     scales = scales_of(record)
+    theories, remarks = _theories(name, control, record, simulated.rtt_s)
+    if name == "fig5" and record.throughput.size >= INTERVALS * RANGE:
+        checks += _range(record, simulated, control)
     if name == "fig3":
         checks.append(_shrinks(record))
     else:
         reading = f"{kernel_name()}, {record.throughput.size} RTTs"
         ours, theirs = (
             one_spectrum(panels.spectra, f"{control} on Linux: ", each.throughput, scales, reading)
-            for each in (record, simulated)
+            for each in (record, simulated.record)
         )
-        checks += [stacks.by_one_instrument(one, other) for one, other in zip(ours, theirs, strict=True)]
+        checks += stacks.by_one_instrument(ours, theirs)
     figures = []
-    both = {kernel_name(): record.loss(), "simulated": simulated.loss()}
+    both = {kernel_name(): record.loss(), "simulated": simulated.record.loss()}
     if panels.losses:
         plot = loss_plot(both) if panels.modelled else loss_plot(both, {})
         figures.append(Drawn(f"{panels.losses}-linux", f"Loss probability, {control}", plot))
     words = f"{control}, {stacks.column(linux)}"
     drawn = tuple(scale for scale in (*SHORT, *PAPER["scales"]) if record.throughput.size >= 10 * scale)
     if drawn:
-        plot = spectra_plot(record.throughput, {}, words, scales=drawn)
+        plot = spectra_plot(series_of(name, record), theories, words, scales=drawn)
         figures.append(Drawn(f"{panels.spectra}-linux", f"Spectra, {control}", plot))
+    if panels.bounds and drawn:
+        plot = bounds_plot(series_of(name, record), theories)
+        figures.append(Drawn(f"{panels.bounds}-linux", f"Observed range, {control}", plot))
+        if RECOVERING in theories:
+            on_linux = f"{control} on Linux"
+            checks += extremes_checks(panels.bounds, on_linux, record.throughput, theories[RECOVERING], drawn)
     table = Table(
         "Widths of the spectrum, sqrt(n Var(mean over n)), packets per RTT",
         ("where", *(f"n = {scale}" for scale in scales)),
         [
             (where, *(f"{width(each, scale):.1f}" for scale in scales))
-            for where, each in (("simulated", simulated), (stacks.column(linux), record))
+            for where, each in (("simulated", simulated.record), (stacks.column(linux), record))
         ],
         numbers=range(1, len(scales) + 1),
     )
     heading = f"{panels.losses and f'{panels.losses} and '}{panels.spectra} on real stacks: {control}"
-    return checks, Section(heading[0].upper() + heading[1:], (), [table], figures)
+    return checks, Section(heading[0].upper() + heading[1:], remarks, [table], figures)
+
+
+RECOVERING = "with recovery, p(w, k)"
+RANGE = 1000
+"""Scale of the published range of Fig. 5."""
+
+
+def series_of(name: str, record: Record) -> FloatArray:
+    """What a figure's spectra are of: windows in Fig. 3, else throughput."""
+    return record.cwnd if name == "fig3" else record.throughput
+
+
+def _theories(name: str, control: str, record: Record, rtt_s: float) -> tuple[dict[str, ld.Spectrum], tuple[str, ...]]:
+    """The theories of an artefact by their names, and what is to be said of those that are left out."""
+    if name == "fig3":
+        return {"theory": ld.spectrum(Deterministic(PAPER["constant_range"][1]))}, ()
+    found: dict[str, ld.Spectrum] = {}
+    try:
+        if control == "reno":
+            found["eq. (2), measured p(w)"] = ld.spectrum(record.loss(), w_max=int(record.windows.max()))
+        found[RECOVERING] = chain(record, control, rtt_s)
+    except ModelInputError as error:
+        return found, (f"The record of Linux is too short for all theories: {error}.",)
+    return found, ()
+
+
+def _range(record: Record, simulated: Simulated, control: str) -> list[Check]:
+    """The published range of Fig. 5, by the chains that are fitted to Linux and to the simulator."""
+    made = [
+        range_checks(f"{kernel_name()}, the slower network", each, chain(each, control, simulated.rtt_s), whole=False)
+        for each in (record, simulated.record)
+    ]
+    return stacks.by_one_instrument(*made)
+
+
+def later(record: Record) -> float:
+    """P(loss) in the round trip after a recovery; NaN where there was none."""
+    trials, losses = record.after(1)
+    return losses / trials if trials else float("nan")
+
+
+def _later(artefact: str, control: str, simulated: Sequence[float], linux: Emulated) -> list[Check]:
+    record: Record = linux.answer
+    known = [each for each in simulated if np.isfinite(each)]
+    if not record.after(1)[0] or len(known) < 2:
+        return []
+    here = later_check(artefact, f"{control} on Linux", record)
+    return [here, stacks.beside_simulated(f"{artefact}-linux", here.quantity, linux, here.ours, known, least=0.02)]
 
 
 def scales_of(record: Record) -> tuple[int, int]:

@@ -13,7 +13,7 @@ Flows that do not fill this machine are emulated at once, each with a link of it
 
 Cross traffic of datagrams heeds nobody: it is simulated in the same queue as the kernel's flow, so that it comes when
 it is due also where this machine is late. The 45 ON/OFF sources of Fig. 6 are the kernel's TCP too. They send at the
-rate of `long_range`, for which its flow loses what the source's did.
+rate of `long_range` at each scale, for which its flow loses what the source's did.
 
 References: Loiseau 2010, §4.2, §5.1, §5.3, Figs 3, 5, 6, 8 and 9.
 """
@@ -57,9 +57,11 @@ class Artefact:
     name, control
         Which, and the congestion control of its flow.
     link, cross
-        Its network, so many times slower.
+        Its network, so many times slower; cross traffic at a scale.
     real_cross
         Whether the cross traffic has the TCP of the flow; else it is simulated.
+    paced
+        Whether the flow's packets are spaced over the round trip, so that its host sends no bursts.
     published
         Quantity of `Summary`, in words, the source's value, and how closely it can be expected.
     """
@@ -67,18 +69,23 @@ class Artefact:
     name: str
     control: str
     link: Callable[[float], dict[str, Any]]
-    cross: Callable[[float], dict[str, Any]]
+    cross: Callable[[float, Scale], dict[str, Any]]
     published: tuple[tuple[str, str, float, float], ...] = ()
     real_cross: bool = False
+    paced: bool = False
 
     def scenario(self, slower: float, scale: Scale, seed: int, rules: Mapping[str, Any]) -> Scenario:
         """Of as many round trips in each network."""
         return at_once([self], slower, scale, seed, rules)
 
-    def flows(self, slower: float, rules: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def flows(self, slower: float, scale: Scale, rules: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Its flow, which has its name, and the cross traffic, on the link of its name."""
         tcp = {**network.TCP, "rtt": f"{12 * slower:g} ms", "congestion_control": self.control, **rules}
-        cross = {**self.cross(slower), **(rules if self.real_cross else {"endpoint": "simulated"})}
+        if self.paced:
+            # A socket with a largest rate spaces its packets, as with ``fq``; that of its link changes no more.
+            rate = self.link(slower)["rate"]
+            tcp |= {"pacing": True} if "tcp" in rules else {"kernel": {"pacing": rate}}
+        cross = {**self.cross(slower, scale), **(rules if self.real_cross else {"endpoint": "simulated"})}
         return [{**tcp, "name": self.name, "path": [self.name]}, {**cross, "name": self.among, "path": [self.name]}]
 
     @property
@@ -94,7 +101,7 @@ def at_once(
     warm_up_s = WARM_UP_S[scale] * slower / SLOWER
     return network.declared(
         [{"name": each.name, **each.link(slower)} for each in artefacts],
-        [group for each in artefacts for group in each.flows(slower, rules)],
+        [group for each in artefacts for group in each.flows(slower, scale, rules)],
         warm_up_s + SECONDS[scale] * slower / SLOWER,
         probes=network.probes_of_record(PAPER["rtt_s"] * slower),
         seed=seed,
@@ -106,7 +113,7 @@ def _constant_link(slower: float) -> dict[str, Any]:
     return {**network.LINK, "rate": f"{round(FITTING.link_bps / slower)} bit/s"}
 
 
-def _constant_cross(slower: float) -> dict[str, Any]:
+def _constant_cross(slower: float, _: Scale) -> dict[str, Any]:
     workload = {"name": "cbr", "rate": f"{round(FITTING.cross_bps / slower)} bit/s"}
     return {"name": "udp", "rtt": f"{12 * slower:g} ms", "packet_size": "1500 B", "workload": workload}
 
@@ -115,16 +122,27 @@ def _link(slower: float) -> dict[str, Any]:
     return {**network.LINK, "rate": f"{round(PAPER['capacity_bps'] / slower)} bit/s"}
 
 
-def _sources(slower: float) -> dict[str, Any]:
-    return long_range.SETTLED["quick"].sources(slower)
+def _sources(slower: float, scale: Scale) -> dict[str, Any]:
+    return long_range.SETTLED[scale].sources(slower)
+
+
+def _on_off(slower: float, _: Scale) -> dict[str, Any]:
+    return network.as_payload(slower)
 
 
 def _ethernet(slower: float) -> dict[str, Any]:
     return network.ethernet(slower=slower)
 
 
+def _ethernet_55(slower: float) -> dict[str, Any]:
+    return network.ethernet(55, slower)
+
+
+def _ethernet_45(slower: float) -> dict[str, Any]:
+    return network.ethernet(45, slower)
+
+
 _LOW, _HIGH = PAPER["constant_range"]
-_LOWEST, _HIGHEST = PAPER["on_off_range"]
 ARTEFACTS = (
     Artefact(
         "fig3",
@@ -137,20 +155,27 @@ ARTEFACTS = (
             ("window", "mean window, packets", PAPER["constant_mean"], WITHIN * PAPER["constant_mean"]),
         ),
     ),
-    Artefact("fig5", "reno", _ethernet, network.as_payload),
+    Artefact("fig5", "reno", _ethernet, _on_off),
     Artefact("fig6", "reno", _link, _sources, real_cross=True),
     *(
-        Artefact(f"fig9{letter}", control, _ethernet, network.as_payload)
+        Artefact(f"fig9{letter}", control, _ethernet, _on_off)
         for letter, control in (("a", "bic"), ("b", "highspeed"), ("c", "cubic"))
     ),
+    *(
+        Artefact(f"fig5-{words}", "reno", link, _on_off, paced=words == "paced")
+        for words, link in (("buffer-55", _ethernet_55), ("buffer-45", _ethernet_45), ("paced", _ethernet))
+    ),
 )
+"""The last three are factors of Fig. 5: how much of the buffer an arrival finds (`on_off`), and whether the host of the
+flow sends bursts."""
 
 
 @dataclass(frozen=True)
 class Summary:
     """Of a flow: windows at the RTT rate, packets and loss events a round trip, extremes of averages over `AVERAGED`.
 
-    The record is kept of runs that are drawn.
+    `of_model`: losses over those of eq. (11); `later`: P(loss) in the round trip after a recovery, NaN where there was
+    none. The record is kept of runs that are drawn.
     """
 
     lowest: float
@@ -159,12 +184,13 @@ class Summary:
     mean: float
     losses: float
     of_model: float
+    later: float
     range: tuple[float, float]
     record: Record | None
 
 
 def summaries(run: Run, names: Sequence[str], warm_up_s: float, *, drawn: bool) -> dict[str, Summary]:
-    """What is compared of the flows of some artefacts; `of_model`: losses over those of eq. (11)."""
+    """What is compared of the flows of some artefacts."""
     return {name: _summary(network.record_of(run, name, warm_up_s), drawn=drawn) for name in names}
 
 
@@ -177,6 +203,7 @@ def _summary(record: Record, *, drawn: bool) -> Summary:
         record.mean,
         float(record.events.mean()),
         real_losses.of_model(record),
+        real_losses.later(record),
         (float(averages.min()), float(averages.max())),
         record if drawn else None,
     )
@@ -201,10 +228,13 @@ def cases(scale: Scale) -> dict[Any, Case]:
 
 
 def beds() -> list[list[Artefact]]:
-    """What is emulated at once: those with simulated cross traffic, and those that fill this machine, alone."""
+    """What is emulated at once: figures, the factors of Fig. 5, and, alone, what fills this machine."""
     possible = [each for each in ARTEFACTS if stacks.missing(each.control) is None]
-    shared = [each for each in possible if not each.real_cross]
-    return [shared, *([each] for each in possible if each.real_cross)]
+    figures, factors = (
+        [each for each in possible if not each.real_cross and (each.name in real_losses.PANELS) is drawn]
+        for drawn in (True, False)
+    )
+    return [figures, factors, *([each] for each in possible if each.real_cross)]
 
 
 def _simulated(words: str, scenario: Scenario, artefact: Artefact, warm_up_s: float, *, drawn: bool = False) -> Case:
@@ -274,6 +304,8 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         "longer brings, are loaded into it. The cross traffic is datagrams, which heed nobody, and is simulated in the "
         "same queue; but for Fig. 6, whose 45 ON/OFF sources have the TCP of Linux as well. "
         'The simulator has TCP as Linux has it, `tcp = "linux"`, in both networks.',
+        "Factors of Fig. 5 are the buffer that an arrival finds, 55 and 45 packets instead of 96, and bursts of the "
+        "host: the paced flow's packets are spaced over the round trip.",
         f"A run of Linux differs from the simulator where it is outside of the interval in which one more of {SEEDS} "
         f"simulated runs falls, by {100 * WITHIN:.0f} % at least.",
         *remarks,
@@ -292,12 +324,17 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     sections = [Section("On real stacks", text, [table], list[Drawn]())]
     for each in every:
         simulated_record = each.slower[0].record
+        if each.artefact.name not in real_losses.PANELS:
+            continue
         if each.linux is not None and simulated_record is not None and stacks.believed(each.linux):
             record = Emulated(each.linux.answer.record, each.linux.validity)
-            ratios = [one.of_model for one in each.slower]
-            own, section = real_losses.of_flow(
-                each.artefact.name, each.artefact.control, simulated_record, ratios, record
+            simulated_losses = real_losses.Simulated(
+                simulated_record,
+                [one.of_model for one in each.slower],
+                [one.later for one in each.slower],
+                PAPER["rtt_s"] * SLOWER,
             )
+            own, section = real_losses.of_flow(each.artefact.name, each.artefact.control, simulated_losses, record)
             checks += own
             sections.append(section)
     return Findings(checks, sections)
@@ -316,13 +353,13 @@ def _row(artefact: Artefact, where: str, found: Summary) -> tuple[str, ...]:
 
 def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emulated) -> list[Check]:
     """Linux beside the source's own values."""
-    found = []
+    found: list[Check] = []
     for key, words, said, tolerance in artefact.published:
         here, there, ours = (float(getattr(each, key)) for each in (source, slower, linux.answer))
         note = f"simulated: {here:.0f} in the source's network, {there:.0f} in the slower one; {linux.validity.level}"
         reading = f"{kernel_name()}, {SLOWER} times slower"
         check = Check(artefact.name, words, said, ours, None, None, tolerance, note, reading=reading)
-        found.append(stacks.by_one_instrument(check, replace(check, ours=there)))
+        found += stacks.by_one_instrument([check], [replace(check, ours=there)])
     return found
 
 

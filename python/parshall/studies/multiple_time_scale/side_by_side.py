@@ -27,11 +27,30 @@ from parshall.studies.multiple_time_scale.network import (
     SOURCE,
     Background,
     Connections,
+    Network,
 )
 
 _TABLES = ("flows", "links", "link_samples")
 _OF_A_HOST = {"name", "rtt", "congestion_control", "start", "packet_size", "receive_window", "access_rate", "path"}
 """Keys of a measured connection that say nothing of ns-2's TCP but its window limit."""
+RECEIVE_BUFFER = "76 kB"
+"""Of a real host, in which a flow alone on a path of 200 ms has 32 segments of 1 kB a round trip, the source's window
+limit: a kernel's socket offers less than half of its buffer as window. With twice 32 kB it has 22 to 27."""
+
+
+def real(network: Network = SOURCE) -> dict[str, Any]:
+    """Keys of the measured connections of real hosts, so that they have the network's window limit.
+
+    Raises
+    ------
+    ValueError
+        The limit is not the one that `RECEIVE_BUFFER` is for.
+    """
+    if network.window is None:
+        return {}
+    if network.window != SOURCE.window:
+        raise ValueError(f"found a window limit of {network.window} packets; accepted: {SOURCE.window}, or none")
+    return {"kernel": {"receive_buffer": RECEIVE_BUFFER}}
 
 
 @dataclass(frozen=True)
@@ -42,6 +61,7 @@ class Place:
     rtt_ms: int
     load_mbps: float
     tail_index: float
+    network: Network = SOURCE
 
 
 @dataclass(frozen=True)
@@ -58,7 +78,7 @@ def loaded(place: Place, duration_s: float) -> Loaded:
     def alone(found: Background) -> Measured:
         return simulated([(place, found, None)], duration_s, None)[0]
 
-    return Loaded(place, background.normalised_by(alone, place.tail_index, place.load_mbps, FIRST_SEED, SOURCE))
+    return Loaded(place, background.normalised_by(alone, place.tail_index, place.load_mbps, FIRST_SEED, place.network))
 
 
 def scenario(
@@ -92,15 +112,16 @@ def _one(
 ) -> dict[str, Any]:
     connections = None if control is None else Connections(control, place.rtt_ms)
     document = network.scenario(clients, connections, duration_s).document()
-    link = f"{BOTTLENECK}-{place.number}"
-    document["links"] = [{"name": link, **document.pop("bottleneck")}]
-    document["flows"] = [_group(group, place.number, link, rules) for group in document["flows"]]
+    links = [{"name": BOTTLENECK, **document.pop("bottleneck")}] if "bottleneck" in document else document["links"]
+    document["links"] = [{**link, "name": f"{link['name']}-{place.number}"} for link in links]
+    document["flows"] = [_group(group, place.number, rules) for group in document["flows"]]
     document["probes"] = {"link_samples": document["probes"]["link_samples"], "flow_samples": False, "transfers": False}
     return document
 
 
-def _group(group: dict[str, Any], number: int, link: str, rules: Mapping[str, Any] | None) -> dict[str, Any]:
-    named = {**group, "name": f"{group['name']}-{number}", "path": [link]}
+def _group(group: dict[str, Any], number: int, rules: Mapping[str, Any] | None) -> dict[str, Any]:
+    path = [f"{link}-{number}" for link in group.get("path", [BOTTLENECK])]
+    named = {**group, "name": f"{group['name']}-{number}", "path": path}
     if group["name"] == CLIENTS:
         return {**named, "endpoint": "simulated"}
     if rules is None:
@@ -139,7 +160,8 @@ def of_run(run: Run) -> list[Measured]:
     tables = {"flows": run.flows, "links": run.links, "link_samples": run.link_samples}
     known = {name: table for name, table in tables.items() if table is not None}
     resolved = run.scenario.resolve()
-    numbers = [int(link["name"].removeprefix(f"{BOTTLENECK}-")) for link in resolved["links"]]
+    links = (link["name"].rpartition("-") for link in resolved["links"])
+    numbers = [int(number) for name, _, number in links if name == BOTTLENECK]
     return _each(known, resolved, numbers)
 
 

@@ -8,9 +8,6 @@ network. The same networks are simulated with the TCP of ns-2 and with that of L
 An emulation has twelve networks. With 72 of them, whose packets were received on another CPU, calls of the program
 were left out (docs/emulation.md), and windows of millions of packets took the memory that all connections share.
 
-A kernel's socket offers less than half of its receive buffer as window. With `RECEIVE_BUFFER` a flow alone on a path of
-200 ms has 32 segments of 1 kB a round trip, the source's window limit; with twice 32 kB it has 27.
-
 References: Park & Tuan 2000, §5.3, §5.4, §6, Figs 9, 10.
 """
 
@@ -65,9 +62,6 @@ NETWORKS = TOGETHER * BATCHES
 DURATION_S = {"quick": 66.0, "paper": 1200.0}
 """A tenth is warm-up."""
 CONTROLS: Mapping[str, str | dict[str, Any]] = {"plain": "reno", "steered": steered("reno")}
-RECEIVE_BUFFER = "76 kB"
-REAL = {"kernel": {"receive_buffer": RECEIVE_BUFFER}}
-"""Keys of the real connections."""
 NS2, AS_LINUX, LINUX = "ns-2's TCP, simulated", "as in Linux, simulated", "Linux"
 WITHIN = 0.05
 """Differences of gains that do not matter."""
@@ -97,7 +91,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
                 found[name, where, setting] = Case(f"{name}, {setting.words}", side_by_side.simulated_with, arguments)
         for batch in range(BATCHES):
             some = [load for of_setting in loads.values() for load in of_setting[TOGETHER * batch :][:TOGETHER]]
-            real = Case(name, side_by_side.with_controls, (some, control, duration_s, REAL))
+            real = Case(name, side_by_side.with_controls, (some, control, duration_s, side_by_side.real()))
             found[name, LINUX, batch] = emulated(f"{name} on Linux", real, side_by_side.of_run)
     return found
 
@@ -138,16 +132,9 @@ def gains(found: Mapping[str, FloatArray]) -> FloatArray:
 
 
 def _checks(found: Mapping[Setting, Throughputs]) -> Iterator[Check]:
-    on_linux = {setting: gains(of[LINUX]) for setting, of in found.items()}
-    by_rtt = (SHORT, MIDDLE, LONG)
-    mean = np.mean([on_linux[setting] for setting in by_rtt], axis=0)
-    yield claim("fig9", "gain of Reno, mean over RTTs", 1, mean, "%", reading=LINUX)
-    name = f"gain of Reno at {LONG.rtt_ms} ms less that at {SHORT.rtt_ms} ms"
-    yield claim("fig9", name, 1, on_linux[LONG] - on_linux[SHORT], "%", reading=LINUX)
-    name = f"gain of Reno at α = {SHORT.tail_index:g} less twice that at {LIGHT.tail_index:g}"
-    yield claim("fig10", name, 1, on_linux[SHORT] - PAPER["tail_ratio"] * on_linux[LIGHT], "%", reading=LINUX)
-    for setting, of in found.items():
-        simulated = gains(of[AS_LINUX])
+    on_linux, as_linux = ({setting: gains(of[where]) for setting, of in found.items()} for where in (LINUX, AS_LINUX))
+    yield from stacks.by_one_instrument(_claims(on_linux), _claims(as_linux))
+    for setting, simulated in as_linux.items():
         apart = mean_interval(on_linux[setting] - simulated)
         expected = float(simulated.mean())
         low, high = (None if end is None else expected + end for end in (apart.low, apart.high))
@@ -162,6 +149,20 @@ def _checks(found: Mapping[Setting, Throughputs]) -> Iterator[Check]:
             f"less the simulator's, network by network: {signed(apart, '%')}",
             theory=expected,
         )
+
+
+def _claims(by_setting: Mapping[Setting, FloatArray]) -> list[Check]:
+    """What the source says, of gains by network."""
+    mean = np.mean([by_setting[setting] for setting in (SHORT, MIDDLE, LONG)], axis=0)
+    longer = by_setting[LONG] - by_setting[SHORT]
+    heavier = by_setting[SHORT] - PAPER["tail_ratio"] * by_setting[LIGHT]
+    name = f"gain of Reno at {LONG.rtt_ms} ms less that at {SHORT.rtt_ms} ms"
+    by_tail = f"gain of Reno at α = {SHORT.tail_index:g} less twice that at {LIGHT.tail_index:g}"
+    return [
+        claim("fig9", "gain of Reno, mean over RTTs", 1, mean, "%", reading=LINUX),
+        claim("fig9", name, 1, longer, "%", reading=LINUX),
+        claim("fig10", by_tail, 1, heavier, "%", reading=LINUX),
+    ]
 
 
 def _section(found: Mapping[Setting, Throughputs], linux: Real) -> Section:

@@ -44,7 +44,7 @@ from parshall.studies.tail_index.network import butterfly, pareto
 from parshall.studies.tail_index.running import Tables
 from parshall.studies.tail_index.settings import SOURCES_OF_FIG1, THRESHOLDS, Setting, published_sign
 from parshall.studies.tail_index.signs import SIGNS
-from parshall.studies.tail_index.trends import VISIBLE, Change, change, checks
+from parshall.studies.tail_index.trends import VISIBLE, Change, Trends, change, checks
 
 SLOWER = 5
 """200 Mbit/s and 50 ms in place of 1 Gbit/s and 10 ms."""
@@ -138,7 +138,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     """The signs of Fig. 1, and each point beside the simulator."""
     made: list[Check] = []
     signs, rows, remarks = [], [], []
-    trends: dict[tuple[Setting, str], Change] = {}
+    trends: Trends = {}
     for setting in SETTINGS:
         linux: list[Emulated] = [answers[setting, alpha, "linux"] for alpha in TAIL_INDICES]
         names = [f"{setting.name}, tail index {alpha:g}" for alpha in TAIL_INDICES]
@@ -162,7 +162,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             signs.append(
                 (setting.name, WORDS[metric], SIGNS[published_sign(setting, metric)], *cells, *[""] * (3 - len(cells)))
             )
-    made = [*checks(trends, f"{kernel_name()}, {SLOWER} times slower, equal loads"), *made]
+    made = [*_published(trends, answers), *made]
     text = (
         f"The testbed's network, {SLOWER} times slower: rates are divided, times multiplied, so that loads, windows "
         "and buffers in packets stay. Linux has its own Reno at both ends of the 45 sources; without slow start it "
@@ -187,6 +187,13 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         Table("As in the source's network: delays in ms, throughput in Mbit/s", header, rows, numbers=range(2, 7)),
     ]
     return Findings(made, [Section("Fig. 1 on real stacks", text, tables, list[Drawn]())])
+
+
+def _published(trends: Trends, answers: Mapping[Any, Any]) -> list[Check]:
+    """The published signs on Linux, beside those of the simulator in the same network."""
+    reading = f"{kernel_name()}, {SLOWER} times slower, equal loads"
+    simulated = {key: _simulated_change(answers, key[0], SLOWER, key[1]) for key in trends}
+    return stacks.by_one_instrument(checks(trends, reading), checks(simulated, reading))
 
 
 def scaled(point: Measured, key: str, slower: float) -> FloatArray:
