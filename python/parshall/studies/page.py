@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 
 from parshall.files import write_atomically
@@ -15,6 +14,7 @@ from parshall.report.writing import write_plots
 from parshall.studies.check import Check, Verdict
 from parshall.studies.forest import forest
 from parshall.studies.study import Findings, Scale, Study
+from parshall.version import __version__
 
 
 def document(study: Study, scale: Scale, findings: Findings) -> Document:
@@ -34,7 +34,7 @@ def document(study: Study, scale: Scale, findings: Findings) -> Document:
     verdicts = Section("Published and ours", said, figures=[drawn] if drawn else [])
     apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
     every = Section("All checks", tables=[_table("", checks)])
-    byline = (f"scale {scale}", f"Parshall {metadata.version('parshall')}", study.reference)
+    byline = (f"scale {scale}", f"Parshall {__version__}", study.reference)
     return Document("study", study.title, study.summary, byline, (verdicts, *findings.sections, *apart, every))
 
 
