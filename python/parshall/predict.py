@@ -35,13 +35,12 @@ from parshall.prediction import (
     at_measured,
     completion,
     datagrams,
-    diffserv,
     fair_share,
     loads,
     network,
     tables,
 )
-from parshall.prediction.answers import Completion, Datagrams, LinkQueue, Reading, Throughput
+from parshall.prediction.answers import ByClass, Completion, Datagrams, LinkQueue, Reading, Throughput
 from parshall.prediction.result import Predicted
 
 __all__ = [
@@ -105,7 +104,7 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
     flows = tables.named(measured, "flows")
     seen = {} if flows is None else at_measured.read(flows)
     links = tables.named(measured, "links")
-    by_class = diffserv.answers(net, links)
+    by_class = _by_class(net, links)
     from_scenario = [*a_priori.throughput(net, given_bps), *by_class.throughput, *fair_share.throughput(net)]
     return Predicted(
         throughput=tuple(_with_measured(from_scenario, seen) + at_measured.throughput(_as_run(net, measured), seen)),
@@ -115,6 +114,15 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
         assumptions=ASSUMPTIONS,
         metadata=_provenance(scenario, net),
     )
+
+
+def _by_class(net: network.Network, links: tables.Table | None) -> ByClass:
+    """What the model of RIO queues says; nothing of networks without one, for which it is not even loaded."""
+    if not any(net.links[i].queue["name"] == "rio" for group in net.groups for i in group.path):
+        return ByClass()
+    from parshall.prediction import diffserv  # noqa: PLC0415 - it takes as long as all other models
+
+    return diffserv.answers(net, links)
 
 
 def _provenance(scenario: Any, net: network.Network) -> dict[str, Any]:

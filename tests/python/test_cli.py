@@ -253,7 +253,10 @@ QUICKSTART = str(Path(__file__).parents[2] / "scenarios" / "quickstart.toml")
     ("arguments", "without"),
     [
         (["list"], {"numpy", "polars", "scipy", "matplotlib", "duckdb"}),
-        (["run", QUICKSTART, "--no-page"], {"matplotlib", "scipy.stats", "plotly"}),
+        (
+            ["run", QUICKSTART, "--no-page"],
+            {"matplotlib", "scipy.stats", "plotly", "numpy.ma", "parshall.models.diffserv"},
+        ),
         (["run", QUICKSTART], {"matplotlib", "scipy.stats", "scipy.optimize"}),
     ],
     ids=["list", "no-page", "page"],
@@ -266,6 +269,21 @@ def test_a_verb_loads_what_it_needs(arguments: list[str], without: set[str], tmp
     loaded = (tmp_path / "loaded").read_text(encoding="utf-8").split()
     assert "parshall.cli.app" in loaded
     assert without.isdisjoint(loaded)
+
+
+def test_starting_looks_for_garbage_a_few_times_at_most(tmp_path: Path) -> None:
+    """What is imported stays; to look through it again and again, and at the end, is a fifth of a quick command."""
+    watch = (
+        "import atexit, gc, sys; times = []\n"
+        "gc.callbacks.append(lambda phase, info: times.append(phase))\n"
+        "atexit.register(lambda: print(times.count('stop'), gc.get_freeze_count(), file=open('seen', 'w')))\n"
+        "from parshall.cli import main; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", watch, "run", QUICKSTART, "--no-page"]
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
+    collections, frozen = map(int, (tmp_path / "seen").read_text(encoding="utf-8").split())
+    assert collections < 10
+    assert frozen > 10_000
 
 
 PREDICT_KEYS = (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -20,6 +21,7 @@ from parshall.records import Result
 from parshall.report import compare, page_html, summary_html, write_figures, write_page
 from parshall.report.comparison import Verdict
 from parshall.report.figures import CATALOG
+from parshall.report.html import _printable, _uri
 from parshall.report.interactive import plotly
 from parshall.report.palette import DARK, LIGHT, Scheme
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot
@@ -360,3 +362,14 @@ def test_drawings_of_a_page_are_whole_and_say_what_their_figures_say(sources: Ru
 def test_a_page_of_the_quick_start_is_small(tmp_path: Path) -> None:
     run = ps.run(Path(__file__).parents[2] / "scenarios/quickstart.toml", tmp_path / "run")
     assert len(page_html(run).encode()) < 900_000
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 1001])
+def test_what_a_page_carries_is_base_85(size: int) -> None:
+    data = np.random.default_rng(size).bytes(size)
+    assert _printable(data) == base64.b85encode(data).decode().replace("<", ",")
+
+
+def test_a_drawing_in_an_address_is_quoted_as_by_the_standard_library() -> None:
+    words = "".join(map(chr, range(32, 400)))
+    assert _uri(words).removeprefix("data:image/svg+xml,") == quote(words, safe=" !$'()*+,-./:;=?@[]^_`{|}~")

@@ -22,6 +22,7 @@ from parshall.stats.hurst import (
     ESTIMATORS,
     Estimator,
     all_estimates,
+    daubechies,
     local_whittle,
     null,
     scaling,
@@ -43,6 +44,33 @@ def shared(name: str) -> Path:
     if not path.exists():
         pytest.skip(f"{name} is not in {DATA} (PARSHALL_DATA)")
     return path
+
+
+# --- wavelets ---
+
+
+def test_daubechies_filter_of_two_moments_is_that_of_its_closed_form() -> None:
+    """Daubechies, Ten Lectures on Wavelets, SIAM 1992, §6.1."""
+    root = np.sqrt(3)
+    expected = np.array([1 + root, 3 + root, 3 - root, 1 - root]) / (4 * np.sqrt(2))
+    assert daubechies.smooth(2) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("moments", range(1, 11))
+def test_daubechies_filters_are_orthonormal_and_their_details_see_no_polynomial(moments: int) -> None:
+    h = daubechies.smooth(moments)
+    assert h.size == 2 * moments
+    for shift in range(moments):
+        product = float(h[2 * shift :] @ h[: h.size - 2 * shift])
+        assert product == pytest.approx(float(shift == 0), abs=1e-13), "even shifts are orthogonal"
+    line = np.linspace(-1, 1, 400) ** (moments - 1)
+    approximation, detail = daubechies.step(line, moments)
+    inside = slice(moments, 200 - moments)
+    assert np.abs(detail[inside]).max() < 1e-11
+    assert np.abs(approximation[inside]).max() > 0.5, "it is not that nothing is left"
+    noise = np.random.default_rng(1).standard_normal(4096)
+    kept = [float(part @ part) for part in daubechies.step(noise, moments)]
+    assert sum(kept) == pytest.approx(float(noise @ noise), rel=0.01), "energy is kept, but for the ends"
 
 
 # --- published values ---

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
 from parshall.campaign.comparing import LEVEL, Comparison, Difference
 from parshall.report.comparing import pairing
 from parshall.report.document import Document, Section, Table
 from parshall.report.numbers import counted
+from parshall.version import __version__
 
 _MOST_ROWS = 500
 
@@ -30,7 +29,7 @@ def document(comparison: Comparison) -> Document:
         kind="comparison",
         title=f"{comparison.a}, {comparison.b}",
         description="Two sweeps over the same parameters, point by point.",
-        byline=[f"Parshall {metadata.version('parshall')}"],
+        byline=[f"Parshall {__version__}"],
         sections=[
             Section("What is compared", said, name="compared"),
             _section("What differs and matters", comparison, matter),

@@ -100,8 +100,8 @@ def root(
 ) -> None:
     """Predict, simulate, emulate and observe how transport protocols share a bottleneck."""
     if version:
-        from importlib.metadata import version as installed
+        from parshall.version import __version__
 
-        print(f"parshall {installed('parshall')}")
+        print(f"parshall {__version__}")
     elif context.invoked_subcommand is None:
         print(context.get_help())

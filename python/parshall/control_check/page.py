@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import metadata
 
 from parshall.control_check.alone import BUFFERS
 from parshall.control_check.card import Card, Row
@@ -13,6 +12,7 @@ from parshall.report.document import Document, Drawn, Section, Table
 from parshall.report.numbers import significant
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.report.uncertainty import interval_text
+from parshall.version import __version__
 
 _PARTS = {
     "response": (
@@ -51,7 +51,7 @@ def page(card: Card) -> Document:
         card.source,
         f"{card.repetitions} repetitions",
         f"seed {card.seed}",
-        f"Parshall {metadata.version('parshall')}",
+        f"Parshall {__version__}",
     )
     description = "What every congestion control must keep, and what this one does beside Reno and CUBIC."
     return Document("check-control", f"Report card: {card.control}", description, byline, sections)

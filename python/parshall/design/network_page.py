@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from typing import Any
 
 from parshall.design import aqm, buffer, repetitions, tc
@@ -19,6 +18,7 @@ from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.report.uncertainty import interval_text
 from parshall.scenario import Scenario
 from parshall.schema import writing
+from parshall.version import __version__
 
 _SHOWN: Mapping[str, tuple[str, str]] = {
     "goodput_bps": ("goodput, all flows", "bit/s"),
@@ -92,7 +92,7 @@ def repetitions_page(found: RepetitionsDesign) -> Document:
 
 
 def _document(heading: str, scenario: Scenario, finding: str, sections: Sequence[Section]) -> Document:
-    byline = (scenario.name, f"Parshall {metadata.version('parshall')}")
+    byline = (scenario.name, f"Parshall {__version__}")
     return Document("design", heading, scenario.description, byline, sections, finding=finding)
 
 

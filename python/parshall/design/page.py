@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
 import numpy as np
 
 from parshall.design import tc
@@ -17,6 +15,7 @@ from parshall.report.numbers import quantity, significant, with_half_width
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
 from parshall.schema import writing
 from parshall.stats.confidence import Interval
+from parshall.version import __version__
 
 
 def page(design: RioDesign, recommendation: Recommendation | None = None) -> Document:
@@ -40,7 +39,7 @@ def page(design: RioDesign, recommendation: Recommendation | None = None) -> Doc
     byline = (
         f"{problem.sessions.count} sessions",
         f"{significant(problem.capacity_per_s, 5)} packets/s",
-        f"Parshall {metadata.version('parshall')}",
+        f"Parshall {__version__}",
     )
     return Document(
         "design",

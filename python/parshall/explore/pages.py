@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 from markupsafe import Markup
@@ -12,6 +11,7 @@ from parshall.explore import knobs, preview
 from parshall.explore.subject import Base, Subject
 from parshall.report.figures import figures
 from parshall.report.html import template
+from parshall.version import __version__
 
 
 def explorer(subject: Subject, base: Base, of: str, first: Mapping[str, Any]) -> str:
@@ -40,6 +40,6 @@ def explorer(subject: Subject, base: Base, of: str, first: Mapping[str, Any]) ->
 
 def rendered(page: str, subject: Subject, **content: Any) -> str:
     """A page of the application."""
-    shared = {"version": metadata.version("parshall"), "lists": subject.results is not None}
+    shared = {"version": __version__, "lists": subject.results is not None}
     shared["explores"] = subject.base is not None
     return template(page, "parshall.explore").render(**shared, **content)

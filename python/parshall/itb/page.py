@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import metadata
 
 from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
@@ -14,6 +13,7 @@ from parshall.itb.score import BY_KEY, Measure
 from parshall.report.document import Document, Section, Table
 from parshall.report.numbers import counted, with_half_width
 from parshall.stats.confidence import Interval
+from parshall.version import __version__
 
 _REFERENCE = ("Guillier, Hablot & Vicat-Blanc Primet 2007", "INRIA RR-6244")
 _OVERALL = ("unpredictability", "jain", "start_up_s", "convergence_s", "queueing_delay_s", "loss_rate")
@@ -43,7 +43,7 @@ def page(result: Result, before: Sequence[Section] = (), hosts: str = "simulated
         f"scale {result.scale}",
         f"{result.repetitions} repetitions",
         duration(result.wall_s),
-        f"Parshall {metadata.version('parshall')}",
+        f"Parshall {__version__}",
         *_REFERENCE,
     )
     about = f"Congestion controls compared: {', '.join(result.controls)}."

@@ -114,7 +114,9 @@ class Conditions:
 
     def of_control(self, control: str) -> Conditions:
         """These conditions, with the control's defaults where `parameters` say nothing."""
-        return replace(self, parameters={**defaults(control), **self.parameters})
+        known = defaults(control)
+        complete = known.keys() <= self.parameters.keys()
+        return self if complete else replace(self, parameters={**known, **self.parameters})
 
 
 @dataclass(frozen=True, slots=True)

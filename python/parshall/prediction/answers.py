@@ -6,7 +6,8 @@ values and ratios are there when a run was given.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -153,6 +154,16 @@ class LinkQueue:
     loss_out: float | None = None
     measured_mean_queue_packets: float | None = None
     ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ByClass:
+    """What `parshall.prediction.diffserv` says of a network whose routers treat packets by their class."""
+
+    throughput: tuple[Throughput, ...] = ()
+    queues: tuple[LinkQueue, ...] = ()
+    datagram_loss: Mapping[str, float] = field(default_factory=dict)
+    """Share of the packets of each group of datagrams that routers drop; empty where the model has no answer."""
 
 
 def ratio(predicted: float | None, measured: float | None) -> float | None:

@@ -59,20 +59,20 @@ def read(flows: Table) -> dict[str, Measured]:
         )
     }
     return {
-        str(name): _measured({key: column[group == name] for key, column in columns.items()})
-        for name in np.unique(group)
+        name: _measured({key: column[group == name] for key, column in columns.items()})
+        for name in sorted({*group.tolist()})
     }
 
 
 def _measured(flows: dict[str, FloatArray]) -> Measured:
-    repetitions = np.unique(flows["repetition"]).size
+    repetitions = len({*flows["repetition"].tolist()})
     sent = float(flows["packets_sent"].sum())
     events = float((flows["loss_events"] + flows["timeouts"] + flows["ecn_reductions"]).sum())
     rtt = flows["mean_rtt_s"]
     known = np.isfinite(rtt) & (rtt > 0)
     rtt = np.where(known, rtt, rtt[known].mean()) if np.any(known) else np.empty(0)
     return Measured(
-        repetitions=int(repetitions),
+        repetitions=repetitions,
         goodput_bps=float(flows["goodput_bps"].sum()) / repetitions,
         loss_events=_share(events, sent),
         lost_packets=_share(float(flows["packets_dropped"].sum()), sent),

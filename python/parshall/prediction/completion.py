@@ -187,7 +187,7 @@ def _mean_times(transfers: Table, group: str) -> dict[int, float]:
     own = texts(transfers, "group") == group
     size, seconds = numbers(transfers, "size_bytes")[own], _durations(transfers)[own]
     done = np.isfinite(seconds)
-    return {int(value): float(seconds[done & (size == value)].mean()) for value in np.unique(size[done])}
+    return {int(value): float(seconds[done & (size == value)].mean()) for value in sorted({*size[done].tolist()})}
 
 
 def _durations(transfers: Table) -> FloatArray:

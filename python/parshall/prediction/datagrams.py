@@ -191,4 +191,4 @@ def _row(link: Link, model: str, queue: Queue) -> LinkQueue:
 def mean_queues(links: Table) -> dict[str, float]:
     """Mean queue of each link over the repetitions, packets."""
     name, queue = texts(links, "link"), numbers(links, "mean_queue_packets")
-    return {str(link): float(queue[name == link].mean()) for link in np.unique(name)}
+    return {link: float(queue[name == link].mean()) for link in sorted({*name.tolist()})}

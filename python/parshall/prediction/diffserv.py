@@ -15,8 +15,8 @@ References: N. Malouch, Z. Liu, Performance evaluation of RIO routers, INRIA RR-
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from parshall.models.diffserv import Datagrams, FixedPoint, Router, Sessions, fixed_point
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.prediction import validity
-from parshall.prediction.answers import LinkQueue, Reading, Throughput, ratio
+from parshall.prediction.answers import ByClass, LinkQueue, Reading, Throughput, ratio
 from parshall.prediction.datagrams import mean_queues
 from parshall.prediction.loads import offered_bps
 from parshall.prediction.network import Group, Link, Network
@@ -38,18 +38,8 @@ _NO_TOKENS = 1e-9
 """Packets/s reserved by a session without a bucket: next to none, as the model wants a number above 0."""
 
 
-@dataclass(frozen=True)
-class Answers:
-    """What the model says of groups and links."""
-
-    throughput: tuple[Throughput, ...] = ()
-    queues: tuple[LinkQueue, ...] = ()
-    datagram_loss: Mapping[str, float] = field(default_factory=dict)
-    """Share of the packets of each group of datagrams that routers drop; empty where the model has no answer."""
-
-
-def answers(network: Network, links: Table | None) -> Answers:
-    """Ask the model about a network with a RIO queue; nothing about any other.
+def answers(network: Network, links: Table | None) -> ByClass:
+    """Ask the model about a network with a RIO queue.
 
     Parameters
     ----------
@@ -57,8 +47,6 @@ def answers(network: Network, links: Table | None) -> Answers:
         The measured table of links, if there is a run.
     """
     routers = sorted({i for group in network.groups for i in group.path})
-    if not any(network.links[i].queue["name"] == "rio" for i in routers):
-        return Answers()
     reason = _reason(network, routers)
     found = None
     if reason is None:
@@ -68,7 +56,7 @@ def answers(network: Network, links: Table | None) -> Answers:
             found = None if reason else found
         except ModelInputError as error:
             reason = str(error)
-    return Answers(
+    return ByClass(
         _throughput(network, found, reason),
         _queues(network, routers, found, reason, links),
         {} if found is None else _datagram_loss(network, routers, found),

@@ -22,6 +22,7 @@ an AQM network, SIGMETRICS 2001.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -66,7 +67,7 @@ class Solution:
         return [int(i) for i in np.flatnonzero(self.level > 0)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """A network, its contenders and what else loads its links.
 
@@ -93,6 +94,7 @@ class Problem:
         []
         """
         level = np.zeros(len(self.network.links))
+        self._check(self._at(level))
         for _ in range(MOST_SWEEPS):
             before = level.copy()
             for i in range(level.size):
@@ -100,6 +102,12 @@ class Problem:
             if level.size == 1 or np.all(np.abs(level - before) < TOLERANCE):
                 return self._at(level)
         return None
+
+    def _check(self, empty: Solution) -> None:
+        """Refuse what no model has a value for; levels above those of `empty` links keep all within the same bounds."""
+        for contender in self.contenders:
+            seen = self.conditions(contender.group, empty)
+            Conditions.of(loss=seen.loss, rtt_s=seen.rtt_s, rto_s=seen.rto_s)
 
     def conditions(self, group: Group, solution: Solution) -> Conditions:
         """What the group's flows see."""
@@ -112,14 +120,14 @@ class Problem:
         loss = 1 - (1 - medium) * (1 - queues)
         queueing = float(solution.queueing_s[path].sum())
         rtt = group.base_rtt_s + queueing
-        return Conditions.of(
-            loss=loss,
+        return Conditions(  # not `of`, whose checks take as long as the formulas: there are hundreds
+            loss=np.asarray(loss),
             rtt_s=rtt,
             rto_s=group.rto_s(rtt, queueing),
             packets_per_ack=group.packets_per_ack,
             window_limit_packets=group.window_limit_packets,
             independent_losses=bool(dependent <= loss / 2) and all(link.independent_losses for link in links),
-            queueing_delay_s=queueing,
+            queueing_delay_s=np.asarray(queueing),
             parameters=group.parameters,
         )
 
@@ -149,7 +157,7 @@ class Problem:
             trial[link] = z
             solution = self._at(trial)
             load = self.load_bps(link, solution) - self.given_bps[link] * solution.loss[link]
-            return float(np.log(np.clip(load / capacity, 1e-12, 1e12)))
+            return float(np.log(min(max(load / capacity, 1e-12), 1e12)))
 
         low, high = (0.0, excess(0.0)), (2.0, excess(2.0))
         if low[1] <= 0:
@@ -162,9 +170,13 @@ class Problem:
         return find_root(excess, low, high, ROOT_TOLERANCE)
 
     def _at(self, level: FloatArray) -> Solution:
-        links = self.network.links
-        largest = [max((g.packet_bytes for g in self.network.crossing(i)), default=1500.0) for i in range(len(links))]
-        buffers = np.array([link.buffer_s(size) for link, size in zip(links, largest, strict=True)])
-        queueing = self.filled * np.minimum(level, 1.0) * buffers
+        queueing = self.filled * np.minimum(level, 1.0) * self._buffers_s
         loss = np.where(level > 1, 0.999 * 10.0 ** (12 * (level - 2)), 0.0)
         return Solution(level.copy(), loss, queueing)
+
+    @cached_property
+    def _buffers_s(self) -> FloatArray:
+        """Waiting time behind each link's full buffer, of its largest packets."""
+        links = self.network.links
+        largest = [max((g.packet_bytes for g in self.network.crossing(i)), default=1500.0) for i in range(len(links))]
+        return np.array([link.buffer_s(size) for link, size in zip(links, largest, strict=True)])

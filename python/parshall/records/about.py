@@ -9,11 +9,12 @@ import resource
 import sys
 from datetime import UTC, datetime
 from functools import cache
-from importlib import metadata
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from parshall import _core
+from parshall.version import __version__
 
 _LIBRARIES = ("numpy", "polars", "pydantic", "scipy")
 
@@ -25,11 +26,11 @@ def versions() -> dict[str, str]:
 
 @cache
 def _versions() -> dict[str, str]:
-    """Looked up once: that reads a file of each library's, which takes longer than a short run."""
+    """Looked up once; libraries, which a run has loaded, say it faster than the files of their installation."""
     return {
-        "parshall": metadata.version("parshall"),
+        "parshall": __version__,
         "python": platform.python_version(),
-        **{name: metadata.version(name) for name in _LIBRARIES},
+        **{name: import_module(name).__version__ for name in _LIBRARIES},
     }
 
 
@@ -37,7 +38,7 @@ def _versions() -> dict[str, str]:
 def code_version() -> str:
     """Parshall's version, and a digest of the compiled simulator: what equal inputs give equal results with."""
     content = Path(_core.__file__).read_bytes()
-    return f"{metadata.version('parshall')}+{hashlib.sha256(content).hexdigest()[:12]}"
+    return f"{__version__}+{hashlib.sha256(content).hexdigest()[:12]}"
 
 
 @cache

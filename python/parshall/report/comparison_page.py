@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 
 from parshall.report import believing
@@ -13,6 +12,7 @@ from parshall.report.comparison_figures import candidates, courses, differences,
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted, quantity
 from parshall.report.uncertainty import interval_text
+from parshall.version import __version__
 
 FROM = ("scenario_file", "sources", "seed", "started")
 """What the page says of where each result comes from."""
@@ -45,7 +45,7 @@ def document(comparison: Comparison) -> Document:
         kind="comparison",
         title=", ".join(each.name for each in comparison.results),
         description=f"{counted(len(comparison.results), 'result')} quantity by quantity, each against {letter(0)}.",
-        byline=[f"Parshall {metadata.version('parshall')}"],
+        byline=[f"Parshall {__version__}"],
         sections=sections,
         warnings=warnings(comparison),
         finding=finding(comparison),

@@ -8,7 +8,6 @@ is readable at once, in print, and where JavaScript is off. It is plotly.js for 
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 import math
@@ -16,17 +15,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata, resources
+from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
+import numpy as np
 from markupsafe import Markup, escape
 
 from parshall.report.interactive import plotly
 from parshall.report.plot import Plot
 from parshall.report.style import ASSETS, style_sheet
 from parshall.report.svg import svg
+from parshall.version import __version__
 
 PLOTLY = "plotly-cartesian-4.1.1.min.js.gz"
 
@@ -49,7 +50,7 @@ def frame(plots: Mapping[str, Plot], choices: Mapping[str, tuple[str, Plot]] | N
     """
     chosen = {key: plotly(plot) | {"words": [title, plot.caption]} for key, (title, plot) in (choices or {}).items()}
     return {
-        "version": metadata.version("parshall"),
+        "version": __version__,
         "style": Markup(style_sheet()),  # noqa: S704 - our own file
         "plots": _packed({name: plotly(plot) for name, plot in plots.items()} | chosen),
         "library": _library(),
@@ -128,11 +129,13 @@ def _uri(drawn: str) -> Markup:
     Its attributes hold no apostrophes, which take the place of the quotation marks around them.
     """
     requoted = _TAG.sub(lambda tag: tag[0].replace('"', "'"), drawn)
-    text = quote(requoted, safe=" !$'()*+,-./:;=?@[]^_`{|}~")
+    text = _ENCODED.sub(lambda found: quote(found[0]), requoted)
     return Markup(f"data:image/svg+xml,{text}")  # noqa: S704 - percent-encoded
 
 
 _TAG = re.compile(r"<[^>]*>")
+_ENCODED = re.compile(r"[^\w !$'()*+,\-./:;=?@\[\]^`{|}~]+", re.ASCII)
+"""What a data URI has in percent: all but what may stand between quotation marks."""
 
 
 def _packed(value: Any) -> Markup:
@@ -147,9 +150,19 @@ def _library() -> Markup:
     return _printable((ASSETS / PLOTLY).read_bytes())
 
 
+_DIGITS = np.frombuffer(
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~", dtype=np.uint8
+)
+
+
 def _printable(data: bytes) -> Markup:
     """Bytes as text: five characters for four, where base64 has four for three; none of them opens a tag.
 
-    It is base 85 in the alphabet of RFC 1924, but for a comma in place of ``<``.
+    It is base 85 in the alphabet of RFC 1924, but for a comma in place of ``<``; the same as `base64.b85encode`, which
+    takes ten times as long.
     """
-    return Markup(base64.b85encode(data).decode().replace("<", ","))  # noqa: S704 - opens no tag
+    padding = -len(data) % 4
+    words = np.frombuffer(data + bytes(padding), dtype=">u4").astype(np.uint32)
+    digits = words[:, None] // np.array([85**4, 85**3, 85**2, 85, 1], dtype=np.uint32) % 85
+    text = _DIGITS[digits].tobytes().decode()
+    return Markup(text[: len(text) - padding])  # noqa: S704 - opens no tag

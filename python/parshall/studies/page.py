@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 
 from parshall.files import write_atomically
@@ -14,11 +13,12 @@ from parshall.report.numbers import counted
 from parshall.studies.check import Check, Verdict
 from parshall.studies.forest import forest
 from parshall.studies.study import Findings, Scale, Study
+from parshall.version import __version__
 
 
 def document(study: Study, scale: Scale, findings: Findings) -> Document:
     """The page of a study: how many verdicts of which kind, its own sections, what does not agree, every check."""
-    byline = (f"scale {scale}", f"Parshall {metadata.version('parshall')}", study.reference)
+    byline = (f"scale {scale}", f"Parshall {__version__}", study.reference)
     return Document("study", study.title, study.summary, byline, shown(findings).sections)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from parshall.traces import arrivals, figures, overview, short, trust
 from parshall.traces.flow import TracedFlow
 from parshall.traces.observation import Observation
 from parshall.traces.spectra import Variability, variability
+from parshall.version import __version__
 
 CLOSELY = 3
 """Flows that are shown closely."""
@@ -121,7 +121,7 @@ def _byline(observation: Observation) -> list[str]:
         ", ".join(formats),
         f"{count(frames)} {'frames' if 'pcap' in formats[0] else 'rows'}",
         counted(len(observation.flows), "flow"),
-        f"Parshall {metadata.version('parshall')}",
+        f"Parshall {__version__}",
     ]
 
 

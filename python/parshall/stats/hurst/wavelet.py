@@ -33,12 +33,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pywt
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, zeta
 from scipy.stats import chi2
 
 from parshall.stats.confidence import StatisticsError
+from parshall.stats.hurst import daubechies
 from parshall.stats.hurst.diagnostics import warnings_about
 from parshall.stats.hurst.estimate import Diagram, Estimate, FloatArray, Scales
 from parshall.stats.hurst.series import check_level, standardised
@@ -127,14 +127,13 @@ def wavelet(
 
 def energies(z: FloatArray, moments: int) -> tuple[FloatArray, NDArray[np.int64]]:
     """mu_j and n_j of all octaves with enough coefficients, each of shape (octaves,)."""
-    filters = pywt.Wavelet(f"db{moments}")
     skipped = moments - 1
     approximation, energy, count = z, [], []
     while True:
         inside = approximation.size // 2
         if inside - skipped < _FEWEST_COEFFICIENTS:
             break
-        approximation, detail = (part[skipped:inside] for part in pywt.dwt(approximation, filters, mode="zero"))
+        approximation, detail = (part[skipped:inside] for part in daubechies.step(approximation, moments))
         energy.append(float(np.mean(detail**2)))
         count.append(detail.size)
     return np.array(energy), np.array(count)
