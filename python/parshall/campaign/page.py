@@ -15,8 +15,6 @@ from parshall.quantities.naming import named
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import interval_text
-from parshall.stats.confidence import Interval
-from parshall.stats.verdict import judged
 
 _MOST_ROWS = 500
 
@@ -103,9 +101,10 @@ def _differences(sweep: Sweep) -> list[Section]:
     for metric in sweep.record.metrics:
         rows = []
         for point, base in pairs[:_MOST_ROWS]:
-            found = sweep.difference(metric, point, base)
-            said = _verdict(sweep, metric, point, base, found)
-            rows.append((*_values(sweep, point), interval_text(found, named(metric).unit), said))
+            found = sweep.judged(metric, point, base)
+            difference = None if found is None else found.difference
+            said = "no values" if found is None else found.verdict.text(sweep.at_least)
+            rows.append((*_values(sweep, point), interval_text(difference, named(metric).unit), said))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
     compare = sweep.record.compare
@@ -116,15 +115,6 @@ def _differences(sweep: Sweep) -> list[Section]:
         "Each interval stands for itself: among 20 without any difference, one is expected to show one."
     )
     return [Section("Differences to the baseline", (said,), tables=tables)]
-
-
-def _verdict(sweep: Sweep, metric: str, point: int, base: int, found: Interval | None) -> str:
-    here, there = sweep.estimate(metric, point), sweep.estimate(metric, base)
-    if found is None or here is None or there is None:
-        return "no values"
-    resolution = here.resolution + there.resolution
-    shown = judged(found, there.interval.mean, here.interval.mean, at_least=sweep.at_least, resolution=resolution)
-    return shown.text(sweep.at_least)
 
 
 def baselines(sweep: Sweep) -> list[tuple[int, int]]:
