@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import Result
 
 import parshall as ps
 from parshall.campaign import Sweep
 from parshall.campaign.finding import finding
 from parshall.campaign.page import document
+from parshall.cli.open import page_of
 from parshall.report.numbers import quantity
 from parshall.stats.confidence import mean_interval
 from parshall.stats.quantiles import Pooled
@@ -131,3 +136,20 @@ def test_few_metrics_are_spoken_of(tmp_path: Path, metrics: tuple[str, ...]) -> 
     sweep = swept(tmp_path, {"bottleneck.rate": ["2 Mbit/s", "8 Mbit/s"]}, *metrics)
     assert sum(finding(sweep).count(each) for each in ("at rate = 2 Mbit/s", " everywhere", " anywhere")) <= 3
     assert finding(sweep).startswith("Goodput, all flows rises from ")
+
+
+def test_the_page_of_a_store_has_what_its_sweeps_show_and_leads_to_their_pages(
+    three: Sweep, cli: Callable[..., Result]
+) -> None:
+    pages = three.store.directory / "pages"
+    done = cli("report", three.store.directory)
+    assert done.exit_code == 0, done.stderr
+    written = three.store.directory / "report.html"
+    assert [str(pages / f"{three.name}.html"), str(written)] == done.stderr.split()
+    page = written.read_text()
+    assert finding(three) in html.unescape(page)
+    links = re.findall(r'href="(pages/[^"]+)"', page)
+    assert [(written.parent / link).resolve() for link in links] == [(pages / f"{three.name}.html").resolve()]
+    assert page.count("<figure") == 1
+    assert page_of(three.store.directory) == written, "parshall open shows the store's page"
+    written.unlink()

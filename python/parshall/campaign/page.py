@@ -54,9 +54,20 @@ def write_page(sweep: Sweep) -> Path:
     OSError
         It cannot be written.
     """
+    return write_document_of(sweep, document(sweep))
+
+
+def write_document_of(sweep: Sweep, made: Document) -> Path:
+    """Write a page that was made already.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
     directory = sweep.store.directory / "pages"
     directory.mkdir(exist_ok=True)
-    return write_document(document(sweep), directory / f"{sweep.name}.html", sweep.store.partial("page"))
+    return write_document(made, directory / f"{sweep.name}.html", sweep.store.partial("page"))
 
 
 def _summary(sweep: Sweep) -> list[str]:

@@ -64,7 +64,17 @@ class Block:
     """What has a look of its own: a macro of ``blocks.html.j2``, and what it is given."""
 
     kind: Literal[
-        "command", "dials", "facts", "measures", "missing", "network", "predictions", "snippets", "tiles", "words"
+        "command",
+        "dials",
+        "facts",
+        "links",
+        "measures",
+        "missing",
+        "network",
+        "predictions",
+        "snippets",
+        "tiles",
+        "words",
     ]
     content: Any
 
