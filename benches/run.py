@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from harness import commands, ours, scaling, studies, theory_and_traces
+from harness import commands, ours, pairs, scaling, studies, theory_and_traces
 from harness.cases import (
     BYTES_PER_FLOW_BAR,
     CASES,
@@ -22,6 +22,7 @@ from harness.cases import (
     HOUR,
     HOUR_BAR_S,
     MOST,
+    PAIRED,
     Case,
 )
 from harness.machine import machine, versions
@@ -54,6 +55,8 @@ def main() -> int:
         studies.measure_bulk(record)
     if not options.only:
         fewest = next(case.scenario for case in CASES if case.name == FEWEST)
+        _say("what choices cost at 500 flows")
+        pairs.measure(record, next(case.scenario for case in CASES if case.name == PAIRED), quick=options.quick)
         _say("whole commands")
         commands.measure(record)
         studies.measure(record, fewest)

@@ -44,6 +44,8 @@ CASES = (
 )
 HOUR = Case("hour", repeats=1, long=True)
 
+PAIRED = "flows-500"
+"""Whose runs are paired with others that differ in one thing."""
 FEWEST, MOST = "flows-100-newreno", "flows-1000000"
 COST_GROWTH_BAR = 6.0
 """A packet at a million flows costs less than so many packets at a hundred."""

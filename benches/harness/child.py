@@ -1,8 +1,8 @@
 """Simulates one repetition in a process of its own, and prints its summary and memory as one JSON line.
 
-`python child.py SCENARIO [KEY=VALUE ...]`: the keys are those of `parshall run --set`. The process does nothing else,
-so that its high-water mark of resident memory is the simulation's, but for what the interpreter and the imports
-take; how much that is shows in a run with a single flow.
+`python child.py SCENARIO [KEY=VALUE ...] [--control=NAME=PLACE ...]`: as for `parshall run`, its `--set` and
+`--control`. The process does nothing else, so that its high-water mark of resident memory is the simulation's, but for
+what the interpreter and the imports take; how much that is shows in a run with a single flow.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from tempfile import TemporaryDirectory
 
 import parshall as ps
 from parshall import _core
+from parshall.controls import declare
+from parshall.schema import external
 
 
 def high_water_bytes() -> int:
@@ -24,11 +26,17 @@ def high_water_bytes() -> int:
     return int(match[1]) * 1024
 
 
-def main(path: str, *assignments: str) -> None:
+_CONTROL = "--control="
+
+
+def main(path: str, *arguments: str) -> None:
+    declare([each.removeprefix(_CONTROL) for each in arguments if each.startswith(_CONTROL)])
+    assignments = tuple(each for each in arguments if not each.startswith(_CONTROL))
     scenario = ps.Scenario.load(path, assignments)
-    resolved = scenario.resolve()
+    resolved = json.dumps(scenario.resolve())
     with TemporaryDirectory(prefix="parshall-bench-") as directory:
-        summary = json.loads(_core.simulate(json.dumps(resolved), 0, Path(directory), _core.Monitor()))
+        made = _core.simulate(resolved, 0, Path(directory), _core.Monitor(), controls=external.makers())
+    summary = json.loads(made)
     print(json.dumps(summary | {"high_water_bytes": high_water_bytes()}))
 
 

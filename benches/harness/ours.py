@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +22,10 @@ class OwnMeasurement(Measurement):
     high_water_bytes: int
 
 
-def run(scenario: Path, *assignments: str) -> OwnMeasurement:
-    """Simulate a scenario once; `assignments` as for `parshall run --set`."""
+def run(scenario: Path, *assignments: str, controls: Sequence[str] = ()) -> OwnMeasurement:
+    """Simulate a scenario once; `assignments` and `controls` as for `--set` and `--control` of `parshall run`."""
     command = [sys.executable, str(CHILD), str(scenario), *assignments]
+    command += [f"--control={each}" for each in controls]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     summary = json.loads(done.stdout)
     return OwnMeasurement(

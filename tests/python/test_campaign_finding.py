@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import Result
 
 import parshall as ps
 from parshall.campaign import Sweep
 from parshall.campaign.finding import finding
 from parshall.campaign.page import document
+from parshall.cli.open import page_of
 from parshall.report.numbers import quantity
+from parshall.stats.confidence import mean_interval
+from parshall.stats.quantiles import Pooled
 
 SCENARIO: dict[str, Any] = {
     "duration": "6 s",
@@ -53,17 +60,96 @@ def test_names_have_a_highest_and_a_lowest(tmp_path: Path) -> None:
     assert "at queue = drop_tail, and lowest, " in text
 
 
-def test_what_does_not_differ_is_said_to_be_the_same(tmp_path: Path) -> None:
+def test_what_the_judge_does_not_see_is_not_said(tmp_path: Path) -> None:
+    """Intervals may overlap where repetitions, compared one by one, differ: what decides is the judge."""
     sweep = swept(tmp_path, {"seed": [1, 2]}, "jain")
-    a, b = (sweep.interval("jain", number) for number in range(2))
-    assert a is not None
-    assert b is not None
-    overlap = a.low is None or b.high is None or not (a.low > b.high or (b.low or 0.0) > (a.high or 1.0))
-    assert overlap == ("is the same everywhere" in finding(sweep))
+    judged = sweep.judged("jain", 1, 0)
+    assert judged is not None
+    assert not judged.paired, "points with different seeds do not share their random numbers"
+    assert judged.matters == (" rises from " in finding(sweep) or " falls from " in finding(sweep))
+
+
+def told(sweep: Sweep, monkeypatch: pytest.MonkeyPatch, *found: Pooled) -> str:
+    """What is said of a sweep whose points have these estimates of its first metric, and no other."""
+    first = sweep.record.metrics[0]
+    monkeypatch.setattr(Sweep, "estimate", lambda _, metric, point: found[point] if metric == first else None)
+    return finding(sweep)
+
+
+def estimated(*values: float, resolution: float = 0.0) -> Pooled:
+    return Pooled(mean_interval(values), dict(enumerate(values)), resolution)
+
+
+@pytest.fixture(name="three", scope="module")
+def _three(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
+    limits = ["0.5 BDP", "2 BDP", "8 BDP"]
+    return swept(tmp_path_factory.mktemp("three"), {"bottleneck.queue.limit": limits}, "mean_queueing_delay_s")
+
+
+def test_one_repetition_shows_nothing(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = told(three, monkeypatch, estimated(0.001), estimated(0.002), estimated(0.003))
+    assert said == (
+        "Mean queueing delay is from 1.00\xa0ms at limit = 0.5 BDP to 3.00\xa0ms at limit = 8 BDP, of one repetition "
+        "each: whether that is more than chance is not known."
+    )
+
+
+def test_a_step_of_a_ten_thousandth_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shown it may be: nobody would act on it."""
+    flat = [(step + 1e-6, step, step - 1e-6) for step in (1.0, 1.0001, 1.0002)]
+    said = told(three, monkeypatch, *(estimated(*values) for values in flat))
+    assert said == "Mean queueing delay is the same within 1 % everywhere."
+
+
+def test_one_bucket_of_a_histogram_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    buckets = [(1.0, 1.001, 1.002), (1.0, 1.001, 1.003), (1.05, 1.051, 1.0515)]
+    said = told(three, monkeypatch, *(estimated(*values, resolution=0.05) for values in buckets))
+    assert said == "Mean queueing delay is not shown to differ anywhere by as much as matters."
+    exact = told(three, monkeypatch, *(estimated(*values) for values in buckets))
+    assert " rises from " in exact, "it is the bucket that hides it"
+
+
+def test_repetitions_that_are_copies_show_nothing(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = told(three, monkeypatch, *(estimated(value, value, value) for value in (1.0, 2.0, 3.0)))
+    assert said.endswith(", the same in every repetition: whether that is more than chance is not known.")
+    assert told(three, monkeypatch, *[estimated(1.0, 1.0)] * 3) == "Mean queueing delay is equal everywhere."
+
+
+def test_a_step_back_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is shown; another does not count."""
+    low, middle, high = (1.0, 1.1, 1.2), (1.5, 1.6, 1.76), (2.0, 2.11, 2.19)
+    back = told(three, monkeypatch, *(estimated(*each) for each in (low, high, middle)))
+    assert " is highest, 2.10\xa0s, at limit = 2 BDP, and lowest, 1.10\xa0s, at limit = 0.5 BDP." in back
+    unsure = told(three, monkeypatch, estimated(*low), estimated(1.9, 2.6, 2.2), estimated(*high))
+    assert " rises from 1.10\xa0s at limit = 0.5 BDP to 2.10\xa0s at limit = 8 BDP." in unsure
+
+
+def test_what_matters_is_what_the_sweep_says(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sweep, "at_least", 0.5)
+    near = [(1.0, 1.01, 1.02), (1.05, 1.07, 1.08), (1.2, 1.21, 1.23)]
+    said = told(three, monkeypatch, *(estimated(*values) for values in near))
+    assert said == "Mean queueing delay is the same within 50 % everywhere."
 
 
 @pytest.mark.parametrize("metrics", [("goodput_bps", "jain", "loss_rate", "utilisation")])
 def test_few_metrics_are_spoken_of(tmp_path: Path, metrics: tuple[str, ...]) -> None:
     sweep = swept(tmp_path, {"bottleneck.rate": ["2 Mbit/s", "8 Mbit/s"]}, *metrics)
-    assert finding(sweep).count("at rate = 2 Mbit/s") + finding(sweep).count("the same everywhere") <= 3
+    assert sum(finding(sweep).count(each) for each in ("at rate = 2 Mbit/s", " everywhere", " anywhere")) <= 3
     assert finding(sweep).startswith("Goodput, all flows rises from ")
+
+
+def test_the_page_of_a_store_has_what_its_sweeps_show_and_leads_to_their_pages(
+    three: Sweep, cli: Callable[..., Result]
+) -> None:
+    pages = three.store.directory / "pages"
+    done = cli("report", three.store.directory)
+    assert done.exit_code == 0, done.stderr
+    written = three.store.directory / "report.html"
+    assert [str(pages / f"{three.name}.html"), str(written)] == done.stderr.split()
+    page = written.read_text()
+    assert finding(three) in html.unescape(page)
+    links = re.findall(r'href="(pages/[^"]+)"', page)
+    assert [(written.parent / link).resolve() for link in links] == [(pages / f"{three.name}.html").resolve()]
+    assert page.count("<figure") == 1
+    assert page_of(three.store.directory) == written, "parshall open shows the store's page"
+    written.unlink()

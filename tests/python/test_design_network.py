@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import parshall as ps
 from parshall.cli.app import application
 from parshall.design import aqm, buffer, repetitions, tc
+from parshall.design.judging import verdict
 from parshall.design.network_page import aqm_page, buffer_page, repetitions_page
 from parshall.design.queueing import Demand, Place, place
 from parshall.errors import InputError
@@ -320,3 +321,10 @@ def test_what_tc_cannot_be_told_is_said() -> None:
     assert "max_burst" in tc.commands(where.resolved(), where.packet_bytes).note
     where = place(office(**{"bottleneck.queue": {"name": "pie", "target": "10 ms"}}))
     assert tc.commands(where.resolved(), where.packet_bytes).note == ""
+
+
+def test_one_repetition_keeps_no_bound() -> None:
+    """What one repetition has may be chance: it is refused before anything is simulated."""
+    with pytest.raises(InputError, match=r"repetitions: found 1; accepted: 2 or more"):
+        place(office(repetitions=1))
+    assert verdict(Interval(0.9, None, None, n=1), 0.5, at_least=True) == "open"

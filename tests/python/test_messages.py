@@ -13,6 +13,7 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
+from parshall.campaign.store import Store
 
 Document = dict[str, Any]
 Cli = Callable[..., Result]
@@ -139,9 +140,9 @@ def test_what_is_no_run_is_told_apart(cli: Cli, toml: Path, tmp_path: Path) -> N
     assert cli("run", toml, "-o", "made", "--no-page", "--quiet").exit_code == 0
     assert "this is JSON, as run.json is" in cli("run", "made/run.json").stderr
     assert "is a file; write the directory of a result" in cli("report", "made/run.json").stderr
-    (tmp_path / "store").mkdir()
-    (tmp_path / "store" / "store.json").write_text("{}")
-    assert "is a store of runs" in cli("report", "store").stderr
+    Store(tmp_path / "store", create=True)
+    assert "store is a store without a sweep; `parshall sweep SWEEP --store " in cli("report", "store").stderr
+    assert "is a store of sweeps; `parshall figure SWEEP" in cli("report", "store", "--figures", "there").stderr
     assert cli("report", "made", "--figures", "figures/a.pdf", "--quiet").exit_code == 0
     assert (tmp_path / "figures" / "a.pdf").read_bytes().startswith(b"%PDF")
     assert "write a directory, or a file that ends in .pdf" in cli("report", "made", "--figures", "a.png").stderr

@@ -27,10 +27,10 @@ from parshall.campaign.values import label, measured
 from parshall.errors import InputError
 from parshall.quantities.measuring import busiest_of_all
 from parshall.quantities.naming import named
-from parshall.report.comparison import differed, relevance
+from parshall.report.comparison import relevance
 from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval, compared
-from parshall.stats.verdict import AT_LEAST, Verdict, judged, matters
+from parshall.stats.verdict import AT_LEAST, Verdict, differed, judged, matters
 
 LEVEL = 0.05
 """Expected share of wrong ones among the differences that are called significant."""
@@ -197,10 +197,8 @@ def _difference(
     one, two = a.estimate(metric, places[0]), b.estimate(metric, places[1])
     if one is None or two is None:
         return None
-    difference, pairs = differed(one.by_repetition, two.by_repetition, common_numbers=paired)
-    mean, other = one.interval.mean, two.interval.mean
-    if difference is None:  # a quantile without an interval
-        difference = Interval(other - mean, None, None, min(one.interval.n, two.interval.n), how=one.interval.how)
+    difference, pairs = differed(one, two, common_numbers=paired)
+    mean = one.interval.mean
     after, before, _ = compared(two.by_repetition, one.by_repetition, common_numbers=paired)
     values = zip(a.record.parameters, a.record.points[places[0]].values, strict=True)
     return Difference(

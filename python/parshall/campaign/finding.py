@@ -1,7 +1,13 @@
-"""What a sweep shows, in a few sentences: how each metric moves with the parameters, if that is shown at all."""
+"""What a sweep shows, in a few sentences: how each metric moves with the parameters, if that is shown at all.
+
+`parshall.stats.verdict` decides what is shown between two points. A metric rises or falls where its ends are shown to
+differ by as much as matters and no step is shown to go back; it has a highest and a lowest point where these are shown
+to differ so. What one repetition has, or what is the same in all of them, is told as what was found and not as more.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from parshall.campaign.record import Parameter
@@ -10,6 +16,7 @@ from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
 from parshall.report.numbers import quantity
 from parshall.stats.confidence import Interval
+from parshall.stats.verdict import Verdict
 
 METRICS = 3
 """The most metrics that are spoken of: the first ones that the sweep asks for."""
@@ -30,9 +37,18 @@ def _sentence(sweep: Sweep, metric: str) -> str:
     most = max(found, key=lambda number: found[number].mean)
     title = sweep.label(metric)
     title = title[:1].upper() + title[1:]
-    if not _above(found[most], found[least]):
-        return f"{title} is the same everywhere, as far as this sweep can show."
-    course = _course(sweep, found)
+    extremes = sweep.judged(metric, most, least)
+    if extremes is None:
+        return ""
+    if extremes.verdict in _UNKNOWN and found[most].mean != found[least].mean:
+        return (
+            f"{title} is from {_value(found[least], metric)} at {_point(sweep, least)} to "
+            f"{_value(found[most], metric)} at {_point(sweep, most)}, {_UNKNOWN[extremes.verdict]}: whether that is "
+            "more than chance is not known."
+        )
+    if not extremes.matters:
+        return _alike(sweep, metric, title, least, list(found))
+    course = _course(sweep, metric, found)
     if course is not None:
         first, last = course
         way = "rises" if found[last].mean > found[first].mean else "falls"
@@ -46,34 +62,42 @@ def _sentence(sweep: Sweep, metric: str) -> str:
     )
 
 
-def _course(sweep: Sweep, found: dict[int, Interval]) -> tuple[int, int] | None:
+_UNKNOWN = {
+    Verdict.UNKNOWN: "of one repetition each",
+    Verdict.NO_SPREAD: "the same in every repetition",
+}
+"""What shows nothing, and how the values are told then."""
+
+
+def _alike(sweep: Sweep, metric: str, title: str, least: int, points: Sequence[int]) -> str:
+    """Where no difference is shown that matters: whether the points are shown to be the same."""
+    verdicts = {found.verdict for each in points if each != least and (found := sweep.judged(metric, each, least))}
+    if verdicts == {Verdict.EQUAL}:
+        return f"{title} is equal everywhere."
+    if verdicts <= {Verdict.EQUAL, Verdict.SAME}:
+        return f"{title} is {Verdict.SAME.text(sweep.at_least)} everywhere."
+    return f"{title} is not shown to differ anywhere by as much as matters."
+
+
+def _course(sweep: Sweep, metric: str, found: Mapping[int, Interval]) -> tuple[int, int] | None:
     """The first and last point along a single measured parameter, if the metric goes one way between them.
 
-    A step back that is not shown (its intervals overlap) does not count.
+    A step back that is not shown, or does not matter, does not count.
     """
     record = sweep.record
     if len(record.parameters) != 1 or record.parameters[0].kind is None:
         return None
     places = {number: measured(record.points[number].values[0]) for number in found}
-    order = sorted(found, key=lambda number: 0.0 if (place := places[number]) is None else place.number)
-    if None in places.values() or not _differ(found[order[0]], found[order[-1]]):
+    if None in places.values():
         return None
-    rises = found[order[-1]].mean > found[order[0]].mean
-    steps = [(before, after) if rises else (after, before) for before, after in pairwise(order)]
-    if any(_above(found[lower], found[upper]) for lower, upper in steps):
+    order = sorted(found, key=lambda number: 0.0 if (place := places[number]) is None else place.number)
+    ends = sweep.judged(metric, order[-1], order[0])
+    if ends is None or not ends.matters:
+        return None
+    steps = [sweep.judged(metric, after, before) for before, after in pairwise(order)]
+    if any(each is not None and each.matters and each.verdict is not ends.verdict for each in steps):
         return None
     return order[0], order[-1]
-
-
-def _differ(a: Interval, b: Interval) -> bool:
-    return _above(a, b) or _above(b, a)
-
-
-def _above(upper: Interval, lower: Interval) -> bool:
-    """Whether one interval is above another; without intervals, whether the value is."""
-    if upper.low is None or lower.high is None:
-        return upper.mean > lower.mean
-    return upper.low > lower.high
 
 
 def _value(found: Interval, metric: str) -> str:

@@ -16,8 +16,6 @@ from parshall.report.document import Block, Document, Section, Table, write_docu
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import interval_text
 from parshall.schema import writing
-from parshall.stats.confidence import Interval
-from parshall.stats.verdict import judged
 
 _MOST_ROWS = 500
 
@@ -64,9 +62,20 @@ def write_page(sweep: Sweep) -> Path:
     OSError
         It cannot be written.
     """
+    return write_document_of(sweep, document(sweep))
+
+
+def write_document_of(sweep: Sweep, made: Document) -> Path:
+    """Write a page that was made already.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
     directory = sweep.store.directory / "pages"
     directory.mkdir(exist_ok=True)
-    return write_document(document(sweep), directory / f"{sweep.name}.html", sweep.store.partial("page"))
+    return write_document(made, directory / f"{sweep.name}.html", sweep.store.partial("page"))
 
 
 def _summary(sweep: Sweep) -> list[str]:
@@ -111,9 +120,10 @@ def _differences(sweep: Sweep) -> list[Section]:
     for metric in sweep.record.metrics:
         rows = []
         for point, base in pairs[:_MOST_ROWS]:
-            found = sweep.difference(metric, point, base)
-            said = _verdict(sweep, metric, point, base, found)
-            rows.append((*_values(sweep, point), interval_text(found, named(metric).unit), said))
+            found = sweep.judged(metric, point, base)
+            difference = None if found is None else found.difference
+            said = "no values" if found is None else found.verdict.text(sweep.at_least)
+            rows.append((*_values(sweep, point), interval_text(difference, named(metric).unit), said))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
     compare = sweep.record.compare
@@ -124,15 +134,6 @@ def _differences(sweep: Sweep) -> list[Section]:
         "Each interval stands for itself: among 20 without any difference, one is expected to show one."
     )
     return [Section("Differences to the baseline", (said,), tables=tables)]
-
-
-def _verdict(sweep: Sweep, metric: str, point: int, base: int, found: Interval | None) -> str:
-    here, there = sweep.estimate(metric, point), sweep.estimate(metric, base)
-    if found is None or here is None or there is None:
-        return "no values"
-    resolution = here.resolution + there.resolution
-    shown = judged(found, there.interval.mean, here.interval.mean, at_least=sweep.at_least, resolution=resolution)
-    return shown.text(sweep.at_least)
 
 
 def baselines(sweep: Sweep) -> list[tuple[int, int]]:

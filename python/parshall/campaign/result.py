@@ -23,7 +23,7 @@ from parshall.report.numbers import counted
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Series
 from parshall.stats.quantiles import Pooled
-from parshall.stats.verdict import AT_LEAST
+from parshall.stats.verdict import AT_LEAST, Judgement, between
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,7 +117,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
     @property
     def at_least(self) -> float:
-        """Share of the baseline's value below which a difference does not matter."""
+        """Share of a value, of the baseline if there is one, below which a difference does not matter."""
         return float((self.record.compare or {}).get("at_least", AT_LEAST))
 
     def speaking_of(self, link: str | None) -> Self:
@@ -181,6 +181,18 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
     def difference(self, metric: str, point: int, baseline: int) -> Interval | None:
         """The difference of a metric to another point's, repetition by repetition, and its 95 % interval."""
         return interval(self._by_repetition(metric, point), self._by_repetition(metric, baseline))
+
+    @property
+    def paired(self) -> bool:
+        """Whether repetitions of the same number draw the same random numbers at all points."""
+        return self.record.seed is not None and self.record.random_numbers == "common"
+
+    def judged(self, metric: str, point: int, baseline: int) -> Judgement | None:
+        """What a metric shows at a point against another point; None where one of them has no value."""
+        here, there = self.estimate(metric, point), self.estimate(metric, baseline)
+        if here is None or there is None:
+            return None
+        return between(there, here, common_numbers=self.paired, at_least=self.at_least)
 
     def _by_repetition(self, metric: str, point: int) -> dict[int, Value]:
         return dict(self.values(metric, point))

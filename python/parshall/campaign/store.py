@@ -7,7 +7,7 @@
 | ``segments/ID/`` | many small runs in one: a Parquet file a table | in ``partial/``, then renamed |
 | ``failures/KEY.json`` | why a run failed | in ``partial/``, then renamed |
 | ``sweeps/NAME.json`` | a sweep: its parameters, points and runs | in ``partial/``, then renamed |
-| ``pages/NAME.html`` | the page of a sweep | in ``partial/``, then renamed |
+| ``pages/NAME.html``, ``report.html`` | the page of a sweep, and of the store | in ``partial/``, then renamed |
 | ``partial/`` | what is being written, or was when its writer was killed | |
 | ``claims/KEY`` | locked by the process that does the run | |
 | ``claims/working`` | locked, in common, by the processes that do sweeps | |
@@ -41,7 +41,7 @@ from parshall.campaign import locks
 from parshall.campaign.locks import Claim
 from parshall.errors import InputError, StorageError, StoreError
 from parshall.files import sync, write_atomically
-from parshall.records.storage import storage_error
+from parshall.records.storage import REPORT_FILE, storage_error
 
 FORMAT = 1
 STORE_FILE = "store.json"
@@ -252,7 +252,7 @@ class Store:
 def _make(path: Path, shown: str) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
-        ours = {*_FOLDERS, _DAMAGED, ANSWERS, STORE_FILE}
+        ours = {*_FOLDERS, _DAMAGED, ANSWERS, STORE_FILE, REPORT_FILE}
         foreign = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
         foreign = [name for name in foreign if not name.startswith(f".{STORE_FILE}.")]
         if foreign:

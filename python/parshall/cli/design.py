@@ -74,7 +74,7 @@ def rio(
             "--simulate/--no-simulate", help="Recommend what a simulation keeps, or only what the model says."
         ),
     ] = True,
-    repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=1)] = 4,
+    repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=2)] = 4,
     duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
     seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
     output: PageOutput = None,

@@ -48,7 +48,7 @@ def newest(folder: Path) -> Path:
 
 
 def page_of(place: Path) -> Path:
-    """The page of a result; of a store, the one that was written last.
+    """The page of a result; of a store, its own, or else the one of a sweep that was written last.
 
     Raises
     ------

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @verb
 def report(
-    directory: Annotated[Path, typer.Argument(metavar="RESULT", help="The directory of a result.", show_default=False)],
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="RESULT", help="The directory of a result, or a store of sweeps.", show_default=False),
+    ],
     figures: Annotated[
         Path | None,
         typer.Option(
@@ -25,30 +28,47 @@ def report(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write the page of a result (again), or the figures of a run as PNG and SVG, or as one PDF."""
+    """Write the page of a result (again), or the figures of a run as PNG and SVG, or as one PDF.
+
+    Of a store of sweeps: the page of each sweep, and one of the store that leads to them.
+    """
+    written = _of_store(directory, figures) if (directory / "store.json").exists() else _of_result(directory, figures)
+    if not quiet:
+        for path in written:
+            note(str(path))
+
+
+def _of_result(directory: Path, figures: Path | None) -> list[Path]:
     from parshall.errors import InputError
     from parshall.loading import load_result
     from parshall.records import storage
     from parshall.report import write_figures, write_pdf
 
-    if (directory / "store.json").exists():
-        raise InputError(
-            f"{directory} is a store of runs; `parshall sweep SWEEP --store {directory}` writes a sweep's page"
-        )
     if figures is not None and figures.suffix in {".png", ".svg"}:
         raise InputError(f"--figures: found {figures}; write a directory, or a file that ends in .pdf")
     result = load_result(directory)
     if figures is None:
-        written = [_write(result, directory)]
-    elif result.instrument in {"observe", "predict"}:
+        return [_write(result, directory)]
+    if result.instrument in {"observe", "predict"}:
         raise InputError(f"--figures: {directory} is no run; its figures are those of its page")
-    elif figures.suffix == ".pdf":
-        written = [storage.guarded(lambda: write_pdf(result, figures))]
-    else:
-        written = storage.guarded(lambda: write_figures(result, figures))
-    if not quiet:
-        for path in written:
-            note(str(path))
+    if figures.suffix == ".pdf":
+        return [storage.guarded(lambda: write_pdf(result, figures))]
+    return storage.guarded(lambda: write_figures(result, figures))
+
+
+def _of_store(directory: Path, figures: Path | None) -> list[Path]:
+    from parshall.campaign.store import Store
+    from parshall.campaign.store_page import write_pages
+    from parshall.errors import InputError
+    from parshall.records import storage
+
+    if figures is not None:
+        raise InputError(
+            f"--figures: {directory} is a store of sweeps; `parshall figure SWEEP --store {directory}` lists and "
+            "writes the figures of a sweep"
+        )
+    store = Store(directory)
+    return storage.guarded(lambda: write_pages(store))
 
 
 def _write(result: Result, directory: Path) -> Path:

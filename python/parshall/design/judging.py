@@ -1,7 +1,7 @@
 """What is asked of a network, and whether a simulation keeps it.
 
 A bound is kept, or broken, where the whole confidence interval is on one side of it; else it is open, and more or
-longer repetitions would tell.
+longer repetitions would tell. Of one repetition there is no interval, and a bound that it meets is open, too.
 """
 
 from __future__ import annotations
@@ -65,10 +65,12 @@ def verdict(value: Interval, bound: float, *, at_least: bool = False) -> Verdict
 
     >>> verdict(Interval(1.0, 0.9, 1.1, n=4), 1.05), verdict(Interval(1.0, 0.9, 1.1, n=4), 0.8, at_least=True)
     ('open', 'kept')
+    >>> verdict(Interval(1.0, None, None, n=1), 2.0)
+    'open'
     """
-    low = value.mean if value.low is None else value.low
-    high = value.mean if value.high is None else value.high
-    best, worst = (high, low) if at_least else (low, high)
+    if value.low is None or value.high is None:
+        return "open"
+    best, worst = (value.high, value.low) if at_least else (value.low, value.high)
     slack = abs(bound) * _ROUNDING
     sign = -1.0 if at_least else 1.0
     if sign * (worst - bound) <= slack:

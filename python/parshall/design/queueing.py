@@ -74,14 +74,23 @@ class Place:
         return float(rate["constant"]) if "constant" in rate else None
 
 
+_LEAST_REPETITIONS = 2
+"""Of fewer there is no interval."""
+
+
 def place(scenario: Scenario, link: str | None = None) -> Place:
     """The link that is named, else the only one, or the bottleneck.
 
     Raises
     ------
     InputError
-        There is no such link, or there are several.
+        There is no such link, or there are several; or the scenario is run once, which keeps no bound.
     """
+    if scenario.repetitions < _LEAST_REPETITIONS:
+        raise InputError(
+            f"repetitions: found {scenario.repetitions}; accepted: 2 or more, as --set repetitions=4: what one "
+            "repetition has may be chance"
+        )
     if link is None:
         names = [each["name"] for each in scenario.resolve()["links"]]
         if scenario.links is not None and len(names) > 1:

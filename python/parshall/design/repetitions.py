@@ -73,7 +73,7 @@ class RepetitionsDesign(HasFigures, page="parshall.design.network_page:repetitio
         asked = Asked(self.key, f"half width of the interval, {self.label}", self.unit, self.within * abs(last.mean))
         half = last.half_width
         width = float("inf") if half is None else half
-        return Judged(asked, self.predicted, Interval(width, None, None, self.repetitions))
+        return Judged(asked, self.predicted, Interval(width, width, width, self.repetitions))
 
 
 def expected(half_width: float, had: int, n: int) -> float:

@@ -60,12 +60,12 @@ class Metric:
     @property
     def interval(self) -> Interval:
         """The estimate over all repetitions and its 95 % confidence interval."""
-        return self._estimated.interval
+        return self.pooled.interval
 
     @property
     def values(self) -> Mapping[int, float]:
         """A value a repetition, whose mean is the estimate; of a quantile without an interval nothing."""
-        return self._estimated.by_repetition
+        return self.pooled.by_repetition
 
     @property
     def stated(self) -> bool:
@@ -75,10 +75,11 @@ class Metric:
     @property
     def resolution(self) -> float:
         """What the estimate is known to at best: the width of a histogram's bin, else 0."""
-        return self._estimated.resolution
+        return self.pooled.resolution
 
     @property
-    def _estimated(self) -> Pooled:
+    def pooled(self) -> Pooled:
+        """The estimate, of which there is one, with what each repetition gave."""
         if self.estimate is None:
             raise ValueError(f"{self.key}: nothing was measured")
         return self.estimate

@@ -21,8 +21,8 @@ from parshall.quantities.definition import Better
 from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
 from parshall.records import Result
 from parshall.records.validity import Validity, believable, validity
-from parshall.stats.confidence import Interval, compared, difference_of_ranges, paired_difference, welch_difference
-from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, judged, matters, reaches
+from parshall.stats.confidence import Interval, difference_of_ranges
+from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, between, judgement, matters, reaches
 
 __all__ = ["Comparison", "MetricComparison", "Row", "Verdict", "compare"]
 
@@ -323,37 +323,26 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
 def _compared(a: Metric | None, b: Metric | None, same_seed: bool, at_least: float) -> MetricComparison | None:
     if a is None or b is None:
         return _alone(a, Verdict.ONLY_A) if a else _alone(b, Verdict.ONLY_B) if b else None
-    stated = a.stated or b.stated
-    difference, paired = (None, False) if stated else differed(a.values, b.values, common_numbers=same_seed)
-    mean, other = a.interval.mean, b.interval.mean
-    if stated:
+    one, two = a.pooled, b.pooled
+    if a.stated or b.stated:
         difference = difference_of_ranges(b.interval, a.interval)
-    elif difference is None:  # a quantile without an interval
-        difference = Interval(other - mean, None, None, min(a.interval.n, b.interval.n), how=a.interval.how)
-    resolution = a.resolution + b.resolution
-    verdict = judged(difference, mean, other, at_least=at_least, resolution=resolution, exact=a.stated and b.stated)
-    relative = difference.mean / abs(mean) if mean else None
+        exact = a.stated and b.stated
+        found = judgement(difference, one, two, paired=False, at_least=at_least, exact=exact)
+    else:
+        found = between(one, two, common_numbers=same_seed, at_least=at_least)
     return MetricComparison(
         key=a.key,
         label=a.label,
         unit=a.unit,
         a=a.interval,
         b=b.interval,
-        difference=difference,
-        relative=relative,
-        paired=paired,
-        verdict=verdict,
-        better=_better(verdict, a.better),
-        matters=matters(verdict, relative, at_least),
+        difference=found.difference,
+        relative=found.relative,
+        paired=found.paired,
+        verdict=found.verdict,
+        better=_better(found.verdict, a.better),
+        matters=found.matters,
     )
-
-
-def differed(a: Mapping[int, float], b: Mapping[int, float], *, common_numbers: bool) -> tuple[Interval | None, bool]:
-    """B - A of values by repetition with its interval, None without values; and whether they were compared in pairs."""
-    if not a or not b:
-        return None, False
-    after, before, paired = compared(b, a, common_numbers=common_numbers)
-    return (paired_difference(after, before) if paired else welch_difference(after, before)), paired
 
 
 def _better(verdict: Verdict, better: Better | None) -> str | None:

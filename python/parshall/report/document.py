@@ -95,6 +95,7 @@ class Block:
         "command",
         "dials",
         "facts",
+        "links",
         "measures",
         "missing",
         "network",

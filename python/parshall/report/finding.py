@@ -33,6 +33,7 @@ from parshall.report import words
 from parshall.report.crossing import crossing
 from parshall.report.figures.delays import pooled_delays, under_load
 from parshall.report.numbers import counted, quantity
+from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
 
 FULL = 0.95
 """From this utilisation on a link is called full."""
@@ -106,12 +107,10 @@ class _State:
     def said_of_group(self, group: str, key: str) -> str:
         return self.said(f"group/{group}/{key}")
 
-    def apart(self, first: str, second: str, key: str) -> bool:
-        """Whether the intervals of two groups do not overlap; without intervals, whether the values differ."""
-        a, b = (self._metrics[f"group/{group}/{key}"].interval for group in (first, second))
-        if a.low is None or b.high is None:
-            return a.mean != b.mean
-        return a.low > b.high
+    def judged(self, a: str, b: str, key: str) -> Judgement:
+        """What a quantity of one group shows against another's; both are measured in the same repetitions."""
+        one, two = (self._metrics[f"group/{group}/{key}"].pooled for group in (a, b))
+        return between(one, two, common_numbers=True)
 
     @property
     def lost_on_medium(self) -> bool:
@@ -176,22 +175,35 @@ def _shares(state: _State) -> str:
         if state.value(f"group/{first}/share") is None:
             return f"{first} gets {a_flow}."
         return f"{first} takes {state.said_of_group(first, 'share')} of all goodput, {a_flow}."
-    if not state.apart(first, last, "goodput_bps"):
-        if len(ranked) > 2:
-            return f"Between the {counted(len(ranked), 'group')} no difference in goodput is shown."
-        return (
-            f"Between a flow of {first} ({state.said_of_group(first, 'goodput_bps')}) and one of {last} "
-            f"({state.said_of_group(last, 'goodput_bps')}) no difference is shown."
-        )
+    told = state.judged(last, first, "goodput_bps")
     if len(ranked) == 2:
-        return (
-            f"A flow of {first} gets {state.said_of_group(first, 'goodput_bps')}, one of {last} "
-            f"{state.said_of_group(last, 'goodput_bps')}."
-        )
-    return (
-        f"Of {counted(len(ranked), 'group')}, {first} gets most, {state.said_of_group(first, 'goodput_bps')} a flow, "
-        f"and {last} least, {state.said_of_group(last, 'goodput_bps')}."
-    )
+        got = state.said_of_group(first, "goodput_bps"), state.said_of_group(last, "goodput_bps")
+        if told.matters:
+            return f"A flow of {first} gets {got[0]}, one of {last} {got[1]}."
+        if told.verdict in _UNKNOWN:
+            return f"{_UNKNOWN[told.verdict]}, a flow of {first} gets {got[0]}, one of {last} {got[1]}."
+        between_both = f"a flow of {first} ({got[0]}) and one of {last} ({got[1]})"
+        if told.verdict in _SAME:
+            return f"{_capital(between_both)} get {told.verdict.text(AT_LEAST)}."
+        return f"Between {between_both} no difference is shown{_that_matters(told)}."
+    groups = counted(len(ranked), "group")
+    if not told.matters and told.verdict not in _UNKNOWN:
+        return f"Between the {groups} no difference in goodput is shown{_that_matters(told)}."
+    most = f"{first} gets most, {state.said_of_group(first, 'goodput_bps')} a flow"
+    least = f"{last} least, {state.said_of_group(last, 'goodput_bps')}"
+    begins = f"{_UNKNOWN[told.verdict]}, of" if told.verdict in _UNKNOWN else "Of"
+    return f"{begins} {groups}, {most}, and {least}."
+
+
+_UNKNOWN = {Verdict.UNKNOWN: "In its one repetition", Verdict.NO_SPREAD: "In every repetition alike"}
+"""Where chance is not known: what was found is told as of the repetitions that there are."""
+
+_SAME = (Verdict.EQUAL, Verdict.SAME)
+
+
+def _that_matters(told: Judgement) -> str:
+    """What is added where one is shown, but too small."""
+    return " that matters" if told.verdict in DIFFERENT else ""
 
 
 def _of_one(state: _State, group: str) -> str:
@@ -246,8 +258,9 @@ def _change(state: _State) -> str:
 
 def _change_of_full(state: _State) -> str:
     queue = _queue(state)
-    unequal = _are_unequal(state)
-    if unequal and queue is not None and queue.separates != "flows":
+    unequal = _unequal(state)
+    shown = unequal is not None and state.judged(*unequal, "goodput_bps").matters
+    if shown and queue is not None and queue.separates != "flows":
         return "A queue that serves flows in turn, such as fq_codel, would even their goodput out."
     standing = _standing_s(state)
     if standing and queue is not None and queue.drops == "tail":
@@ -255,7 +268,7 @@ def _change_of_full(state: _State) -> str:
             f"99 % of packets find {quantity(standing, 's')} of queue or more: a buffer smaller by that would shorten "
             "the wait, and the link would stay as busy."
         )
-    if unequal:
+    if unequal is not None:
         return ""
     return "Only a faster link would give the flows more." if all(map(state.is_greedy, state.groups)) else ""
 
@@ -271,14 +284,15 @@ def _queue(state: _State) -> properties.QueueTraits | None:
         return None
 
 
-def _are_unequal(state: _State) -> bool:
+def _unequal(state: _State) -> tuple[str, str] | None:
+    """The groups with the most and the least goodput, where these are so far apart that it asks for a remedy."""
     greedy = [group for group in state.groups if state.is_greedy(group)]
     found = {group: state.value(f"group/{group}/goodput_bps") for group in greedy}
     goodput = {group: value for group, value in found.items() if value is not None}
     if len(goodput) < 2:
-        return False
+        return None
     most, least = max(goodput, key=goodput.__getitem__), min(goodput, key=goodput.__getitem__)
-    return goodput[most] > UNEQUAL * goodput[least] and state.apart(most, least, "goodput_bps")
+    return (most, least) if goodput[most] > UNEQUAL * goodput[least] else None
 
 
 def _standing_s(state: _State) -> float | None:

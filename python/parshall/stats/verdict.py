@@ -19,9 +19,11 @@ References: D. Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987 (equivalence by 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
-from parshall.stats.confidence import Interval
+from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
+from parshall.stats.quantiles import Pooled
 
 AT_LEAST = 0.01
 """Share of A's value below which a difference does not matter, unless another is asked for."""
@@ -105,15 +107,101 @@ def judged(
     return Verdict.HIGHER if difference.mean > 0 else Verdict.LOWER
 
 
+def differed(a: Pooled, b: Pooled, *, common_numbers: bool) -> tuple[Interval, bool]:
+    """B - A of two estimates with its interval, and whether repetitions were compared in pairs.
+
+    Of a quantile without an interval the difference has none either.
+
+    Parameters
+    ----------
+    common_numbers
+        Whether repetitions of the same number drew the same random numbers.
+
+    Examples
+    --------
+    >>> one, two = (Pooled(Interval(x, None, None, 1), {0: x}) for x in (1.0, 3.0))
+    >>> differed(one, two, common_numbers=True)[0].mean
+    2.0
+    """
+    if not a.by_repetition or not b.by_repetition:
+        n = min(a.interval.n, b.interval.n)
+        return Interval(b.interval.mean - a.interval.mean, None, None, n, how=a.interval.how), False
+    after, before, paired = compared(b.by_repetition, a.by_repetition, common_numbers=common_numbers)
+    return (paired_difference(after, before) if paired else welch_difference(after, before)), paired
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found of B - A.
+
+    Parameters
+    ----------
+    difference
+        B - A with its interval.
+    relative
+        The difference over A's value; None if that is 0.
+    paired
+        Whether repetitions were compared one by one.
+    verdict
+        What the difference shows.
+    matters
+        Whether it is shown and reaches the threshold of practical importance.
+    """
+
+    difference: Interval
+    relative: float | None
+    paired: bool
+    verdict: Verdict
+    matters: bool
+
+
+def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_LEAST) -> Judgement:
+    """What two estimates over repetitions show of B against A, known to the width of both bins at best.
+
+    Parameters
+    ----------
+    common_numbers
+        Whether repetitions of the same number drew the same random numbers.
+    at_least
+        Share of A's value below which a difference does not matter.
+
+    Examples
+    --------
+    >>> one = Pooled(Interval(10.0, 7.5, 12.5, n=3), {0: 9.0, 1: 10.0, 2: 11.0})
+    >>> two = Pooled(Interval(20.0, 16.2, 23.8, n=3), {0: 18.5, 1: 20.0, 2: 21.5})
+    >>> str(between(one, two, common_numbers=True).verdict)
+    'higher'
+    """
+    difference, paired = differed(a, b, common_numbers=common_numbers)
+    return judgement(difference, a, b, paired=paired, at_least=at_least)
+
+
+def judgement(
+    difference: Interval, a: Pooled, b: Pooled, *, paired: bool, at_least: float = AT_LEAST, exact: bool = False
+) -> Judgement:
+    """The same of a difference that is known; `exact` is that of `judged`."""
+    resolution = a.resolution + b.resolution
+    of_a, of_b = a.interval.mean, b.interval.mean
+    verdict = judged(difference, of_a, of_b, at_least=at_least, resolution=resolution, exact=exact)
+    relative = difference.mean / abs(of_a) if of_a else None
+    return Judgement(difference, relative, paired, verdict, matters(verdict, relative, at_least))
+
+
 def sign_of(interval: Interval) -> int:
     """1 or -1 where an interval of differences is on one side of 0, else 0: a claim of a sign, without a threshold.
+
+    An interval without a width shows no sign: the values may be copies of each other.
 
     Examples
     --------
     >>> sign_of(Interval(2.0, 1.0, 3.0, n=4)), sign_of(Interval(2.0, -1.0, 5.0, n=4))
     (1, 0)
+    >>> sign_of(Interval(2.0, 2.0, 2.0, n=4))
+    0
     """
     if interval.low is None or interval.high is None or interval.low <= 0 <= interval.high:
+        return 0
+    if interval.high - interval.low <= ROUNDING * abs(interval.mean):
         return 0
     return 1 if interval.low > 0 else -1
 
