@@ -3,11 +3,14 @@
     .venv/bin/python benches/linux.py --seed 1 --count 10 --json rows.json
 
 A row a quantity: scenario, quantity, simulated, emulated, the difference, the tolerance, whether it is within, and the
-cause if not. An emulation that cannot be believed is shown as such and counts nowhere. With ``--reference FILE`` the
+cause if not (`cause_of`). An emulation that cannot be believed is done once more; if that one cannot either, its rows
+say why and count nowhere. Networks of one or two flows, and those with transfers, are repeated twice as often, as few
+events happen in a run of them; the hosts' send buffers limit no flow. With ``--reference FILE`` the
 simulations are held against measurements made elsewhere (objects with ``congestion_control``, ``flows``,
 ``rate_mbps``, ``rtt_ms``, ``buffer_packets``, ``random_loss``, what was measured and its standard error), and nothing
 is emulated: that takes seconds. An emulation takes the scenario's time, and asks for a machine on which nothing else
-runs. docs/linux.md has the tables.
+runs; how long all of them take at most is said first, and ``--minutes`` bounds it: what does not fit is left out, and
+said. docs/linux.md has the tables.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ import argparse
 import json
 import random
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
+from math import inf
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -26,8 +31,11 @@ from typing import Any
 import polars as pl
 
 import parshall as ps
-from parshall.emulation import validity
+from parshall.distributions import student_quantile
+from parshall.emulation import Validity, validity
 from parshall.files import write_atomically
+from parshall.schema.kernel import AMPLE_BUFFERS
+from parshall.studies.study import Emulated, once_more_if_invalid
 
 TOLERANCES = {
     "goodput_bps": 0.03,
@@ -44,6 +52,21 @@ TOLERANCES = {
 FEW_LOSSES = 30
 """Below so many losses or marks in all repetitions their rate is known to no better than a third, and is not judged."""
 
+FEW_TRANSFERS = {"completion_p50_s": 30, "completion_p95_s": 200}
+"""Below so many transfers in all repetitions: beyond a percentile are ten at least of so many, as quantiles need."""
+
+QUEUEING_DELAYS = ("mean_queueing_delay_s", "queueing_delay_p99_s")
+
+KNOWN_TO_S = 0.2e-3
+"""Delays in an emulation are known to this: later packets make it doubtful (docs/emulation.md)."""
+
+NEARLY_EMPTY_S = 2e-3
+"""A queue whose mean delay is below ten times that: bursts and late packets are most of what waits in it."""
+
+FEW_FLOWS = 2
+EFFORT = 2
+"""So many times the repetitions of others have networks of few flows, and those with transfers."""
+
 COUNTS = {"loss_rate": "dropped_packets", "mark_rate": "marked_packets"}
 """Rates at the bottleneck, and what of its packets they count."""
 
@@ -53,7 +76,8 @@ MARKING = ("codel", "fq_codel")
 TRANSFERS = "transfers"
 """The group of flows that send one transfer after another, beside those whose controls are held against each other."""
 
-NO_CAUSE = "open"
+SIMULATIONS = 10
+"""So many repetitions of a simulation at least: they cost seconds, and only the kernel's are then what is not known."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +105,10 @@ class Case:
         transfers = f", transfers of {self.transfer_kb} kB" if self.transfer_kb else ""
         return f"{self.flows} {' and '.join(self.controls)}, {network}{transfers}"
 
+    def repetitions(self, usual: int) -> int:
+        """How often it is emulated, of how often others are."""
+        return usual * (EFFORT if self.flows <= FEW_FLOWS or self.transfer_kb else 1)
+
     def scenario(self, seconds: float, repetitions: int, seed: int) -> ps.Scenario:
         """The scenario, with the profile: an emulation has the kernel itself."""
         headers = 52 + self.packet_bytes - 1500  # IP and TCP with timestamps, and what was counted beside them
@@ -91,6 +119,7 @@ class Case:
             "ecn": self.queue in MARKING,
             "packet_size": f"{self.packet_bytes} B",
             "header_size": f"{headers} B",
+            "kernel": {"sysctls": AMPLE_BUFFERS},
         }
         groups = [
             {"name": control, "count": self.flows // len(self.controls), "congestion_control": control, **flow}
@@ -130,13 +159,15 @@ class Measured:
     mean: float
     error: float
     """Standard error; 0 of one repetition."""
+    count: int = 3
+    """Repetitions."""
 
     @classmethod
     def of(cls, values: list[float]) -> Measured | None:
         """The repetitions' values; None where no repetition has one."""
         if not values:
             return None
-        return cls(fmean(values), stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0)
+        return cls(fmean(values), stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0, len(values))
 
 
 @dataclass(frozen=True)
@@ -156,7 +187,9 @@ class Row:
     within: bool | None
     """None: it is not judged."""
     cause: str
-    """Why it is not within, or not judged."""
+    """Why it is not within, or not judged, or within all the same (`cause_of`)."""
+    verdict: str = ""
+    """Of the emulation: valid, doubtful, invalid; nothing where it was measured elsewhere."""
 
 
 def drawn(seed: int) -> Iterator[Case]:
@@ -222,79 +255,165 @@ def measured(run: ps.Run, case: Case) -> dict[str, Measured | None]:
     return {quantity: Measured.of(values.to_list()) for quantity, values in found.items()}
 
 
+def _done(run: ps.Run) -> pl.DataFrame:
+    """The transfers that were done."""
+    assert run.transfers is not None, "scenarios record them unless they say otherwise"
+    return run.transfers.filter(pl.col("group") == TRANSFERS, pl.col("completion_s").is_not_null())
+
+
 def completions(run: ps.Run) -> dict[str, pl.Series]:
     """Median and 95th percentile of the times that transfers took, of each repetition: of those that were done."""
-    assert run.transfers is not None, "scenarios record them unless they say otherwise"
-    done = run.transfers.filter(pl.col("group") == TRANSFERS, pl.col("completion_s").is_not_null())
-    time = pl.col("completion_s") - pl.col("start_s")
-    found = done.group_by("repetition", maintain_order=True).agg(
-        completion_p50_s=time.quantile(0.5, "linear"), completion_p95_s=time.quantile(0.95, "linear")
+    taken = pl.col("completion_s") - pl.col("start_s")
+    found = (
+        _done(run)
+        .group_by("repetition", maintain_order=True)
+        .agg(completion_p50_s=taken.quantile(0.5, "linear"), completion_p95_s=taken.quantile(0.95, "linear"))
     )
     return {quantity: found[quantity] for quantity in ("completion_p50_s", "completion_p95_s")}
 
 
-def row(case: Case, quantity: str, ours: Measured | None, theirs: Measured | None, unjudged: str) -> Row:
-    """The comparison; `unjudged`: why it is not one."""
-    tolerance = TOLERANCES[quantity]
+@dataclass(frozen=True)
+class Kernel:
+    """What was measured of the kernel, and what bounds its worth."""
+
+    found: dict[str, Measured | None]
+    verdict: str = ""
+    invalid: str = ""
+    """Why the emulation cannot be believed, if so."""
+    counted: dict[str, int] | None = None
+    """Packets lost and marked, and transfers, of the emulation; None: it was measured elsewhere, and not counted."""
+
+
+def row(case: Case, quantity: str, ours: Measured | None, kernel: Kernel) -> Row:
+    """The comparison of a quantity."""
+    tolerance, theirs = TOLERANCES[quantity], kernel.found[quantity]
+    here, there = (None if one is None else one.mean for one in (ours, theirs))
+    unjudged = _unjudged(quantity, kernel)
     if ours is None or theirs is None:
-        here, there = (None if one is None else one.mean for one in (ours, theirs))
-        return Row(case.name, quantity, here, there, None, None, tolerance, None, unjudged or "no transfer was done")
+        cause = unjudged or "few transfers: none was done"
+        return Row(case.name, quantity, here, there, None, None, tolerance, None, cause, kernel.verdict)
     scale = 1.0 if quantity == "share" else theirs.mean
-    difference = (ours.mean - theirs.mean) / scale if scale else None
-    error = (ours.error**2 + theirs.error**2) ** 0.5 / scale if scale else None
-    within = None if difference is None or unjudged else abs(difference) <= tolerance
-    cause = unjudged or ("" if within else _cause(difference, error, tolerance))
-    return Row(case.name, quantity, ours.mean, theirs.mean, difference, error, tolerance, within, cause)
+    known = scale != 0
+    difference = (ours.mean - theirs.mean) / scale if known else None
+    error = (ours.error**2 + theirs.error**2) ** 0.5 / abs(scale) if known else None
+    within: bool | None = None
+    cause = unjudged
+    if not unjudged:
+        # Of nothing, any share is infinite.
+        away = abs(difference) if difference is not None else (0.0 if ours.mean == theirs.mean else inf)
+        within, cause = away <= tolerance, ""
+        if not within:
+            within, cause = cause_of(quantity, ours, theirs, kernel)
+    return Row(case.name, quantity, here, there, difference, error, tolerance, within, cause, kernel.verdict)
 
 
-def _cause(difference: float | None, error: float | None, tolerance: float) -> str:
-    """Why a difference is beyond its tolerance, as far as the figures say."""
-    if difference is not None and error is not None and abs(difference) - tolerance <= 2 * error:
-        return "within two standard errors of the tolerance"
-    return NO_CAUSE
+def _unjudged(quantity: str, kernel: Kernel) -> str:
+    """Why a quantity is not judged, if so: the emulation is not one of the network, or too few events make a rate."""
+    if kernel.invalid:
+        return f"invalid: {kernel.invalid}"
+    counted = None if kernel.counted is None else kernel.counted.get(quantity)
+    if quantity in COUNTS and counted is not None and counted < FEW_LOSSES:
+        return f"few events: {counted} packets"
+    return ""
+
+
+def cause_of(quantity: str, ours: Measured, theirs: Measured, kernel: Kernel) -> tuple[bool, str]:
+    """Whether what is beyond its tolerance is within all the same, and why it is beyond, as far as the figures say.
+
+    The first that holds: the delays differ by less than an emulation knows (that is within); few transfers; the
+    interval (95 %) of the difference reaches the tolerance; a queue that is nearly empty; none of these, so that the
+    profile does something not as the kernel: open.
+    """
+    apart = abs(ours.mean - theirs.mean)
+    if quantity in QUEUEING_DELAYS and apart <= KNOWN_TO_S:
+        return True, f"delays are known to {1e3 * KNOWN_TO_S:g} ms; these are {1e3 * apart:.2g} ms apart"
+    transfers = (kernel.counted or {}).get(quantity, inf) if quantity in FEW_TRANSFERS else inf
+    if transfers < FEW_TRANSFERS.get(quantity, 0):
+        return False, f"few transfers: {transfers}"
+    freedom = ours.count + theirs.count - 2
+    if freedom > 0:
+        half = student_quantile(0.975, freedom) * (ours.error**2 + theirs.error**2) ** 0.5
+        allowed = TOLERANCES[quantity] * (1.0 if quantity == "share" else abs(theirs.mean))
+        if apart - half <= allowed:
+            scale = 1.0 if quantity == "share" else abs(theirs.mean) or inf
+            return False, f"the interval: the difference is known to {half / scale:.1%}"
+    mean = kernel.found.get("mean_queueing_delay_s")
+    if quantity in QUEUEING_DELAYS and mean is not None and mean.mean < NEARLY_EMPTY_S:
+        return False, f"nearly empty queue: {1e3 * mean.mean:.2g} ms, of bursts that an emulation hands over together"
+    return False, "open: beyond the interval"
+
+
+def kernel_of(run: ps.Run, believed: Validity, case: Case) -> Kernel:
+    """What an emulation says of the kernel."""
+    bottleneck = run.links.filter(pl.col("link") == "bottleneck")
+    counted = {rate: int(bottleneck[column].sum()) for rate, column in COUNTS.items()}
+    if case.transfer_kb:
+        counted |= dict.fromkeys(FEW_TRANSFERS, len(_done(run)))
+    return Kernel(measured(run, case), believed.level, str(believed) if believed.level == "invalid" else "", counted)
 
 
 def emulated(case: Case, options: argparse.Namespace) -> Iterator[Row]:
     """Emulates and simulates a case."""
-    scenario = case.scenario(options.seconds, options.repetitions, options.seed)
-    real, simulated = ps.emulate(scenario), ps.run(scenario)
-    believed = validity(real)
-    invalid = str(believed) if believed is not None and believed.level == "invalid" else ""
-    bottleneck = real.links.filter(pl.col("link") == "bottleneck")
-    theirs = measured(real, case)
+    repetitions = case.repetitions(options.repetitions)
+
+    def done() -> Emulated:
+        run = ps.emulate(case.scenario(options.seconds, repetitions, options.seed))
+        believed = validity(run)
+        assert believed is not None, "it was emulated"
+        return Emulated(run, believed)
+
+    real = once_more_if_invalid(done)
+    kernel = kernel_of(real.answer, real.validity, case)
+    simulated = ps.run(case.scenario(options.seconds, max(repetitions, SIMULATIONS), options.seed))
     for quantity, ours in measured(simulated, case).items():
-        unjudged = invalid
-        if not invalid and quantity in COUNTS and (count := bottleneck[COUNTS[quantity]].sum()) < FEW_LOSSES:
-            unjudged = f"{count} packets"
-        yield row(case, quantity, ours, theirs[quantity], unjudged)
+        yield row(case, quantity, ours, kernel)
+
+
+def fitting(cases: list[Case], options: argparse.Namespace) -> Iterator[Case]:
+    """The cases that fit into the time that there is, once more each if need be; what does not is said."""
+    begun = time.monotonic()
+    left_out = 0
+    for case in cases:
+        spent_s = time.monotonic() - begun
+        if spent_s + 2 * options.seconds * case.repetitions(options.repetitions) > 60 * options.minutes:
+            left_out += 1
+        else:
+            yield case
+    if left_out:
+        print(f"left out, as there was no time for them: {left_out} of {len(cases)} networks", file=sys.stderr)
 
 
 def from_file(options: argparse.Namespace) -> Iterator[Iterator[Row]]:
     """Simulates the cases of a file of measurements."""
     for case, theirs in of_file(options.reference):
         run = ps.run(case.scenario(options.seconds, options.repetitions, options.seed))
-        ours = measured(run, case)
-        yield (
-            row(case, quantity, ours[quantity], theirs[quantity], "") for quantity in TOLERANCES if quantity in theirs
-        )
+        ours, kernel = measured(run, case), Kernel(dict(theirs))
+        yield (row(case, quantity, ours[quantity], kernel) for quantity in TOLERANCES if quantity in theirs)
 
 
 def main() -> int:
     """Prints a table; exit status 1 if something is not within its tolerance."""
     options = _arguments()
+    out = sys.stderr if options.json == "-" else sys.stdout
     if options.reference:
         groups = from_file(options)
     else:
-        cases = islice(drawn(options.seed), options.count)
-        groups = (emulated(case, options) for case in cases if case.rate_mbps <= options.up_to)
+        cases = [case for case in islice(drawn(options.seed), options.count) if case.rate_mbps <= options.up_to]
+        emulated_s = sum(options.seconds * case.repetitions(options.repetitions) for case in cases)
+        bound_s = min(2 * emulated_s, 60 * options.minutes)
+        said = f"{len(cases)} networks: {emulated_s / 60:.0f} minutes of emulation"
+        print(f"{said}, and {bound_s / 60:.0f} at most if some are done once more", file=out, flush=True)
+        groups = (emulated(case, options) for case in fitting(cases, options))
     rows: list[Row] = []
-    out = sys.stderr if options.json == "-" else sys.stdout
     for group in groups:
         for number, each in enumerate(group):
             rows.append(each)
             print(f"{each.scenario}\n{_line(each)}" if number == 0 else _line(each), file=out, flush=True)
         if options.json and options.json != "-":
             write_atomically(Path(options.json), _text(rows))  # emulations take an hour, and what is done is not lost
+    networks = {each.scenario: each.verdict for each in rows}
+    if invalid := sum(verdict == "invalid" for verdict in networks.values()):
+        print(f"not counted: {invalid} of {len(networks)} emulations were invalid twice", file=out)
     judged = [each for each in rows if each.within is not None]
     for quantity, tolerance in TOLERANCES.items():
         of = [each for each in judged if each.quantity == quantity]
@@ -313,7 +432,7 @@ def _line(one: Row) -> str:
         f"{value:>12.5g}" if value is not None else f"{'-':>12}" for value in (one.simulated, one.emulated)
     )
     difference = "" if one.difference is None else f"{one.difference:+7.1%} ±{one.error:.1%}"
-    return f"  {one.quantity:24}{values}  {difference:16} {'' if one.within else one.cause}"
+    return f"  {one.quantity:24}{values}  {difference:16} {one.cause}".rstrip()
 
 
 def _arguments() -> argparse.Namespace:
@@ -322,7 +441,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=10, help="scenarios")
     parser.add_argument("--up-to", type=float, default=1000.0, metavar="MBPS", help="leave faster ones out")
     parser.add_argument("--seconds", type=float, default=25.0, help="of a repetition; a fifth is warm-up")
-    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--repetitions", type=int, default=3, help=f"{EFFORT} times as many where little happens")
+    parser.add_argument("--minutes", type=float, default=inf, help="leave out what does not fit into this time")
     parser.add_argument("--reference", type=Path, help="a file of measurements made elsewhere: nothing is emulated")
     parser.add_argument("--json", nargs="?", const="-", help="the rows, to this file or to standard output")
     options: Any = parser.parse_args()
