@@ -17,7 +17,8 @@
 //! window: enough for large buffers, and less of an overshoot in small ones.
 
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start, TransmissionStart,
+    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Kind, Needs, Start,
+    TransmissionStart,
 };
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
@@ -58,7 +59,7 @@ enum Stage {
 /// A control whose initial slow start is HyStart++.
 #[derive(Debug)]
 pub struct HyStart {
-    control: Control,
+    control: Kind,
     stage: Stage,
     last_round: Duration,
     this_round: Duration,
@@ -72,7 +73,7 @@ impl ControlConfig {
         let control = self.build(start);
         match slow_start {
             SlowStart::Standard => control,
-            SlowStart::HyStart => Control::HyStart(Box::new(HyStart::new(control, paced))),
+            SlowStart::HyStart => Control::plain(Kind::HyStart(Box::new(HyStart::new(control.kind, paced)))),
         }
     }
 
@@ -86,7 +87,7 @@ impl ControlConfig {
 }
 
 impl HyStart {
-    fn new(control: Control, paced: bool) -> Self {
+    fn new(control: Kind, paced: bool) -> Self {
         Self {
             control,
             stage: Stage::SlowStart,
@@ -95,11 +96,6 @@ impl HyStart {
             samples: 0,
             limit: if paced { f64::INFINITY } else { L },
         }
-    }
-
-    /// See [`Control::inherit`].
-    pub(crate) fn inherit(&mut self, earlier: &mut Self) {
-        self.control.inherit(&mut earlier.control);
     }
 
     /// RFC 9406 §4.2

@@ -22,6 +22,7 @@ mod bounded_bbr;
 pub mod catalog;
 mod compound;
 pub mod conformance;
+mod control;
 mod copa;
 mod cubic;
 mod cubic_2005;
@@ -68,8 +69,9 @@ pub use bbr2::{Bbr2, Bbr2Config};
 pub use bbr3::{Bbr3, Bbr3Config};
 pub use bbr_linux::{BbrLinux, BbrLinuxConfig};
 pub use bic::{Bic, BicConfig};
-pub use catalog::{Control, ControlConfig};
+pub use catalog::{ControlConfig, Kind};
 pub use compound::{Compound, CompoundConfig};
+pub use control::Control;
 pub use copa::{Copa, CopaConfig};
 pub use cubic::{Cubic, CubicConfig};
 pub use cubic_2005::{Cubic2005, Cubic2005Config};
@@ -87,8 +89,8 @@ pub use illinois::{Illinois, IllinoisConfig};
 pub use ledbat::{Ledbat, LedbatConfig};
 pub use lp::{Lp, LpConfig};
 pub use multiple_time_scale::{
-    Block, CouplingKind, Knowledge, MultipleTimeScale, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind,
-    Sharing,
+    Block, CouplingKind, Knowledge, Level, MultipleTimeScale, MultipleTimeScaleConfig, QuantiserKind,
+    ScheduleKind, Sharing,
 };
 pub use needs::Needs;
 pub use nv::{Nv, NvConfig};
