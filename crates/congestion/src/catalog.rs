@@ -11,8 +11,8 @@ use crate::{
     Cubic2005, Cubic2005Config, CubicConfig, CubicLinux, CubicLinuxConfig, Dctcp, DctcpConfig,
     ExternalConfig, ExternalControl, Fast, FastConfig, Gcc, GccConfig, HighSpeed, HighSpeedConfig, Htcp,
     HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge, Ledbat, LedbatConfig,
-    Level, Lp, LpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig, Prague,
-    PragueConfig, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream,
+    Level, LimitedSlowStart, Lp, LpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig,
+    Prague, PragueConfig, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream,
     ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, TransmissionStart, Vegas, VegasConfig,
     Veno, VenoConfig, Westwood, WestwoodConfig, Yeah, YeahConfig,
 };
@@ -32,6 +32,7 @@ macro_rules! each_kind {
         match $self {
             $(Self::$kind($control) => $call,)*
             Self::HyStart($control) => $call,
+            Self::LimitedSlowStart($control) => $call,
             Self::Level($control) => $call,
             Self::External($control) => $call,
         }
@@ -71,6 +72,8 @@ macro_rules! controls {
             )*
             /// One of these, with another slow start.
             HyStart(Box<HyStart>),
+            /// One of these, with a limited slow start.
+            LimitedSlowStart(Box<LimitedSlowStart>),
             /// One of these, with its rate and window shifted.
             Level(Box<Level>),
             /// One from outside.

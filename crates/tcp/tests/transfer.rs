@@ -20,6 +20,7 @@ fn config(recovery: Recovery) -> TcpConfig {
         initial_window: Packets(4),
         initial_ssthresh: None,
         slow_start: SlowStart::Standard,
+        max_ssthresh: Packets(100),
         receive_window: None,
         recovery,
         prr: true,
