@@ -1,7 +1,7 @@
 //! The one list of congestion controls.
 //!
 //! A new control is a file of this crate and a line in the call of `controls!` below; its name,
-//! parameters, dispatch, docs and conformance tests follow from that line. Behind `as` is the name as text writes it, if that is
+//! parameters, dispatch, docs and conformance tests follow from that line, and from what its file declares. Behind `as` is the name as text writes it, if that is
 //! another one. Braces give what else of a flow has another default with it. Behind the semicolon stands the module that steers one of the
 //! others, which is no [`Kind`] of control: it stands beside one ([`Control`]).
 
@@ -173,7 +173,11 @@ macro_rules! controls {
                 summary: $control::SUMMARY,
                 reference: $control::REFERENCE,
                 parameters: $config::PARAMETERS,
-                defaults: &[$($((stringify!($key), $default)),+)?],
+                defaults: if $control::NEEDS.l4s {
+                    &[$($((stringify!($key), $default),)+)? ("l4s", "true")]
+                } else {
+                    &[$($((stringify!($key), $default)),+)?]
+                },
                 variables: $control::VARIABLES,
             },)*
             Entry {
@@ -185,6 +189,8 @@ macro_rules! controls {
                 variables: $steering::VARIABLES,
             },
         ];
+
+        const DECLARED: &[(&str, Needs, bool)] = &[$(($name, $control::NEEDS, $control::STEERABLE)),*];
 
         /// Controls by their names, and as text writes them, where that is not the same.
         pub const TITLES: &[(&str, &str)] = &[$($(($name, $title),)?)*];
@@ -213,7 +219,7 @@ controls! {
     "nv" as "TCP-NV" => Nv(NvConfig),
     "fast" as "FAST" => Fast(FastConfig),
     "dctcp" as "DCTCP" => Dctcp(DctcpConfig),
-    "prague" as "Prague" => Prague(PragueConfig) { l4s: "true" },
+    "prague" as "Prague" => Prague(PragueConfig),
     "bbr" as "BBR" => Bbr(BbrConfig) { recovery: "rack" },
     "bbr_linux" => BbrLinux(BbrLinuxConfig) { recovery: "rack" },
     "bbr2" as "BBRv2" => Bbr2(Bbr2Config) { recovery: "rack" },
@@ -225,6 +231,43 @@ controls! {
     "scream" as "SCReAM" => Scream(ScreamConfig);
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig)
 }
+
+/// Names of the controls that declare something; `$which` says it of their needs, and of whether they can be steered.
+macro_rules! declared {
+    (|$needs:ident, $steerable:ident| $which:expr) => {{
+        const COUNT: usize = {
+            let (mut index, mut count) = (0, 0);
+            while index < DECLARED.len() {
+                let (_, $needs, $steerable) = DECLARED[index];
+                count += if $which { 1 } else { 0 };
+                index += 1;
+            }
+            count
+        };
+        const NAMES: [&str; COUNT] = {
+            let (mut names, mut index, mut count) = ([""; COUNT], 0, 0);
+            while index < DECLARED.len() {
+                let (name, $needs, $steerable) = DECLARED[index];
+                if $which {
+                    names[count] = name;
+                    count += 1;
+                }
+                index += 1;
+            }
+            names
+        };
+        &NAMES
+    }};
+}
+
+/// Controls that the large time scale can steer.
+pub(crate) const STEERABLE: &[&str] = declared!(|_needs, steerable| steerable);
+/// Those of them that set a rate.
+pub(crate) const PACED: &[&str] = declared!(|needs, steerable| steerable && needs.pacing);
+/// Controls that can send datagrams.
+const FROM_REPORTS: &[&str] = declared!(|needs, _steerable| needs.from_reports);
+/// Those of them that can be steered.
+const STEERED_FROM_REPORTS: &[&str] = declared!(|needs, steerable| steerable && needs.from_reports);
 
 /// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of them would save
 /// the registers that the largest needs.
@@ -295,11 +338,13 @@ impl ControlConfig {
     /// # Errors
     /// [`ConfigError`]: what is accepted.
     pub fn check_for_datagrams(&self, rtt: Duration) -> Result<(), ConfigError> {
-        let steered = self.innermost();
-        if !matches!(steered, Self::RateBased(_) | Self::Tfrc(_) | Self::Gcc(_) | Self::Scream(_)) {
-            let accepted = "rate_based, multiple_time_scale around it, tfrc, gcc or scream: datagrams need a control that sets their rate \
-                            from one report a round trip";
-            return Err(ConfigError::new("name", steered.name(), accepted));
+        if !self.needs().from_reports {
+            let accepted = format!(
+                "{}, or multiple_time_scale around {}: datagrams need a control that sets their rate from one report a round trip",
+                FROM_REPORTS.join(", "),
+                STEERED_FROM_REPORTS.join(" or "),
+            );
+            return Err(ConfigError::new("name", self.innermost().name(), accepted));
         }
         self.check(rtt)
     }

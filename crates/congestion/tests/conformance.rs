@@ -53,6 +53,30 @@ fn every_control_passes_the_kit() {
 }
 
 #[test]
+fn l4s_is_the_default_with_the_controls_that_need_it() {
+    let default = |entry: &&Entry| entry.defaults.contains(&("l4s", "true"));
+    let (with, without): (Vec<&Entry>, Vec<&Entry>) = CATALOG.iter().partition(default);
+    assert!(with.iter().all(|entry| default_config(entry).needs().l4s) && !with.is_empty());
+    assert!(!without.iter().any(|entry| default_config(entry).needs().l4s));
+}
+
+#[test]
+fn datagrams_are_sent_by_the_controls_that_set_a_rate_from_reports() {
+    let rtt = Duration::from_millis(100);
+    for entry in CATALOG {
+        let config = default_config(entry);
+        match config.check_for_datagrams(rtt) {
+            Ok(()) => assert!(config.needs().from_reports, "{}", entry.name),
+            Err(error) => {
+                assert!(!config.needs().from_reports, "{}", entry.name);
+                let named = ["rate_based", "tfrc", "gcc", "scream"].map(|name| error.accepted.contains(name));
+                assert_eq!(named, [true; 4], "{}", error.accepted);
+            }
+        }
+    }
+}
+
+#[test]
 fn controls_of_a_window_are_asked_to_answer_losses() {
     let extent = Extent { seed: 1, series: 0, events: 0, flight: Flight::Any };
     let not_asked = |entry: &&Entry| {

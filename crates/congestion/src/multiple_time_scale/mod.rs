@@ -46,6 +46,7 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
+use crate::catalog::{PACED, STEERABLE};
 use crate::{CongestionControl, Control, ControlConfig, Kind, Start, MIN_SSTHRESH};
 use coupling::Coupling;
 pub use coupling::CouplingKind;
@@ -63,7 +64,7 @@ parshall_units::configuration! {
     /// Parameters of [`MultipleTimeScale`].
     pub struct MultipleTimeScaleConfig {
         /// The control that is steered.
-        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "westwood", "hybla", "veno", "illinois", "yeah", "compound", "vegas", "fast", "dctcp", "tcp_rate", "rate_based"), default "reno";
+        control: Box<ControlConfig> => Control(in STEERABLE), default "reno";
         /// The large time scale T_L: how long a slope stays; not below the RTT.
         interval: Duration, default "2 s", min "1 ms", max "1_000_000 s";
         /// Levels of contention, h.
@@ -115,11 +116,6 @@ impl MultipleTimeScaleConfig {
         &mut self.control
     }
 
-    /// The controls of the catalog that have an increase to be steered.
-    pub(crate) fn steerable() -> &'static [&'static str] {
-        Self::PARAMETERS[0].choices
-    }
-
     /// Refuses values within their ranges that contradict each other, and an interval below the RTT of the path.
     pub(crate) fn check(&self, rtt: Duration) -> Result<(), ConfigError> {
         self.check_steered()?;
@@ -163,11 +159,10 @@ impl MultipleTimeScaleConfig {
                 None => Ok(()),
             };
         }
-        let steerable = Self::steerable();
-        if !steerable.contains(&self.control.name()) {
+        if !STEERABLE.contains(&self.control.name()) {
             return found(format!(
                 "one of {}: what is steered is an increase, and {} has none",
-                steerable.join(", "),
+                STEERABLE.join(", "),
                 self.control.name()
             ));
         }
@@ -187,7 +182,8 @@ impl MultipleTimeScaleConfig {
             return Err(ConfigError::new("shift", self.shift, accepted));
         }
         if !self.control.needs().pacing {
-            let accepted = "tcp_rate or rate_based: the coupling \"level\" needs a control that sets a rate";
+            let accepted =
+                format!("{}: the coupling \"level\" needs a control that sets a rate", PACED.join(" or "));
             return Err(ConfigError::new("control", self.control.name(), accepted));
         }
         if self.metacontrol {
