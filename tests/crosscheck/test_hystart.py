@@ -105,7 +105,7 @@ def test_it_needs_a_standard_slow_start_and_samples() -> None:
         ),
         ({"congestion_control": "bbr3"}, "bbr3 has no standard slow start"),
         ({"timestamps": False}, "write timestamps = true"),
-        ({"slow_start": "hystart"}, '"standard" or "hystart++"'),
+        ({"slow_start": "hystart"}, '"standard", "hystart++" or "limited"'),
     ]:
         document = scenario("hystart++", "cubic")
         document["flows"][0] |= flow

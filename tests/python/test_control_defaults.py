@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import parshall as ps
+from parshall.controls import declare
 from parshall.report import words
 
 
@@ -36,6 +37,33 @@ def test_prague_sends_packets_for_l4s_unless_told_otherwise() -> None:
     assert l4s(congestion_control="prague") is True
     assert l4s(congestion_control="prague", l4s=False) is False
     assert l4s(congestion_control="dctcp") is False
+
+
+class Scalable:
+    """A window that stays: what counts is what it asks for."""
+
+    needs = ("l4s",)
+
+    def __init__(self, start: Any) -> None:
+        self.cwnd = start.cwnd
+
+    def on_ack(self, ack: Any) -> None: ...
+
+    def on_loss(self, event: Any) -> None: ...
+
+    def on_timeout(self, event: Any) -> None: ...
+
+    def set_slope(self, slope: float) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "control", ["scalable_of_mine", {"name": "multiple_time_scale", "control": "scalable_of_mine"}]
+)
+def test_a_control_from_outside_can_ask_for_packets_for_l4s(control: Any) -> None:
+    declare({"scalable_of_mine": Scalable})
+
+    assert scenario(congestion_control=control).resolve()["flows"][0]["tcp"]["l4s"] is True
+    assert scenario(congestion_control=control, l4s=False).resolve()["flows"][0]["tcp"]["l4s"] is False
 
 
 def test_the_default_follows_the_control_that_is_set_later() -> None:

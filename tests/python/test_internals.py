@@ -120,6 +120,7 @@ QUEUES: dict[str, dict[str, Any]] = {
     "drr": {"name": "drr"},
     "priority": {"name": "priority"},
     "shaper": {"name": "shaper", "rate": "9 Mbit/s"},
+    "policer": {"name": "policer", "rate": "9 Mbit/s"},
     "dualpi2": {"name": "dualpi2"},
 }
 
@@ -148,6 +149,7 @@ def test_queues_tell_all_that_they_list(queue: str, tmp_path: Path) -> None:
 
 
 def test_every_queue_with_a_state_is_tried() -> None:
+    """That those without variables have no state is tested beside them (`crates/net/tests/conformance.rs`)."""
     assert {entry.name for entry in catalog.family("queues") if entry.variables} == set(QUEUES)
 
 

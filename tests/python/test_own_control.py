@@ -305,7 +305,7 @@ def test_a_file_that_fails_when_it_is_read(tmp_path: Path) -> None:
     [
         (
             (".abi = PARSHALL_CONTROL_ABI,", ".abi = 99,"),
-            "speaks version 99 of the interface, versions 1 to 2 are known",
+            "speaks version 99 of the interface, versions 1 to 3 are known",
         ),
         (("        .on_ack = on_ack,\n", ""), "has no on_ack in its table"),
         (("*parshall_control(void)", "*other(void)"), r"has no function parshall_control\(\)"),
@@ -326,7 +326,7 @@ def test_a_library_of_version_1_is_loaded_and_cannot_be_steered(tmp_path: Path) 
     folder.mkdir()
     built("c", folder)
     header = folder / "parshall_control.h"
-    text = header.read_text().replace("#define PARSHALL_CONTROL_ABI 2", "#define PARSHALL_CONTROL_ABI 1")
+    text = header.read_text().replace("#define PARSHALL_CONTROL_ABI 3", "#define PARSHALL_CONTROL_ABI 1")
     begins = text.index("    /* Since version 2.")
     header.write_text(text[:begins] + text[text.index("};", begins) :])
     source = folder / "mine.c"
@@ -339,6 +339,18 @@ def test_a_library_of_version_1_is_loaded_and_cannot_be_steered(tmp_path: Path) 
         assert frame(older, table).equals(frame(new, table)), table
     with pytest.raises(ps.ScenarioError, match="older has none"):
         ps.Scenario.from_document(document(steered("older"))).resolve()
+
+
+@pytest.mark.parametrize(("version", "asks"), [(3, ("l4s",)), (2, ())])
+def test_a_library_asks_for_packets_for_l4s_since_version_3(
+    version: int, asks: tuple[str, ...], tmp_path: Path
+) -> None:
+    built("c", tmp_path)
+    source = tmp_path / "mine.c"
+    text = source.read_text().replace(".abi = PARSHALL_CONTROL_ABI,", f".abi = {version}, .needs = PARSHALL_NEEDS_L4S,")
+    source.write_text(text)
+    (tmp_path / "libmine.so").unlink()  # a loaded library is not written over
+    assert read("mine", compiled(source)).needs == asks
 
 
 def test_a_library_that_says_what_no_window_is(tmp_path: Path) -> None:

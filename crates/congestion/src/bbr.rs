@@ -97,6 +97,8 @@ impl Bbr {
     pub(crate) const SUMMARY: &'static str =
         "sends at the measured bandwidth, with two bandwidth-delay products at most";
     pub(crate) const REFERENCE: &'static str = "Cardwell et al., ACM Queue 14(5), 2016";
+    pub(crate) const NEEDS: Needs = Needs::MODEL_OF_THE_PATH;
+    pub(crate) const STEERABLE: bool = false;
     pub(crate) const VARIABLES: &'static [Variable] = &[
         Variable::new("state", "", "0 Startup, 1 Drain, 2 ProbeBW, 3 ProbeRTT"),
         variables::BANDWIDTH,
@@ -289,7 +291,7 @@ impl Bbr {
 
 impl CongestionControl for Bbr {
     fn needs(&self) -> Needs {
-        Needs::MODEL_OF_THE_PATH
+        Self::NEEDS
     }
 
     fn window(&self) -> f64 {

@@ -119,6 +119,8 @@ impl BbrLinux {
     pub(crate) const SUMMARY: &'static str =
         "BBR in the rules of Linux 6.18: room for bursts and aggregated ACKs, policers detected";
     pub(crate) const REFERENCE: &'static str = "Linux 6.18, net/ipv4/tcp_bbr.c";
+    pub(crate) const NEEDS: Needs = Needs::MODEL_OF_THE_PATH;
+    pub(crate) const STEERABLE: bool = false;
     pub(crate) const VARIABLES: &'static [Variable] = &[
         Variable::new("state", "", "0 Startup, 1 Drain, 2 ProbeBW, 3 ProbeRTT"),
         variables::BANDWIDTH,
@@ -376,7 +378,7 @@ impl BbrLinux {
 
 impl CongestionControl for BbrLinux {
     fn needs(&self) -> Needs {
-        Needs::MODEL_OF_THE_PATH
+        Self::NEEDS
     }
 
     fn window(&self) -> f64 {

@@ -111,6 +111,7 @@ impl WindowRule for BicRule {
 
     const SUMMARY: &'static str = "binary search for the window of the last loss, then probing beyond";
     const REFERENCE: &'static str = "Xu, Harfoush & Rhee, INFOCOM 2004";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] =
         &[W_MAX, Variable::new("probe_step", "packets", "step of max probing beyond w_max, a round trip")];
 

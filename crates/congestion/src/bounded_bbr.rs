@@ -209,6 +209,8 @@ pub struct BoundedBbr<V: Version> {
 impl<V: Version> BoundedBbr<V> {
     pub(crate) const SUMMARY: &'static str = V::SUMMARY;
     pub(crate) const REFERENCE: &'static str = V::REFERENCE;
+    pub(crate) const NEEDS: Needs = Needs::MODEL_OF_THE_PATH;
+    pub(crate) const STEERABLE: bool = false;
     pub(crate) const VARIABLES: &'static [Variable] = V::VARIABLES;
 
     /// A control at the start of a connection.
@@ -683,7 +685,7 @@ fn in_flight_before(sample: &RateSample) -> u64 {
 
 impl<V: Version> CongestionControl for BoundedBbr<V> {
     fn needs(&self) -> Needs {
-        Needs { accurate_ecn: self.ecn.is_on(), ..Needs::MODEL_OF_THE_PATH }
+        Needs { accurate_ecn: self.ecn.is_on(), ..Self::NEEDS }
     }
 
     fn window(&self) -> f64 {

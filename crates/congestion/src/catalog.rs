@@ -1,19 +1,20 @@
 //! The one list of congestion controls.
 //!
 //! A new control is a file of this crate and a line in the call of `controls!` below; its name,
-//! parameters, dispatch, docs and conformance tests follow from that line. Behind `as` is the name as text writes it, if that is
-//! another one. Braces give what else of a flow has another default with it.
+//! parameters, dispatch, docs and conformance tests follow from that line, and from what its file declares. Behind `as` is the name as text writes it, if that is
+//! another one. Braces give what else of a flow has another default with it. Behind the semicolon stands the module that steers one of the
+//! others, which is no [`Kind`] of control: it stands beside one ([`Control`]).
 
 use crate::{
     AckEvent, Bbr, Bbr2, Bbr2Config, Bbr3, Bbr3Config, BbrConfig, BbrLinux, BbrLinuxConfig, Bic, BicConfig,
-    Compound, CompoundConfig, CongestionControl, CongestionEvent, Copa, CopaConfig, Cubic, Cubic2005,
-    Cubic2005Config, CubicConfig, CubicLinux, CubicLinuxConfig, Dctcp, DctcpConfig, ExternalConfig,
-    ExternalControl, Fast, FastConfig, Gcc, GccConfig, HighSpeed, HighSpeedConfig, Htcp, HtcpConfig, HyStart,
-    Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge, Ledbat, LedbatConfig, Lp, LpConfig,
-    MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig, Prague, PragueConfig, RateBased,
-    RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream, ScreamConfig, Start, TcpRate,
-    TcpRateConfig, Tfrc, TfrcConfig, TransmissionStart, Vegas, VegasConfig, Veno, VenoConfig, Westwood,
-    WestwoodConfig, Windows, Yeah, YeahConfig,
+    Compound, CompoundConfig, CongestionControl, CongestionEvent, Control, Copa, CopaConfig, Cubic,
+    Cubic2005, Cubic2005Config, CubicConfig, CubicLinux, CubicLinuxConfig, Dctcp, DctcpConfig,
+    ExternalConfig, ExternalControl, Fast, FastConfig, Gcc, GccConfig, HighSpeed, HighSpeedConfig, Htcp,
+    HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge, Ledbat, LedbatConfig,
+    Level, LimitedSlowStart, Lp, LpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig,
+    Prague, PragueConfig, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream,
+    ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, TransmissionStart, Vegas, VegasConfig,
+    Veno, VenoConfig, Westwood, WestwoodConfig, Yeah, YeahConfig,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration, Instant};
@@ -31,6 +32,8 @@ macro_rules! each_kind {
         match $self {
             $(Self::$kind($control) => $call,)*
             Self::HyStart($control) => $call,
+            Self::LimitedSlowStart($control) => $call,
+            Self::Level($control) => $call,
             Self::External($control) => $call,
         }
     };
@@ -39,7 +42,8 @@ macro_rules! each_kind {
 macro_rules! controls {
     (
         $($name:literal $(as $title:literal)? => $control:ident($config:ident) $($inline:ident)?
-            $({ $($key:ident: $default:literal),+ })?),* $(,)?
+            $({ $($key:ident: $default:literal),+ })?),* $(,)?;
+        $steering_name:literal => $steering:ident($steering_config:ident)
     ) => {
         /// Which congestion control, and its parameters.
         #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -51,20 +55,27 @@ macro_rules! controls {
                 #[serde(rename = $name)]
                 $control($config),
             )*
+            #[doc = concat!("`", $steering_name, "`")]
+            #[serde(rename = $steering_name)]
+            $steering($steering_config),
             /// One from outside, which a scenario names as any other.
             #[serde(rename = "external")]
             External(ExternalConfig),
         }
 
-        /// A congestion control of any kind.
+        /// A congestion control of any kind, which nothing steers.
         #[derive(Debug)]
-        pub enum Control {
+        pub enum Kind {
             $(
                 #[doc = concat!("`", $name, "`")]
                 $control(kept!($control $($inline)?)),
             )*
             /// One of these, with another slow start.
             HyStart(Box<HyStart>),
+            /// One of these, with a limited slow start.
+            LimitedSlowStart(Box<LimitedSlowStart>),
+            /// One of these, with its rate and window shifted.
+            Level(Box<Level>),
             /// One from outside.
             External(Box<ExternalControl>),
         }
@@ -72,15 +83,17 @@ macro_rules! controls {
         impl ControlConfig {
             /// A control at the start of a connection.
             pub fn build(&self, start: Start) -> Control {
-                match self {
-                    $(Self::$control(config) => Control::$control($control::new(config, start).into()),)*
-                    Self::External(config) => Control::External(Box::new(ExternalControl::new(config, start))),
-                }
+                Control::plain(match self {
+                    $(Self::$control(config) => Kind::$control($control::new(config, start).into()),)*
+                    Self::External(config) => Kind::External(Box::new(ExternalControl::new(config, start))),
+                    Self::$steering(config) => return $steering::control(config, start),
+                })
             }
 
             fn check_ranges(&self) -> Result<(), ConfigError> {
                 match self {
                     $(Self::$control(config) => config.check_ranges(),)*
+                    Self::$steering(config) => config.check_ranges(),
                     Self::External(_) => Ok(()),
                 }
             }
@@ -89,30 +102,13 @@ macro_rules! controls {
             pub fn name(&self) -> &str {
                 match self {
                     $(Self::$control(_) => $name,)*
+                    Self::$steering(_) => $steering_name,
                     Self::External(config) => config.name(),
                 }
             }
         }
 
-        impl Control {
-            /// The [`OnAckThenRead`] of this kind of control.
-            pub(crate) fn on_ack_then_read(&self) -> OnAckThenRead {
-                match self {
-                    $(Self::$control(_) => |control, ack, windows| {
-                        if let Self::$control(c) = control {
-                            c.on_ack(ack);
-                            *windows = Windows { window: c.window(), ssthresh: c.ssthresh() };
-                        }
-                    },)*
-                    Self::HyStart(_) | Self::External(_) => |control, ack, windows| {
-                        control.on_ack(ack);
-                        *windows = Windows::of(control);
-                    },
-                }
-            }
-        }
-
-        impl CongestionControl for Control {
+        impl CongestionControl for Kind {
             fn needs(&self) -> Needs {
                 each_kind!(self, c => c.needs(); $($control)*)
             }
@@ -180,10 +176,24 @@ macro_rules! controls {
                 summary: $control::SUMMARY,
                 reference: $control::REFERENCE,
                 parameters: $config::PARAMETERS,
-                defaults: &[$($((stringify!($key), $default)),+)?],
+                defaults: if $control::NEEDS.l4s {
+                    &[$($((stringify!($key), $default),)+)? ("l4s", "true")]
+                } else {
+                    &[$($((stringify!($key), $default)),+)?]
+                },
                 variables: $control::VARIABLES,
             },)*
+            Entry {
+                name: $steering_name,
+                summary: $steering::SUMMARY,
+                reference: $steering::REFERENCE,
+                parameters: $steering_config::PARAMETERS,
+                defaults: &[],
+                variables: $steering::VARIABLES,
+            },
         ];
+
+        const DECLARED: &[(&str, Needs, bool)] = &[$(($name, $control::NEEDS, $control::STEERABLE)),*];
 
         /// Controls by their names, and as text writes them, where that is not the same.
         pub const TITLES: &[(&str, &str)] = &[$($(($name, $title),)?)*];
@@ -212,7 +222,7 @@ controls! {
     "nv" as "TCP-NV" => Nv(NvConfig),
     "fast" as "FAST" => Fast(FastConfig),
     "dctcp" as "DCTCP" => Dctcp(DctcpConfig),
-    "prague" as "Prague" => Prague(PragueConfig) { l4s: "true" },
+    "prague" as "Prague" => Prague(PragueConfig),
     "bbr" as "BBR" => Bbr(BbrConfig) { recovery: "rack" },
     "bbr_linux" => BbrLinux(BbrLinuxConfig) { recovery: "rack" },
     "bbr2" as "BBRv2" => Bbr2(Bbr2Config) { recovery: "rack" },
@@ -221,12 +231,46 @@ controls! {
     "rate_based" => RateBased(RateBasedConfig),
     "tfrc" as "TFRC" => Tfrc(TfrcConfig),
     "gcc" as "GCC" => Gcc(GccConfig),
-    "scream" as "SCReAM" => Scream(ScreamConfig),
-    "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig),
+    "scream" as "SCReAM" => Scream(ScreamConfig);
+    "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig)
 }
 
-/// [`on_ack`](CongestionControl::on_ack), and then window and ssthresh, of a control whose kind was found out before.
-pub(crate) type OnAckThenRead = fn(&mut Control, &AckEvent, &mut Windows);
+/// Names of the controls that declare something; `$which` says it of their needs, and of whether they can be steered.
+macro_rules! declared {
+    (|$needs:ident, $steerable:ident| $which:expr) => {{
+        const COUNT: usize = {
+            let (mut index, mut count) = (0, 0);
+            while index < DECLARED.len() {
+                let (_, $needs, $steerable) = DECLARED[index];
+                count += if $which { 1 } else { 0 };
+                index += 1;
+            }
+            count
+        };
+        const NAMES: [&str; COUNT] = {
+            let (mut names, mut index, mut count) = ([""; COUNT], 0, 0);
+            while index < DECLARED.len() {
+                let (name, $needs, $steerable) = DECLARED[index];
+                if $which {
+                    names[count] = name;
+                    count += 1;
+                }
+                index += 1;
+            }
+            names
+        };
+        &NAMES
+    }};
+}
+
+/// Controls that the large time scale can steer.
+pub(crate) const STEERABLE: &[&str] = declared!(|_needs, steerable| steerable);
+/// Those of them that set a rate.
+pub(crate) const PACED: &[&str] = declared!(|needs, steerable| steerable && needs.pacing);
+/// Controls that can send datagrams.
+const FROM_REPORTS: &[&str] = declared!(|needs, _steerable| needs.from_reports);
+/// Those of them that can be steered.
+const STEERED_FROM_REPORTS: &[&str] = declared!(|needs, steerable| steerable && needs.from_reports);
 
 /// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of them would save
 /// the registers that the largest needs.
@@ -297,30 +341,14 @@ impl ControlConfig {
     /// # Errors
     /// [`ConfigError`]: what is accepted.
     pub fn check_for_datagrams(&self, rtt: Duration) -> Result<(), ConfigError> {
-        let steered = self.innermost();
-        if !matches!(steered, Self::RateBased(_) | Self::Tfrc(_) | Self::Gcc(_) | Self::Scream(_)) {
-            let accepted = "rate_based, multiple_time_scale around it, tfrc, gcc or scream: datagrams need a control that sets their rate \
-                            from one report a round trip";
-            return Err(ConfigError::new("name", steered.name(), accepted));
+        if !self.needs().from_reports {
+            let accepted = format!(
+                "{}, or multiple_time_scale around {}: datagrams need a control that sets their rate from one report a round trip",
+                FROM_REPORTS.join(", "),
+                STEERED_FROM_REPORTS.join(" or "),
+            );
+            return Err(ConfigError::new("name", self.innermost().name(), accepted));
         }
         self.check(rtt)
-    }
-}
-
-impl Control {
-    /// The connection is one of those that know `knowledge` together: see [`ControlConfig::knowledge`].
-    pub fn share(&mut self, knowledge: &Knowledge) {
-        if let Self::MultipleTimeScale(control) = self {
-            control.share(knowledge);
-        }
-    }
-
-    /// The connection before had the same ends: takes over what was learnt for all of them, if the control keeps such.
-    pub fn inherit(&mut self, earlier: &mut Self) {
-        match (self, earlier) {
-            (Self::MultipleTimeScale(new), Self::MultipleTimeScale(old)) => new.inherit(old),
-            (Self::HyStart(new), Self::HyStart(old)) => new.inherit(old),
-            _ => {}
-        }
     }
 }

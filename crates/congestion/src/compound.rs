@@ -84,6 +84,7 @@ impl WindowRule for CompoundRule {
 
     const SUMMARY: &'static str = "Reno and beside it a window that grows while little is queued";
     const REFERENCE: &'static str = "Tan, Song, Zhang & Sridharan, INFOCOM 2006";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] =
         &[Variable::new("delay_window", "packets", "the part of the window that follows delay (dwnd)")];
     /// With fewer samples it could not measure a round trip, and would be Reno.

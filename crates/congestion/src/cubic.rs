@@ -84,6 +84,7 @@ impl WindowRule for CubicRule {
 
     const SUMMARY: &'static str = "window grows as a cubic of the time since the last loss";
     const REFERENCE: &'static str = "RFC 9438";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] =
         &[W_MAX, K, Variable::new("w_est", "packets", "what Reno would have (W_est)")];
 

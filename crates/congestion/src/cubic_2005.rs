@@ -105,6 +105,7 @@ impl WindowRule for Cubic2005Rule {
 
     const SUMMARY: &'static str = "CUBIC as first published: keeps 4/5, growth clamped";
     const REFERENCE: &'static str = "Rhee & Xu, PFLDnet 2005";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] = &[W_MAX, K];
 
     fn new(config: &Cubic2005Config, start: &Start) -> Self {

@@ -42,6 +42,7 @@ impl WindowRule for DctcpRule {
 
     const SUMMARY: &'static str = "reduces in proportion to the share of packets that are marked";
     const REFERENCE: &'static str = "RFC 8257";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] =
         &[Variable::new("alpha", "", "average share of packets marked (DCTCP.Alpha)")];
     const NEEDS: Needs = Needs { accurate_ecn: true, ..Needs::NONE };

@@ -4,9 +4,8 @@
 //! that over ([`ControlConfig::bind`]), so that a scenario file alone runs no code. What it says is checked at every call; the
 //! first window that is no window, or the first error, is the [`Fault`] that ends the run.
 
-use crate::{
-    AckEvent, CongestionControl, CongestionEvent, ControlConfig, MultipleTimeScaleConfig, Needs, Start,
-};
+use crate::catalog::STEERABLE;
+use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, Start};
 use parshall_units::parameters::Reader;
 use parshall_units::{ConfigError, Instant};
 use serde::Deserialize;
@@ -146,7 +145,7 @@ impl ControlConfig {
         if let Self::External(config) = self {
             return config.steering;
         }
-        let slope = MultipleTimeScaleConfig::steerable().contains(&self.name());
+        let slope = STEERABLE.contains(&self.name());
         Steering { slope, ssthresh: slope && self.has_standard_slow_start() }
     }
 

@@ -90,6 +90,7 @@ impl WindowRule for FastRule {
 
     const SUMMARY: &'static str = "keeps alpha packets in the bottleneck's queue, at any rate";
     const REFERENCE: &'static str = "Jin, Wei & Low, INFOCOM 2004";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] = &[
         Variable::new("target", "packets", "where the window goes in this round trip"),
         Variable::new("average_rtt", "s", "moving average of the RTT"),

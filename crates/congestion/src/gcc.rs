@@ -102,6 +102,9 @@ impl Gcc {
     pub(crate) const SUMMARY: &'static str =
         "media: a rate that falls when delays grow from packet to packet";
     pub(crate) const REFERENCE: &'static str = "draft-ietf-rmcat-gcc-02";
+    pub(crate) const NEEDS: Needs =
+        Needs { from_reports: true, arrival_times: true, ..Needs::MODEL_OF_THE_PATH };
+    pub(crate) const STEERABLE: bool = false;
     pub(crate) const VARIABLES: &'static [Variable] = &[
         Variable::new("rate", "packets/s", "the rate (As_hat)"),
         Variable::new("state", "", "0 Increase, 1 Decrease, 2 Hold"),
@@ -214,7 +217,7 @@ fn deviation((mean, variance): (f64, f64)) -> f64 {
 
 impl CongestionControl for Gcc {
     fn needs(&self) -> Needs {
-        Needs { arrival_times: true, ..Needs::MODEL_OF_THE_PATH }
+        Self::NEEDS
     }
 
     fn window(&self) -> f64 {

@@ -77,6 +77,7 @@ impl WindowRule for HighSpeedRule {
     const SUMMARY: &'static str =
         "increase grows and decrease shrinks with the window, by a table of RFC 3649";
     const REFERENCE: &'static str = "RFC 3649";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] =
         &[Variable::new("increase", "packets", "packets that a round trip adds, a(w)")];
 

@@ -102,6 +102,7 @@ impl WindowRule for HtcpRule {
 
     const SUMMARY: &'static str = "increase by the time since the last loss, decrease by the queueing delay";
     const REFERENCE: &'static str = "Leith & Shorten, PFLDnet 2004";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] = &[
         Variable::new("beta", "", "factor kept at the last congestion event"),
         Variable::new(

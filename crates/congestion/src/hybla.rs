@@ -51,6 +51,7 @@ impl WindowRule for HyblaRule {
 
     const SUMMARY: &'static str = "Reno's growth in time at a reference RTT, whatever the RTT";
     const REFERENCE: &'static str = "Caini & Firrincieli, IJSCN 22(5), 2004";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] = &[Variable::new("rho", "", "RTT over the reference RTT")];
     const STANDARD_SLOW_START: bool = false;
 

@@ -16,21 +16,9 @@
 //! of the packets sent first in it; so a queue is noticed up to two rounds after it began to stand, at two to four times the path's
 //! window: enough for large buffers, and less of an overshoot in small ones.
 
-use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start, TransmissionStart,
-};
+use crate::{AckEvent, CongestionControl, CongestionEvent, Kind, Needs, TransmissionStart};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
-
-parshall_units::choice! {
-    /// How a connection looks for its first window.
-    pub enum SlowStart {
-        /// Until a loss, or ssthresh (RFC 5681).
-        Standard = "standard",
-        /// Until the RTT grows (RFC 9406).
-        HyStart = "hystart++",
-    }
-}
 
 /// What it adds to the inner variables of the control behind it.
 pub const VARIABLES: &[Variable] =
@@ -58,7 +46,7 @@ enum Stage {
 /// A control whose initial slow start is HyStart++.
 #[derive(Debug)]
 pub struct HyStart {
-    control: Control,
+    control: Kind,
     stage: Stage,
     last_round: Duration,
     this_round: Duration,
@@ -66,27 +54,8 @@ pub struct HyStart {
     limit: f64,
 }
 
-impl ControlConfig {
-    /// A control at the start of a connection, with a slow start of choice; `paced`: its packets are spaced.
-    pub fn build_with(&self, start: Start, slow_start: SlowStart, paced: bool) -> Control {
-        let control = self.build(start);
-        match slow_start {
-            SlowStart::Standard => control,
-            SlowStart::HyStart => Control::HyStart(Box::new(HyStart::new(control, paced))),
-        }
-    }
-
-    /// Whether its slow start is the standard one, which another can replace.
-    pub fn has_standard_slow_start(&self) -> bool {
-        match self {
-            Self::External(config) => config.has_standard_slow_start(), // known without making one
-            control => control.sample().end_slow_start(),
-        }
-    }
-}
-
 impl HyStart {
-    fn new(control: Control, paced: bool) -> Self {
+    pub(crate) fn new(control: Kind, paced: bool) -> Self {
         Self {
             control,
             stage: Stage::SlowStart,
@@ -95,11 +64,6 @@ impl HyStart {
             samples: 0,
             limit: if paced { f64::INFINITY } else { L },
         }
-    }
-
-    /// See [`Control::inherit`].
-    pub(crate) fn inherit(&mut self, earlier: &mut Self) {
-        self.control.inherit(&mut earlier.control);
     }
 
     /// RFC 9406 §4.2
@@ -216,12 +180,13 @@ impl CongestionControl for HyStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RenoConfig, Signal};
+    use crate::{Control, ControlConfig, RenoConfig, Signal, SlowStart, SlowStartChoice, Start};
     use parshall_units::Instant;
 
     fn hystart(window: f64, paced: bool) -> Control {
         let config = ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5, ecn_decrease: 0.0 });
-        config.build_with(Start { window, ssthresh: f64::INFINITY, ..Start::NEW }, SlowStart::HyStart, paced)
+        let slow_start = SlowStartChoice { kind: SlowStart::HyStart, max_ssthresh: f64::INFINITY, paced };
+        config.build_with(Start { window, ssthresh: f64::INFINITY, ..Start::NEW }, slow_start)
     }
 
     fn ack(credit: f64, rtt_ms: u64, round_ended: bool) -> AckEvent {

@@ -133,6 +133,7 @@ impl WindowRule for IllinoisRule {
 
     const SUMMARY: &'static str = "increase falls and decrease grows with the queueing delay";
     const REFERENCE: &'static str = "Liu, Basar & Srikant, Performance Evaluation 65(6-7), 2008";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] = &[
         Variable::new("increase", "packets", "packets that a round trip adds (alpha)"),
         Variable::new("decrease", "", "part of the window that a loss would take (beta)"),

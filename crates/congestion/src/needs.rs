@@ -19,6 +19,11 @@ pub struct Needs {
     /// ACKs without a mark let its window grow in the round trip of a reduction for a mark too, which RFC 3168 §6.1.2 rules out. A mark
     /// that leaves its window as it was is not the one of its round trip.
     pub growth_in_cwr: bool,
+    /// Packets carry ECT(1), by which queues for L4S know those of a scalable control (RFC 9331 §4.1), unless the flow says otherwise.
+    pub l4s: bool,
+    /// Its rate follows from reports of the receiver, one a round trip, so that it can send datagrams.
+    #[serde(skip)]
+    pub from_reports: bool,
     /// Over datagrams: told when each packet was sent and [arrived](crate::CongestionControl::on_arrival), by reports that come
     /// every 30 ms at least.
     #[serde(skip)]
@@ -34,6 +39,8 @@ impl Needs {
         timestamps: false,
         accurate_ecn: false,
         growth_in_cwr: false,
+        l4s: false,
+        from_reports: false,
         arrival_times: false,
     };
     /// Nothing.
@@ -44,6 +51,8 @@ impl Needs {
         timestamps: false,
         accurate_ecn: false,
         growth_in_cwr: false,
+        l4s: false,
+        from_reports: false,
         arrival_times: false,
     };
 }

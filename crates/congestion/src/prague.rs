@@ -100,7 +100,8 @@ impl WindowRule for PragueRule {
         Variable::new("alpha", "", "average share of packets marked"),
         Variable::new("rtt_ratio", "", "RTT over the virtual RTT, which is 25 ms at least"),
     ];
-    const NEEDS: Needs = Needs { pacing: true, accurate_ecn: true, growth_in_cwr: true, ..Needs::NONE };
+    const NEEDS: Needs =
+        Needs { l4s: true, pacing: true, accurate_ecn: true, growth_in_cwr: true, ..Needs::NONE };
 
     fn new(config: &PragueConfig, start: &Start) -> Self {
         Self {

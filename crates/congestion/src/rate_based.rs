@@ -73,6 +73,8 @@ pub struct RateBased {
 impl RateBased {
     pub(crate) const SUMMARY: &'static str = "linear increase and exponential decrease of a rate";
     pub(crate) const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
+    pub(crate) const NEEDS: Needs = Needs { from_reports: true, ..Needs::MODEL_OF_THE_PATH };
+    pub(crate) const STEERABLE: bool = true;
     pub(crate) const VARIABLES: &'static [Variable] =
         &[Variable::new("rate", "packets/s", "the rate, without the level of selective level control")];
 
@@ -117,7 +119,7 @@ impl RateBased {
 
 impl CongestionControl for RateBased {
     fn needs(&self) -> Needs {
-        Needs::MODEL_OF_THE_PATH
+        Self::NEEDS
     }
 
     fn window(&self) -> f64 {

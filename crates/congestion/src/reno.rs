@@ -41,6 +41,7 @@ impl WindowRule for RenoRule {
 
     const SUMMARY: &'static str = "additive increase, multiplicative decrease";
     const REFERENCE: &'static str = "RFC 5681";
+    const STEERABLE: bool = true;
 
     fn new(config: &RenoConfig, _: &Start) -> Self {
         Self { increase: config.increase, decrease: config.decrease, ecn_decrease: config.ecn_decrease }

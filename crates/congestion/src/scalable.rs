@@ -41,6 +41,7 @@ impl WindowRule for ScalableRule {
 
     const SUMMARY: &'static str = "increase and decrease in proportion to the window";
     const REFERENCE: &'static str = "Kelly, CCR 33(2), 2003";
+    const STEERABLE: bool = true;
 
     fn new(config: &ScalableConfig, _: &Start) -> Self {
         Self {

@@ -106,6 +106,9 @@ impl Scream {
     pub(crate) const SUMMARY: &'static str =
         "media: the rate of a window that keeps queueing delays below a target";
     pub(crate) const REFERENCE: &'static str = "draft-ietf-ccwg-rfc8298bis-screamv2-01";
+    pub(crate) const NEEDS: Needs =
+        Needs { from_reports: true, arrival_times: true, ..Needs::MODEL_OF_THE_PATH };
+    pub(crate) const STEERABLE: bool = false;
     pub(crate) const VARIABLES: &'static [Variable] = &[
         Variable::new("rate", "packets/s", "the rate (target_bitrate)"),
         Variable::new("reference_window", "packets", "window of which that is the rate (ref_wnd)"),
@@ -281,7 +284,7 @@ impl Notes {
 
 impl CongestionControl for Scream {
     fn needs(&self) -> Needs {
-        Needs { arrival_times: true, ..Needs::MODEL_OF_THE_PATH }
+        Self::NEEDS
     }
 
     fn window(&self) -> f64 {

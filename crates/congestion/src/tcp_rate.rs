@@ -89,6 +89,7 @@ impl WindowRule for TcpRateRule {
 
     const SUMMARY: &'static str = "Reno whose congestion avoidance follows the RTT's changes, paced";
     const REFERENCE: &'static str = "Park & Tuan, ACM TOMACS 10(2), 2000";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] =
         &[Variable::new("gradient", "", "growth of the RTT by second at the last ACK")];
     const STANDARD_SLOW_START: bool = false;

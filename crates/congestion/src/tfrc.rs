@@ -119,6 +119,8 @@ pub struct Tfrc {
 impl Tfrc {
     pub(crate) const SUMMARY: &'static str = "the rate that TCP would have at the measured loss events";
     pub(crate) const REFERENCE: &'static str = "RFC 5348";
+    pub(crate) const NEEDS: Needs = Needs { from_reports: true, ..Needs::MODEL_OF_THE_PATH };
+    pub(crate) const STEERABLE: bool = false;
     pub(crate) const VARIABLES: &'static [Variable] = &[
         Variable::new("rate", "packets/s", "the rate (X)"),
         Variable::new("event_rate", "", "loss events a packet (p)"),
@@ -177,7 +179,7 @@ impl Tfrc {
 
 impl CongestionControl for Tfrc {
     fn needs(&self) -> Needs {
-        Needs::MODEL_OF_THE_PATH
+        Self::NEEDS
     }
 
     fn window(&self) -> f64 {

@@ -70,6 +70,7 @@ impl WindowRule for VegasRule {
 
     const SUMMARY: &'static str = "keeps alpha to beta packets in the bottleneck's queue";
     const REFERENCE: &'static str = "Brakmo & Peterson, IEEE JSAC 13(8), 1995";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] = &[ROUND_RTT];
     const STANDARD_SLOW_START: bool = false;
     /// With fewer samples it could not measure a round trip, and would be Reno.

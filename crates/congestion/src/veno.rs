@@ -48,6 +48,7 @@ impl WindowRule for VenoRule {
 
     const SUMMARY: &'static str = "Reno that takes a fifth for losses without a queue";
     const REFERENCE: &'static str = "Fu & Liew, IEEE JSAC 21(2), 2003";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] =
         &[Variable::new("queued", "packets", "packets queued in the last round trip (N)")];
     /// Without them, it would not know N at a loss soon after another.

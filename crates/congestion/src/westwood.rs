@@ -71,6 +71,7 @@ impl WindowRule for WestwoodRule {
 
     const SUMMARY: &'static str = "Reno that falls back to the measured bandwidth times the smallest RTT";
     const REFERENCE: &'static str = "Grieco & Mascolo, CCR 34(2), 2004";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] =
         &[Variable::new("bandwidth", "packets/s", "averaged rate of deliveries (BWE)")];
     /// What is delivered during loss recovery counts too.

@@ -64,6 +64,8 @@ pub trait WindowRule: Clone + Debug {
     const SUMMARY: &'static str;
     /// Where it is specified.
     const REFERENCE: &'static str;
+    /// Whether [`MultipleTimeScale`](crate::MultipleTimeScale) can steer it: what it adds is an increase, which a slope multiplies.
+    const STEERABLE: bool = false;
     /// Whether its slow start is the standard one, which another can replace.
     const STANDARD_SLOW_START: bool = true;
 
@@ -148,6 +150,8 @@ impl<R: WindowRule> WindowBased<R> {
     pub(crate) const SUMMARY: &'static str = R::SUMMARY;
     pub(crate) const REFERENCE: &'static str = R::REFERENCE;
     pub(crate) const VARIABLES: &'static [Variable] = R::VARIABLES;
+    pub(crate) const NEEDS: Needs = R::NEEDS;
+    pub(crate) const STEERABLE: bool = R::STEERABLE;
 
     /// A control at the start of a connection.
     pub fn new(config: &R::Config, start: Start) -> Self {

@@ -96,6 +96,7 @@ impl WindowRule for YeahRule {
     const SUMMARY: &'static str =
         "Scalable TCP while the queue is short, then Reno, and takes back what it queued";
     const REFERENCE: &'static str = "Baiocchi, Castellani & Vacirca, PFLDnet 2007";
+    const STEERABLE: bool = true;
     const VARIABLES: &'static [Variable] = &[
         Variable::new("queued", "packets", "packets queued in the last round trip (Q)"),
         Variable::new("reno_window", "packets", "window that a Reno flow would have (cwnd_reno)"),

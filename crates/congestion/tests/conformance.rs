@@ -10,7 +10,7 @@ use parshall_congestion::catalog::CATALOG;
 use parshall_congestion::conformance::{
     check, random_events, under_events, Checked, Extent, Findings, Flight, Happening, Outcome, Path,
 };
-use parshall_congestion::{CongestionControl, ControlConfig, SlowStart, Start};
+use parshall_congestion::{CongestionControl, ControlConfig, SlowStart, SlowStartChoice, Start};
 use parshall_units::parameters::Entry;
 use parshall_units::testing::misspelt;
 use parshall_units::Duration;
@@ -47,6 +47,30 @@ fn every_control_passes_the_kit() {
                     entry.name,
                     check.name
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn l4s_is_the_default_with_the_controls_that_need_it() {
+    let default = |entry: &&Entry| entry.defaults.contains(&("l4s", "true"));
+    let (with, without): (Vec<&Entry>, Vec<&Entry>) = CATALOG.iter().partition(default);
+    assert!(with.iter().all(|entry| default_config(entry).needs().l4s) && !with.is_empty());
+    assert!(!without.iter().any(|entry| default_config(entry).needs().l4s));
+}
+
+#[test]
+fn datagrams_are_sent_by_the_controls_that_set_a_rate_from_reports() {
+    let rtt = Duration::from_millis(100);
+    for entry in CATALOG {
+        let config = default_config(entry);
+        match config.check_for_datagrams(rtt) {
+            Ok(()) => assert!(config.needs().from_reports, "{}", entry.name),
+            Err(error) => {
+                assert!(!config.needs().from_reports, "{}", entry.name);
+                let named = ["rate_based", "tfrc", "gcc", "scream"].map(|name| error.accepted.contains(name));
+                assert_eq!(named, [true; 4], "{}", error.accepted);
             }
         }
     }
@@ -107,19 +131,22 @@ fn stays_sane(
 }
 
 proptest! {
-    /// HyStart++ before every control whose slow start it can replace: the same rules, and never a larger window in slow start.
+    /// HyStart++, or limited slow start, before every control whose slow start it can replace: the same rules, and never a larger window in slow start.
     #[test]
-    fn with_hystart_a_control_stays_sane(
+    fn with_another_slow_start_a_control_stays_sane(
         events in happenings(1..400),
         start in 1.0f64..100.0,
         paced: bool,
+        kind in prop::sample::select(vec![SlowStart::HyStart, SlowStart::Limited]),
+        max_ssthresh in 2.0f64..200.0,
     ) {
+        let slow_start = SlowStartChoice { kind, max_ssthresh, paced };
         let configs = CATALOG.iter().map(|entry| (entry, default_config(entry)));
         for (entry, config) in configs.filter(|(_, config)| config.has_standard_slow_start()) {
             let begin = Start { window: start, ssthresh: f64::INFINITY, ..Start::NEW };
             let path = Path::new(config.needs(), Flight::Any);
             let (mut plain, mut one) = (config.build(begin), path.clone());
-            let (mut wrapped, mut two) = (config.build_with(begin, SlowStart::HyStart, paced), path);
+            let (mut wrapped, mut two) = (config.build_with(begin, slow_start), path);
             for &event in &events {
                 one.apply(&mut plain, event);
                 two.apply(&mut wrapped, event);

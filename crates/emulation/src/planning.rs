@@ -104,6 +104,7 @@ fn transport(group: &FlowGroup) -> Transport {
     };
     Transport::Tcp(TcpOptions {
         congestion_control: control(group).into(),
+        sets_rate: group.congestion_control.as_ref().is_some_and(|control| control.needs().pacing),
         persistent: tcp.persistent,
         streams: kernel.map_or(1, |kernel| kernel.streams),
         pacing: kernel.and_then(|kernel| Rate::from_bps(kernel.pacing_bps?)),

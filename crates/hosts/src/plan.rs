@@ -143,6 +143,8 @@ impl Transport {
 pub struct TcpOptions {
     /// The kernel's name of the congestion control.
     pub congestion_control: Arc<str>,
+    /// Whether it sets a rate of its own, which samples record then.
+    pub sets_rate: bool,
     /// Whether all transfers of the flow are sent on one connection, or each on its own.
     pub persistent: bool,
     /// Connections side by side, each of which does all that the source says; of an open loop 1.

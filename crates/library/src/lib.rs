@@ -10,7 +10,7 @@ mod abi;
 mod control;
 
 use abi::{
-    Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_GROWTH_IN_CWR, NEEDS_PACING, NEEDS_RATE_SAMPLES,
+    Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_GROWTH_IN_CWR, NEEDS_L4S, NEEDS_PACING, NEEDS_RATE_SAMPLES,
     NEEDS_RECOVERY_WINDOW, NEEDS_TIMESTAMPS, SYMBOL,
 };
 use control::LibraryControl;
@@ -62,7 +62,7 @@ impl Loaded {
 fn size_of_table(version: u32) -> Option<usize> {
     match version {
         1 => Some(offset_of!(Table, set_slope)),
-        ABI => Some(size_of::<Table>()),
+        2 | ABI => Some(size_of::<Table>()), // the third knows another need
         _ => None,
     }
 }
@@ -118,7 +118,8 @@ impl Library {
 
     /// What its controls need of the endpoint.
     pub fn needs(&self) -> Needs {
-        let needs = |bit| self.0.table().needs & bit != 0;
+        let table = self.0.table();
+        let needs = |bit| table.needs & bit != 0;
         Needs {
             rate_samples: needs(NEEDS_RATE_SAMPLES),
             pacing: needs(NEEDS_PACING),
@@ -126,7 +127,9 @@ impl Library {
             timestamps: needs(NEEDS_TIMESTAMPS),
             accurate_ecn: needs(NEEDS_ACCURATE_ECN),
             growth_in_cwr: needs(NEEDS_GROWTH_IN_CWR),
-            arrival_times: false, // for datagrams, which controls from outside cannot steer
+            l4s: table.abi >= 3 && needs(NEEDS_L4S),
+            from_reports: false,
+            arrival_times: false, // as before, for datagrams, which controls from outside cannot steer
         }
     }
 

@@ -36,6 +36,7 @@ fn a_c_compiler_sees_the_same() {
         ("PARSHALL_NEEDS_TIMESTAMPS", abi::NEEDS_TIMESTAMPS),
         ("PARSHALL_NEEDS_ACCURATE_ECN", abi::NEEDS_ACCURATE_ECN),
         ("PARSHALL_NEEDS_GROWTH_IN_CWR", abi::NEEDS_GROWTH_IN_CWR),
+        ("PARSHALL_NEEDS_L4S", abi::NEEDS_L4S),
     ];
     let bits = bits.map(|(name, value)| (name.to_owned(), value as usize));
     let asserted =

@@ -84,6 +84,51 @@ fn random(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
+/// What becomes of packets that come a microsecond after each other, whatever came before, to a queue that holds so many.
+fn after_each_other(queue: &mut Queue, from: Instant, packets: u64) -> Vec<Verdict> {
+    let mut draws = random(1);
+    let arrive = |index: u64| {
+        let now = from + Duration::from_ps(1_000_000).times(index);
+        let (bytes, class, transmission) =
+            (1500, Class::within(index.is_multiple_of(3)), Duration::from_ps(12_000_000));
+        let arrival = Arrival { now, bytes, ecn: Ecn::Ect0, class, transmission };
+        let held = index % packets;
+        let delay = transmission.times(held);
+        queue.on_arrival(
+            &arrival,
+            &Backlog { packets: held, bytes: 1500 * held, delay, ..Backlog::default() },
+            &mut draws,
+        )
+    };
+    (0..1000).map(arrive).collect()
+}
+
+/// What a queue remembers is recorded: one that names no inner variable does the same whatever came before.
+#[test]
+fn a_queue_without_inner_variables_has_no_state() {
+    let mut without = Vec::new();
+    for (entry, config, mut fresh) in at_arrival(&defaults()) {
+        let mut used = match config.build() {
+            Discipline::AtArrival(queue) => queue,
+            Discipline::AtDeparture(_) => unreachable!(),
+        };
+        after_each_other(&mut used, Instant::ZERO, LIMIT);
+        let later = Instant::ZERO + Duration::from_millis(2);
+        let same = after_each_other(&mut used, later, LIMIT) == after_each_other(&mut fresh, later, LIMIT);
+        if entry.variables.is_empty() {
+            assert!(same, "{}: remembers what it does not tell", entry.name);
+            without.push(entry.name);
+        }
+        if ["red", "policer"].contains(&entry.name) {
+            assert!(!same, "{}: a queue that remembers would pass", entry.name);
+        }
+    }
+    assert!(without.contains(&"drop_tail") && without.len() > 1, "{without:?}");
+    for (entry, ..) in at_departure(&defaults()) {
+        assert!(!entry.variables.is_empty(), "{}: holds packets, and tells nothing of them", entry.name);
+    }
+}
+
 proptest! {
     #[test]
     fn packets_are_conserved_in_order_and_within_the_limit(

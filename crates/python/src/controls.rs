@@ -155,6 +155,7 @@ impl PyControlLibrary {
             ("timestamps", needs.timestamps),
             ("accurate_ecn", needs.accurate_ecn),
             ("growth_in_cwr", needs.growth_in_cwr),
+            ("l4s", needs.l4s),
         ];
         named.into_iter().filter_map(|(name, needed)| needed.then_some(name)).collect()
     }

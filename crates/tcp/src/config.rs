@@ -4,7 +4,7 @@ use crate::recovery::Recovery;
 use crate::rto::RtoFloor;
 use crate::rules::Rules;
 use crate::ssthresh_cache::SsthreshCache;
-use parshall_congestion::SlowStart;
+use parshall_congestion::{SlowStart, SlowStartChoice};
 use parshall_units::{Bytes, Duration, Packets};
 
 parshall_units::configuration! {
@@ -14,8 +14,10 @@ parshall_units::configuration! {
         initial_window: Packets, default "10 packets", min "1 packet", max "1_000_000 packets";
         /// Initial slow-start threshold; without it, slow start goes on until the first loss.
         initial_ssthresh: Option<Packets>, default "unlimited", min "2 packets";
-        /// How slow start ends: at a loss or the threshold (RFC 5681), or when the RTT grows (HyStart++, RFC 9406; needs timestamps).
+        /// How slow start ends: at a loss or the threshold (RFC 5681); when the RTT grows (HyStart++, RFC 9406; needs timestamps); or as the first, in steps that are bounded (limited slow start, RFC 3742).
         slow_start: SlowStart, default "standard";
+        /// Window from which on limited slow start adds no more than half of this in a round trip (RFC 3742: 100 packets).
+        max_ssthresh: Packets, default "100 packets", min "2 packets";
         /// The receiver's window; without it, no limit.
         receive_window: Option<Packets>, default "unlimited", min "1 packet";
         /// How losses are found and repaired.
@@ -58,5 +60,16 @@ parshall_units::configuration! {
         rules: Rules, default "rfc";
         /// Size of an ACK on the wire.
         ack_size: Bytes, default "40 B", min "1 B", max "65535 B";
+    }
+}
+
+impl TcpConfig {
+    /// How a connection's control begins.
+    pub fn slow_start(&self) -> SlowStartChoice {
+        SlowStartChoice {
+            kind: self.slow_start,
+            max_ssthresh: self.max_ssthresh.0 as f64,
+            paced: self.pacing,
+        }
     }
 }

@@ -85,6 +85,7 @@ pub(crate) mod tests {
             initial_window: Packets(2),
             initial_ssthresh: None,
             slow_start: SlowStart::Standard,
+            max_ssthresh: Packets(100),
             receive_window: None,
             recovery: Recovery::NewReno,
             prr: false,

@@ -13,13 +13,14 @@ const RECOVERIES: [Recovery; 5] =
 const ONE_WAY: Duration = Duration::from_millis(50);
 
 /// With hundreds of flows most of what a packet costs is the memory of its flow that it touches: no more of it unnoticed.
-const _: () = assert!(Sender::HOT_BYTES <= 248 && size_of::<Sender>() <= 328);
+const _: () = assert!(Sender::HOT_BYTES <= 272 && size_of::<Sender>() <= 352);
 
 fn config(recovery: Recovery) -> TcpConfig {
     TcpConfig {
         initial_window: Packets(4),
         initial_ssthresh: None,
         slow_start: SlowStart::Standard,
+        max_ssthresh: Packets(100),
         receive_window: None,
         recovery,
         prr: true,

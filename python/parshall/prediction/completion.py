@@ -148,7 +148,7 @@ def _unfit(group: Group, path: _Path) -> str | None:
     if tcp.get("persistent"):
         return "a transfer begins with the window of the one before; the model has each begin with slow start"
     if tcp.get("slow_start", "standard") != "standard":
-        return f"slow start is {tcp['slow_start']}; the model has it end with the first loss"
+        return f"slow start is {tcp['slow_start']}; the model has the standard one, until the first loss"
     return None
 
 

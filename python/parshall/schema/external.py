@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-NEEDS = ("rate_samples", "pacing", "recovery_window", "timestamps", "accurate_ecn", "growth_in_cwr")
+NEEDS = ("rate_samples", "pacing", "recovery_window", "timestamps", "accurate_ecn", "growth_in_cwr", "l4s")
 """What a control may ask of the endpoint: the keys of `External.needs`."""
 
 

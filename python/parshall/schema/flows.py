@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, create_model, field_validator, model_validator
 
+from parshall.schema import external
 from parshall.schema.catalog import family
 from parshall.schema.families import choice, fields
 from parshall.schema.kernel import KernelOptions
@@ -116,7 +118,7 @@ class FlowGroup(TcpOptions):
     def _defaults_of_profile_and_control(self) -> Self:
         # They are defaults still: not among the keys that were given.
         of_profile = PROFILES[self.tcp].defaults if self.tcp else {}
-        for key, default in (*of_profile.items(), *DEFAULTS_WITH.get(self.congestion_control.name, ())):
+        for key, default in (*of_profile.items(), *_defaults_with(self.congestion_control)):
             if key not in self.model_fields_set:
                 self.__dict__[key] = _read(key, default)
         if self.payload_bytes <= 0:
@@ -135,6 +137,15 @@ class FlowGroup(TcpOptions):
     def payload_bytes(self) -> int:
         """Bytes of a full packet that count as goodput."""
         return self.packet_size.bytes - self.header_size.bytes
+
+
+def _defaults_with(control: Any) -> Iterable[tuple[str, str | bool]]:
+    """Keys of a group that have another default with this control, and that default."""
+    steered = getattr(control, "control", None)
+    outside = external.declared(control.name) or external.declared(getattr(steered, "name", None))
+    if outside is not None:
+        return [("l4s", True)] if "l4s" in outside.needs else []
+    return DEFAULTS_WITH[control.name]
 
 
 @cache

@@ -3,40 +3,148 @@
 //! The source adds to the output rate where contention is low and takes from it where it is high, and gives no formula
 //! (its own use is redundancy in video). Here the shift is linear in the predicted level and symmetric: + `largest` packets/s at
 //! level 1, - `largest` at level h, nothing in the middle. The control below keeps its own rate, to which the shift is
-//! added whenever it is read; its window moves by the same factor. At least a tenth of the control's rate is left, since a
+//! added whenever it has heard of something; its window moves by the same factor. At least a tenth of the control's rate is left, since a
 //! source that falls silent learns nothing. Slow start is not shifted.
+//!
+//! A congestion event enlarges no window: the level that a reduced one is shifted by counts from the next ACK on.
 
 use super::MultipleTimeScaleConfig;
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, Kind, Needs, TransmissionStart, Windows, MIN_SSTHRESH,
+};
+use parshall_units::parameters::Reader;
 
 /// Share of the control's own rate that is always left.
 const LEAST_SHARE: f64 = 0.1;
 
+/// A control whose rate and window are shifted.
+#[derive(Debug)]
+pub struct Level {
+    shift: Shift,
+    control: Kind,
+    /// Those of the control, shifted.
+    windows: Windows,
+    pacing_rate: Option<f64>,
+}
+
 /// The shift in force.
 #[derive(Clone, Debug)]
-pub(super) struct Level {
+pub(super) struct Shift {
     levels: f64,
     /// Packets/s at the lowest contention.
     largest: f64,
-    shift: f64,
+    /// Packets/s now.
+    added: f64,
 }
 
-impl Level {
+impl Shift {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
-        Self { levels: config.levels as f64, largest: config.shift, shift: 0.0 }
+        Self { levels: config.levels as f64, largest: config.shift, added: 0.0 }
     }
 
     /// The shift for an interval with this predicted level; none without a prediction.
     pub(super) fn set(&mut self, predicted: Option<f64>) {
         let middle = 0.5 * (self.levels + 1.0);
-        self.shift = predicted.map_or(0.0, |level| self.largest * (middle - level) / (middle - 1.0));
+        self.added = predicted.map_or(0.0, |level| self.largest * (middle - level) / (middle - 1.0));
     }
 
     /// By what the control's rate and window are multiplied.
     pub(super) fn factor(&self, rate: f64, window: f64, ssthresh: f64) -> f64 {
-        if self.shift == 0.0 || window < ssthresh {
+        if self.added == 0.0 || window < ssthresh {
             return 1.0;
         }
         // A window of less than a packet would send nothing.
-        (1.0 + self.shift / rate).max(LEAST_SHARE).max(1.0 / window)
+        (1.0 + self.added / rate).max(LEAST_SHARE).max(1.0 / window)
+    }
+}
+
+impl Level {
+    pub(super) fn new(config: &MultipleTimeScaleConfig, control: Kind) -> Self {
+        let (windows, pacing_rate) = (Windows::of(&control), control.pacing_rate());
+        Self { shift: Shift::new(config), control, windows, pacing_rate }
+    }
+
+    /// The level that is predicted, from the next event on.
+    pub(super) fn set(&mut self, predicted: Option<f64>) {
+        self.shift.set(predicted);
+    }
+
+    /// Reads what the control says now.
+    fn read(&mut self) {
+        self.windows = Windows::of(&self.control);
+        self.pacing_rate = self.control.pacing_rate();
+        if let Some(rate) = &mut self.pacing_rate {
+            let factor = self.shift.factor(*rate, self.windows.window, self.windows.ssthresh);
+            *rate *= factor;
+            self.windows.window = (self.windows.window * factor).max(1.0); // rounding
+        }
+    }
+}
+
+impl CongestionControl for Level {
+    fn needs(&self) -> Needs {
+        self.control.needs()
+    }
+
+    fn window(&self) -> f64 {
+        self.windows.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.windows.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        self.control.on_ack(ack);
+        self.read();
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        let before = self.windows.window;
+        self.control.on_congestion(event);
+        self.read();
+        self.windows.window = self.windows.window.min(before.max(MIN_SSTHRESH));
+    }
+
+    fn on_timeout(&mut self, event: &CongestionEvent) {
+        self.control.on_timeout(event);
+        self.read();
+    }
+
+    fn on_idle_restart(&mut self, restart_window: f64) {
+        self.control.on_idle_restart(restart_window);
+        self.read();
+    }
+
+    fn on_transmission_start(&mut self, start: &TransmissionStart) {
+        self.control.on_transmission_start(start);
+        self.read();
+    }
+
+    fn on_recovered(&mut self) {
+        self.control.on_recovered();
+        self.read();
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
+    }
+
+    fn set_slope(&mut self, slope: f64) {
+        self.control.set_slope(slope);
+    }
+
+    fn set_ssthresh(&mut self, ssthresh: f64) {
+        self.control.set_ssthresh(ssthresh);
+        self.read();
+    }
+
+    fn set_window(&mut self, window: f64) {
+        self.control.set_window(window);
+        self.read();
+    }
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        self.control.read_variables(reader);
     }
 }

@@ -9,12 +9,12 @@
 //! | L_1, L_2 | [`quantiser`] | levels of two consecutive intervals |
 //! | E\[L_2 given L_1\] | [`predictor`] | level, a real number |
 //! | epsilon | [`schedule`] | slope at a predicted level |
-//! | a | 1 | slope of the wrapped control, the unit of the slopes |
+//! | a | 1 | slope of the steered control, the unit of the slopes |
 //! | A | `aggressiveness` | largest slope |
 //! | nu | `adjustment` | what the metacontrol adds to A or takes, an interval |
 //!
-//! The wrapped control stays as it is; between two congestion events, each ACK counts for epsilon ACKs ([`coupling`]),
-//! which is the source's cwnd + epsilon / cwnd. With A = a it is the wrapped control, bit by bit.
+//! The module stands beside the control that it steers ([`Control`]), which is as it would be alone; between two congestion events, each ACK
+//! counts for epsilon ACKs ([`coupling`]), which is the source's cwnd + epsilon / cwnd. With A = a it is the plain control, bit by bit.
 //!
 //! Readings, where the source leaves a choice:
 //! - *Level.* The source's L is a level of contention, and its X grows where contention is low (§3.3): level h + 1 - l of the
@@ -22,7 +22,7 @@
 //! - *Bits transmitted* are packets delivered, as far as a control can know: those that ACKs bring outside loss recovery,
 //!   and at a recovery's end the flight at its beginning.
 //! - *Silence* of more than one interval says nothing of the network (the application may have paused): the chain of
-//!   levels begins anew, with the wrapped control's own slope.
+//!   levels begins anew, with the steered control's own slope.
 //! - *dA/dt* is by interval, not by second: [`metacontrol`].
 //!
 //! Selective *level* control (§3.1) leaves the slope alone and moves the rate of a control that sets one ([`level`]).
@@ -31,7 +31,7 @@
 //! §5.5 holds out for short connections (`shared`): one table for all connections of a group ([`Knowledge`]), or one module
 //! for those of a flow, one after another. There counts, levels and the interval under way go on, as if the flow had paused; a
 //! pause within an interval looks like contention. An [`oracle`] says what knowing the contention would gain.
-//! What is steered is an increase; BBR has none, it sends at the bandwidth that it measured, and cannot be wrapped. FAST's is a part of
+//! What is steered is an increase; BBR has none, it sends at the bandwidth that it measured, and cannot be steered. FAST's is a part of
 //! the way to the window that it computes: a slope makes that part larger, up to all of it, and leaves where it goes.
 
 mod coupling;
@@ -46,15 +46,13 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-use crate::catalog::OnAckThenRead;
-use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Needs, Start, Windows, MIN_SSTHRESH,
-};
+use crate::catalog::{PACED, STEERABLE};
+use crate::{CongestionControl, Control, ControlConfig, Kind, Start, MIN_SSTHRESH};
 use coupling::Coupling;
 pub use coupling::CouplingKind;
 pub use knowledge::{Knowledge, Sharing};
 use large_time_scale::LargeTimeScale;
-use level::Level;
+pub use level::Level;
 pub use metacontrol::Block;
 use oracle::Oracle;
 use parshall_units::parameters::{Reader, Variable};
@@ -66,7 +64,7 @@ parshall_units::configuration! {
     /// Parameters of [`MultipleTimeScale`].
     pub struct MultipleTimeScaleConfig {
         /// The control that is steered.
-        control: Box<ControlConfig> => Control("reno", "cubic", "cubic_2005", "bic", "highspeed", "scalable", "htcp", "westwood", "hybla", "veno", "illinois", "yeah", "compound", "vegas", "fast", "dctcp", "tcp_rate", "rate_based"), default "reno";
+        control: Box<ControlConfig> => Control(in STEERABLE), default "reno";
         /// The large time scale T_L: how long a slope stays; not below the RTT.
         interval: Duration, default "2 s", min "1 ms", max "1_000_000 s";
         /// Levels of contention, h.
@@ -79,9 +77,9 @@ parshall_units::configuration! {
         memory: u64, default "256", min 2, max 65536;
         /// Slope at a predicted level: linear from A to a, A up to a threshold, h/level, or the listed slopes.
         schedule: ScheduleKind, default "inverse_linear";
-        /// Largest slope A, in slopes of the wrapped control.
+        /// Largest slope A, in slopes of the steered control.
         aggressiveness: f64, default "6", min 1.0, max 1000.0;
-        /// Slope at the highest contention; below 1 the wrapped control is held back there.
+        /// Slope at the highest contention; below 1 the steered control is held back there.
         conservativeness: f64, default "1", min 0.01, max 1.0;
         /// Highest predicted level at which the threshold schedule is aggressive.
         threshold: f64, default "4", min 1.0, max 64.0;
@@ -116,11 +114,6 @@ impl MultipleTimeScaleConfig {
 
     pub(crate) fn steered_mut(&mut self) -> &mut ControlConfig {
         &mut self.control
-    }
-
-    /// The controls of the catalog that have an increase to be steered.
-    pub(crate) fn steerable() -> &'static [&'static str] {
-        Self::PARAMETERS[0].choices
     }
 
     /// Refuses values within their ranges that contradict each other, and an interval below the RTT of the path.
@@ -166,11 +159,10 @@ impl MultipleTimeScaleConfig {
                 None => Ok(()),
             };
         }
-        let wrapped = Self::steerable();
-        if !wrapped.contains(&self.control.name()) {
+        if !STEERABLE.contains(&self.control.name()) {
             return found(format!(
                 "one of {}: what is steered is an increase, and {} has none",
-                wrapped.join(", "),
+                STEERABLE.join(", "),
                 self.control.name()
             ));
         }
@@ -190,7 +182,8 @@ impl MultipleTimeScaleConfig {
             return Err(ConfigError::new("shift", self.shift, accepted));
         }
         if !self.control.needs().pacing {
-            let accepted = "tcp_rate or rate_based: the coupling \"level\" needs a control that sets a rate";
+            let accepted =
+                format!("{}: the coupling \"level\" needs a control that sets a rate", PACED.join(" or "));
             return Err(ConfigError::new("control", self.control.name(), accepted));
         }
         if self.metacontrol {
@@ -260,29 +253,20 @@ impl MultipleTimeScaleConfig {
     }
 }
 
-/// A control with a slope that follows the predicted contention.
-///
-/// What every ACK needs comes first, in the order of memory: see [`MultipleTimeScale::on_ack`].
+/// The module that steers a control: its slope follows the predicted contention.
 #[derive(Debug)]
-#[repr(C)]
 pub struct MultipleTimeScale {
-    /// ACKs before this are only counted and passed on: the end of the interval, or never for controls that set a rate.
-    plain_until: Instant,
-    /// Packets delivered since the interval began.
-    delivered: u64,
-    /// What the wrapped control says, at hand: a call would have to find out which one it is, several times a packet.
-    windows: Windows,
-    on_ack_then_read: OnAckThenRead,
-    wrapped: Control,
-    pacing_rate: Option<f64>,
-    /// Slope now, in slopes of the wrapped control.
-    slope: f64,
     /// When the interval ends; zero before the first ACK.
     end: Instant,
     interval: Duration,
+    /// Whether packets delivered are those of each ACK's sample: of controls that set a rate.
+    every_ack: bool,
     /// Whether the flow's next connection inherits all that is here.
     shared: bool,
-    level: Option<Level>,
+    /// The level of contention that the control is steered by.
+    expected: Option<f64>,
+    /// Slope now, in slopes of the control that is steered.
+    slope: f64,
     oracle: Option<Oracle>,
     coupling: Coupling,
     module: LargeTimeScale,
@@ -299,21 +283,25 @@ impl MultipleTimeScale {
         Variable::new("predicted", "", "level of contention that is predicted for this interval"),
     ];
 
-    /// A control at the start of a connection.
-    pub fn new(config: &MultipleTimeScaleConfig, start: Start) -> Self {
-        let wrapped = config.control.build(start);
+    /// A control that is steered, at the start of a connection.
+    pub(crate) fn control(config: &MultipleTimeScaleConfig, start: Start) -> Control {
+        let steered = config.control.build(start).kind;
+        let kind = match config.coupling {
+            CouplingKind::Level => Kind::Level(Box::new(Level::new(config, steered))),
+            _ => steered,
+        };
+        let module = Self::new(config, kind.needs().pacing);
+        Control::steered(kind, module)
+    }
+
+    fn new(config: &MultipleTimeScaleConfig, every_ack: bool) -> Self {
         Self {
-            plain_until: Instant::ZERO,
-            delivered: 0,
-            windows: Windows::of(&wrapped),
-            on_ack_then_read: wrapped.on_ack_then_read(),
-            pacing_rate: wrapped.pacing_rate(),
-            wrapped,
-            slope: 1.0,
             end: Instant::ZERO,
             interval: config.interval,
+            every_ack,
             shared: config.shared == Sharing::Flow,
-            level: (config.coupling == CouplingKind::Level).then(|| Level::new(config)),
+            expected: None,
+            slope: 1.0,
             oracle: Oracle::new(config),
             coupling: Coupling::new(config),
             module: LargeTimeScale::new(config),
@@ -330,155 +318,70 @@ impl MultipleTimeScale {
         self.module.share(knowledge.clone());
     }
 
-    /// The connection before this one was between the same ends: the module goes on where it was.
-    pub(crate) fn inherit(&mut self, earlier: &mut Self) {
-        if !self.shared {
-            return;
+    /// The connection before this one was between the same ends: the module goes on where it was, if it is shared so.
+    pub(crate) fn inherit(&mut self, earlier: &mut Self, control: &mut Kind) -> bool {
+        if self.shared {
+            std::mem::swap(&mut self.module, &mut earlier.module);
+            std::mem::swap(&mut self.coupling, &mut earlier.coupling);
+            self.end = earlier.end;
+            self.steer(earlier.expected, control);
         }
-        std::mem::swap(&mut self.module, &mut earlier.module);
-        std::mem::swap(&mut self.coupling, &mut earlier.coupling);
-        self.level = earlier.level.take();
-        self.delivered = earlier.delivered;
-        self.end_at(earlier.end);
-        self.steer(earlier.slope);
+        self.shared
     }
 
-    fn steer(&mut self, slope: f64) {
-        self.slope = slope;
-        self.wrapped.set_slope(slope);
+    /// Of ACKs before this it wants to know no more than how many packets they acknowledge.
+    pub(crate) fn plain_until(&self) -> Instant {
+        if self.every_ack {
+            Instant::ZERO
+        } else {
+            self.end
+        }
     }
 
-    fn end_at(&mut self, end: Instant) {
-        self.end = end;
-        self.plain_until = if self.pacing_rate.is_some() { Instant::ZERO } else { end };
+    /// Whether the interval has ended.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        now >= self.end
     }
 
-    #[cold]
-    fn end_interval(&mut self, now: Instant) {
+    /// The interval has ended, and brought so many packets: steers the control by what it expects of the next one.
+    pub(crate) fn end_interval(&mut self, now: Instant, delivered: u64, control: &mut Kind) {
         let first = self.end == Instant::ZERO;
         let silent = now.since(self.end) >= self.interval;
-        let predicted = if let Some(oracle) = &self.oracle {
+        let expected = if let Some(oracle) = &self.oracle {
             let (level, end) = oracle.at(now);
-            self.end_at(end);
+            self.end = end;
             Some(level)
         } else if first || silent {
-            self.end_at(now + self.interval);
+            self.end = now + self.interval;
             self.module.forget();
             None
         } else {
-            self.end_at(self.end + self.interval);
-            self.module.on_interval(now, self.delivered as f64)
+            self.end += self.interval;
+            self.module.on_interval(now, delivered as f64)
         };
-        let slope =
-            predicted.filter(|_| self.coupling.avoidance).map_or(1.0, |level| self.module.slope(level));
-        self.steer(slope);
-        if let Some(level) = &mut self.level {
-            level.set(predicted);
-        }
-        self.delivered = 0;
+        self.steer(expected, control);
     }
 
-    /// Reads what the wrapped control says now.
-    fn read(&mut self) {
-        self.windows = Windows::of(&self.wrapped);
-        if self.pacing_rate.is_some() {
-            self.read_rate();
+    fn steer(&mut self, expected: Option<f64>, control: &mut Kind) {
+        self.expected = expected;
+        self.slope =
+            expected.filter(|_| self.coupling.avoidance).map_or(1.0, |level| self.module.slope(level));
+        control.set_slope(self.slope);
+        if let Kind::Level(level) = control {
+            level.set(expected);
         }
     }
 
-    /// An ACK that begins an interval, or one for a control that sets a rate.
-    #[inline(never)]
-    fn on_special_ack(&mut self, ack: &AckEvent) {
-        if ack.now >= self.end {
-            self.end_interval(ack.now);
-        }
-        self.delivered += ack.sample.map_or(ack.acked, |sample| sample.newly_delivered);
-        (self.on_ack_then_read)(&mut self.wrapped, ack, &mut self.windows);
-        if self.pacing_rate.is_some() {
-            self.read_rate();
-        }
-    }
-
-    #[inline(never)]
-    fn read_rate(&mut self) {
-        self.pacing_rate = self.wrapped.pacing_rate();
-        if let (Some(level), Some(rate)) = (&self.level, self.pacing_rate) {
-            let factor = level.factor(rate, self.windows.window, self.windows.ssthresh);
-            self.pacing_rate = Some(rate * factor);
-            self.windows.window = (self.windows.window * factor).max(1.0); // rounding
-        }
-    }
-}
-
-impl CongestionControl for MultipleTimeScale {
-    fn needs(&self) -> Needs {
-        self.wrapped.needs()
-    }
-
-    #[inline]
-    fn window(&self) -> f64 {
-        self.windows.window
-    }
-
-    #[inline]
-    fn ssthresh(&self) -> f64 {
-        self.windows.ssthresh
-    }
-
-    // Whatever it calls comes last, so that nothing has to be kept meanwhile: 12 instructions are 1 % of a run.
-    #[inline]
-    fn on_ack(&mut self, ack: &AckEvent) {
-        if ack.now >= self.plain_until {
-            return self.on_special_ack(ack);
-        }
-        self.delivered += ack.acked;
-        (self.on_ack_then_read)(&mut self.wrapped, ack, &mut self.windows);
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        let before = self.windows.window;
-        self.wrapped.on_congestion(event);
-        self.read();
-        self.windows.window = self.windows.window.min(before.max(MIN_SSTHRESH));
-        // its level is shifted from the next ACK on
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        let window = self.wrapped.window();
-        self.wrapped.on_timeout(event);
+    /// The control had a timeout at this window.
+    pub(crate) fn on_timeout(&mut self, window: f64, control: &mut Kind) {
         let found = self.coupling.on_timeout(window, self.module.level(), self.module.predicted());
         if let Some(ssthresh) = found {
-            self.wrapped.set_ssthresh(ssthresh.max(MIN_SSTHRESH));
+            control.set_ssthresh(ssthresh.max(MIN_SSTHRESH));
         }
-        self.read();
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.wrapped.on_idle_restart(restart_window);
-        self.read();
-    }
-
-    fn on_recovered(&mut self) {
-        self.wrapped.on_recovered();
-        self.read();
-    }
-
-    fn set_window(&mut self, window: f64) {
-        self.wrapped.set_window(window);
-        self.read();
-    }
-
-    fn set_ssthresh(&mut self, ssthresh: f64) {
-        self.wrapped.set_ssthresh(ssthresh);
-        self.read();
-    }
-
-    #[inline]
-    fn pacing_rate(&self) -> Option<f64> {
-        self.pacing_rate
-    }
-
-    fn read_variables(&self, reader: &mut Reader<'_>) {
+    /// [`CongestionControl::read_variables`]
+    pub(crate) fn read_variables(&self, reader: &mut Reader<'_>) {
         reader("largest_slope", self.module.largest_slope());
         reader("slope", self.slope);
         if let Some(level) = self.module.level() {
@@ -487,6 +390,5 @@ impl CongestionControl for MultipleTimeScale {
         if let Some(predicted) = self.module.predicted() {
             reader("predicted", predicted);
         }
-        self.wrapped.read_variables(reader);
     }
 }

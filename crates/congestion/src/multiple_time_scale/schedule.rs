@@ -16,7 +16,7 @@ parshall_units::choice! {
     }
 }
 
-/// A schedule and its slopes, in slopes of the wrapped control.
+/// A schedule and its slopes, in slopes of the steered control.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     levels: f64,

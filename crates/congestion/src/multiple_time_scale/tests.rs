@@ -2,7 +2,7 @@
 //! expectations are known.
 
 use super::large_time_scale::LargeTimeScale;
-use super::level::Level;
+use super::level::{Level, Shift};
 use super::predictor::Predictor;
 use super::quantiser::Quantiser;
 use super::schedule::Schedule;
@@ -302,14 +302,23 @@ fn intervals_are_compared_by_the_level_before_them_or_by_their_own() {
 #[test]
 fn an_oracle_sets_the_slope_of_every_interval_of_the_simulated_time() {
     let config = MultipleTimeScaleConfig { oracle: vec![8.0, 1.0, 8.0, 4.5], ..config() };
-    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
+    let mut control =
+        MultipleTimeScale::control(&config, Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
     let mut slope_at = |seconds: f64| {
         control.on_ack(&ack(Instant::ZERO + Duration::from_secs_f64(seconds)));
-        control.slope
+        slope(&control)
     };
     assert_eq!(slope_at(1.5), 1.0, "the first interval ends at 2 s, not an interval after the first ACK");
     assert_eq!((slope_at(2.0), slope_at(3.9), slope_at(4.0)), (6.0, 6.0, 1.0));
     assert_eq!((slope_at(6.0), slope_at(60.0)), (3.5, 3.5), "after a pause too; the last one stays");
+}
+
+fn slope(control: &Control) -> f64 {
+    control.module().unwrap().slope
+}
+
+fn level(control: &Control) -> Option<usize> {
+    control.module().unwrap().module.level()
 }
 
 fn ack(now: Instant) -> AckEvent {
@@ -318,7 +327,8 @@ fn ack(now: Instant) -> AckEvent {
 
 /// Packets added by round trip in the tenth second; throughput that only grows is the lowest contention there is.
 fn growth_in_a_round_trip(config: &MultipleTimeScaleConfig) -> f64 {
-    let mut control = MultipleTimeScale::new(config, Start { window: 10.0, ssthresh: 10.0, ..Start::NEW });
+    let mut control =
+        MultipleTimeScale::control(config, Start { window: 10.0, ssthresh: 10.0, ..Start::NEW });
     let mut now = Instant::ZERO;
     let (mut at_nine, mut rounds) = (0.0, 0.0);
     while now < Instant::from_ps(10_000_000_000_000) {
@@ -357,22 +367,19 @@ fn growing_throughput_is_met_with_the_largest_slope() {
 
 #[test]
 fn what_a_recovery_delivers_counts_and_silence_begins_anew() {
-    let mut control = MultipleTimeScale::new(&config(), Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
+    let mut control =
+        MultipleTimeScale::control(&config(), Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
     control.on_ack(&ack(Instant::from_ps(1)));
-    assert_eq!(control.delivered, 1);
+    assert_eq!(control.delivered(), 1);
     control.on_congestion(&CongestionEvent { now: Instant::from_ps(2), signal: Signal::Loss, in_flight: 40 });
     let window = control.window();
     let phase = Phase::Recovery;
     control.on_ack(&AckEvent { phase, acked: 40, may_grow: false, ..ack(Instant::from_ps(3)) });
-    assert_eq!((control.delivered, control.window()), (41, window));
+    assert_eq!((control.delivered(), control.window()), (41, window));
     control.on_ack(&ack(Instant::from_ps(2_500_000_000_000)));
-    assert_eq!(
-        (control.delivered, control.module.level()),
-        (1, Some(4)),
-        "the first value has the middle rank"
-    );
+    assert_eq!((control.delivered(), level(&control)), (1, Some(4)), "the first value has the middle rank");
     control.on_ack(&ack(Instant::from_ps(9_000_000_000_000)));
-    assert_eq!((control.module.level(), control.slope), (None, 1.0));
+    assert_eq!((level(&control), slope(&control)), (None, 1.0));
 }
 
 fn rate_based() -> Box<ControlConfig> {
@@ -385,7 +392,7 @@ fn rate_based() -> Box<ControlConfig> {
 }
 
 /// Rates of two controls that are told the same round trips of 100 ms: throughput that falls for 8 s, then grows.
-fn rates(controls: [&mut MultipleTimeScale; 2]) -> Vec<[f64; 2]> {
+fn rates(controls: [&mut Control; 2]) -> Vec<[f64; 2]> {
     let mut now = Instant::ZERO;
     let mut found = Vec::new();
     let [one, two] = controls;
@@ -410,7 +417,8 @@ fn level_control_shifts_the_rate_by_predicted_contention_and_leaves_the_slope() 
         ..config()
     };
     let plain = MultipleTimeScaleConfig { aggressiveness: 1.0, control: rate_based(), ..config() };
-    let mut controls = [MultipleTimeScale::new(&shifted, begin), MultipleTimeScale::new(&plain, begin)];
+    let mut controls =
+        [MultipleTimeScale::control(&shifted, begin), MultipleTimeScale::control(&plain, begin)];
     let [one, two] = &mut controls;
     let found = rates([one, two]);
     assert!(found[..20].iter().all(|[one, two]| one == two), "nothing is predicted in the first interval");
@@ -420,14 +428,36 @@ fn level_control_shifts_the_rate_by_predicted_contention_and_leaves_the_slope() 
         .fold((0.0_f64, 0.0_f64), |(least, most), [one, two]| (least.min(one - two), most.max(one - two)));
     assert!(least > -70.0 && least < -40.0, "least shift {least}");
     assert!(most > 40.0 && most < 70.0 + 1e-9, "largest shift {most}");
-    assert_eq!(controls[0].slope, 1.0);
+    assert_eq!(slope(&controls[0]), 1.0);
     // The window follows: twice the rate times 100 ms.
     assert!((controls[0].window() - 0.2 * controls[0].pacing_rate().unwrap()).abs() < 1e-9);
 }
 
 #[test]
+fn a_level_that_is_found_before_a_congestion_event_counts_from_the_next_ack_on() {
+    let config = MultipleTimeScaleConfig { shift: 50.0, ..config() };
+    let rate_based = rate_based().build(Start { window: 200.0, ..Start::NEW }).kind;
+    let mut level = Level::new(&config, rate_based);
+    let mut now = Instant::ZERO;
+    let mut acknowledge = |level: &mut Level| {
+        now += Duration::from_millis(100);
+        level.on_ack(&AckEvent { acked: 100, credit: 100.0, round_ended: true, ..ack(now) });
+    };
+    for _ in 0..3 {
+        acknowledge(&mut level);
+    }
+    let (before, rate) = (level.window(), level.pacing_rate().unwrap());
+    level.set(Some(1.0)); // no contention: 50 packets/s more
+    level.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 100 });
+    assert_eq!(level.window(), before, "a congestion event enlarges no window");
+    assert_eq!(level.pacing_rate(), Some(rate + 50.0));
+    acknowledge(&mut level);
+    assert!((level.window() - 0.2 * level.pacing_rate().unwrap()).abs() < 1e-9);
+}
+
+#[test]
 fn a_tenth_of_the_rate_is_left() {
-    let mut level = Level::new(&MultipleTimeScaleConfig { shift: 1000.0, ..config() });
+    let mut level = Shift::new(&MultipleTimeScaleConfig { shift: 1000.0, ..config() });
     assert_eq!(level.factor(100.0, 50.0, 2.0), 1.0, "no prediction yet");
     level.set(Some(8.0));
     assert_eq!(level.factor(100.0, 50.0, 2.0), 0.1);
@@ -448,8 +478,7 @@ fn connection(control: &mut Control, now: &mut Instant, intervals: &[u32]) -> Ve
             *now += Duration::from_secs_f64(2.0 / f64::from(packets));
             control.on_ack(&ack(*now));
         }
-        let Control::MultipleTimeScale(control) = &*control else { unreachable!() };
-        slopes.push(control.slope);
+        slopes.push(slope(control));
     }
     slopes
 }
@@ -488,7 +517,8 @@ fn a_second_short_connection_predicts_from_the_counts_of_the_first() {
 #[test]
 fn slow_start_ends_at_the_window_of_earlier_timeouts_at_this_contention() {
     let config = MultipleTimeScaleConfig { coupling: CouplingKind::SlowStart, ..config() };
-    let mut control = MultipleTimeScale::new(&config, Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
+    let mut control =
+        MultipleTimeScale::control(&config, Start { window: 50.0, ssthresh: 10.0, ..Start::NEW });
     let event = CongestionEvent { now: Instant::from_ps(3), signal: Signal::Loss, in_flight: 50 };
     control.on_timeout(&event);
     assert_eq!(control.ssthresh(), 25.0, "no level yet: the control's own");

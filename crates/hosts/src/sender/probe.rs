@@ -127,7 +127,7 @@ impl Probe {
     /// Of the flow of that number; `records`: whether it has samples and rounds, if the plan wants some.
     pub(super) fn new(flow: &FlowPlan, number: u32, records: bool) -> Self {
         let paces = match &flow.transport {
-            Transport::Tcp(options) => options.congestion_control.starts_with("bbr"),
+            Transport::Tcp(options) => options.sets_rate,
             Transport::Datagrams | Transport::Programs { .. } => false,
         };
         Self {

@@ -26,6 +26,7 @@ pub fn plan(seconds: f64) -> Plan {
 pub fn tcp(control: &str, workload: &str) -> FlowPlan {
     let options = TcpOptions {
         congestion_control: control.into(),
+        sets_rate: control == "bbr",
         persistent: true,
         streams: 1,
         pacing: None,

@@ -48,6 +48,11 @@ impl TokenBucket {
         let elapsed_ps = now.since(self.updated).as_ps();
         self.full.min(self.tokens + u128::from(elapsed_ps) * u128::from(self.rate_bps))
     }
+
+    /// Bytes that it held when it was last asked, less what that packet took.
+    pub(crate) fn left(&self) -> f64 {
+        self.tokens as f64 / BYTE as f64
+    }
 }
 
 impl PacketMarker for TokenBucket {

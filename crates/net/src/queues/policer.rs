@@ -12,6 +12,7 @@
 use super::traits::{Drops, Linux, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
 use crate::markers::{Class, PacketMarker, TokenBucket, TokenBucketConfig};
+use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Bytes, Rate};
 use rand_core::RngCore;
 
@@ -54,6 +55,13 @@ impl Policer {
 }
 
 impl QueueDiscipline for Policer {
+    const VARIABLES: &'static [Variable] =
+        &[Variable::new("tokens", "bytes", "what the last packet that had room has left in the bucket")];
+
+    fn read_variables(&self, reader: &mut Reader<'_>) {
+        reader("tokens", self.bucket.left());
+    }
+
     fn on_arrival<R: RngCore>(&mut self, arrival: &Arrival, backlog: &Backlog, _random: &mut R) -> Verdict {
         let fits = self.limit.has_room(backlog.packets, backlog.bytes, arrival.bytes);
         if fits && self.bucket.mark(arrival.now, arrival.bytes) == Class::In {
@@ -96,6 +104,29 @@ mod tests {
         let arrivals = [0, 0, 0, 0, 1, 1, 2, 10, 10, 10, 10].map(|ms| (ms, 0));
         let expected = [true, true, true, false, true, false, true, true, true, true, false];
         assert_eq!(verdicts(&arrivals), expected);
+    }
+
+    #[test]
+    fn tokens_are_those_that_the_last_packet_left() {
+        let (limit, rate, burst) = (Limit::Packets(10), Rate::from_bps(8_000_000).unwrap(), Bytes(3000));
+        let mut policer = Policer::new(&PolicerConfig { limit, rate, burst });
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut found = vec![tokens(&policer)];
+        for (us, bytes) in [(0, 1000), (0, 2500), (500, 2500), (500, 1), (100_000, 1000)] {
+            let now = Instant::ZERO + Duration::from_secs_f64(f64::from(us) * 1e-6);
+            let arrival =
+                Arrival { now, bytes, ecn: Ecn::Ect0, class: Class::Out, transmission: Duration::ZERO };
+            policer.on_arrival(&arrival, &Backlog::default(), &mut random);
+            found.push(tokens(&policer));
+        }
+        // A byte flows in each microsecond; the second packet finds too few.
+        assert_eq!(found, [3000.0, 2000.0, 2000.0, 0.0, 0.0, 2000.0]);
+    }
+
+    fn tokens(policer: &Policer) -> f64 {
+        let mut found = f64::NAN;
+        policer.read_variables(&mut |_, value| found = value);
+        found
     }
 
     #[test]

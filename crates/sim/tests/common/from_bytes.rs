@@ -276,7 +276,7 @@ impl Choices<'_> {
         };
         let mut tcp = self.parameters(parshall_tcp::TcpConfig::PARAMETERS, payload);
         if self.byte() % 4 != 3 {
-            tcp.insert("slow_start".to_owned(), "standard".into()); // few controls fit the other
+            tcp.insert("slow_start".to_owned(), "standard".into()); // few controls fit the others
         }
         tcp.insert("initial_window".to_owned(), self.whole(1, 300).into()); // a million packets at once take their time
         let access_bps = if self.is() { json!(self.whole(10_000, 50_000_000)) } else { Value::Null };

@@ -163,7 +163,7 @@ impl Endpoint {
 
     fn open(&mut self, now: Instant, state: State) {
         let start = Start { window: self.config.initial_window.0 as f64, ..Start::NEW };
-        let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
+        let control = self.control.build_with(start, self.config.slow_start());
         self.config.pacing |= control.needs().pacing;
         self.sender = Some(Sender::new(&self.config, control, BASE, now));
         self.state = state;
@@ -174,7 +174,7 @@ impl Endpoint {
     fn start_anew(&mut self) {
         let Some(old) = &self.sender else { return };
         let start = Start { window: old.control().window(), ..Start::NEW };
-        let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
+        let control = self.control.build_with(start, self.config.slow_start());
         let mut sender = Sender::new(&self.config, control, BASE, self.syn_sent);
         sender.poll_transmit(&self.config, self.syn_sent);
         *sender.statistics_mut() = old.statistics().clone();
@@ -205,7 +205,7 @@ impl Endpoint {
             was_open = sender.phase() == Phase::Open;
             if sender.phase() == Phase::Connecting {
                 let start = Start { window: 1.0, ..Start::NEW }; // RFC 5681 §3.1: the SYN was lost
-                let control = self.control.build_with(start, self.config.slow_start, self.config.pacing);
+                let control = self.control.build_with(start, self.config.slow_start());
                 sender.replace_control(now, control);
             }
             sender.on_timer(&self.config, now);

@@ -16,6 +16,7 @@ pub fn config(settings: &Settings) -> TcpConfig {
         initial_window: Packets(settings.initial_window),
         initial_ssthresh: None,
         slow_start: SlowStart::Standard,
+        max_ssthresh: Packets(100),
         receive_window: None,
         recovery: Recovery::Rack,
         prr: true,

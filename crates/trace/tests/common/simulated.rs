@@ -104,6 +104,7 @@ fn config(setup: &Setup) -> TcpConfig {
         initial_window: Packets(10),
         initial_ssthresh: None,
         slow_start: SlowStart::Standard,
+        max_ssthresh: Packets(100),
         receive_window: None,
         recovery: setup.recovery,
         prr: true,

@@ -197,7 +197,7 @@ macro_rules! configuration {
         pub struct $name:ident {
             $(
                 #[doc = $doc:literal]
-                $field:ident : $type:ty $(=> $kind:ident $(($($choice:literal),+))?)?
+                $field:ident : $type:ty $(=> $kind:ident $(($($choices:tt)+))?)?
                 $(, default $default:literal)? $(, min $min:literal)? $(, max $max:literal)? ;
             )*
         }
@@ -215,7 +215,7 @@ macro_rules! configuration {
                 $($crate::parameters::Parameter::new(
                     stringify!($field),
                     $crate::kind_of!($type $(, $kind)?),
-                    $crate::choices_of!($type $(, [$($($choice),+)?])?),
+                    $crate::choices_of!($type $(, [$($($choices)+)?])?),
                     $doc,
                 )
                 $(.with_min($crate::parameters::Literal($min).bound()))?
@@ -304,12 +304,15 @@ macro_rules! kind_of {
     };
 }
 
-/// The choices that a declaration lists with a kind, or else those of the type.
+/// The choices that a declaration lists with a kind, or says where they are listed (`in LIST`), or else those of the type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! choices_of {
     ($type:ty) => {
         <$type as $crate::parameters::ParameterType>::CHOICES
+    };
+    ($type:ty, [in $choices:path]) => {
+        $choices
     };
     ($type:ty, [$($choice:literal),*]) => {
         &[$($choice),*]

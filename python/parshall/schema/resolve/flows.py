@@ -200,7 +200,7 @@ def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
         raise Problem(("timestamps",), f"found false, but {needed}; write timestamps = true")
     if tcp["slow_start"] != "standard":
         found = f'found "{tcp["slow_start"]}"'
-        if not tcp["timestamps"]:
+        if tcp["slow_start"] == "hystart++" and not tcp["timestamps"]:
             raise Problem(("slow_start",), f"{found}, which needs an RTT sample of every ACK; write timestamps = true")
         if not _core.has_standard_slow_start(json.dumps(control)):
             own = f"{control['name']} has no standard slow start that it could replace"

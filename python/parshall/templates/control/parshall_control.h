@@ -17,7 +17,7 @@
 
 /* Goes up when anything below changes. What a version adds stands at the end of struct parshall_control: libraries of older versions
  * are loaded, and lack what came after them. */
-#define PARSHALL_CONTROL_ABI 2
+#define PARSHALL_CONTROL_ABI 3
 
 /* What a control may need of the endpoint: bits of `needs`. */
 #define PARSHALL_NEEDS_RATE_SAMPLES 1u    /* every ACK that reports deliveries, with a rate sample */
@@ -26,6 +26,7 @@
 #define PARSHALL_NEEDS_TIMESTAMPS 8u      /* an RTT sample with each ACK */
 #define PARSHALL_NEEDS_ACCURATE_ECN 16u   /* receivers echo the marks of each ACK's own packets */
 #define PARSHALL_NEEDS_GROWTH_IN_CWR 32u  /* ACKs without a mark may grow the window after a mark, too */
+#define PARSHALL_NEEDS_L4S 64u            /* since version 3: packets carry ECT(1), unless the flow says l4s = false */
 
 enum parshall_phase { PARSHALL_OPEN = 0, PARSHALL_RECOVERY = 1, PARSHALL_LOSS = 2 };
 enum parshall_signal { PARSHALL_SIGNAL_LOSS = 0, PARSHALL_SIGNAL_ECN = 1 };

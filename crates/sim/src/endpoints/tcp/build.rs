@@ -33,9 +33,11 @@ pub(super) fn check<'a>(group: &GroupPlan<'a>) -> Result<Plan<'a>, Problem> {
         return Err(problem("workload", "needs TCP and a congestion control"));
     };
     tcp.check_ranges().map_err(|error| refused(&error))?;
-    if tcp.slow_start != SlowStart::Standard && !(control.has_standard_slow_start() && tcp.timestamps) {
-        let what = "needs timestamps, and a congestion control with the standard slow start";
-        return Err(problem("slow_start", what));
+    if tcp.slow_start != SlowStart::Standard && !control.has_standard_slow_start() {
+        return Err(problem("slow_start", "needs a congestion control with the standard slow start"));
+    }
+    if tcp.slow_start.needs_timestamps() && !tcp.timestamps {
+        return Err(problem("slow_start", "needs timestamps"));
     }
     if control.needs().timestamps && !tcp.timestamps {
         let name = control.innermost().name();

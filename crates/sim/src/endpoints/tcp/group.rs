@@ -63,7 +63,7 @@ impl TcpGroup {
 
     /// A congestion control at the start of a connection.
     pub(crate) fn new_control(&self, start: Start) -> Control {
-        let mut control = self.control.build_with(start, self.tcp.slow_start, self.tcp.pacing);
+        let mut control = self.control.build_with(start, self.tcp.slow_start());
         if let Some(knowledge) = &self.knowledge {
             control.share(knowledge);
         }

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_void};
 
 /// `PARSHALL_CONTROL_ABI`
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 /// The one symbol of a library.
 pub const SYMBOL: &str = "parshall_control";
 
@@ -14,6 +14,7 @@ pub const NEEDS_RECOVERY_WINDOW: u32 = 4;
 pub const NEEDS_TIMESTAMPS: u32 = 8;
 pub const NEEDS_ACCURATE_ECN: u32 = 16;
 pub const NEEDS_GROWTH_IN_CWR: u32 = 32;
+pub const NEEDS_L4S: u32 = 64;
 
 #[repr(C)]
 pub struct Start {
