@@ -356,6 +356,8 @@ def test_shares_of_goodput_are_a_distribution(ran: Ran) -> None:
 
 def test_the_page_and_the_ranking(ran: Ran) -> None:
     result = ran.result
+    shown = result._repr_html_()
+    assert f"{score.average([result.cases[0]], 'cubic', score.MEASURES[0]).mean:.4g}" in shown  # type: ignore[union-attr]
     for each in result.cases:
         standings = score.ranking(each, result.controls)
         assert [standing.rank for standing in standings] == [1, 2, 3]

@@ -20,6 +20,7 @@ from typing import Literal
 
 import polars as pl
 
+from parshall import notebook
 from parshall.campaign import Plan, Store, sweep
 from parshall.campaign.result import Sweep
 from parshall.errors import SimulationError
@@ -76,6 +77,16 @@ class Result:
     at_least: float = AT_LEAST
     """Share of a value below which a difference does not matter."""
     instrument: Instrument = "simulate"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the mean completion time of each control in each case."""
+        rows = []
+        for each in self.cases:
+            means = dict(each.alone.group_by("control").agg(pl.col("completion_s").mean()).iter_rows())
+            rows.append([each.case.name, *(means.get(control) for control in self.controls)])
+        remark = f"{self.instrument}, {self.scale}, {self.repetitions} repetitions"
+        shown = notebook.table(("case", *self.controls), rows, "Mean completion time of a file, s")
+        return notebook.fragment("Transport benchmark", remark, shown)
 
 
 def entries(case: Case, controls: Sequence[str], rivals: Sequence[str] = RIVALS) -> list[Entry]:

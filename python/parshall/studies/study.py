@@ -33,11 +33,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from parshall import notebook
+
 if TYPE_CHECKING:
     from parshall.emulation import Validity
     from parshall.report.document import Section
     from parshall.scenario import Scenario
     from parshall.studies.check import Check
+
+COLUMNS = ("artefact", "quantity", "published", "ours", "95 %", "tolerance", "verdict", "note")
+"""Of a table of checks (`Check.cells`)."""
 
 Scale = Literal["quick", "paper"]
 Instruments = Literal["simulate", "emulate", "both"]
@@ -51,6 +56,11 @@ class Findings:
 
     checks: Sequence[Check]
     sections: Sequence[Section]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the checks."""
+        rows = (check.cells() for check in self.checks)
+        return notebook.fragment("Findings", "", notebook.table(COLUMNS, rows))
 
 
 @dataclass(frozen=True)
