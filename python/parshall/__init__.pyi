@@ -1,9 +1,11 @@
 from . import control_check as control_check
 from . import controls as controls
 from . import design as design
+from . import itb as itb
 from . import models as models
 from . import report as report
 from . import stats as stats
+from . import studies as studies
 from .campaign import Plan as Plan
 from .campaign import Store as Store
 from .campaign import Sweep as Sweep

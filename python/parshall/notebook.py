@@ -29,6 +29,15 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
+def sentences(said: Iterable[str]) -> str:
+    """Sentences, each on a line of its own.
+
+    >>> sentences(["p < 1 %."])
+    '<p>p &lt; 1 %.</p>'
+    """
+    return "".join(f"<p>{escape(each)}</p>" for each in said)
+
+
 def text(written: str) -> str:
     """Text as it is written, in a fixed width."""
     return f"<pre>{escape(written)}</pre>"

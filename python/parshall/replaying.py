@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from parshall import _core
+from parshall import _core, notebook
 from parshall.controls import declare
 from parshall.errors import ControlError, InputError, OutputExistsError
 from parshall.records.storage import guarded
@@ -82,6 +82,16 @@ class Replay:
     def agrees(self) -> bool:
         """Whether nothing differs."""
         return not self.causes
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what was compared, and why something differs."""
+        columns = ("quantity", "calls", "within", "largest difference")
+        compared = ([each.quantity, each.calls, each.within, each.largest] for each in self.compared)
+        tables = [notebook.table(columns, compared)]
+        if self.causes:
+            tables.append(notebook.table(("cause", "times"), (list(each) for each in self.causes.items())))
+        heading = f"{self.control} beside {self.recorded} of Linux {self.kernel}"
+        return notebook.fragment(heading, f"{self.calls} calls of {self.connections} connection(s)", *tables)
 
     def to_json(self) -> dict[str, Any]:
         """All of it, as JSON has it."""

@@ -47,6 +47,9 @@ def test_half_the_rate_is_significantly_less(tmp_path: Path) -> None:
     assert [each.verdict for each in goodput] == ["lower", "lower"]
     assert all(each.relative == pytest.approx(-0.5, abs=0.1) for each in goodput)
     assert found.frame.height == 4
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == 5
+    assert "flows.0.count = 2" in shown
     assert {"flows.0.count", "metric", "difference_low", "p_value", "verdict"} <= set(found.frame.columns)
 
 

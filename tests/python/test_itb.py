@@ -15,9 +15,11 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
+from parshall.campaign.pool import LocalPool
+from parshall.campaign.shard import Shard
 from parshall.errors import InputError
 from parshall.itb import applications, benchmark, score
-from parshall.itb.benchmark import Entry, entries, plan, reference, run
+from parshall.itb.benchmark import Entry, Execution, entries, plan, reference, run, run_shard
 from parshall.itb.building import Case, case, controls
 from parshall.itb.classes import CLASSES, classes
 from parshall.itb.discrimination import discrimination
@@ -308,13 +310,47 @@ class Ran(NamedTuple):
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     store = tmp_path_factory.mktemp("itb") / "store"
     cases = [made("BU", "F"), made("WM", "B"), made("TU", "D"), made("PA", "J"), made("PP", "J")]
-    return Ran(cases, run(cases, ["reno", "cubic", "bbr3"], store, workers=2), store)
+    return Ran(cases, run(cases, ["reno", "cubic", "bbr3"], Execution(store, workers=2)), store)
 
 
 def test_nothing_is_done_twice(ran: Ran) -> None:
     cases, first, store = ran
-    again = run(cases[:1], ["reno", "cubic", "bbr3"], store, workers=1)
+    again = run(cases[:1], ["reno", "cubic", "bbr3"], Execution(store, workers=1))
     assert again.cases[0].alone.equals(first.cases[0].alone)
+
+
+def test_shards_are_one_run(ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases, names, store = ran.cases[:1], ["reno", "cubic", "bbr3"], tmp_path / "store"
+    done: list[int] = []
+    submit = LocalPool.submit
+    monkeypatch.setattr(LocalPool, "submit", lambda pool, task: (done.append(1), submit(pool, task)))
+    for k in (1, 2):
+        run_shard(cases, names, Execution(store, workers=1, shard=Shard(k, 2)))
+        done.append(0)
+    first, second = done.index(0), len(done) - done.index(0) - 2
+    assert first > 0
+    assert abs(first - second) <= 1
+    collected = run(cases, names, Execution(store, workers=1))
+    assert len(done) == first + second + 2, "nothing is left to do"
+    whole = ran.result.cases[0]
+    for name in ("alone", "harm", "files"):
+        assert getattr(collected.cases[0], name).equals(getattr(whole, name)), name
+    assert collected.cases[0].shares == whole.shares
+    with pytest.raises(InputError, match="shard 1/2: found beside a result"):
+        run(cases, names, Execution(store, shard=Shard(1, 2)))
+
+
+def test_shards_and_clusters_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    asked = ["itb", "--app", "TU", "--class", "B", "--cc", "reno", "--workers", 1, "--store", tmp_path / "store"]
+    refused = cli(*asked, "--shard", "1/2", "--json")
+    assert refused.exit_code == 2
+    assert "--shard: found beside --output or --json" in refused.stderr
+    wrong = cli(*asked, "--shard", "3/2")
+    assert wrong.exit_code == 2
+    assert "accepted: K/N" in wrong.stderr
+    both = cli(*asked, "--scheduler", "tcp://127.0.0.1:1")
+    assert both.exit_code == 2
+    assert "workers: found beside scheduler" in both.stderr
 
 
 def test_metrics_are_those_of_the_tables(ran: Ran, tmp_path: Path) -> None:
@@ -355,6 +391,8 @@ def test_shares_of_goodput_are_a_distribution(ran: Ran) -> None:
 
 def test_the_page_and_the_ranking(ran: Ran) -> None:
     result = ran.result
+    shown = result._repr_html_()
+    assert f"{score.average([result.cases[0]], 'cubic', score.MEASURES[0]).mean:.4g}" in shown  # type: ignore[union-attr]
     for each in result.cases:
         standings = score.ranking(each, result.controls)
         assert [standing.rank for standing in standings] == [1, 2, 3]
@@ -438,7 +476,7 @@ def test_hosts_that_lose_make_classes_tell_controls_apart(tmp_path: Path) -> Non
     verdicts = []
     for more in ([], ["interface_queue=100"]):
         built = case(applications.find("TU")[0], classes("D")[0], replace(TINY, bulk_s=10.0), [*changes, *more])
-        result = run([built], ["reno", "scalable"], tmp_path / "store", rivals=(), workers=1)
+        result = run([built], ["reno", "scalable"], Execution(tmp_path / "store", workers=1), rivals=())
         verdicts.append(discrimination(result.cases[0], result.controls).verdict)
     assert verdicts == ["does not", "tells apart"]
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,12 +16,14 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import VERBS, application
+from parshall.control_check.card import Row
+from parshall.models.diffserv import Sessions
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}
 
 
-@pytest.mark.parametrize("package", [ps, ps.stats, ps.models, ps.report])
+@pytest.mark.parametrize("package", [ps, ps.stats, ps.models, ps.report, ps.design, ps.itb, ps.studies])
 def test_every_name_that_is_shown_is_there(package: object) -> None:
     names = [name for name in dir(package) if not name.startswith("_")]
     assert len(names) > 5
@@ -81,6 +84,46 @@ def test_notebooks_show_scenarios_predictions_and_observations(tmp_path: Path) -
     seen = ps.observe(ROOT / "fuzz/corpus/ethernet.pcap")
     assert isinstance(seen.flows, pl.DataFrame)
     assert seen._repr_html_().count("<tr>") == len(seen.flows) + 1
+
+
+def test_notebooks_show_what_was_planned_and_chosen() -> None:
+    varied = {"flows.0.rtt": ["10 ms", "<20 ms>"]}
+    plan = ps.Plan(name="small", scenario=SCENARIO, parameters=varied, repetitions=2)
+    assert "&lt;20 ms&gt;" in plan._repr_html_()
+    scenario = ps.Scenario(**{**SCENARIO, "warm_up": "1 s"})
+    where = ps.design.place(scenario)
+    queue = ps.design.buffer.choose(where, ps.design.Demand(utilisation=0.5), most=2)
+    assert "utilisation" in queue._repr_html_()
+    assert queue.trials[0].judged[0].verdict in queue._repr_html_()
+    looks = ps.design.repetitions.choose(scenario, "goodput_bps", 0.9, pilot=3)
+    assert "repetitions" in looks._repr_html_()
+    assert looks._repr_html_().count("<tr>") == len(looks.looks) + 1
+    time = ps.design.transfer.transfer_time("20 kB", "10 Mbit/s", "20 ms", repetitions=20)
+    assert "50 % done within" in time._repr_html_()
+
+
+def test_notebooks_show_designs_of_rio_routers() -> None:
+    sessions = Sessions(rtt_s=[0.1, 0.2], reserved_per_s=20, burst_packets=10)
+    agreement = ps.design.Agreement(loss_in=0.5)
+    found = ps.design.rio.rio(sessions, capacity_per_s=200, agreement=agreement, limit_packets=30)
+    assert "Set min_in" in found._repr_html_()
+    tried = ps.design.recommend(found, ps.design.Setting(8.0, 2.0, 1, 1, 1000), most=1)
+    assert f"<strong>RIO router, simulated</strong> {tried.verdict}" in tried._repr_html_()
+
+
+def test_notebooks_show_cards_findings_and_replays() -> None:
+    card = ps.control_check.check("reno", measured=False)
+    assert "passes the conformance kit" in card._repr_html_()
+    assert card._repr_html_().count("<tr>") == len(card.findings) + 1
+    row = Row("alone", "utilisation", "<utilisation>", "ratio", dict.fromkeys(card.controls), 0.75)
+    shown = replace(card, rows=[row])._repr_html_()
+    assert "&lt;utilisation&gt;" in shown
+    assert "0.75" in shown
+    check = ps.studies.Check("table 1", "goodput", 2.0, 2.1, None, None, 0.2)
+    assert "table 1" in ps.studies.Findings([check], [])._repr_html_()
+    replay = ps.Replay("ours", "cubic", "6.1", True, 0, 0, 7, 1, 0, [], {"<rounding>": 3}, [])
+    assert "&lt;rounding&gt;" in replay._repr_html_()
+    assert "7 calls of 1 connection" in replay._repr_html_()
 
 
 def test_a_scenario_is_predicted_without_being_run(tmp_path: Path) -> None:

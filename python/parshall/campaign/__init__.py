@@ -12,6 +12,7 @@
 | `shard`, `merging` | a part of a plan; what was done apart taken together |
 | `stopping` | when a point has been repeated often enough |
 | `runner` | `sweep`: doing what is missing |
+| `contents`, `recorder`, `gathering` | for it: what the store has, the record that is saved, runs gathered |
 | `progress` | how far it is, and how long it may take |
 | `query` | SQL over a store |
 | `maintenance` | verifying, cleaning, exporting |

@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import false_discovery_control, ttest_1samp, ttest_ind
 
+from parshall import notebook
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.errors import InputError
@@ -129,6 +130,15 @@ class Comparison:
             said = {"verdict": str(each.verdict), "matters": each.matters}
             rows.append({**each.point, "metric": each.metric, **ends, **tested, **said})
         return pl.DataFrame(rows, infer_schema_length=None)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row a difference."""
+        columns = ("point", "metric", self.a, self.b, f"{self.b} - {self.a}", "")
+        rows = (
+            [", ".join(f"{k} = {v}" for k, v in each.point.items()), *self.cells(each)] for each in self.differences
+        )
+        lacking = "; ".join(f"{name} has {count} point(s) that the other lacks" for name, count in self.alone)
+        return notebook.fragment("Comparison", lacking, notebook.table(columns, rows))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""

@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, Tag, ValidationError, model_validator
 
+from parshall import notebook
 from parshall.errors import ScenarioError
 from parshall.scenario import Scenario
 from parshall.schema import reading
@@ -219,6 +220,17 @@ class Plan(Part):
             path = located(Path(self.scenario).expanduser(), self._folder)
             return {"name": path.stem, **reading.read_toml(path)}, path.parent, str(path)
         return {"name": self.name, **self.scenario}, self._folder, self._source
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is varied."""
+        drawn = {key: value for key, value in (self.latin_hypercube or {}).items() if key not in ("samples", "seed")}
+        rows = [pair for each in (self.parameters, *self.together, drawn) for pair in each.items()]
+        how_often = (
+            "repetitions as the scenario says" if self.repetitions is None else f"repetitions: {self.repetitions}"
+        )
+        return notebook.fragment(
+            self.name, f"{self.instrument}, {how_often}", notebook.table(("varied", "values"), rows)
+        )
 
     def document(self) -> dict[str, Any]:
         """The sweep as plain tables, as it was given."""

@@ -47,6 +47,11 @@ class Prepared:
     cells: list[Cell]
     seed: int
 
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """The metric that decides whether a point has enough, if one does."""
+        return (self.rule.metric,) if isinstance(self.rule, Stopping) else ()
+
 
 def prepare(plan: Plan) -> Prepared:
     """Everything that can be refused before anything is done."""

@@ -6,29 +6,27 @@ which runs finish, so 1, 2 or 8 workers, here or on a cluster, give the same tab
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parshall.campaign import record as records
+from parshall.campaign.contents import Contents
+from parshall.campaign.gathering import Gatherer
 from parshall.campaign.locks import Claim
-from parshall.campaign.measured import series_of
-from parshall.campaign.plan import Plan, Stopping
+from parshall.campaign.plan import Plan
 from parshall.campaign.pool import Pool, check, pool_of
 from parshall.campaign.preparing import Prepared, prepare
 from parshall.campaign.progress import Estimate, Progress
-from parshall.campaign.record import FINISHED, PointRecord, SweepRecord
+from parshall.campaign.recorder import Recorder
 from parshall.campaign.result import Sweep
-from parshall.campaign.segments import GATHER, gather
+from parshall.campaign.segments import GATHER
 from parshall.campaign.shard import Shard
-from parshall.campaign.snapshot import Snapshot, reading
-from parshall.campaign.stopping import Planner, Value
+from parshall.campaign.stopping import Planner
 from parshall.campaign.store import Store
-from parshall.campaign.work import Outcome, Task, key_of, measure, scenario_digest
-from parshall.errors import InputError, ParshallError
+from parshall.campaign.work import Outcome, Task
+from parshall.errors import InputError
 from parshall.quantities.naming import named
 from parshall.records import about
 from parshall.records.storage import storage_error
@@ -100,16 +98,12 @@ def sweep(
 
 @dataclass
 class _Execution:
-    """A sweep while it is done."""
+    """A sweep while it is done: hands out runs, takes what workers give, and decides what is next."""
 
     prepared: Prepared
     store: Store
     progress: Callable[[Progress], None] | None
     shard: Shard | None
-    code: str = field(init=False)
-    started: str = field(default_factory=about.now)
-    clock: float = field(default_factory=time.monotonic)
-    keys: dict[tuple[int, int], str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     claims: dict[str, Claim] = field(default_factory=dict)
     waiting: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -120,12 +114,6 @@ class _Execution:
     tasks: list[Task] = field(default_factory=list)
     """What is to be done as soon as there is a pool."""
     pool: Pool | None = None
-    gathering: _Gathering | None = None
-    known: set[str] = field(default_factory=set)
-    metric_of: dict[str, Value] = field(default_factory=dict)
-    segments: list[Path] = field(default_factory=list)
-    digests: list[str] = field(default_factory=list)
-    """Of the points' scenarios."""
     done: int = 0
     found: int = 0
     packets: int = 0
@@ -137,6 +125,9 @@ class _Execution:
         self.plan, self.rule = self.prepared.plan, self.prepared.rule
         self.points, self.texts = self.prepared.points, self.prepared.texts
         self.planner = Planner(self.prepared.cells, self.rule, self.plan.budget.runs, self.shard)
+        self.contents = Contents(self.prepared, self.store, self.code)
+        self.recorder = Recorder(self.prepared, self.store, self.contents, self.planner, self.code, self.failed)
+        self.gatherer = Gatherer(self.store)
 
     # --- from start to end ---
 
@@ -144,13 +135,13 @@ class _Execution:
         status = "interrupted"
         try:
             self._look()
-            self._save("running")
+            self.recorder.save("running")
             self._fill()
             if self.tasks or self.elsewhere:
                 most = 1 if self.plan.instrument == "emulate" else None  # emulations of a machine take turns
                 self._work(pool_of(workers, scheduler, most))
-            self._gather(_LEFT)
-            self._gathered()
+            self.gatherer.start(_LEFT)
+            self.gatherer.finish()
             finished = "failures" if self.failed else "complete"
             status = finished if self.shard is None else "shard"
         except OSError as error:
@@ -158,26 +149,20 @@ class _Execution:
         finally:
             self._release()
             self._end(status)
-        return Sweep(self.store, self._record(status))
+        return Sweep(self.store, self.recorder.record(status))
 
     def _end(self, status: str) -> None:
         """Save the record; a disk that is full already has its error on the way."""
         if status == "interrupted":
             with suppress(Exception):
-                self._save(status)
+                self.recorder.save(status)
         else:
-            self._save(status)
-
-    def _save(self, status: str) -> None:
-        """Save the record. While the sweep is not finished, it has what the record on the disk has, and more."""
-        earlier = None if status in FINISHED else _earlier(self.store, self.plan.name)
-        self._record(status, earlier).save(self.store)
+            self.recorder.save(status)
 
     def _release(self) -> None:
         if self.pool is not None:
             self.pool.close()
-        if self.gathering is not None:
-            self.gathering.wait()
+        self.gatherer.wait()
         for claim in self.claims.values():
             with suppress(OSError):
                 claim.release()
@@ -199,7 +184,7 @@ class _Execution:
                 looked = now
                 self.progress(self._progress())
             if now - saved > pause_s:
-                self._save("running")
+                self.recorder.save("running")
                 saved = time.monotonic()
                 pause_s = max(_SAVE_S, 20 * (saved - now))
             self._limits(now)
@@ -208,59 +193,16 @@ class _Execution:
 
     def _limits(self, now: float) -> None:
         limit = self.plan.budget.time_s
-        if limit is not None and now - self.clock > limit and not self.planner.finished:
+        if limit is not None and now - self.recorder.clock > limit and not self.planner.finished:
             self.planner.end("time")
-        if self.gathering is not None and self.gathering.finished:
-            self._gathered()
+        self.gatherer.look()
         if self.fresh >= GATHER:
-            self._gather(GATHER)
-
-    def _gather(self, least: int) -> None:
-        """Gather runs beside the work."""
-        self._gathered()
-        self.fresh = 0
-        self.gathering = _Gathering(self.store, least)
-
-    def _gathered(self) -> None:
-        """Wait until runs are gathered; an error of it becomes ours."""
-        if self.gathering is not None:
-            gathering, self.gathering = self.gathering, None
-            gathering.join()
-
-    # --- what is there already ---
+            self.fresh = 0
+            self.gatherer.start(GATHER)
 
     def _look(self) -> None:
-        """Which runs the store has, and the deciding metric of each."""
-        self.segments = self.store.segment_directories()
-        self.known, self.metric_of = reading(self.store, self._read)
-
-    def _read(self, snapshot: Snapshot) -> tuple[set[str], dict[str, Value]]:
-        known = set(snapshot.gathered) | set(snapshot.directories)
-        if not isinstance(self.rule, Stopping) or not known:
-            return known, {}
-        own = {
-            run: number
-            for point in self.points
-            for number in range(self.rule.maximum)
-            if (run := self._key(point.number, number)) in known and run not in self.metric_of
-        }
-        return known, self._deciding_of(snapshot, own)
-
-    def _deciding_of(self, snapshot: Snapshot, runs: Mapping[str, int]) -> dict[str, Value]:
-        """The deciding metric of runs in the store, of each under the number of its repetition."""
-        if not isinstance(self.rule, Stopping) or not runs:
-            return {}
-        order = {run: place for place, run in enumerate(runs)}
-        series = series_of(snapshot, order, [self.rule.metric], None).get(self.rule.metric)
-        return {run: series and series.numbered({place: runs[run]}) for run, place in order.items()}
-
-    def _value(self, run: str, repetition: int) -> Value:
-        """The deciding metric of a run in the store."""
-        if not isinstance(self.rule, Stopping):
-            return None
-        if run not in self.metric_of:
-            self.metric_of |= reading(self.store, lambda snapshot: self._deciding_of(snapshot, {run: repetition}))
-        return self.metric_of.get(run)
+        """Which runs the store has."""
+        self.contents.look()
 
     # --- handing out and taking ---
 
@@ -281,8 +223,8 @@ class _Execution:
 
     def _task(self, point: int, repetition: int) -> Task | None:
         """What is to be done for a repetition; None if it is there, or somebody is at it."""
-        run = self._key(point, repetition)
-        if run in self.known:
+        run = self.contents.key(point, repetition)
+        if run in self.contents:
             self.found += 1
             self._there(point, repetition, run)
         elif run in self.failed:
@@ -298,32 +240,18 @@ class _Execution:
         if claim is None:
             self.elsewhere[run] = (point, repetition)
             return None
-        if self._finished_by_others(run):
+        if self.contents.has_now(run):
             claim.release()
-            self.known.add(run)
             self.found += 1
             self._there(point, repetition, run)
             return None
         self.claims[run] = claim
         self.waiting[run] = [(point, repetition)]
         text = self.texts[point]
-        wanted = tuple(name for name in self._deciding() if not named(name).quantity.source)
+        wanted = tuple(name for name in self.prepared.deciding if not named(name).quantity.source)
         place = (str(self.store.directory), self.store.identity)
         controls, plan = external.places(text), self.plan
         return Task(run, text, repetition, wanted, *place, self.code, controls, plan.instrument, plan.accept_invalid)
-
-    def _finished_by_others(self, run: str) -> bool:
-        """Whether a run came into the store since we looked."""
-        if self.store.has_directory(run):
-            return True
-        segments = self.store.segment_directories()
-        if segments == self.segments:
-            return False
-        self.segments = segments
-        known, values = reading(self.store, self._read)
-        self.known |= known
-        self.metric_of |= values
-        return run in self.known
 
     def _elsewhere(self) -> None:
         """Look after the runs that other processes had: done, or given up when the process ended."""
@@ -339,7 +267,7 @@ class _Execution:
 
     def _there(self, point: int, repetition: int, run: str) -> None:
         self.done += 1
-        self.planner.record(point, repetition, self._value(run, repetition))
+        self.planner.record(point, repetition, self.contents.value(run, repetition))
 
     def _take(self, outcome: Outcome) -> None:
         """Take what a worker gives."""
@@ -356,12 +284,9 @@ class _Execution:
         else:
             if outcome.files is not None:
                 self._receive(outcome.run, outcome.files)
-            self.known.add(outcome.run)
             self.fresh += 1
             text = self.texts[places[0][0]]
-            if isinstance(self.rule, Stopping):
-                with suppress(FileNotFoundError):  # gathered in between: it is read from there
-                    self.metric_of[outcome.run] = self._decides(outcome, self.rule.metric, text)
+            self.contents.add(outcome, text)
             self.estimate.learn(text, outcome)
         self.claims.pop(outcome.run).release()
         for point, repetition in places:
@@ -370,12 +295,6 @@ class _Execution:
             else:
                 self._there(point, repetition, outcome.run)
 
-    def _decides(self, outcome: Outcome, name: str, scenario: str) -> Value:
-        """The deciding metric of a run that was just done; workers do not know those that this program defines."""
-        if not named(name).quantity.source:
-            return outcome.metrics.get(name)
-        return measure(self.store.run_directory(outcome.run), (name,), scenario).get(name)
-
     def _receive(self, run: str, files: Mapping[str, bytes]) -> None:
         """Write the files of a worker that does not see the store."""
         partial = self.store.partial(run)
@@ -383,12 +302,6 @@ class _Execution:
         for name, content in files.items():
             (partial / Path(name).name).write_bytes(content)
         self.store.publish(run, partial)
-
-    def _key(self, point: int, repetition: int) -> str:
-        place = (point, repetition)
-        if place not in self.keys:
-            self.keys[place] = key_of(self.texts[point], repetition, self.code)
-        return self.keys[place]
 
     # --- what is told of it ---
 
@@ -404,93 +317,7 @@ class _Execution:
             planned=self.done + len(self.failed) + len(left) + len(self.elsewhere),
             bounded=isinstance(self.rule, int),
             packets=self.packets + (self.pool.live()[1] if self.pool is not None else 0),
-            elapsed_s=time.monotonic() - self.clock,
+            elapsed_s=self.recorder.elapsed_s,
             remaining_s=self.estimate.remaining_s(sum(self.estimate.size(text) for text in left), workers),
             workers=workers,
         )
-
-    def _record(self, status: str, earlier: SweepRecord | None = None) -> SweepRecord:
-        listed = {point.runs[0]: point.runs for point in earlier.points if point.runs} if earlier is not None else {}
-        failed = dict(self.failed)
-        points = []
-        for point in self.points:
-            runs = self._runs(point.number, status)
-            before = listed.get(self._key(point.number, 0), ())
-            if len(before) > len(runs):  # keys follow from scenario and repetition: those are the first of these
-                runs = before
-            if earlier is not None:
-                failed |= {run: earlier.failed[run] for run in runs if run in earlier.failed and run not in self.known}
-            values = tuple(point.values[each.key] for each in self.prepared.parameters)
-            points.append(PointRecord(values, runs, self.planner.reason(point.number)))
-        seeds = {point.values.get("seed", self.prepared.seed) for point in self.points}
-        return SweepRecord(
-            name=self.plan.name,
-            description=self.plan.description,
-            status=status,
-            plan=self.plan.document(),
-            code=self.code,
-            parameters=self.prepared.parameters,
-            points=tuple(points),
-            failed=dict(sorted(failed.items())),
-            metrics=tuple(dict.fromkeys([*self.plan.metrics, *self._deciding(), "goodput_bps"])),
-            compare=None if self.plan.compare is None else self.plan.compare.model_dump(),
-            started=self.started,
-            wall_s=round(time.monotonic() - self.clock, 3),
-            seed=seeds.pop() if len(seeds) == 1 and self.plan.random_numbers == "common" else None,
-            random_numbers=self.plan.random_numbers,
-            scenarios=self._scenarios(earlier),
-        )
-
-    def _runs(self, point: int, status: str) -> tuple[str, ...]:
-        """The runs of a point: its first repetitions, up to one that is not there."""
-        count = self.planner.repetitions(point)
-        if status not in FINISHED:
-            most = self.rule.maximum if isinstance(self.rule, Stopping) else self.rule
-            while count < most and self._key(point, count) in self.known:
-                count += 1
-        return tuple(self._key(point, each) for each in range(count))
-
-    def _scenarios(self, earlier: SweepRecord | None) -> tuple[str, ...]:
-        """The scenarios whose runs are the sweep's; until it is finished, those that it had before are among them."""
-        if not self.digests:
-            self.digests = [scenario_digest(text) for text in self.texts]
-        return tuple(dict.fromkeys([*self.digests, *(() if earlier is None else earlier.scenarios)]))
-
-    def _deciding(self) -> list[str]:
-        return [self.rule.metric] if isinstance(self.rule, Stopping) else []
-
-
-class _Gathering:
-    """Runs are gathered in a thread: reading and writing them holds no interpreter lock for long."""
-
-    def __init__(self, store: Store, least: int) -> None:
-        self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._run, args=(store, least))
-        self._thread.start()
-
-    @property
-    def finished(self) -> bool:
-        return not self._thread.is_alive()
-
-    def wait(self) -> None:
-        self._thread.join()
-
-    def join(self) -> None:
-        """Wait for it; an error of it becomes ours."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-
-    def _run(self, store: Store, least: int) -> None:
-        try:
-            gather(store, least=least)
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
-            self._error = error
-
-
-def _earlier(store: Store, name: str) -> SweepRecord | None:
-    """The record of a sweep on the disk; None without one, or if it cannot be read."""
-    try:
-        return records.load(store, name)
-    except ParshallError:
-        return None

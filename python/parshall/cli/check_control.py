@@ -85,9 +85,6 @@ def _write(card: Card, output: Path, drawn: Files) -> Path:
 
 
 def _show(card: Card) -> None:
-    from parshall.report.numbers import significant
-    from parshall.report.uncertainty import interval_text
-
     out = console()
     kit = table(f"{card.control}: conformance", "check", "what must hold", "found")
     for finding in card.findings:
@@ -97,10 +94,7 @@ def _show(card: Card) -> None:
         out.print()
         shown = table(f"{card.control} beside Reno and CUBIC", "", *card.controls, "Reno's formula", "verdict")
         for row in card.rows:
-            found = [row.values[name] for name in card.controls]
-            cells = [interval_text(each, row.unit) for each in found]
-            formula = "" if row.formula is None else significant(row.formula)
-            shown.add_row(row.label, *cells, formula, row.verdict)
+            shown.add_row(*row.cells(card.controls))
         out.print(shown)
     out.print()
     if card.not_measured is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -18,6 +18,8 @@ from parshall.cli.console import (
     Json,
     Quiet,
     Scale,
+    Scheduler,
+    Shard,
     Store,
     Workers,
     console,
@@ -28,15 +30,18 @@ from parshall.cli.console import (
     scale_named,
     share,
     table,
+    termination_interrupts,
     verb,
 )
 from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
     from parshall.itb import benchmark
-    from parshall.itb.benchmark import CaseResult, Result
+    from parshall.itb.benchmark import CaseResult, Execution, Result
     from parshall.itb.building import Case
     from parshall.report.document import Document
+
+Done = TypeVar("Done")
 
 Factors = Annotated[
     list[str] | None,
@@ -67,6 +72,8 @@ def itb(
     width: Width = WIDTH,
     store: Store = Path("itb-store"),
     workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: Shard = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it takes.")] = False,
     scenarios: Annotated[
         Path | None,
@@ -77,7 +84,9 @@ def itb(
     quiet: Quiet = False,
 ) -> None:
     """Compare congestion controls by what their users get: applications, classes, a ranking with intervals."""
-    from parshall.itb.as_json import printed
+    from parshall.campaign.shard import Shard as Part
+    from parshall.errors import InputError
+    from parshall.itb.benchmark import Execution, run, run_shard
     from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
     from parshall.itb.instruments import check_hosts
@@ -85,6 +94,8 @@ def itb(
 
     drawn = files(formats, width, output)
     declare_controls(controls)
+    if shard is not None and (output is not None or as_json):
+        raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
     names = named(cc)
     wanted = _instruments(instrument)
     cases = _cases(app, class_, scale_named(scale), factors or [], linux="emulate" in wanted)
@@ -97,12 +108,39 @@ def itb(
     at_a_time = workers or about.cores()
     if not quiet or estimate:
         note("; ".join(_takes(cases, names, at_a_time, kind) for kind in wanted))
-    check_memory(cases, at_a_time)
+    if scheduler is None:
+        check_memory(cases, at_a_time)
     if estimate:
         return
     progress: Callable[[str], None] = (lambda _: None) if quiet or as_json else note
     threshold = share(at_least)
-    made = [replace(_done(cases, names, store, at_a_time, progress, kind), at_least=threshold) for kind in wanted]
+    by = Execution(store, workers, scheduler, None if shard is None else Part.parse(shard))
+    if shard is None:
+        made = [replace(each, at_least=threshold) for each in _each(run, cases, names, by, wanted, progress)]
+        _tell(made, output, as_json=as_json, quiet=quiet)
+    else:
+        _each(run_shard, cases, names, by, wanted, progress)
+        if not quiet:
+            note(f"shard {shard} is done; the same command without --shard collects")
+
+
+def _each(
+    does: Callable[..., Done],
+    cases: list[Case],
+    names: list[str],
+    by: Execution,
+    wanted: Sequence[benchmark.Instrument],
+    progress: Callable[[str], None],
+) -> list[Done]:
+    """What `does` gives with each instrument."""
+    with termination_interrupts():
+        return [does(cases, names, by, progress=progress, instrument=each) for each in wanted]
+
+
+def _tell(made: list[Result], output: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """Write the page, and print what was found."""
+    from parshall.itb.as_json import printed
+
     if output is not None:
         path = write_page(lambda: _page(made), output, "itb.html", drawn)
         if not quiet:
@@ -165,29 +203,6 @@ def _cases(app: str, class_: str, scale: str, factors: list[str], *, linux: bool
     chosen, letters = find(app), classes(class_)
     made = [case(each, letter, SCALES[scale], factors) for each in chosen for letter in letters]
     return [replace(each, linux=linux) for each in made]
-
-
-def _done(
-    cases: list[Case],
-    names: list[str],
-    store: Path,
-    workers: int,
-    progress: Callable[[str], None],
-    instrument: benchmark.Instrument,
-) -> Result:
-    import signal
-    from types import FrameType
-
-    from parshall.itb.benchmark import run
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        return run(cases, names, store, workers=workers, progress=progress, instrument=instrument)
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _page(made: Sequence[Result]) -> Document:

@@ -60,6 +60,7 @@ def study(
     from parshall.studies.catalog import find
     from parshall.studies.page import document, headline, write
     from parshall.studies.running import Execution, run
+    from parshall.studies.study import COLUMNS
 
     size = scale_named(scale)
     chosen = find(name)
@@ -85,7 +86,7 @@ def study(
     if as_json:
         print_json([check.as_json() for check in findings.checks])
     elif not quiet:
-        shown = table(name, "artefact", "quantity", "published", "ours", "95 %", "tolerance", "verdict", "note")
+        shown = table(name, *COLUMNS)
         for check in findings.checks:
             shown.add_row(*check.cells())
         console().print(shown)

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from parshall import notebook
 from parshall.control_check.conformance import Finding
 from parshall.drawn import HasFigures
+from parshall.report.numbers import significant
+from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval, mean_interval
 
 RIVALS = ("reno", "cubic")
@@ -46,6 +49,12 @@ class Row:
     formula: float | None = None
     verdict: str = ""
     accepted: bool | None = None
+
+    def cells(self, controls: Sequence[str]) -> list[str]:
+        """What is shown of it: label, the value of each control, Reno's formula, verdict."""
+        found = [interval_text(self.values[name], self.unit) for name in controls]
+        formula = "" if self.formula is None else significant(self.formula)
+        return [self.label, *found, formula, self.verdict]
 
     def as_json(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
@@ -117,6 +126,16 @@ class Card(HasFigures, page="parshall.control_check.page:page"):
     def trajectories_at(self, buffer_bdp: float) -> list[Trajectory]:
         """Windows over time at a buffer, in the order of `controls`."""
         return [each for each in self.trajectories if each.buffer_bdp == buffer_bdp]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the conformance kit, and the measures beside those of others."""
+        kit = ([each.name, each.sentence, each.words] for each in self.findings)
+        tables = [notebook.table(("check", "what must hold", "found"), kit)]
+        if self.rows:
+            columns = ("", *self.controls, "Reno's formula", "verdict")
+            tables.append(notebook.table(columns, (each.cells(self.controls) for each in self.rows)))
+        remark = "passes the conformance kit" if self.passed else "fails the conformance kit"
+        return notebook.fragment(self.control, remark, *tables)
 
     def as_json(self) -> dict[str, Any]:
         """What ``--json`` prints; docs/json.md describes it."""

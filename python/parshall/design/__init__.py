@@ -16,3 +16,7 @@
 | `network_page` | these answers as pages |
 | `transfer` | how long a transfer takes |
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

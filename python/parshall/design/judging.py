@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from parshall.report.numbers import quantity
+from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval
 
 Verdict = Literal["kept", "open", "broken"]
@@ -53,6 +55,12 @@ class Judged:
     asked: Asked
     model: float | None
     simulated: Interval
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """What is shown of it: bound, model, simulation, verdict."""
+        unit = self.asked.unit
+        model = "" if self.model is None else quantity(self.model, unit)
+        return quantity(self.asked.bound, unit), model, interval_text(self.simulated, unit), self.verdict
 
     @property
     def verdict(self) -> Verdict:

@@ -5,10 +5,12 @@ All trials have the same random numbers, so that they differ by the queue alone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from parshall import notebook
 from parshall.design import judging
 from parshall.design.judging import Asked, Judged, Verdict
 from parshall.drawn import HasFigures
@@ -193,6 +195,17 @@ class QueueDesign(HasFigures, page="parshall.design.network_page:aqm_page"):
     trials: tuple[Trial, ...]
     kept: Trial | None
     nearest: Trial
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what was tried."""
+        rows = (
+            [json.dumps(dict(trial.queue)), each.asked.label, *each.cells()]
+            for trial in self.trials
+            for each in trial.judged
+        )
+        columns = ("queue", "asked", "bound", "model", "simulated", "verdict")
+        answer = "nothing that was tried keeps all" if self.kept is None else json.dumps(dict(self.kept.queue))
+        return notebook.fragment(f"Queue of {self.place.link}", answer, notebook.table(columns, rows))
 
 
 def _excess(each: Judged) -> float:

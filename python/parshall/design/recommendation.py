@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from parshall import notebook
 from parshall.design.agreement import LABELS, UNITS
 from parshall.design.confirm import Confirmation, Kept, confirm
 from parshall.design.rio import RioDesign, sentences, setting_of
@@ -39,6 +40,16 @@ class Recommendation:
 
     trials: tuple[Trial, ...]
     kept: Trial | None
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what was simulated."""
+        rows = (
+            [each.out_probability, kept.label, kept.bound, kept.value.mean, kept.verdict]
+            for each in self.trials
+            for kept in each.confirmation.kept
+        )
+        columns = ("p_out^max", "constraint", "bound", "simulated", "verdict")
+        return notebook.fragment("RIO router, simulated", self.verdict, notebook.table(columns, rows))
 
     @property
     def nearest(self) -> Trial:

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall import notebook
 from parshall.design.judging import Asked, Judged
 from parshall.distributions import student_quantile
 from parshall.drawn import HasFigures
 from parshall.errors import InputError
 from parshall.quantities.measuring import Metric
+from parshall.report.uncertainty import interval_text
 from parshall.runs import run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
@@ -60,6 +62,12 @@ class RepetitionsDesign(HasFigures, page="parshall.design.network_page:repetitio
     looks: tuple[Look, ...]
     values: tuple[float, ...]
     predicted: float
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer, and what was found on the way."""
+        rows = ([each.repetitions, interval_text(each.interval, self.unit)] for each in self.looks)
+        shown = notebook.table(("repetitions", self.label), rows)
+        return notebook.fragment("Repetitions", "", notebook.sentences(sentences(self)), shown)
 
     @property
     def repetitions(self) -> int:

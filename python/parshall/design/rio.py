@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from parshall import notebook
 from parshall.design.agreement import LABELS, Agreement
 from parshall.design.search import Choice, Problem, Region, best_margins, feasible, lowest, region
 from parshall.drawn import HasFigures
@@ -53,6 +54,12 @@ class RioDesign(HasFigures, page="parshall.design.page:page"):
     choice: Choice | None
     costs: tuple[Cost, ...]
     conflict: Conflict | None
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer in words, and what each constraint costs."""
+        costs = ([LABELS[each.constraint], each.out_probability, each.utilisation] for each in self.costs)
+        shown = [notebook.table(("without", "p_out^max", "used capacity"), costs)] if self.costs else []
+        return notebook.fragment("RIO router", "", notebook.sentences(sentences(self)), *shown)
 
     @property
     def router(self) -> Router | None:

@@ -14,7 +14,10 @@ from typing import Any
 
 import polars as pl
 
+from parshall import notebook
 from parshall.errors import InputError
+from parshall.report.numbers import quantity
+from parshall.report.uncertainty import interval_text
 from parshall.runs import Run, run
 from parshall.runs.execute import Progress
 from parshall.scenario import Scenario
@@ -47,6 +50,14 @@ class TransferTime:
     times_s: Sequence[float]
     quantiles: dict[float, Interval]
     predicted: dict[str, float]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: within which time which share of the transfers is done, and what models say."""
+        done = ([f"{100 * share:g} % done within", interval_text(each, "s")] for share, each in self.quantiles.items())
+        models = ([f"model {name}", quantity(time_s, "s")] for name, time_s in self.predicted.items())
+        return notebook.fragment(
+            "Transfer", f"{len(self.times_s)} simulated", notebook.table(("", ""), [*done, *models])
+        )
 
     def to_json(self) -> dict[str, Any]:
         """What ``parshall ask transfer --json`` prints."""

@@ -21,3 +21,7 @@
 References: R. Guillier, L. Hablot, P. Vicat-Blanc Primet, Towards a User-Oriented Benchmark for Transport Protocols
 Comparison in very High Speed Networks, INRIA RR-6244, 2007.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

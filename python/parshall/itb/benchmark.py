@@ -20,10 +20,12 @@ from typing import Literal
 
 import polars as pl
 
+from parshall import notebook
 from parshall.campaign import Plan, Store, sweep
 from parshall.campaign.result import Sweep
+from parshall.campaign.shard import Shard
 from parshall.drawn import HasFigures
-from parshall.errors import SimulationError
+from parshall.errors import InputError, SimulationError
 from parshall.itb import fairness
 from parshall.itb.building import Case
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
@@ -78,6 +80,16 @@ class Result(HasFigures, page="parshall.itb.page:page"):
     """Share of a value below which a difference does not matter."""
     instrument: Instrument = "simulate"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the mean completion time of each control in each case."""
+        rows = []
+        for each in self.cases:
+            means = dict(each.alone.group_by("control").agg(pl.col("completion_s").mean()).iter_rows())
+            rows.append([each.case.name, *(means.get(control) for control in self.controls)])
+        remark = f"{self.instrument}, {self.scale}, {self.repetitions} repetitions"
+        shown = notebook.table(("case", *self.controls), rows, "Mean completion time of a file, s")
+        return notebook.fragment("Transport benchmark", remark, shown)
+
 
 def entries(case: Case, controls: Sequence[str], rivals: Sequence[str] = RIVALS) -> list[Entry]:
     """The points of a case."""
@@ -110,13 +122,44 @@ def plan(case: Case, points: Sequence[Entry], instrument: Instrument = "simulate
     )
 
 
+@dataclass(frozen=True)
+class Execution:
+    """Who does the runs: processes here, a Dask cluster, or for a shard the jobs of an array, as of a sweep.
+
+    Parameters
+    ----------
+    store, workers, scheduler, shard
+        Those of `parshall.campaign.sweep`; a shard is a part of every case's runs.
+    """
+
+    store: str | Path | Store
+    workers: int | None = None
+    scheduler: str | None = None
+    shard: Shard | None = None
+
+    def swept(self, planned: Plan) -> Sweep:
+        """A sweep with all that was missing; of a shard, its part.
+
+        Raises
+        ------
+        ParshallError
+            As `parshall.campaign.sweep`.
+        """
+
+        def done() -> Sweep:
+            return sweep(planned, self.store, workers=self.workers, scheduler=self.scheduler, shard=self.shard)
+
+        made = done()
+        invalid = planned.instrument == "emulate" and made.record.failed
+        return done() if invalid else made
+
+
 def run_case(
     case: Case,
     controls: Sequence[str],
-    store: str | Path | Store,
+    execution: Execution,
     *,
     rivals: Sequence[str] = RIVALS,
-    workers: int | None = None,
     instrument: Instrument = "simulate",
 ) -> CaseResult:
     """Do what is missing of a case, and measure it.
@@ -129,10 +172,7 @@ def run_case(
         As `parshall.campaign.sweep`.
     """
     points = entries(case, controls, rivals)
-    made = sweep(plan(case, points, instrument), store, workers=workers)
-    if instrument == "emulate" and made.record.failed:
-        made = sweep(plan(case, points, instrument), store, workers=workers)
-    made = made.without_failures(case.name)
+    made = execution.swept(plan(case, points, instrument)).without_failures(case.name)
     tables = _tables(made)
     number = {entry: index for index, entry in enumerate(points)}
     names = pl.DataFrame(
@@ -163,24 +203,63 @@ def run_case(
 def run(
     cases: Sequence[Case],
     controls: Sequence[str],
-    store: str | Path | Store,
+    execution: Execution | str | Path | Store,
     *,
     rivals: Sequence[str] = RIVALS,
-    workers: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
     instrument: Instrument = "simulate",
 ) -> Result:
-    """Do what is missing of all cases, and measure them."""
+    """Do what is missing of all cases, and measure them.
+
+    Parameters
+    ----------
+    execution
+        Who does the runs, and where they are kept; a store alone: as many processes as there are cores.
+
+    Raises
+    ------
+    InputError
+        It is a shard, of which nothing can be said alone (`run_shard`).
+    SimulationError
+        A run failed.
+    ParshallError
+        As `parshall.campaign.sweep`.
+    """
     import time  # noqa: PLC0415 - only the wall time
 
+    by = execution if isinstance(execution, Execution) else Execution(execution)
+    if by.shard is not None:
+        raise InputError(f"shard {by.shard}: found beside a result; all shards together have one")
     began = time.monotonic()
     found = []
     for index, case in enumerate(cases, 1):
         progress(f"{case.name} ({index}/{len(cases)})")
-        found.append(run_case(case, controls, store, rivals=rivals, workers=workers, instrument=instrument))
+        found.append(run_case(case, controls, by, rivals=rivals, instrument=instrument))
     scale = cases[0].scale
     wall_s = time.monotonic() - began
     return Result(tuple(controls), tuple(found), scale.name, scale.repetitions, wall_s, instrument=instrument)
+
+
+def run_shard(
+    cases: Sequence[Case],
+    controls: Sequence[str],
+    execution: Execution,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    instrument: Instrument = "simulate",
+) -> None:
+    """Do the part of all cases that is the shard's; when all are done, `run` with the same store collects them.
+
+    Raises
+    ------
+    SimulationError
+        A run failed.
+    ParshallError
+        As `parshall.campaign.sweep`.
+    """
+    for index, case in enumerate(cases, 1):
+        progress(f"{case.name} ({index}/{len(cases)})")
+        execution.swept(plan(case, entries(case, controls), instrument)).without_failures(case.name)
 
 
 def _tables(made: Sweep) -> Tables:

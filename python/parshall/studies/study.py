@@ -33,6 +33,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from parshall import notebook
 from parshall.drawn import HasFigures
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from parshall.report.document import Section
     from parshall.scenario import Scenario
     from parshall.studies.check import Check
+
+COLUMNS = ("artefact", "quantity", "published", "ours", "95 %", "tolerance", "verdict", "note")
+"""Of a table of checks (`Check.cells`)."""
 
 Scale = Literal["quick", "paper"]
 Instruments = Literal["simulate", "emulate", "both"]
@@ -53,6 +57,11 @@ class Findings(HasFigures, page="parshall.studies.page:shown"):
 
     checks: Sequence[Check]
     sections: Sequence[Section]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the checks."""
+        rows = (check.cells() for check in self.checks)
+        return notebook.fragment("Findings", "", notebook.table(COLUMNS, rows))
 
 
 @dataclass(frozen=True)

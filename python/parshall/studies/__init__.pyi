@@ -1,0 +1,9 @@
+from .catalog import find as find
+from .catalog import studies as studies
+from .check import Check as Check
+from .running import Execution as Execution
+from .running import run as run
+from .study import Case as Case
+from .study import Findings as Findings
+from .study import Part as Part
+from .study import Study as Study
