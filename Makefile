@@ -6,7 +6,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 LOCK := requirements-dev.txt
 
-.PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill check lint types docs docs-check docs-site docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel clean
+.PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill check lint types docs docs-check docs-site docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel release clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -110,6 +110,12 @@ fuzz-%: fuzz/seeds/% fuzz-build
 
 wheel: setup ## dist/: an abi3 wheel that needs no compiler where it is installed
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --locked --out dist
+
+release: setup ## dist/: wheel and source distribution, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
+	$(BIN)/python .ci/release.py
+	rm -rf dist
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --locked --out dist
+	$(BIN)/maturin sdist --out dist
 
 clean: ## Remove what was built, but no results
 	rm -rf .venv build dist target

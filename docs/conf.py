@@ -70,6 +70,8 @@ html_show_sourcelink = False
 html_static_path = ["site/static"]
 html_extra_path = ["site/root"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_favicon = "site/static/icon.svg"
 project_copyright = "the Parshall developers, Apache-2.0"
 
 

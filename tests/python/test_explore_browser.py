@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from browser import needs_browser, serious_faults, tab
 from explorer import serving
+from ink import inked, moved
 
 import parshall as ps
 
@@ -185,5 +186,10 @@ def test_a_metric_and_a_parameter_of_a_sweep_are_chosen(browser: Any, results: s
         page.wait_for_selector("figcaption:has-text('Loss')")
         assert page.input_value("select[name=parameter]") == "flows.0.rtt"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_load_state("networkidle")
+        page.evaluate("document.querySelectorAll('svg text').forEach((each) => { each.style.display = 'none'; })")
+        shown = page.locator("figure .drawing").all()
+        looks = {f"figure-{place}": inked(each.screenshot()) for place, each in enumerate(shown)}
+        assert moved(f"explorer-{width}", looks) == {}
         assert serious_faults(page) == []
         assert errors == []

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
+from browser import needs_browser, serious_faults, tab
 
 from parshall.cli.app import VERBS
 from parshall.cli.manual import commands
@@ -47,26 +54,91 @@ def test_a_dark_picture_has_no_colour_of_a_light_one() -> None:
     assert not any(colour in dark for colour in (*LIGHT.series, LIGHT.ink, LIGHT.muted, LIGHT.grid, '"#fff"'))
 
 
-@pytest.mark.slow
-def test_the_site_is_complete_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built with every warning an error."""
+    folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "--conf-dir", "docs", "--fail-on-warning", "--keep-going", "--quiet"]
     done = subprocess.run(
-        [*command, ".", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+        [*command, ".", str(folder)], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
-    pages = sorted(tmp_path.glob("**/*.html"))
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_is_complete_and_loads_nothing_from_elsewhere(site: Path) -> None:
+    pages = sorted(site.glob("**/*.html"))
     guides = (ROOT / "docs").glob("**/*.md")
     assert {path.stem for path in guides} <= {path.stem for path in pages}
     loaded = {
         target
-        for path in [*pages, *tmp_path.glob("**/*.css")]
+        for path in [*pages, *site.glob("**/*.css")]
         for match in LOADED.finditer(path.read_text(encoding="utf-8"))
         for target in match.groups()
         if target
     }
     assert len(loaded) > 20
     assert [target for target in loaded if re.match(r"[\"']?(https?:)?//", target)] == []
-    assert (tmp_path / "searchindex.js").stat().st_size > 10_000
+    assert (site / "searchindex.js").stat().st_size > 10_000
+
+
+READ = ("docs/index", "docs/getting-started", "docs/gallery", "docs/catalogs", "docs/api")
+"""A landing page, a tutorial, pictures, wide tables, and what is made of docstrings."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Where the site is served, as others will read it: from files a browser refuses what axe asks for."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("name", READ)
+def test_the_site_can_be_read_by_all(browser: Any, address: str, name: str) -> None:
+    """Wide and on a phone, light and dark: nothing serious for axe, nothing wider than the screen, no errors."""
+    for width, scheme in itertools.product((1400, 390), ("light", "dark")):
+        with tab(browser, width, color_scheme=scheme) as (shown, errors):
+            shown.goto(f"{address}/{name}.html")
+            assert shown.evaluate("document.documentElement.dataset.theme") == scheme
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width, (width, scheme)
+            shown.wait_for_load_state("networkidle")
+            assert errors == [], (width, scheme)  # before axe, which looks for imported style sheets in the wrong place
+            assert serious_faults(shown) == [], (width, scheme)
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("name", READ)
+def test_the_site_can_be_printed(browser: Any, address: str, name: str) -> None:
+    """On white paper, all text of the page and nothing to press, and nothing cut off at the right."""
+    with tab(browser, 720, 1000, color_scheme="dark") as (shown, errors):
+        shown.goto(f"{address}/{name}.html")
+        shown.emulate_media(media="print")
+        shown.evaluate("dispatchEvent(new Event('beforeprint'))")
+        seen = "(element) => element.getClientRects().length > 0"
+        assert shown.evaluate(f"[...document.querySelectorAll('button, input, nav')].filter({seen}).length") == 0
+        hidden = f"[...document.querySelectorAll('article :is(p, li, td)')].filter((each) => !({seen})(each)).length"
+        assert shown.evaluate(hidden) == 0
+        for part in ("documentElement", "body"):
+            assert shown.evaluate(f"getComputedStyle(document.{part}).backgroundColor") == "rgb(255, 255, 255)"
+        assert shown.evaluate("document.documentElement.dataset.theme") == "light"
+        assert shown.evaluate("document.documentElement.scrollWidth") <= 720
+        assert errors == []
 
 
 def test_the_picture_of_linux_has_every_network_of_the_table() -> None:
