@@ -106,6 +106,18 @@ def test_an_emulation_that_asks_for_more_is_warned_of_before_it_begins(tmp_path:
     assert any(each.startswith(warning) for each in ps.load(tmp_path / "run").metadata["warnings"])
 
 
+@needs_the_kernel
+def test_the_doctor_says_what_to_do_where_nothing_was_carried() -> None:
+    nothing = replace(ABLE, rate_bps=None, flows=0, trials=[replace(FILLED, level="invalid")])
+    for able, found, said in ((ABLE, True, "one flow at 1.00"), (nothing, False, "no fast flow, not many flows")):
+        able.keep()
+        findings = json.loads(CliRunner().invoke(application(["doctor"]), ["doctor", "--json"]).stdout)
+        (finding,) = (each for each in findings if each["what"] == "emulation, measured")
+        assert finding["found"] == found
+        assert finding["detail"].startswith(said)
+        assert finding["remedy"]
+
+
 @on_the_kernel
 def test_the_doctor_measures_what_this_machine_can(cache: Path) -> None:
     doctor = application(["doctor"])
