@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from parshall.cli.app import application
 from parshall.emulation import Capacity, advice
 from parshall.emulation.capacity import Trial, beyond, this_machine
 from parshall.emulation.kernel import emulated
+from parshall.records.validity import MEASURED
 
 FILLED = Trial(1e9, 1, 0.97e9, "valid", None, 0.5, 100e-6)
 ABLE = Capacity(
@@ -91,6 +92,12 @@ def test_advice_says_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "it has 2 processors" in advice(failed)[0]
     slow = replace(ABLE, trials=[replace(FILLED, throughput_bps=0.5e9)])
     assert not slow.trials[0].is_carried, "what does not fill the link is not carried"
+
+
+def test_the_guide_has_each_number_that_is_kept() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+    kept = {"repetition", *MEASURED, *(each.name for each in (*fields(Capacity), *fields(Trial)))}
+    assert {name for name in kept if f"`{name}`" not in guide} == set()
 
 
 @on_the_kernel
