@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from parshall.cli.app import application
 from parshall.emulation import Capacity, advice
 from parshall.emulation.capacity import Trial, beyond, this_machine
 from parshall.emulation.kernel import emulated
+from parshall.records.validity import MEASURED
 
 FILLED = Trial(1e9, 1, 0.97e9, "valid", None, 0.5, 100e-6)
 ABLE = Capacity(
@@ -93,6 +94,12 @@ def test_advice_says_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not slow.trials[0].is_carried, "what does not fill the link is not carried"
 
 
+def test_the_guide_has_each_number_that_is_kept() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+    kept = {"repetition", *MEASURED, *(each.name for each in (*fields(Capacity), *fields(Trial)))}
+    assert {name for name in kept if f"`{name}`" not in guide} == set()
+
+
 @on_the_kernel
 def test_an_emulation_that_asks_for_more_is_warned_of_before_it_begins(tmp_path: Path) -> None:
     replace(ABLE, rate_bps=5e6).keep()
@@ -104,6 +111,18 @@ def test_an_emulation_that_asks_for_more_is_warned_of_before_it_begins(tmp_path:
     warning = "real hosts share a link of 10.0\N{NO-BREAK SPACE}Mbit/s; `parshall doctor --measure` found"
     assert done.stderr.startswith(warning), "the first word"
     assert any(each.startswith(warning) for each in ps.load(tmp_path / "run").metadata["warnings"])
+
+
+@needs_the_kernel
+def test_the_doctor_says_what_to_do_where_nothing_was_carried() -> None:
+    nothing = replace(ABLE, rate_bps=None, flows=0, trials=[replace(FILLED, level="invalid")])
+    for able, found, said in ((ABLE, True, "one flow at 1.00"), (nothing, False, "no fast flow, not many flows")):
+        able.keep()
+        findings = json.loads(CliRunner().invoke(application(["doctor"]), ["doctor", "--json"]).stdout)
+        (finding,) = (each for each in findings if each["what"] == "emulation, measured")
+        assert finding["found"] == found
+        assert finding["detail"].startswith(said)
+        assert finding["remedy"]
 
 
 @on_the_kernel

@@ -211,13 +211,17 @@ def test_a_command_that_waits_for_its_turn_says_so(tmp_path: Path, arguments: li
     path = tmp_path / "short.toml"
     path.write_text(scenario(BULK, seconds=1).toml(), encoding="utf-8")
     command = [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(tmp_path / "run"), "--accept-invalid"]
-    with turn(Monitor()):
-        child = subprocess.Popen([*command, "--no-page", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        time.sleep(4)
+    said = tmp_path / "said"
+    waits = "another emulation is under way"
+    with turn(Monitor()), said.open("wb") as errors:
+        child = subprocess.Popen([*command, "--no-page", *arguments], stdout=subprocess.DEVNULL, stderr=errors)
+        if lines:
+            assert eventually(lambda: waits in said.read_text(encoding="utf-8"))
+        else:
+            time.sleep(4)
         assert child.poll() is None, "it waits"
-    _, said = child.communicate(timeout=60)
-    assert child.returncode == 0
-    assert said.decode().count("another emulation is under way") == lines
+    assert child.wait(timeout=60) == 0
+    assert said.read_text(encoding="utf-8").count(waits) == lines
 
 
 @on_the_kernel

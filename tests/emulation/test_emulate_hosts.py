@@ -81,6 +81,9 @@ def test_groups_with_ecn_and_without_meet_in_one_queue(tmp_path: Path) -> None:
 
 SENDERS = ("10.1.0.1", "10.1.0.2")
 
+STIFF = {"net.ipv4.tcp_moderate_rcvbuf": 0}
+"""Receive buffers stay as they begin."""
+
 
 @on_the_kernel
 def test_pacing_and_buffers_limit_flows_and_streams_multiply_them(tmp_path: Path) -> None:
@@ -105,8 +108,8 @@ def test_pacing_and_buffers_limit_flows_and_streams_multiply_them(tmp_path: Path
     ports = {packet.source_port for packet in captured(made) if packet.source == "10.1.0.2"}
     assert len(ports) == 3
     measured = made.totals[0]["emulation"]["hosts"]
-    assert measured["receive_window_share"] > 0.2, "that of the scenario"
-    assert measured["send_buffer_share"] < 0.2, "that of the scenario is no fault of the emulation"
+    assert measured["receive_window_share"] < 0.2, "that of the scenario is no fault of the emulation"
+    assert measured["send_buffer_share"] < 0.2, "nor is this"
     assert made.predicted == []
     assert "flows.0.kernel.pacing" in made.metadata["prediction_problem"]
     page = tmp_path / "page.html"
@@ -115,6 +118,37 @@ def test_pacing_and_buffers_limit_flows_and_streams_multiply_them(tmp_path: Path
     write_page(made, page)
     text = page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
     assert "with pacing 4 Mbit/s and 3 connections of each flow side by side at the hosts" in text
+
+
+@on_the_kernel
+@pytest.mark.parametrize(
+    ("given", "is_own"),
+    [
+        ({"kernel": {"sysctls": STIFF}}, False),
+        ({"kernel": {"sysctls": STIFF, "receive_buffer": "128 kB"}}, True),
+        ({"kernel": {"sysctls": STIFF}, "receive_window": "40 packets"}, True),
+        ({"kernel": {"sysctls": {"net.ipv4.tcp_rmem": "4096 65536 65536"}}}, True),
+    ],
+    ids=["the kernel's", "receive_buffer", "receive_window", "tcp_rmem"],
+)
+def test_a_receive_window_that_limits_is_a_fault_unless_the_scenario_gives_it(
+    given: dict[str, Any], is_own: bool
+) -> None:
+    """A window of 64 kB is a quarter of what is under way at 50 Mbit/s and 40 ms."""
+    made = ps.emulate(scenario({**BULK, "rtt": "40 ms", **given}, rate="50 Mbit/s", seconds=1.5, warm_up="500 ms"))
+    assert made.flows["goodput_bps"].sum() < 25e6, "it limits"
+    judged = validity(made)
+    assert judged is not None
+    assert judged.measured is not None
+    said = [reason for reason in judged.reasons if "receiver limited it" in reason]
+    if is_own:
+        assert said == []
+        assert judged.measured["receive_window_share"] is None, "of no flow is it asked"
+    else:
+        (reason,) = said
+        assert "net.ipv4.tcp_rmem" in reason
+        assert judged.level == "invalid"
+        assert judged.measured["receive_window_share"] > 0.5
 
 
 @on_the_kernel

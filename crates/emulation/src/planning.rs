@@ -154,15 +154,29 @@ fn sysctls(group: &FlowGroup) -> Option<Sysctls> {
     (!all.is_empty()).then(|| all.into_iter().collect())
 }
 
-/// Whether the scenario itself limits the send buffer, for each flow by its place.
-pub(crate) fn with_own_send_buffers(plan: &Plan) -> Vec<bool> {
-    let limited: Vec<bool> =
-        plan.pairs.iter().map(|told| told.iter().any(|(name, _)| name == "net.ipv4.tcp_wmem")).collect();
-    let is_limited = |flow: &FlowPlan| {
-        let own = matches!(&flow.transport, Transport::Tcp(options) if options.send_buffer.is_some());
-        own || limited[flow.pair as usize]
-    };
-    plan.flows.iter().map(is_limited).collect()
+/// Whether the scenario itself limits what a connection may hold, for each flow by its place.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct OwnLimits {
+    /// Send buffers: `kernel.send_buffer`, or the sysctl tcp_wmem.
+    pub(crate) send: Vec<bool>,
+    /// Receive windows: `receive_window`, `kernel.receive_buffer`, or the sysctl tcp_rmem.
+    pub(crate) receive: Vec<bool>,
+}
+
+impl OwnLimits {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        Self {
+            send: limited(plan, "net.ipv4.tcp_wmem", |options| options.send_buffer.is_some()),
+            receive: limited(plan, "net.ipv4.tcp_rmem", |options| options.receive_buffer.is_some()),
+        }
+    }
+}
+
+/// Whether the hosts of each flow are told a sysctl, or its sockets have an option.
+fn limited(plan: &Plan, sysctl: &str, option: fn(&TcpOptions) -> bool) -> Vec<bool> {
+    let told = |flow: &FlowPlan| plan.pairs[flow.pair as usize].iter().any(|(name, _)| name == sysctl);
+    let has = |flow: &FlowPlan| matches!(&flow.transport, Transport::Tcp(options) if option(options));
+    plan.flows.iter().map(|flow| has(flow) || told(flow)).collect()
 }
 
 /// Pairs of hosts, as far as groups have asked for them.

@@ -2,7 +2,7 @@
 
 use crate::controls::{Controls, Loaded};
 use crate::cpus::Cpus;
-use crate::planning::{plan, with_own_send_buffers};
+use crate::planning::{plan, OwnLimits};
 use crate::programs::{Programs, ProgramsEnded, Visit};
 use crate::reporting::{report, Numbers};
 use crate::steering;
@@ -97,7 +97,7 @@ fn run(
     let steered = steering::programs(scenario)?;
     let mut plan = plan(scenario, &simulation, programs, &steered)?;
     let pair_of = plan.flows.iter().map(|flow| flow.pair).collect();
-    let own_buffers = with_own_send_buffers(&plan);
+    let own_limits = OwnLimits::of(&plan);
     let mut controls = Loaded::load(&extras.controls, &steered, &mut plan)?;
     let cpus = if controls.is_empty() { Cpus::for_flows(plan.connections()) } else { None };
     if let Some(cpus) = &cpus {
@@ -152,7 +152,7 @@ fn run(
     report(&mut simulation, &outcome);
     let left_out = simulation.packets_left_out();
     let (summary, tables) = simulation.finish(monitor)?;
-    let emulation = Validity::new(measured, (&outcome, &own_buffers), left_out, set_up_ns as f64 / 1e9);
+    let emulation = Validity::new(measured, (&outcome, &own_limits), left_out, set_up_ns as f64 / 1e9);
     Ok((Emulated { summary, emulation, programs, recording }, tables, journal))
 }
 

@@ -5,6 +5,7 @@
 //! | what | doubtful above | invalid above | why there |
 //! | --- | --- | --- | --- |
 //! | time limited by the send buffer | 2 % | 20 % | the scenario has none; the kernel's own grows with the window, a round trip late |
+//! | time limited by the receiver's window | 2 % | 50 % | the same: the receiver's buffer grows with what came in a round trip; while it did, transfers of 1 MB at 100 ms were limited up to 38 % of their time. More is no growth |
 //! | datagrams refused by the sender, or without room at the receiver | none | 1 in 1000 | losses that the scenario does not have |
 //! | packets that the hosts' devices dropped | none | 1 in 10^5 | losses that the scenario does not have: nobody read them in time, or the CPU that was to receive them had too many |
 //! | the kernel's memory for TCP in use, by all TCP of this machine, of what may be before it saves | 75 % | 100 % | windows shrink and send buffers do not grow (tcp(7), tcp_mem); it saves until three quarters are in use again |
@@ -13,6 +14,7 @@
 //! | a flow that ended with an error | none | one | it is missing |
 //! | CPU time of a host, share of a CPU | 90 % | 98 % | it cannot send or answer faster |
 
+use crate::planning::OwnLimits;
 use parshall_emulator::{Finding, Level, Measured, Verdict};
 use parshall_hosts::{FlowOutcome, Outcome};
 use serde::Serialize;
@@ -37,7 +39,7 @@ pub struct Validity {
 }
 
 /// What was measured of the hosts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct HostsMeasured {
     /// CPU time of the senders' hosts, s.
     pub senders_cpu_s: f64,
@@ -67,7 +69,7 @@ pub struct HostsMeasured {
 }
 
 impl HostsMeasured {
-    fn new(outcome: &Outcome, own_buffers: &[bool]) -> Self {
+    fn new(outcome: &Outcome, own: &OwnLimits) -> Self {
         let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>, left_out: &[bool]| {
             let flows = outcome.flows.iter().filter(|flow| left_out.get(flow.plan as usize) != Some(&true));
             let shares = flows.filter_map(|flow| {
@@ -82,8 +84,8 @@ impl HostsMeasured {
             receivers_cpu_s: outcome.receivers_cpu_s.iter().sum(),
             busiest_cpu_s: [&outcome.senders_cpu_s, &outcome.receivers_cpu_s]
                 .map(|hosts| hosts.iter().copied().fold(0.0, f64::max)),
-            send_buffer_share: share(|limited| limited.send_buffer_s, own_buffers),
-            receive_window_share: share(|limited| limited.receive_window_s, &[]),
+            send_buffer_share: share(|limited| limited.send_buffer_s, &own.send),
+            receive_window_share: share(|limited| limited.receive_window_s, &own.receive),
             datagrams_lost: refused + outcome.receivers_dropped.unwrap_or(0),
             devices_dropped: outcome.devices_dropped,
             tcp_memory_share: outcome.tcp_memory_share,
@@ -106,6 +108,14 @@ impl HostsMeasured {
         let reason =
             format!("a flow's send buffer limited it {:.0} % of the time; 2 % are accepted", 100.0 * limited);
         check(limited, (0.02, 0.2), reason, "raise the limits of send buffers (sysctl net.ipv4.tcp_wmem)");
+        let limited = self.receive_window_share.unwrap_or(0.0);
+        let reason = format!(
+            "a flow's receiver limited it {:.0} % of the time by its window; 2 % are accepted",
+            100.0 * limited
+        );
+        let remedy =
+            "let nothing else run, or raise the limits of receive buffers (sysctl net.ipv4.tcp_rmem)";
+        check(limited, (0.02, 0.5), reason, remedy);
         let lost = self.datagrams_lost as f64 / packets.max(1) as f64;
         let reason = format!("{} datagrams were lost in the hosts; none is accepted", self.datagrams_lost);
         check(lost, (0.0, 1e-3), reason, "give the hosts more CPU time, or take lower rates");
@@ -151,14 +161,14 @@ fn unsent_share(flow: &FlowOutcome) -> Option<f64> {
 }
 
 impl Validity {
-    /// `own_buffers`: of which flows the scenario itself limits the send buffer, by their places.
+    /// `own`: of which flows the scenario itself limits buffers and windows.
     pub(crate) fn new(
         emulator: Measured,
-        (outcome, own_buffers): (&Outcome, &[bool]),
+        (outcome, own): (&Outcome, &OwnLimits),
         captures_left_out: u64,
         set_up_s: f64,
     ) -> Self {
-        let hosts = HostsMeasured::new(outcome, own_buffers);
+        let hosts = HostsMeasured::new(outcome, own);
         let Verdict { mut findings, .. } = emulator.verdict();
         findings.extend(hosts.findings(emulator.wall_s, emulator.packets_in));
         if captures_left_out > 0 {
@@ -169,5 +179,54 @@ impl Validity {
             });
         }
         Self { verdict: Verdict::of(findings), emulator, hosts, captures_left_out, set_up_s }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The level and the reasons of hosts that ran for 10 s and sent a million packets.
+    fn judged(hosts: &HostsMeasured) -> (Level, Vec<String>) {
+        let Verdict { level, findings } = Verdict::of(hosts.findings(10.0, 1_000_000));
+        (level, findings.into_iter().map(|finding| finding.reason).collect())
+    }
+
+    #[test]
+    fn each_measure_of_the_hosts_makes_a_run_doubtful_then_invalid() {
+        let sound = HostsMeasured {
+            send_buffer_share: Some(0.02),
+            receive_window_share: Some(0.02),
+            tcp_memory_share: Some(0.75),
+            unsent_share: Some(0.01),
+            busiest_cpu_s: [9.0, 9.0],
+            ..HostsMeasured::default()
+        };
+        assert_eq!(judged(&sound), (Level::Valid, vec![]));
+        assert_eq!(
+            judged(&HostsMeasured::default()),
+            (Level::Valid, vec![]),
+            "what is not known is no reason"
+        );
+        let send = |share| HostsMeasured { send_buffer_share: Some(share), ..sound.clone() };
+        let receive = |share| HostsMeasured { receive_window_share: Some(share), ..sound.clone() };
+        let memory = |share| HostsMeasured { tcp_memory_share: Some(share), ..sound.clone() };
+        let unsent = |share| HostsMeasured { unsent_share: Some(share), ..sound.clone() };
+        let dropped = |count| HostsMeasured { devices_dropped: Some(count), ..sound.clone() };
+        let senders = |cpu_s| HostsMeasured { busiest_cpu_s: [cpu_s, 1.0], ..sound.clone() };
+        for (doubtful, invalid, reason) in [
+            (send(0.1), send(0.3), "send buffer"),
+            (receive(0.3), receive(0.6), "receiver limited it"),
+            (memory(0.8), memory(1.1), "memory"),
+            (unsent(0.05), unsent(0.2), "datagrams"),
+            (dropped(1), dropped(20), "devices dropped"),
+            (senders(9.5), senders(9.9), "senders' host"),
+        ] {
+            for (measured, level) in [(doubtful, Level::Doubtful), (invalid, Level::Invalid)] {
+                let (found, reasons) = judged(&measured);
+                assert_eq!((found, reasons.len()), (level, 1), "{reasons:?}");
+                assert!(reasons[0].contains(reason), "{reasons:?}");
+            }
+        }
     }
 }

@@ -139,7 +139,8 @@ def _measured() -> Finding:
     found = able.rate_bps is not None and able.flows > 0
     advised = advice(able)
     detail = "; to change: ".join([str(able), *(["; ".join(advised)] if advised else [])])
-    return Finding(what, found, detail, needed, "; ".join(advised), measured=asdict(able) | {"advice": advised})
+    remedy = "; ".join(advised) or "let nothing else run, and measure again"
+    return Finding(what, found, detail, needed, remedy, measured=asdict(able) | {"advice": advised})
 
 
 def _extra(name: str) -> Callable[[], Finding]:
