@@ -144,6 +144,8 @@ def test_clients_that_are_locked_out_are_on_the_page() -> None:
     assert toll.share == (0.2, "2 of steered Reno at 30 ms")
     named = {check.quantity.split(",")[0]: check.ours for check in lockouts.checks(found)}
     assert named["runs in which a connection was locked out"] == 1
+    over_udp = grid.Results({replace(beside, datagrams=True): (run,), beside: (fed,)}, {beside.key: (normalised,)})
+    assert [toll.locked_out.total() for toll in lockouts.tolls(over_udp).values()] == [1, 0], "TCP is told apart"
     nobody = lockouts.answer(grid.Results({beside: (fed,)}, {beside.key: (normalised,)}))
     assert nobody.startswith("In none of")
 

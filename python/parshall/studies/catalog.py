@@ -16,7 +16,7 @@ STUDIES: tuple[Study, ...] = (
         "high-speed controls at 10 Gbit/s: starts, RTT, load, reverse traffic, spread (Figs 3 to 10, Tables 1 to 6)",
         "Guillier, Hablot & Vicat-Blanc Primet, INRIA RR-6244, 2007",
         "parshall.studies.itb",
-        {"quick": "4.4 CPU minutes", "paper": "some 100 CPU minutes"},
+        {"quick": "4.4 CPU minutes", "paper": "some 70 CPU minutes, by an estimate"},
     ),
     Study(
         "large_deviations",
@@ -32,6 +32,7 @@ STUDIES: tuple[Study, ...] = (
         "what a slope that follows predicted contention gains under self-similar traffic (Figs 1, 6 to 13)",
         "Park & Tuan, ACM TOMACS 10(2), 2000",
         "parshall.studies.multiple_time_scale",
+        {"quick": "4 CPU minutes", "paper": "some 2 CPU hours, by an estimate from single runs"},
     ),
     Study(
         "rio",
@@ -39,6 +40,7 @@ STUDIES: tuple[Study, ...] = (
         "TCP sessions with token buckets and a RIO router: fixed point, simulation, and how to set thresholds.",
         "Malouch & Liu, INRIA RR-4469, 2002",
         "parshall.studies.rio",
+        {"quick": "23 CPU seconds", "paper": "8 CPU minutes"},
     ),
     Study(
         "tail_index",
@@ -46,7 +48,7 @@ STUDIES: tuple[Study, ...] = (
         "what heavy-tailed flow sizes do to loss, delay and throughput, and to the Hurst parameter",
         "Goga, Loiseau & Gonçalves 2011; Park & Tuan 2000, §4",
         "parshall.studies.tail_index",
-        {"quick": "some 5 CPU minutes", "paper": "5 to 6 CPU hours, by an estimate from two of its runs"},
+        {"quick": "some 5 CPU minutes", "paper": "some 3.5 CPU hours, by an estimate from two of its runs"},
     ),
 )
 

@@ -75,10 +75,11 @@ def named(network: Network) -> str:
 
 
 def tolls(found: Results) -> dict[str, Toll]:
-    """By network."""
+    """By network; datagrams apart, as no ACK holds them back."""
     made: dict[str, Toll] = {}
     for point, runs in found.found.items():
-        toll = made.setdefault(named(point.network), Toll())
+        name = named(point.network) + (", over UDP" if point.datagrams else "")
+        toll = made.setdefault(name, Toll())
         for run, normalised in zip(runs, found.backgrounds[point.key], strict=True):
             toll.count(point, run, normalised.alone.background_mbps)
     return made

@@ -10,7 +10,7 @@
 | Fig. 1 with the TCP of Linux | `real_stacks` |
 | beyond the sources | `distributions`, `beyond`, `sensitivity` |
 
-``quick`` is half a minute of each point and five tail indices, ``paper`` an hour and nine.
+``quick`` is half a minute of each point and five tail indices, ``paper`` the source's one or two hours and nine.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from parshall.studies.tail_index import (
     sensitivity,
     signs,
 )
-from parshall.studies.tail_index.settings import FIG1
 from parshall.studies.tail_index.trends import checks
 
 _ASKED, _EQUAL = "mean as asked", "equal loads"
@@ -83,19 +82,19 @@ def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
     groups: dict[str, dict[Any, Any]] = {}
     for (name, key), answer in answers.items():
         groups.setdefault(name, {})[key] = answer
-    short, tail_indices = matched.shorter(size.grid), size.grid.tail_indices
+    short = matched.shorter(size.grid)
     rows = grid.by_point(size.grid, groups["asked"])
     equal = groups["equal"]
     own = hurst_own.together(size.hurst, groups["own"])
     panel = hurst_panel.together(groups["panel"])
     effects = sensitivity.influences(groups["effects"], size.trajectories)
-    trends = page.trends(tail_indices, rows)
+    trends = page.trends(rows)
     level = matched.trends(short, equal)
     return Findings(
         checks=[
             *checks(trends, _ASKED),
             *checks(level, _EQUAL),
-            *claims.checks(tail_indices, rows, trends, _ASKED),
+            *claims.checks(rows, trends, _ASKED),
             *hurst_own.checks(own, panel.tcp),
             *hurst_page.checks(panel),
         ],
@@ -103,13 +102,13 @@ def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
             signs.answer_section(level),
             sensitivity.answer_section(effects),
             signs.section(trends, level),
-            *page.figures(tail_indices, rows),
-            claims.section(tail_indices, rows),
-            page.load_section(tail_indices, rows),
+            *page.figures(rows),
+            claims.section(rows),
+            page.load_section(rows),
             matched.section(
                 short,
                 equal,
-                page.fig1(matched.at(FIG1[0], short), matched.by_point(short, equal), _EQUAL),
+                page.fig1(matched.by_point(short, equal), _EQUAL),
             ),
             hurst_own.section(own, size.hurst.duration_s),
             hurst_page.section(panel, size.hurst.duration_s),

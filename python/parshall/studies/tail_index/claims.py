@@ -14,14 +14,14 @@ beyond (`measure.MEDIUM`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from parshall.report.document import Section, Table
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, sign
-from parshall.studies.tail_index.grid import Rows
+from parshall.studies.tail_index.grid import Row, Rows
 from parshall.studies.tail_index.measure import MEDIUM, Measured
 from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting
 from parshall.studies.tail_index.trends import HEAVIEST, VISIBLE, Trends, change, sensitive
@@ -37,11 +37,11 @@ _SHOWN = next(each for each in FIG1 if each.slow_start and each.buffer == 896)
 _CACHED = tuple(each for each in FIG1 if each.cached)
 
 
-def checks(tail_indices: Sequence[float], rows: Rows, asked: Trends, load: str) -> list[Check]:
+def checks(rows: Rows, asked: Trends, load: str) -> list[Check]:
     """The claims, in runs of the mean that was asked for."""
     return [
         *(_settled(setting, rows[setting]) for setting in _CACHED),
-        *_large_flows(tail_indices, rows[_SHOWN]),
+        *_large_flows(rows[_SHOWN]),
         *(sensitive(asked, setting, load) for setting in FIG2 if _large(setting)),
         *(_medium(setting, rows[setting]) for setting in FIG2),
     ]
@@ -51,9 +51,9 @@ def _large(setting: Setting) -> bool:
     return setting.buffer == max(each.buffer for each in FIG2)
 
 
-def _settled(setting: Setting, row: Sequence[Measured]) -> Check:
+def _settled(setting: Setting, row: Row) -> Check:
     """One value a repetition: the mean over tail indices."""
-    found = mean_interval(np.mean([each.ssthresh_packets for each in row], axis=0))
+    found = mean_interval(np.mean([each.ssthresh_packets for each in row.values()], axis=0))
     return Check(
         "section2",
         f"packets at which the cached ssthresh settles, N = {setting.sources}, B = {setting.buffer}",
@@ -67,11 +67,11 @@ def _settled(setting: Setting, row: Sequence[Measured]) -> Check:
     )
 
 
-def _large_flows(tail_indices: Sequence[float], row: Sequence[Measured]) -> list[Check]:
+def _large_flows(row: Row) -> list[Check]:
     """None where fewer than two tail indices have large flows in every repetition."""
     known = {
         alpha: each.largest_mbps
-        for alpha, each in zip(tail_indices, row, strict=True)
+        for alpha, each in row.items()
         if alpha >= HEAVIEST and np.isfinite(each.largest_mbps).all()
     }
     if len(known) < 2:
@@ -91,8 +91,8 @@ def medium_over_largest(row: Sequence[Measured]) -> Interval | None:
     return mean_interval(known.mean(axis=0)) if len(known) else None
 
 
-def _medium(setting: Setting, row: Sequence[Measured]) -> Check:
-    found = medium_over_largest(row) or Interval(0.0, -1.0, 1.0, 0)
+def _medium(setting: Setting, row: Row) -> Check:
+    found = medium_over_largest(list(row.values())) or Interval(0.0, -1.0, 1.0, 0)
     return sign(
         setting.figure,
         f"mean rate of medium flows over that of the largest, {setting.name}",
@@ -104,12 +104,16 @@ def _medium(setting: Setting, row: Sequence[Measured]) -> Check:
     )
 
 
-def section(tail_indices: Sequence[float], rows: Rows) -> Section:
+def section(rows: Rows) -> Section:
     """The tables."""
-    settled = [
-        (setting.words(), *(f"{np.mean(each.ssthresh_packets):.1f}" for each in rows[setting])) for setting in _CACHED
-    ]
-    rates = [(setting.words(), *(_rates(each) for each in rows[setting])) for setting in (*FIG1, *FIG2)]
+    tail_indices = sorted({alpha for row in rows.values() for alpha in row})
+
+    def cells(setting: Setting, told: Callable[[Measured], str]) -> tuple[str, ...]:
+        row = rows[setting]
+        return setting.words(), *(told(row[alpha]) if alpha in row else "" for alpha in tail_indices)
+
+    settled = [cells(setting, lambda each: f"{np.mean(each.ssthresh_packets):.1f}") for setting in _CACHED]
+    rates = [cells(setting, _rates) for setting in (*FIG1, *FIG2)]
     columns = [f"α = {alpha:g}" for alpha in tail_indices]
     numbers = range(1, len(columns) + 1)
     return Section(

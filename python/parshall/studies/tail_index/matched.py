@@ -35,6 +35,8 @@ SETTINGS: tuple[Setting, ...] = (
 _TOLERANCE = 0.03
 _STEPS = 6
 _LONGEST_S = 300.0
+_SETTLING_S = 150.0
+"""As long as a cached ssthresh has to settle: 100 s let the signs with a large buffer be seen (the guide)."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,10 @@ class Equal:
 
 
 def shorter(size: Size) -> Size:
-    """The same with runs of at most 5 minutes and 3 repetitions."""
+    """The same with runs of at most 5 minutes and 3 repetitions, of which a cached ssthresh has 150 s to settle."""
     return replace(
         size,
+        settling_s=min(_SETTLING_S, size.settling_s),
         duration_s=min(_LONGEST_S, size.duration_s),
         slower_s=min(_LONGEST_S, size.slower_s),
         repetitions=min(3, size.repetitions),
@@ -93,7 +96,7 @@ def at_equal_load(of_mean: Callable[[float], Scenario], asked: Measured | None =
 def at(setting: Setting, size: Size) -> tuple[float, ...]:
     """The tail indices of a setting: with N = 500 those of which the source speaks."""
     if setting.figure == "fig1":
-        return size.level or size.tail_indices
+        return size.level or size.at(setting)
     return tuple(alpha for alpha in size.tail_indices if alpha >= HEAVIEST)
 
 
@@ -119,10 +122,10 @@ def _repetitions(found: dict[Key, Equal]) -> int:
 def by_point(size: Size, found: dict[Key, Equal]) -> Rows:
     """The runs of each point of Fig. 1 together."""
     return {
-        setting: tuple(
-            joined([found[setting, alpha, repetition].point for repetition in range(_repetitions(found))])
+        setting: {
+            alpha: joined([found[setting, alpha, repetition].point for repetition in range(_repetitions(found))])
             for alpha in at(setting, size)
-        )
+        }
         for setting in FIG1
     }
 

@@ -9,8 +9,8 @@ from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import mean_interval_of_pareto
 from parshall.studies.tail_index import grid
-from parshall.studies.tail_index.grid import Rows
-from parshall.studies.tail_index.measure import METRICS, Measured
+from parshall.studies.tail_index.grid import Row, Rows
+from parshall.studies.tail_index.measure import METRICS
 from parshall.studies.tail_index.network import MEAN_PACKETS
 from parshall.studies.tail_index.settings import Setting
 from parshall.studies.tail_index.trends import Trends, change
@@ -22,16 +22,16 @@ _PUBLISHED = "Published: trends only, in the table above; the source prints no v
 _ERRORS = "Error bars are 95 % intervals over repetitions; those of rates are from a block bootstrap over time."
 
 
-def trends(tail_indices: Sequence[float], rows: Rows) -> Trends:
+def trends(rows: Rows) -> Trends:
     """The change of every metric in every setting."""
     return {
-        (setting, metric): change(tail_indices, [each.values(metric) for each in row])
+        (setting, metric): change(list(row), [each.values(metric) for each in row.values()])
         for setting, row in rows.items()
         for metric in METRICS
     }
 
 
-def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
+def figures(rows: Rows) -> Iterator[Section]:
     """Figs 1 and 2; the left of Fig. 1 is without slow start, in every reading, its right with it."""
     without = {setting: row for setting, row in rows.items() if not setting.slow_start}
     beside = {setting: row for setting, row in rows.items() if setting.slow_start and setting.figure == "fig1"}
@@ -40,18 +40,18 @@ def figures(tail_indices: Sequence[float], rows: Rows) -> Iterator[Section]:
         "Fig. 1: N = 45",
         (f"{_PUBLISHED} As in the source, each buffer has a scale of its own. {_ERRORS}",),
         figures=[
-            *fig1(tail_indices, rows),
-            *_rates(tail_indices, {**without, **beside}, buffers=(896,)),
+            *fig1(rows),
+            *_rates({**without, **beside}, buffers=(896,)),
         ],
     )
     yield Section(
         "Fig. 2: N = 500, with slow start",
         (f"{_PUBLISHED} {_ERRORS}",),
-        figures=[_metrics("fig2", "N = 500", tail_indices, many), *_rates(tail_indices, many, buffers=(100, 1000))],
+        figures=[_metrics("fig2", "N = 500", many), *_rates(many, buffers=(100, 1000))],
     )
 
 
-def fig1(tail_indices: Sequence[float], rows: Rows, ending: str = "") -> list[Drawn]:
+def fig1(rows: Rows, ending: str = "") -> list[Drawn]:
     """The upper panels of Fig. 1, left and right; `ending` tells whose runs they are."""
     own = {setting: row for setting, row in rows.items() if setting.figure == "fig1" and setting.own_stack}
     sides = (("left", "without slow start", False), ("right", "with slow start", True))
@@ -59,37 +59,36 @@ def fig1(tail_indices: Sequence[float], rows: Rows, ending: str = "") -> list[Dr
         _metrics(
             "-".join(part for part in ("fig1", side, ending.replace(" ", "-")) if part),
             ", ".join(part for part in (words, ending) if part),
-            tail_indices,
             {setting: row for setting, row in own.items() if setting.slow_start is slow_start},
         )
         for side, words, slow_start in sides
     ]
 
 
-def _metrics(name: str, words: str, tail_indices: Sequence[float], rows: Rows) -> Drawn:
+def _metrics(name: str, words: str, rows: Rows) -> Drawn:
     """A panel for each metric and buffer; a curve a reading."""
     buffers = sorted({setting.buffer for setting in rows})
     panels: list[Panel] = []
     for metric in METRICS:
         for buffer in buffers:
             curves = {setting: row for setting, row in rows.items() if setting.buffer == buffer}
-            marks = _curves(tail_indices, curves, metric, named=not panels)
+            marks = _curves(curves, metric, named=not panels)
             label, unit = _AXES[metric]
             panels.append(Panel(marks, Axis("tail index α"), Axis(f"{label}, B = {buffer}", unit), height=_LOW))
     title = f"Loss, delay and throughput against the tail index, {words}"
     return Drawn(name, title, Plot(panels, f"Metrics of the bottleneck, {words}."))
 
 
-def _curves(tail_indices: Sequence[float], rows: Rows, metric: str, *, named: bool) -> list[Line | Points]:
+def _curves(rows: Rows, metric: str, *, named: bool) -> list[Line | Points]:
     marks: list[Line | Points] = []
     for number, (setting, row) in enumerate(rows.items()):
         unit = 100 if metric == "loss" else 1  # per cent
-        intervals = [mean_interval(each.values(metric) * unit) for each in row]
+        intervals = [mean_interval(each.values(metric) * unit) for each in row.values()]
         means = [each.mean for each in intervals]
-        marks.append(Line(tail_indices, means, "", Style(number, thin=True)))
+        marks.append(Line(list(row), means, "", Style(number, thin=True)))
         marks.append(
             Points(
-                tail_indices,
+                list(row),
                 means,
                 setting.reading if named else "",
                 Style(number),
@@ -101,12 +100,12 @@ def _curves(tail_indices: Sequence[float], rows: Rows, metric: str, *, named: bo
     return marks
 
 
-def _rates(tail_indices: Sequence[float], rows: Rows, buffers: Sequence[int]) -> list[Drawn]:
+def _rates(rows: Rows, buffers: Sequence[int]) -> list[Drawn]:
     """The source's bottom panels: of Fig. 1 for one buffer."""
     return [
-        _rate(f"{setting.figure}-rate-{_short(setting)}-{setting.buffer}", setting, tail_indices, row)
+        _rate(f"{setting.figure}-rate-{_short(setting)}-{setting.buffer}", setting, row)
         for setting, row in rows.items()
-        if setting.buffer in buffers and any(each.rates.packets.size for each in row)
+        if setting.buffer in buffers and any(each.rates.packets.size for each in row.values())
     ]
 
 
@@ -115,20 +114,20 @@ def _short(setting: Setting) -> str:
     return setting.ssthresh if setting.figure == "fig1" else setting.stack
 
 
-def _rate(name: str, setting: Setting, tail_indices: Sequence[float], row: Sequence[Measured]) -> Drawn:
+def _rate(name: str, setting: Setting, row: Row) -> Drawn:
     marks = [
         Points(each.rates.packets, each.rates.mbps, f"α = {alpha:g}", Style(number), each.rates.low, each.rates.high)
-        for number, (alpha, each) in enumerate(zip(tail_indices, row, strict=True))
+        for number, (alpha, each) in enumerate(row.items())
         if each.rates.packets.size
     ]
     panel = Panel(marks, Axis("size", "packets", log=True), Axis("mean rate", "Mbit/s", log=True))
     return Drawn(name, f"Mean rate against size, {setting.words()}", Plot([panel], "Mean rate of transfers of a size."))
 
 
-def load_section(tail_indices: Sequence[float], rows: Rows) -> Section:
+def load_section(rows: Rows) -> Section:
     """What was sampled where it is more than 5 % off what was asked."""
     listed = []
-    for name, alpha, point in grid.off_load(tail_indices, rows):
+    for name, alpha, point in grid.off_load(rows):
         low, high = mean_interval_of_pareto(alpha, point.transfers)
         listed.append(
             (
