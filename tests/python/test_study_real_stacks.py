@@ -855,6 +855,12 @@ def steered_answers(
     return found
 
 
+@pytest.fixture
+def with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "missing", lambda *_: None)
+
+
+@pytest.mark.usefixtures("with_the_program")
 def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
     published = {steered.SHORT: 0.3, steered.MIDDLE: 0.4, steered.LONG: 0.6, steered.LIGHT: 0.1}
     found = steered.findings(steered_answers(published), "quick")
@@ -881,12 +887,21 @@ def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
     assert all(check.note.startswith("published: 1, simulated: 1 (reproduced); open") for check in alone[:3])
 
 
+def test_without_bpf_no_connection_is_steered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "missing", lambda *_: "this kernel has no multiple_time_scale")
+    assert steered.cases("quick") == {}
+    (section,) = steered.findings({}, "quick").sections
+    assert section.paragraphs == ("Left out, since this kernel has no multiple_time_scale.",)
+
+
+@pytest.mark.usefixtures("with_the_program")
 def test_no_gain_is_concluded_from_what_is_invalid() -> None:
     found = steered.findings(steered_answers({}, INVALID), "quick")
     assert not found.checks
     assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 4
 
 
+@pytest.mark.usefixtures("with_the_program")
 def test_gains_are_headed_by_the_least_believable_run() -> None:
     """Of four runs the first is doubtful, and the last one invalid."""
     answers = steered_answers({})
@@ -897,6 +912,7 @@ def test_gains_are_headed_by_the_least_believable_run() -> None:
     assert table.header[4] == f"{kernel_name()}, invalid"
 
 
+@pytest.mark.usefixtures("with_the_program")
 def test_all_that_is_emulated_takes_less_than_ten_minutes() -> None:
     emulations = [case for part in (plain, steered) for case in part.cases("quick").values() if case.emulates]
     assert len(emulations) == 3 + 4
