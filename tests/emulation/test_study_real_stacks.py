@@ -9,9 +9,14 @@ import pytest
 from emulations import ON_THE_KERNEL
 
 import parshall.emulation
-from parshall.studies.itb import mpi, real_messages, real_mpi, real_rtts
-from parshall.studies.large_deviations import captured, real_stacks
+from parshall.studies import stacks
+from parshall.studies.itb import mpi, real_bulk, real_messages, real_mpi, real_rtts, real_web
+from parshall.studies.itb import real_stacks as table6
+from parshall.studies.large_deviations import captured, real_cross_traffic, real_pairs, real_stacks
 from parshall.studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summaries
+from parshall.studies.multiple_time_scale import side_by_side
+from parshall.studies.multiple_time_scale import steered_stacks as steered
+from parshall.studies.multiple_time_scale.network import SOURCE, Background
 from parshall.studies.rio import real_stacks as rio
 from parshall.studies.study import Emulated, emulated
 from parshall.studies.tail_index import real_stacks as tail_index
@@ -102,3 +107,90 @@ def test_linux_without_metrics_forgets_ssthresh(monkeypatch: pytest.MonkeyPatch)
         warm_up_s = 2.0 * tail_index.SLOWER
         losses[setting.slow_start] = emulated("", scenario, tail_index.measured_of, warm_up_s).answer().answer.loss[0]
     assert losses[True] > 3 * losses[False]
+
+
+def test_small_buffers_limit_a_pair_of_linux_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 6: 64 kB a round trip of 19.8 ms are 26.5 Mbit/s; a kernel offers up to 1.3 times as much."""
+    monkeypatch.setattr(table6, "WARM_UP_S", 1.0)
+    monkeypatch.setitem(table6.DURATION_S, "quick", 3.0)
+    window = next(iter(table6.DEFAULTS))
+    rules = {"kernel": {"sysctls": table6.AMPLE_BUFFERS}}
+    scenario = table6.scenario(window, "forward", table6.SLOWER, "quick", rules=rules)
+    (mbps,) = emulated("Table 6", scenario, table6.goodput, table6.SLOWER).answer().answer.mbps
+    limit = 8 * table6.DEFAULTS[window] / (table6.TABLE6_RTT_MS / 1000) / 1e6
+    assert 0.8 * limit < mbps < 1.4 * limit
+
+
+def test_files_of_linux_come_over_http() -> None:
+    """Ten files by the web server that is there: each takes a connection, a request, and what its line takes."""
+    count = 10
+    found = real_web.over_http(real_web.scenario(count, {}), "this", real_web.server(), count).answer
+    least = 2 * real_web.RTT_S + 8 * np.array(real_web.sizes(count)) / 10e6
+    assert found.shape == (count,)
+    assert (found > least).all()
+    assert np.median(found / least) < 4
+
+
+def test_files_of_linux_share_a_bottleneck() -> None:
+    """Figs 8 and 9: files in competition take as long as the bottleneck does for all of them, others their own time."""
+    start = {"uniform": "50 ms"}
+    places = [
+        real_bulk.Place("crowded", "cubic_2005", 20, 0.1, start),
+        real_bulk.Place("free", "cubic_2005", 5, 0.1, start, reverse=4),
+    ]
+    (run,) = emulated("files", real_bulk.scenario(places, real_bulk.SLOWER), real_bulk.times).answer().answer
+    assert {name: each.size for name, each in run.items()} == {"crowded": 20, "free": 5}
+    assert (run["free"] > 0.99 * places[0].alone_s).all()
+    assert run["crowded"].max() > 2 * places[0].alone_s * 0.99
+    assert run["free"].mean() < run["crowded"].mean()
+
+
+def test_sockets_of_linux_send_the_cross_traffic_of_fig_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 sources that are ON 0.1 of 0.22 s send 582 Mbit/s; six seconds here are 12 ON times of each."""
+    monkeypatch.setitem(real_cross_traffic.SECONDS, "quick", 6.0)
+    monkeypatch.setattr(real_cross_traffic, "WARM_UP_S", 1.0)
+    scenario = real_cross_traffic.scenario("quick", 1, {})
+    found = emulated("cross traffic", scenario, real_cross_traffic.arrivals).answer().answer
+    assert found.mean == pytest.approx(582, rel=0.15)
+    assert 60 < found.deviation < 250
+
+
+def test_pairs_of_linux_share_their_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real_pairs, "WARM_UP_S", 2.0)
+    monkeypatch.setitem(real_pairs.SECONDS, "quick", 6.0)
+    found = emulated("pairs", real_pairs.scenario("quick", 1, {}), real_pairs.measured).answer().answer
+    assert set(found) == set(real_pairs.PAIRS)
+    for pair in found.values():
+        assert 0.1 < pair.share < 0.9
+        # 60 Mbit/s are 100 packets in a round trip of 20 ms.
+        assert 60 < (pair.one + pair.two).mean() < 115
+
+
+CLIENTS = Background(1.05, 1.0, 17)
+"""So light that they leave a connection its window."""
+
+
+def test_a_plain_connection_has_the_window_of_the_source() -> None:
+    """32 packets of 1000 bytes a round trip of 200 ms; with the buffer of a window limit alone it has up to 27."""
+    scenario = side_by_side.scenario(
+        [(side_by_side.Place(1, 200, 5.0, 1.05), CLIENTS, "reno")], 8.0, side_by_side.real()
+    )
+    (found,) = emulated("plain", scenario, side_by_side.of_run).answer().answer
+    window = found.goodput_mbps * 1e6 * 0.2 / 8 / (1000 - 40)
+    assert 28 < window <= 33
+    assert SOURCE.window == 32
+
+
+@pytest.mark.skipif(stacks.missing(steered.PROGRAM) is not None, reason="no BPF program for the kernel")
+def test_connections_of_linux_are_steered() -> None:
+    """Both settings are networks of one emulation, with the kernel's program over Reno, among simulated clients."""
+    networks = [
+        (side_by_side.Place(number, 30, 5.0, 1.05), Background(1.05, 40.0, 17), steered.CONTROLS["steered"])
+        for number in (1, 2)
+    ]
+    scenario = side_by_side.scenario(networks, 8.0, side_by_side.real())
+    found = emulated("steered", scenario, side_by_side.of_run).answer().answer
+    assert len(found) == 2
+    for each in found:
+        assert 0.5 < each.goodput_mbps < 10
+        assert each.background_mbps > 0.3

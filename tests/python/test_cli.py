@@ -190,6 +190,7 @@ def test_doctor_finds_what_is_required(cli: Cli) -> None:
     assert findings["Python"]["found"]
     assert findings["simulator"]["found"]
     assert all(finding["found"] or finding["remedy"] for finding in findings.values())
+    assert {"mpirun", "nginx"} <= findings.keys()  # what studies on real stacks leave out without it
     assert "simulator" in cli("doctor").stdout
 
 

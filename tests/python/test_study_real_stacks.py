@@ -22,6 +22,7 @@ from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
 from parshall.studies.check import Check
 from parshall.studies.itb import messages, mpi, pages, real_mpi, rtts
+from parshall.studies.itb import real_bulk as files
 from parshall.studies.itb import real_messages as fig4
 from parshall.studies.itb import real_rtts as figs5_to_7
 from parshall.studies.itb import real_stacks as table6
@@ -398,6 +399,95 @@ def test_fig_4_has_both_slow_starts_beside_linux(monkeypatch: pytest.MonkeyPatch
     assert not fig4.findings({**answers, "linux": Emulated(ping_pongs(5.85), INVALID)}, "quick").checks
 
 
+@pytest.fixture
+def all_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "variants", lambda: list(files.bulk.FIG8))
+
+
+def files_answers(validity: Validity = VALID, *, linux: float = 1.0, fair: tuple[Any, ...] = ()) -> dict[Any, Any]:
+    """All as the source says: times over that alone by level, spread as published; on Linux longer by a factor.
+
+    `fair`: where files that start together take all the same time.
+    """
+    random = np.random.default_rng(1)
+    found: dict[Any, Any] = {}
+    for number, places in enumerate(files.beds("quick")):
+        for where in (1, files.SLOWER, "linux"):
+            runs = []
+            for _ in range(files.RUNS if where == files.SLOWER else 1):
+                run = {}
+                for place in places:
+                    kind = place.name.partition("-")[0]
+                    mean = place.alone_s * {"fig3": 1.66, "fig9": 1.0}.get(kind, place.count / 10)
+                    spread = {files.TOGETHER: 0.2, files.STAGGERED: 0.07}.get(place.name, 0.05)
+                    mean *= {files.STAGGERED: 1.04, files.reverse_name(1.5): 1.3}.get(place.name, 1.0)
+                    spread *= 3 if place.variant == "scalable" else 1
+                    if place.name == files.TOGETHER:
+                        mean *= linux if where == "linux" else 1.0
+                        spread = 0.0 if where in fair else spread
+                    marks = np.linspace(-1.7, 1.7, place.count) * (1 + 0.001 * random.random())
+                    run[place.name] = mean * (1 + spread * marks) * (1 + 0.001 * random.random())
+                runs.append(run)
+            found[number, where] = Emulated(runs, validity) if where == "linux" else runs
+    return found
+
+
+@pytest.mark.usefixtures("all_files")
+def test_files_are_held_against_the_source_and_the_simulator() -> None:
+    assert set(files.cases("quick")) == set(files_answers())
+    checks = files.findings(files_answers(), "quick").checks
+    signs = {each.quantity: each.verdict for each in checks if each.quantity.endswith(": sign")}
+    assert len(signs) == 6
+    assert set(signs.values()) == {"reproduced"}
+    between = [each for each in checks if each.artefact.endswith("-linux")]
+    assert len(between) == sum(map(len, files.beds("quick"))) == 2 + 6 * 3 + 3
+    assert {each.verdict for each in between} == {"consistent_with_theory"}
+    slower = files.findings(files_answers(linux=1.2), "quick").checks
+    assert {each.quantity for each in slower if each.verdict == "not_reproduced" and each.published is None} == {
+        "bic, fig3-together: mean time of a file over that alone, Linux"
+    }
+
+
+@pytest.mark.usefixtures("all_files")
+def test_no_claim_of_files_is_called_wrong_by_linux_alone() -> None:
+    verdicts = []
+    for fair in (("linux",), ("linux", files.SLOWER), ("linux", files.SLOWER, 1)):
+        checks = files.findings(files_answers(fair=fair), "quick").checks
+        (spread,) = (each for each in checks if each.quantity == "sd over mean, starts together less staggered: sign")
+        verdicts.append((spread.published, spread.verdict))
+    # What the slower network alone lacks, the scaling has taken.
+    assert verdicts == [(None, "extended"), (None, "extended"), (1.0, "not_reproduced")]
+    assert not files.findings(files_answers(INVALID), "quick").checks
+
+
+def test_files_have_the_windows_and_times_of_the_source_over_fifty() -> None:
+    places = files.beds("quick")[-2]
+    made = [files.scenario(places, factor) for factor in (files.SLOWER, 1)]
+    windows = [[group["receive_window"] for group in each.document()["flows"]] for each in made]
+    assert windows == [["53 packets"] * 3, ["2650 packets"] * 3]
+    slower, source = (each.resolve() for each in made)
+    for ours, theirs in zip(slower["flows"], source["flows"], strict=True):
+        assert theirs["access_bps"] == 50 * ours["access_bps"]
+        assert ours["rtt_ps"] == theirs["rtt_ps"]
+    names = [link["name"] for link in slower["links"]]
+    assert names == ["fig9-reverse-0", "fig9-reverse-8", "fig9-reverse-8-back"]
+    (run,) = files.times(parshall.run(files.scenario(places, files.SLOWER)))
+    assert {name: each.size for name, each in run.items()} == {"fig9-reverse-0": 10, "fig9-reverse-8": 10}
+    assert (run["fig9-reverse-0"] > places[0].alone_s).all()  # nobody waits at C_g = 1
+    assert run["fig9-reverse-0"].mean() < 1.1 * places[0].alone_s
+
+
+def test_what_is_emulated_of_the_benchmark_takes_less_than_ten_minutes() -> None:
+    """Durations of what is declared at quick scale; exchanges and files as long as the network alone takes."""
+    rtts_s = sum(3 * figs5_to_7.FLOW_S["quick"] for _ in figs5_to_7.RTTS_MS)
+    rtts_s += 2 * 2 * rtts.FLOWS * figs5_to_7.STEP_S["quick"]
+    table6_s = len(table6.CASES) * (table6.WARM_UP_S + table6.DURATION_S["quick"])
+    mpi_s = fig4.SLOWER * sum(each.work.count * each.least_s for each in real_mpi.EXCHANGES.values())
+    files_s = sum(max(each.alone_s * max(1.0, each.count / 10) for each in some) for some in files.beds("quick"))
+    web_s, ping_pong_s = 2 * 20.0, fig4.SLOWER * 7.2
+    assert rtts_s + table6_s + mpi_s + 1.4 * files_s + web_s + ping_pong_s < 540
+
+
 def mpi_answers(validity: Validity = VALID, factor: float = 1.0) -> dict[Any, Any]:
     """Each exchange takes what the network alone does, by a factor; 200 simulated ping-pongs take 5.8 s."""
     runs = [PingPong(np.linspace(0.029, 5.8, 200) * (1 + run / 1000), np.full(200, 9e8)) for run in range(3)]
@@ -770,6 +860,12 @@ def steered_answers(
     return found
 
 
+@pytest.fixture
+def with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "missing", lambda *_: None)
+
+
+@pytest.mark.usefixtures("with_the_program")
 def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
     published = {steered.SHORT: 0.3, steered.MIDDLE: 0.4, steered.LONG: 0.6, steered.LIGHT: 0.1}
     found = steered.findings(steered_answers(published), "quick")
@@ -796,12 +892,21 @@ def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
     assert all(check.note.startswith("published: 1, simulated: 1 (reproduced); open") for check in alone[:3])
 
 
+def test_without_bpf_no_connection_is_steered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "missing", lambda *_: "this kernel has no multiple_time_scale")
+    assert steered.cases("quick") == {}
+    (section,) = steered.findings({}, "quick").sections
+    assert section.paragraphs == ("Left out, since this kernel has no multiple_time_scale.",)
+
+
+@pytest.mark.usefixtures("with_the_program")
 def test_no_gain_is_concluded_from_what_is_invalid() -> None:
     found = steered.findings(steered_answers({}, INVALID), "quick")
     assert not found.checks
     assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 4
 
 
+@pytest.mark.usefixtures("with_the_program")
 def test_gains_are_headed_by_the_least_believable_run() -> None:
     """Of four runs the first is doubtful, and the last one invalid."""
     answers = steered_answers({})
@@ -812,6 +917,7 @@ def test_gains_are_headed_by_the_least_believable_run() -> None:
     assert table.header[4] == f"{kernel_name()}, invalid"
 
 
+@pytest.mark.usefixtures("with_the_program")
 def test_all_that_is_emulated_takes_less_than_ten_minutes() -> None:
     emulations = [case for part in (plain, steered) for case in part.cases("quick").values() if case.emulates]
     assert len(emulations) == 3 + 4

@@ -184,6 +184,8 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _measured,
     _cargo,
     _browser,
+    _program("mpirun", "parshall study itb --instrument emulate: PA over MPI", "openmpi-bin"),
+    _program("nginx", "the same: WM's files by it, else by Python's server", "nginx"),
     _program("ns", "make bench: the comparison with ns-2", "ns2"),
     _ns3,
     *map(_extra, EXTRAS),

@@ -117,7 +117,7 @@ def itb(
     by = Execution(store, workers, scheduler, None if shard is None else Part.parse(shard))
     if shard is None:
         made = [replace(each, at_least=threshold) for each in _each(run, cases, names, by, wanted, progress)]
-        _tell(made, output, as_json=as_json, quiet=quiet)
+        _tell(made, output, drawn, as_json=as_json, quiet=quiet)
     else:
         _each(run_shard, cases, names, by, wanted, progress)
         if not quiet:

@@ -13,6 +13,7 @@
 | Table 6 with the TCP of Linux | `real_stacks` |
 | Fig. 4 with the TCP of Linux | `real_messages`, `messages` |
 | PA over a library of MPI | `real_mpi`, `mpi` |
+| Figs 3, 8, 9, 10 with the TCP of Linux | `real_bulk` |
 | Figs 5 to 7 and TU with the TCP of Linux | `real_rtts` |
 | beyond the source: WM over HTTP | `real_web`, `pages` |
 
@@ -31,6 +32,7 @@ from parshall.studies.itb import (
     definition,
     increase,
     one_host,
+    real_bulk,
     real_messages,
     real_mpi,
     real_rtts,
@@ -68,6 +70,7 @@ PARTS = (
     real_messages.PART,
     real_mpi.PART,
     real_rtts.PART,
+    real_bulk.PART,
     real_web.PART,
 )
 """``quick``: files of 0.1 to 1.6 GB, flows of 40 s; ``paper``: 30 GB and 200 s a step."""

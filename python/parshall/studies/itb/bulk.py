@@ -41,9 +41,9 @@ _APART_S = 4.0
 """Between two starts of Fig. 3."""
 _SAMPLES = 400
 _BINS = 24
-_LINE = 0.95
+LINE = 0.95
 """R^2 from which on points are called a line."""
-_COSTS = 0.05
+COSTS = 0.05
 """Of a completion time: what a plot of times over C_g shows."""
 
 Statistic = Callable[[NDArray[np.float64]], float | np.floating]
@@ -182,9 +182,9 @@ def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[
         congested = levels >= 1
         fits[name] = float(np.corrcoef(levels[congested], means[congested])[0, 1] ** 2)
         marks.append(Points(levels, _ALONE_30_GB_S * means, name, Style(series=number)))
-    lines = sum(fit >= _LINE for fit in fits.values())
+    lines = sum(fit >= LINE for fit in fits.values())
     most = Interval(lines - len(fits) / 2, None, None, n=1)
-    words = f"variants whose times are a line over C_g (R^2 of {_LINE:g} and more), less half of them"
+    words = f"variants whose times are a line over C_g (R^2 of {LINE:g} and more), less half of them"
     checks = [
         sign("fig8", words, 1, most),
         *(Check("fig8", f"R^2 of a line over C_g, {name}", None, fit, None, None, 0.0) for name, fit in fits.items()),
@@ -263,11 +263,11 @@ def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[lis
     for level in FIG9_LEVELS:
         _, half, full = (means[level, reverse] / means[level, 0.0] for reverse in REVERSE)
         words = f"completion time at R = 0.8 over that without, C_g = {level:g}"
-        checks.append(Check("fig9", words, 1.0, half, None, None, _COSTS))
+        checks.append(Check("fig9", words, 1.0, half, None, None, COSTS))
         # One run has no interval.
         change = Interval(full / half - 1, None, None, n=1)
         words = f"completion time, change from R = 0.8 to R = 1.5, C_g = {level:g}"
-        checks.append(sign("fig9", words, 1, change, negligible=_COSTS))
+        checks.append(sign("fig9", words, 1, change, negligible=COSTS))
     rows = [(f"{level:g}", *(f"{means[level, reverse]:.3f}" for reverse in REVERSE)) for level in FIG9_LEVELS]
     header = ("C_g", *(f"R = {reverse:g}" for reverse in REVERSE))
     table = Table("Fig. 9: CUBIC, mean completion time over that at 1 Gbit/s", header, rows, numbers=(1, 2, 3))

@@ -61,6 +61,7 @@ NETWORKS = TOGETHER * BATCHES
 """Of each setting."""
 DURATION_S = {"quick": 66.0, "paper": 1200.0}
 """A tenth is warm-up."""
+PROGRAM, HEADING = "multiple_time_scale", "Steered connections on real stacks"
 CONTROLS: Mapping[str, str | dict[str, Any]] = {"plain": "reno", "steered": steered("reno")}
 NS2, AS_LINUX, LINUX = "ns-2's TCP, simulated", "as in Linux, simulated", "Linux"
 WITHIN = 0.05
@@ -77,7 +78,12 @@ def places(setting: Setting) -> list[Place]:
 
 
 def cases(scale: Scale) -> dict[Any, Case]:
-    """Each setting simulated with either TCP, plain and steered; some networks of all settings in each emulation."""
+    """Each setting simulated with either TCP, plain and steered; some networks of all settings in each emulation.
+
+    Nothing, where the kernel cannot have the program.
+    """
+    if stacks.missing(PROGRAM):
+        return {}
     duration_s = DURATION_S[scale]
     loads = {
         setting: [Case("its load", side_by_side.loaded, (place, duration_s)) for place in places(setting)]
@@ -98,6 +104,8 @@ def cases(scale: Scale) -> dict[Any, Case]:
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     """The source's claims on Linux, and Linux beside the simulator."""
+    if absent := stacks.missing(PROGRAM):
+        return Findings([], [Section(HEADING, (f"Left out, since {absent}.",))])
     linux: Real = {(name, batch): answers[name, LINUX, batch] for name in CONTROLS for batch in range(BATCHES)}
     found = {setting: _throughputs(answers, linux, setting) for setting in SETTINGS}
     checks = list(_checks(found)) if all(stacks.believed(each) for each in linux.values()) else []
@@ -187,7 +195,7 @@ def _section(found: Mapping[Setting, Throughputs], linux: Real) -> Section:
         *stacks.remarks((f"{name}, emulation {batch + 1}", each) for (name, batch), each in linux.items()),
     )
     table = Table("Gains", header, rows, numbers=range(2, 6))
-    return Section("Steered connections on real stacks", text, [table], list[Drawn]())
+    return Section(HEADING, text, [table], list[Drawn]())
 
 
 PART = Part("steered connections on real stacks", cases, findings, emulates=True)
