@@ -46,6 +46,11 @@ def cases(seconds: float) -> dict[str, ps.Scenario]:
     }
 
 
+def recorded(seconds: float) -> ps.Scenario:
+    """Whose calls are recorded."""
+    return _bulk("cubic", 100, "1 Gbit/s", "20 ms", seconds)
+
+
 def missed(emulation: Emulation) -> list[str]:
     """Which of the goals an emulation missed."""
     late_s = emulation.measured["lateness_p99_s"]
