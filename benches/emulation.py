@@ -3,9 +3,11 @@
     .venv/bin/python benches/emulation.py speed --repeats 3
     .venv/bin/python benches/emulation.py arithmetic
     .venv/bin/python benches/emulation.py shapers
+    .venv/bin/python benches/emulation.py recording
 
 `speed`: flows and rates against the goals of docs/emulation.md. `arithmetic`: round trips, rates, losses, waits against
 what can be computed, and the decisions of queues against those of a replay. `shapers`: beside the kernel's tbf and htb.
+`recording`: the calls of the controls of 100 flows at 1 Gbit/s, and how many are lost (docs/linux.md).
 It takes the scenarios' time, and asks for a machine on which nothing else runs. Exit status 1 if something is not as it
 is to be.
 """
@@ -13,15 +15,19 @@ is to be.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from harness import arithmetic, emulated_speed, shapers
 from harness.emulated import Emulation, emulate
 
-from parshall.emulation import abilities
+import parshall as ps
+from parshall.emulation import abilities, validity
 
 
 def speed(options: argparse.Namespace) -> bool:
@@ -75,10 +81,31 @@ def shapers_table(options: argparse.Namespace) -> bool:
     return True
 
 
+def recording(options: argparse.Namespace) -> bool:
+    """100 flows whose calls are recorded, each repeat: valid, and none lost."""
+    if not abilities().bpf_controls:
+        print("recordings are left out: this process cannot load BPF programs")
+        return True
+    good = True
+    for _ in range(options.repeats):
+        with tempfile.TemporaryDirectory() as directory:
+            scenario = emulated_speed.recorded(options.seconds)
+            run = ps.emulate(scenario, Path(directory) / "run", record_controls=True)
+        judged, counted = validity(run), run.metadata["recording"]
+        assert judged is not None, "it was emulated"
+        goodput_mbps = run.flows["goodput_bps"].sum() / 1e6
+        said = f"{counted['calls']} calls, {counted['dropped']} lost, {counted['left_out']} left out by the kernel"
+        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
+        print(f"recorded: {judged}; {said}; {goodput_mbps:.0f} Mbit/s; {load}", flush=True)
+        good &= judged.level != "invalid" and counted["dropped"] == 0
+    return good
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], bool]] = {
     "speed": speed,
     "arithmetic": arithmetic_table,
     "shapers": shapers_table,
+    "recording": recording,
 }
 
 

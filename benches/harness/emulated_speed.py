@@ -56,6 +56,11 @@ def cases(seconds: float) -> dict[str, Case]:
     }
 
 
+def recorded(seconds: float) -> ps.Scenario:
+    """Whose calls are recorded."""
+    return _bulk("cubic", 100, "1 Gbit/s", "20 ms", seconds)
+
+
 def goodput_bps(emulation: Emulation) -> float:
     """Goodput of all flows together."""
     return float(emulation.run.flows["goodput_bps"].sum())

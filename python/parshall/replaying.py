@@ -70,6 +70,8 @@ class Replay:
     """Lines of the recording that are no calls."""
     calls: int
     connections: int
+    left_out: int
+    """Calls that the kernel left out of the recorded ones, at least: its control did not get them either."""
     set_by_endpoint: int
     """How often the kernel's endpoint set the window between calls, so that ours was set too."""
     compared: list[Compared]

@@ -79,17 +79,45 @@ def test_nothing_stays_after_sigkill(tmp_path: Path) -> None:
     assert eventually(lambda: available() == before)
 
 
-@pytest.mark.parametrize("control", ["bic", "highspeed", "scalable", "htcp", "vegas", "westwood"])
-def test_the_kernel_has_our_controls_for_a_run(control: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "control",
+    [
+        *("bic", "highspeed", "scalable", "htcp", "vegas", "westwood", "cubic_2005"),
+        {"name": "cubic_2005", "scaling_error": True},
+    ],
+    ids=str,
+)
+def test_the_kernel_has_our_controls_for_a_run(control: str | dict[str, Any], tmp_path: Path) -> None:
     """Each fills the link, and each is that of the simulator: within a packet at 97 % of the calls."""
     given = scenario({**BULK, "rtt": "40 ms", "congestion_control": control}, seconds=6)
     made = ps.emulate(given, tmp_path / "run", record_controls=True)
     assert made.flows["goodput_bps"][0] > 7e6
-    assert made.flows["congestion_control"][0] == control
+    assert made.flows["congestion_control"][0] == (control if isinstance(control, str) else control["name"])
     replayed = ps.replay(calls(made), control)
     windows = next(each for each in replayed.compared if each.quantity == "cwnd")
     assert windows.calls > 1000
     assert windows.within > 0.97 * windows.calls, replayed.causes
+
+
+def test_groups_with_the_kernels_cubic_have_its_hystart_or_not(tmp_path: Path) -> None:
+    """Each alone at first: the windows are those of the simulator, slow start ends or not; then beside each other."""
+    without = {"name": "cubic_linux", "hystart": False}
+    flows = [
+        {**BULK, "rtt": "40 ms", "congestion_control": control, "start": start}
+        for control, start in (("cubic_linux", "0 s"), (without, "2.5 s"))
+    ]
+    for flow in flows:
+        alone = scenario({**flow, "start": "0 s"}, seconds=3)
+        made = ps.emulate(alone, tmp_path / "alone", record_controls=True, overwrite=True)
+        replayed = ps.replay(calls(made), flow["congestion_control"])
+        windows = next(each for each in replayed.compared if each.quantity == "cwnd")
+        assert windows.calls > 500
+        assert windows.within == windows.calls, replayed.causes
+        losses = made.flows["retransmissions"][0]
+        assert (losses > 50) == (flow is flows[1]), "slow start that nothing ends overshoots by the window"
+    both = ps.emulate(scenario(*flows, seconds=4), tmp_path / "both", record_controls=True)
+    assert set(both.flows["congestion_control"]) == {"cubic_linux"}
+    assert both.metadata["recording"]["dropped"] == 0
 
 
 def test_many_flows_have_windows_that_make_sense_or_the_run_is_invalid() -> None:
@@ -166,6 +194,9 @@ def test_what_the_kernels_program_cannot_do_is_refused() -> None:
     with pytest.raises(
         ScenarioError, match=r'flows\.0\.congestion_control\.control: found cubic; the kernel.s program steers "reno"'
     ):
+        ps.emulate(scenario({**BULK, "congestion_control": refused}, seconds=1))
+    refused = {"name": "cubic_linux", "reno_friendly": False}
+    with pytest.raises(ScenarioError, match=r"congestion_control\.reno_friendly.*as its module is set"):
         ps.emulate(scenario({**BULK, "congestion_control": refused}, seconds=1))
     with pytest.raises(
         ScenarioError, match=r"flows\.0\.congestion_control\.levels: found 16; .* has room for 8 levels"

@@ -26,9 +26,18 @@ def test_reno_is_that_of_linux() -> None:
     assert made.kernel.startswith("6.18")
     assert made.complete
     assert made.dropped == 0
+    assert made.left_out == 0
     windows = {each.quantity: each for each in made.compared}
     assert windows["cwnd"].within == windows["cwnd"].calls > 500
     assert windows["cwnd"].largest <= 1.0
+
+
+def test_calls_that_the_kernel_left_out_are_counted() -> None:
+    """Before each burst of a recorded BBR flow one is missing."""
+    clean = RECORDINGS / "bbr-clean.csv.zst"
+    assert ps.replay(clean, "bbr_linux").left_out == 6
+    said = runner.invoke(application(["replay"]), ["replay", str(clean), "--control", "bbr_linux"])
+    assert "left out 6 calls" in said.stderr
 
 
 def test_parameters_of_the_control_count() -> None:

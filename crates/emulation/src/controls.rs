@@ -1,7 +1,7 @@
 //! Congestion controls that the kernel has for the time of a run, and recordings of those that it always has.
 
+use crate::parameters::Program;
 use crate::planning::control_of;
-use crate::steering::Steering;
 use crate::EmulationError;
 use parshall_bpf::{Control, Object, Recorder, Recording};
 use parshall_hosts::plan::flow_of;
@@ -12,9 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The program that steers, in `bpf/`.
-const MULTIPLE_TIME_SCALE: &str = "multiple_time_scale";
 
 /// What a run asks for.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -33,20 +30,18 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Loads what the groups of a plan need, `steered` among them, and changes the names in the plan to those that the kernel has.
+    /// Loads what the groups of a plan need, `programs` with parameters among them, and changes the names in the plan to those that the kernel has.
     pub(crate) fn load(
         asked: &Controls,
-        steered: &BTreeMap<usize, Steering>,
+        programs: &BTreeMap<usize, Program>,
         plan: &mut Plan,
     ) -> Result<Self, EmulationError> {
         let recording = if asked.recording.is_some() { Recording::On } else { Recording::Off };
         let used: BTreeSet<Arc<str>> = names(plan).map(|name| name.clone()).collect();
         let mut controls = BTreeMap::new();
         for name in used {
-            let object = match (steered.values().find(|each| each.name == name), asked.objects.get(&*name)) {
-                (Some(each), _) => {
-                    Object::with_parameters(MULTIPLE_TIME_SCALE, each.number, &each.parameters)?
-                }
+            let object = match (programs.values().find(|each| each.name == name), asked.objects.get(&*name)) {
+                (Some(each), _) => Object::with_parameters(&each.of, each.number, &each.parameters)?,
                 (None, Some(Some(path))) => Object::read(path)?,
                 (None, None) if recording == Recording::Off => continue, // the kernel has it
                 (None, _) => Object::built(&name)?,

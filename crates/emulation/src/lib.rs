@@ -12,7 +12,8 @@
 //! | [`programs`] | any client and server in the place of a group's workload |
 //! | [`running`] | hosts and emulator, from the start to the end |
 //! | [`reporting`] | what the hosts know, into the records |
-//! | [`steering`] | the kernel's multiple time scale TCP: what it is told |
+//! | [`parameters`] | programs of `bpf/` that have the scenario's parameters |
+//! | [`steering`], [`cubic`] | the kernel's multiple time scale TCP, and its CUBICs: what they are told |
 //! | [`validity`] | what was measured of the emulation itself, and the verdict |
 //!
 //! The process that calls [`emulate`] must have a single thread, unless it is the machine's administrator: it enters a user namespace, and
@@ -22,6 +23,8 @@
 
 mod controls;
 mod cpus;
+mod cubic;
+mod parameters;
 mod planning;
 mod programs;
 mod reporting;

@@ -2,7 +2,7 @@
 //!
 //! | key of a group | at the kernel |
 //! | --- | --- |
-//! | `congestion_control` | by its name; its parameters are the kernel's, but for `multiple_time_scale` ([`steering`](crate::steering)) |
+//! | `congestion_control` | by its name; its parameters are the kernel's, but for those of programs that take them ([`parameters`](crate::parameters)) |
 //! | `initial_window` | by a route, if it is not the kernel's 10 packets |
 //! | `receive_window` | SO_RCVBUF of twice as many packets (tcp(7): half of it is for overhead) |
 //! | `persistent`, `workload`, `start`, `rtt` | as in the scenario |
@@ -17,8 +17,8 @@
 //!
 //! All else is the kernel's own: RACK-TLP, PRR, delayed ACKs, its smallest timeout.
 
+use crate::parameters::Program;
 use crate::programs::Programs;
-use crate::steering::Steering;
 use crate::EmulationError;
 use parshall_congestion::ControlConfig;
 use parshall_hosts::{has_sysctl, FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
@@ -32,12 +32,12 @@ use std::sync::Arc;
 /// The kernel's initial window, packets (RFC 6928).
 const KERNELS_INITIAL_WINDOW: u64 = 10;
 
-/// The plan of the external groups of a scenario, whose network is `simulation`; `steered` are those groups that have a program of their own.
+/// The plan of the external groups of a scenario, whose network is `simulation`; `told` are those groups whose control is a program with parameters.
 pub(crate) fn plan(
     scenario: &Scenario,
     simulation: &Simulation,
     programs: Option<&Programs>,
-    steered: &BTreeMap<usize, Steering>,
+    told: &BTreeMap<usize, Program>,
 ) -> Result<Plan, EmulationError> {
     let groups = || scenario.flows.iter().enumerate().filter(|(_, group)| group.external);
     let mut flows = Vec::new();
@@ -48,8 +48,8 @@ pub(crate) fn plan(
             .map_err(|(key, problem)| SimError::Invalid { key: format!("flows.{number}.{key}"), problem })?;
         let of_programs = programs.is_some_and(|programs| programs.group as usize == number);
         let mut transport = if of_programs { transport_of_programs(group) } else { transport(group) };
-        if let (Some(control), Some(steering)) = (control_of(&mut transport), steered.get(&number)) {
-            *control = steering.name.clone();
+        if let (Some(control), Some(program)) = (control_of(&mut transport), told.get(&number)) {
+            *control = program.name.clone();
         }
         let pair = pairs.of(sysctls(group));
         for _ in 0..group.count {

@@ -2,10 +2,10 @@
 
 use crate::controls::{Controls, Loaded};
 use crate::cpus::Cpus;
+use crate::parameters;
 use crate::planning::{plan, OwnLimits};
 use crate::programs::{Programs, ProgramsEnded, Visit};
 use crate::reporting::{report, Numbers};
-use crate::steering;
 use crate::validity::Validity;
 use crate::EmulationError;
 use parshall_emulator::{monotonic_ns, Emulator, Journal, Pair, Prefix, Ran, Replayed, Settings, Side};
@@ -94,11 +94,11 @@ fn run(
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
     let programs = extras.programs.as_ref();
-    let steered = steering::programs(scenario)?;
-    let mut plan = plan(scenario, &simulation, programs, &steered)?;
+    let told = parameters::programs(scenario)?;
+    let mut plan = plan(scenario, &simulation, programs, &told)?;
     let pair_of = plan.flows.iter().map(|flow| flow.pair).collect();
     let own_limits = OwnLimits::of(&plan);
-    let mut controls = Loaded::load(&extras.controls, &steered, &mut plan)?;
+    let mut controls = Loaded::load(&extras.controls, &told, &mut plan)?;
     let cpus = if controls.is_empty() { Cpus::for_flows(plan.connections()) } else { None };
     if let Some(cpus) = &cpus {
         plan.pairs.iter_mut().for_each(|told| told.push(cpus.sysctl.clone()));

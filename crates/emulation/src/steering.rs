@@ -1,16 +1,12 @@
 //! Groups with `multiple_time_scale`: what the kernel's program of that name is told, which is `struct parameters` of
 //! bpf/multiple_time_scale.bpf.c.
 //!
-//! A program has one set of parameters. Groups with the same share one, unless the connections of a group share what they learn, which is for
-//! that group. Factors and levels are whole numbers of 1/1024 there. The program steers Reno by its slope; what else the simulator's control can do is refused.
+//! Factors and levels are whole numbers of 1/1024 there. The program steers Reno by its slope; what else the simulator's control can do is refused.
 
+use crate::parameters::Refusal;
 use parshall_congestion::{
     ControlConfig, CouplingKind, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind, Sharing,
 };
-use parshall_hosts::HostsError;
-use parshall_sim::Scenario;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Levels of contention that the program has room for.
 const LEVELS: usize = 8;
@@ -18,50 +14,7 @@ const LEVELS: usize = 8;
 /// Intervals among which it takes ranks, at most.
 const MEMORY: u64 = 256;
 
-/// A group's program.
-#[derive(Clone)]
-pub(crate) struct Steering {
-    /// What its calls are recorded under, and the plan has for it.
-    pub(crate) name: Arc<str>,
-    /// Which program of the process it is, from 1.
-    pub(crate) number: usize,
-    /// `struct parameters`.
-    pub(crate) parameters: Vec<u8>,
-}
-
-/// The programs of the groups of real hosts that are steered, by the group's number.
-pub(crate) fn programs(scenario: &Scenario) -> Result<BTreeMap<usize, Steering>, HostsError> {
-    let mut found = BTreeMap::<usize, Steering>::new();
-    let mut number = 0;
-    for (group, flows) in scenario.flows.iter().enumerate().filter(|(_, flows)| flows.external) {
-        let Some(control @ ControlConfig::MultipleTimeScale(config)) = &flows.congestion_control else {
-            continue;
-        };
-        let refused = |(key, value, accepted): Refusal| HostsError::Plan {
-            key: format!("flows.{group}.congestion_control.{key}"),
-            found: value,
-            accepted: format!(
-                "the kernel's program {accepted}; or write endpoint = \"simulated\" for this group"
-            ),
-        };
-        let parameters = parameters(config).map_err(refused)?;
-        let same =
-            found.values().find(|each| each.parameters == parameters && config.shared != Sharing::Group);
-        let steering = same.cloned().unwrap_or_else(|| {
-            number += 1;
-            let name = control.name();
-            let name = if number == 1 { name.into() } else { format!("{name}_{number}").into() };
-            Steering { name, number, parameters }
-        });
-        found.insert(group, steering);
-    }
-    Ok(found)
-}
-
-/// A key, what was found, and what the program does.
-type Refusal = (&'static str, String, &'static str);
-
-fn parameters(config: &MultipleTimeScaleConfig) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn parameters(config: &MultipleTimeScaleConfig) -> Result<Vec<u8>, Refusal> {
     check(config)?;
     let interval_s = config.interval.as_secs_f64();
     let mut slopes = [fraction(1.0); LEVELS];

@@ -5,6 +5,7 @@
 //! reads such a file.
 
 use crate::call::{Call, Kind, INNER};
+use crate::left_out::Watch;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -40,12 +41,17 @@ pub struct End {
     pub calls: u64,
     /// Calls for which there was no room: they are missing.
     pub dropped: u64,
+    /// Calls that the kernel left out, at least: neither the control nor the recorder got them ([`LeftOut`](crate::LeftOut)).
+    #[serde(default)]
+    pub left_out: u64,
 }
 
 /// Writes a recording.
 pub struct Writer {
     to: zstd::Encoder<'static, BufWriter<File>>,
     calls: u64,
+    left_out: u64,
+    watches: BTreeMap<(u32, u32), Watch>,
 }
 
 impl Writer {
@@ -60,7 +66,7 @@ impl Writer {
         Call::COLUMNS.iter().try_for_each(|name| write!(to, ",{name}"))?;
         (0..INNER).try_for_each(|number| write!(to, ",inner_{number}"))?;
         writeln!(to)?;
-        Ok(Self { to, calls: 0 })
+        Ok(Self { to, calls: 0, left_out: 0, watches: BTreeMap::new() })
     }
 
     /// Writes a call of that control.
@@ -69,6 +75,7 @@ impl Writer {
     /// It cannot be written.
     pub fn write(&mut self, control: &str, call: &Call) -> io::Result<()> {
         self.calls += 1;
+        self.left_out += self.watches.entry((call.flow, call.port)).or_default().count(call);
         write!(self.to, "{control}")?;
         call.write(&mut self.to)?;
         writeln!(self.to)
@@ -79,7 +86,7 @@ impl Writer {
     /// # Errors
     /// It cannot be written.
     pub fn finish(mut self, dropped: u64) -> io::Result<End> {
-        let end = End { calls: self.calls, dropped };
+        let end = End { calls: self.calls, dropped, left_out: self.left_out };
         writeln!(self.to, "# {}", serde_json::to_string(&end)?)?;
         self.to.finish()?.flush()?;
         Ok(end)
@@ -241,7 +248,7 @@ mod tests {
         let read = Recording::read(&written(directory.path())).unwrap();
         assert_eq!((read.calls(), read.connections.len(), read.broken), (19_999, 1, 0));
         assert_eq!(read.connections[0].calls[0], call(1, Kind::Init));
-        assert_eq!(read.end, Some(End { calls: 19_999, dropped: 3 }));
+        assert_eq!(read.end, Some(End { calls: 19_999, dropped: 3, left_out: 0 }));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 use crate::call::{Call, Kind};
 use crate::events::{start, threshold, Teller, CWR, RECOVERY};
+use crate::left_out;
 use crate::recording::{Connection, Recording};
 use parshall_congestion::{CongestionControl, Control, ControlConfig, Start};
 use serde::Serialize;
@@ -89,6 +90,8 @@ pub struct Replayed {
     pub calls: u64,
     /// Connections of the recording that the control was driven through.
     pub connections: usize,
+    /// Calls that the kernel left out of them, at least.
+    pub left_out: u64,
     /// How often the endpoint set the window, so that ours was set too.
     pub set_by_endpoint: u64,
     /// The quantities.
@@ -107,14 +110,16 @@ pub fn replay(recording: &Recording, recorded: &str, config: &ControlConfig) -> 
     let mut replayed = Replayed {
         calls: 0,
         connections: 0,
+        left_out: 0,
         set_by_endpoint: 0,
         compared: compared.into(),
         causes: Vec::new(),
         first: Vec::new(),
     };
     let knowledge = config.knowledge();
-    let of_control = recording.connections.iter().filter(|connection| connection.control == recorded);
-    let mut runs: Vec<_> = of_control.filter_map(|each| Run::of(each, names, config)).collect();
+    let of_control = || recording.connections.iter().filter(|connection| connection.control == recorded);
+    replayed.left_out = of_control().map(|connection| left_out::of(&connection.calls).calls).sum();
+    let mut runs: Vec<_> = of_control().filter_map(|each| Run::of(each, names, config)).collect();
     replayed.connections = runs.len();
     let mut due: BinaryHeap<_> =
         runs.iter().enumerate().map(|(index, run)| Reverse((run.due(), index))).collect();

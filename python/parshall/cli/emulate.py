@@ -61,5 +61,6 @@ def emulate(
     recorded = made.metadata.get("recording")
     if recorded and not quiet and not as_json:
         lost = f"{recorded['dropped']} calls were lost" if recorded["dropped"] else "none was lost"
-        note(f"recorded: {recorded['calls']} calls of the kernel's controls; {lost}")
+        missing = f", and the kernel left out {recorded['left_out']} at least" if recorded.get("left_out") else ""
+        note(f"recorded: {recorded['calls']} calls of the kernel's controls; {lost}{missing}")
     believable([made], accept_invalid=accept_invalid)

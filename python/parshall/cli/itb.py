@@ -33,7 +33,7 @@ from parshall.cli.console import (
     termination_interrupts,
     verb,
 )
-from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
+from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
     from parshall.itb import benchmark
@@ -137,7 +137,7 @@ def _each(
         return [does(cases, names, by, progress=progress, instrument=each) for each in wanted]
 
 
-def _tell(made: list[Result], output: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _tell(made: list[Result], output: Path | None, drawn: Files, *, as_json: bool, quiet: bool) -> None:
     """Write the page, and print what was found."""
     from parshall.itb.as_json import printed
 

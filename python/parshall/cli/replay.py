@@ -94,6 +94,8 @@ def _show(made: Replay) -> None:
     note(f"{made.calls} calls of {made.connections} connection(s)")
     if made.dropped:
         note(f"{made.dropped} calls are missing: there was no room for them when they were recorded")
+    if made.left_out:
+        note(f"the kernel left out {made.left_out} calls at least: its control did not get them either")
     if not made.complete:
         note(f"the recording was cut off: what is whole of it was replayed, {made.broken} line(s) are broken")
 

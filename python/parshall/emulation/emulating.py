@@ -98,7 +98,8 @@ def say_that_it_waits() -> None:
 
 
 def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What `validity` reads, and how many calls were recorded, of the totals of the repetitions."""
+    """What `validity` reads, and how many calls were recorded, lost and left out, of the totals of the repetitions."""
     recordings = [one["recording"] for one in totals if "recording" in one]
-    recorded = {key: sum(each[key] for each in recordings) for key in ("calls", "dropped")} if recordings else None
+    counted = ("calls", "dropped", "left_out")
+    recorded = {key: sum(each[key] for each in recordings) for key in counted} if recordings else None
     return {"emulation": asdict(judged(totals)), **({"recording": recorded} if recorded else {})}
