@@ -10,10 +10,13 @@
 #
 # `overhead`: each sending waits for a uniform time of up to so many seconds in its host.
 #
+# `variant Tahoe` is ns-2's Agent/TCP itself. `tick`: the clock of round-trip times, in whole numbers of which ns-2
+# computes the retransmission timeout.
+#
 # `headers trimmed` keeps the fewest headers that leave the results as they are with all (`trim_headers`).
 #
-# Prints one line of `key=value`: what passed the bottleneck after `warm`, and the CPU and wall seconds of the
-# event loop alone (from its first event to its last; building the network is not in them). With `monitor 0` the
+# Prints one line of `key=value`: what passed the bottleneck after `warm`, retransmission timeouts since then, and the
+# CPU and wall seconds of the event loop alone (from its first event to its last; building the network is not in them). With `monitor 0` the
 # queue is not observed, which is how it is timed: the same seed forwards the same packets either way.
 
 source [file join [file dirname [info script]] common.tcl]
@@ -23,7 +26,7 @@ array set o {
     rtt 0.1       step 0.002
     dur 100       warm 0        spread 5.0     variant Newreno
     seed 1        monitor 1     headers trimmed  sinks own
-    overhead 0
+    overhead 0    tick 0.01
 }
 read_options
 
@@ -46,6 +49,7 @@ set ns [new Simulator]
 $ns rtproto Manual
 
 set_tcp $o(pkt) $o(overhead) $o(seed)
+Agent/TCP set tcpTick_ $o(tick)
 # SACK blocks ride in the 40 bytes of an ACK, as the other simulators count them.
 Agent/TCPSink set packetSize_ 40
 
@@ -72,7 +76,8 @@ for {set i 0} {$i < $o(n)} {incr i} {
     }
     edge $source $left $o(access) $delay
 
-    set tcp [new Agent/TCP/$o(variant)]
+    set tcp [new Agent/TCP[expr {$o(variant) == "Tahoe" ? "" : "/$o(variant)"}]]
+    lappend agents $tcp
     set sink [new Agent/TCPSink[expr {[string match Sack* $o(variant)] ? "/Sack1" : ""}]]
     $ns attach-agent $source $tcp
     $ns attach-agent $destination $sink
@@ -94,6 +99,13 @@ proc mark {} {
     return [list [$monitor set pdepartures_] [$monitor set pdrops_] [$integral set sum_]]
 }
 
+proc timeouts {} {
+    global agents
+    set total 0
+    foreach tcp $agents { incr total [$tcp set nrexmit_] }
+    return $total
+}
+
 proc begin {} {
     global wall cpu
     set wall [clock clicks -milliseconds]
@@ -101,17 +113,18 @@ proc begin {} {
 }
 
 proc finish {} {
-    global o wall cpu at_warm
+    global o wall cpu at_warm timeouts_at_warm
     set cpu [expr {[cpu_seconds] - $cpu}]
     set wall [expr {([clock clicks -milliseconds] - $wall) / 1e3}]
     foreach value [mark] before $at_warm name {forwarded drops integral} { set $name [expr {$value - $before}] }
     set seconds [expr {$o(dur) - $o(warm)}]
     puts "forwarded=$forwarded drops=$drops mean_queue=[expr {$integral / double($seconds)}]\
-        utilisation=[expr {$forwarded * 8.0 * $o(pkt) / ($seconds * $o(rate))}] cpu_s=$cpu wall_s=$wall"
+        utilisation=[expr {$forwarded * 8.0 * $o(pkt) / ($seconds * $o(rate))}]\
+        timeouts=[expr {[timeouts] - $timeouts_at_warm}] cpu_s=$cpu wall_s=$wall"
     exit 0
 }
 
 $ns at 0.0 begin
-$ns at $o(warm) {set at_warm [mark]}
+$ns at $o(warm) {set at_warm [mark]; set timeouts_at_warm [timeouts]}
 $ns at $o(dur) finish
 $ns run
