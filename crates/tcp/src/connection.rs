@@ -84,7 +84,7 @@ pub(crate) struct Connection {
     window_use: Option<Box<WindowUse>>,
     send_syn: bool,
     /// The timer had the first unacknowledged packet sent again.
-    timer_retransmitted: bool,
+    pub(crate) timer_retransmitted: bool,
     /// Whether the window grows after an ECN reduction all the same.
     grows_reduced: bool,
 }

@@ -47,6 +47,19 @@ struct State {
     segments: Segments,
     reordering: ReorderingWindow,
     prr: Option<Prr>,
+    new_data: NewDataFirst,
+}
+
+/// Forward RTO-recovery (RFC 5682 §3.1) as Linux has it (`tcp_process_loss`): the first ACK of new data after a timeout that leaves some
+/// of it open lets new data go before what is lost. Networks here keep packets in order, so a timeout that was too early is not undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NewDataFirst {
+    /// What is lost goes first.
+    Off,
+    /// A timeout waits for its first ACK.
+    Waits,
+    /// What the ACK at hand lets go is new data; the next ACK lets go what is lost.
+    Goes,
 }
 
 impl State {
@@ -57,6 +70,7 @@ impl State {
             segments: Segments::new(base, rules),
             reordering: ReorderingWindow::FIRST,
             prr,
+            new_data: NewDataFirst::Off,
         }
     }
 
@@ -164,6 +178,9 @@ impl Rack {
                 reordering.recovered();
             }
         }
+        if self.state.new_data != NewDataFirst::Off {
+            self.decide_what_goes_first(connection, config, advances);
+        }
         if answer == ProbeAnswer::Repaired && connection.phase == Phase::Open {
             connection.reduce_at_once(now);
         }
@@ -184,6 +201,26 @@ impl Rack {
         grows.then_some(delivered)
     }
 
+    /// An ACK after a timeout that may have been too early; `advances`: of new data.
+    #[cold]
+    fn decide_what_goes_first(&mut self, connection: &mut Connection, config: &TcpConfig, advances: bool) {
+        let new_data = &mut self.state.new_data;
+        *new_data = match *new_data {
+            _ if connection.phase != Phase::Loss => NewDataFirst::Off,
+            NewDataFirst::Waits if advances => {
+                connection.recover = connection.max;
+                let more = connection.nxt < connection.send_limit(config);
+                if more {
+                    NewDataFirst::Goes
+                } else {
+                    NewDataFirst::Off
+                }
+            }
+            NewDataFirst::Waits => NewDataFirst::Waits,
+            NewDataFirst::Goes | NewDataFirst::Off => NewDataFirst::Off,
+        };
+    }
+
     /// Whether such losses after a timeout begin a recovery: Linux reduces the window for them once more.
     fn answers_anew(&self, losses: u64) -> bool {
         losses > 0 && self.state.segments.rules == Rules::Linux
@@ -195,7 +232,11 @@ impl Rack {
         let recovering = connection.phase != Phase::Open;
         let found =
             segments.detect_losses(now, |segments| reordering.length(segments, &connection.rtt, recovering));
-        timers.reordering = found.in_doubt_until;
+        timers.reordering = match segments.rules {
+            // `tcp_rack_mark_lost`
+            Rules::Linux if found.in_doubt_until != Instant::MAX => found.in_doubt_until + LINUX_SLACK,
+            _ => found.in_doubt_until,
+        };
         if found.packets > 0 {
             connection.count_lost(found.packets);
         }
@@ -251,7 +292,12 @@ impl Rack {
 
     /// The retransmission timer expired: what is lost, and the timers.
     fn on_timeout(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
+        let first = connection.phase == Phase::Open || connection.timer_retransmitted;
         connection.on_timeout(config, now);
+        self.state.new_data = match config.rules {
+            Rules::Linux if first => NewDataFirst::Waits, // `tcp_enter_loss`
+            _ => NewDataFirst::Off,
+        };
         let State { segments, reordering, probe, timers, .. } = &mut *self.state;
         let window = reordering.length(segments, &connection.rtt, true);
         connection.count_lost(segments.mark_lost_on_timeout(now, window));
@@ -265,14 +311,23 @@ impl Rack {
     }
 }
 
+/// Linux's timers of probes and of reordering wait this much longer: `TCP_TIMEOUT_MIN_US`.
+const LINUX_SLACK: Duration = Duration::from_millis(2);
+
 /// PTO. RFC 8985 §7.2
 fn probe_timeout(connection: &Connection, config: &TcpConfig) -> Duration {
     let srtt = connection.rtt.srtt();
     if srtt == Duration::ZERO {
         return FIRST_PROBE;
     }
-    let delayed = config.delayed_ack.filter(|_| connection.flight() <= 1).unwrap_or(Duration::ZERO);
-    srtt.times(2) + delayed
+    let alone = connection.flight() <= 1;
+    let more = match config.rules {
+        Rules::Rfc => config.delayed_ack.filter(|_| alone).unwrap_or(Duration::ZERO),
+        // `tcp_schedule_loss_probe`: TCP_RTO_MIN for the delayed ACK of a single packet
+        Rules::Linux if alone => config.min_rto,
+        Rules::Linux => LINUX_SLACK,
+    };
+    srtt.times(2) + more
 }
 
 impl Repair for Rack {
@@ -326,7 +381,7 @@ impl Repair for Rack {
     /// A probe, the lowest lost packet, or the next packet in order.
     #[inline]
     fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64> {
-        let State { segments, probe, prr, .. } = &mut *self.state;
+        let State { segments, probe, prr, new_data: order, .. } = &mut *self.state;
         let first = std::mem::take(&mut self.retransmit_first);
         let new_data = connection.nxt < connection.send_limit(config);
         if probe.due {
@@ -335,14 +390,17 @@ impl Repair for Rack {
             probe.sent(connection.nxt.max(connection.max), !new_data);
             return Some(packet);
         }
-        let lost = segments.next_lost();
+        let only_new = *order == NewDataFirst::Goes;
+        let lost = if only_new { None } else { segments.next_lost() };
         let room = || has_room(prr.as_ref(), connection, config, || segments.pipe());
         if !(first && lost.is_some() || room()) {
             connection.out_of_window();
             return None;
         }
         let Some(packet) = lost.or(new_data.then_some(connection.nxt)) else {
-            connection.out_of_data(segments.pipe());
+            if !only_new {
+                connection.out_of_data(segments.pipe());
+            }
             return None;
         };
         connection.nxt = connection.nxt.max(packet + 1);
