@@ -152,6 +152,7 @@ impl Packet {
             sent: self.sent,
             retransmission: flags.has(Flags::RETRANSMISSION),
             syn: flags.has(Flags::SYN),
+            push: false, // its flow knows
             ecn_capable: !flags.has(Flags::NOT_ECN_CAPABLE),
             cwr: flags.has(Flags::CWR),
             congestion_experienced: flags.has(Flags::CONGESTION_EXPERIENCED),

@@ -32,7 +32,7 @@ pub struct Receiver {
     congestion_echo: bool,
     /// Whether anything arrived out of order and still waits for what is missing before it.
     has_holes: bool,
-    /// With Linux's rules: packets in order that are acknowledged at once still.
+    /// With Linux's rules: so many ACKs go at once still.
     quick: u8,
     /// An ECN-capable segment has come: one that is not is a retransmission.
     ecn_seen: bool,
@@ -150,6 +150,7 @@ impl Receiver {
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
         if segment.syn {
             let mut ack = self.acknowledge(segment.sent, segment.retransmission, NO_SACK);
+            self.quick = QUICK_ACKS;
             ack.syn = true;
             ack.congestion_echo = segment.cwr;
             return Reception { fresh: false, ack: Some(ack) };
@@ -159,6 +160,7 @@ impl Receiver {
             (false, Rules::Rfc) => segment.congestion_experienced,
             (false, Rules::Linux) => segment.cwr,
         };
+        let at_once = at_once || (segment.push && config.rules == Rules::Linux);
         if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
         }
@@ -175,6 +177,9 @@ impl Receiver {
         let reports_blocks = config.recovery.uses_sack();
         let fresh = self.accept(segment.seq, reports_blocks);
         let mut sack = if reports_blocks { self.blocks() } else { NO_SACK };
+        if !fresh && segment.seq < self.next {
+            self.quick = QUICK_ACKS; // `tcp_data_queue`
+        }
         if !fresh && config.recovery.uses_duplicates() {
             sack = [Range { start: segment.seq, end: segment.seq + 1 }, sack[0], sack[1]];
         }
@@ -202,9 +207,6 @@ impl Receiver {
         at_once: bool,
     ) -> Option<Ack> {
         let quick = self.quick > 0 && config.rules == Rules::Linux;
-        if quick {
-            self.quick -= 1;
-        }
         match config.delayed_ack {
             Some(delay) if self.deadline == Instant::MAX && !at_once && !quick => {
                 self.waiting = (segment.sent, segment.retransmission);
@@ -252,6 +254,7 @@ impl Receiver {
     #[inline]
     fn acknowledge(&mut self, echo: Instant, echo_retransmission: bool, sack: SackBlocks) -> Ack {
         self.deadline = Instant::MAX;
+        self.quick = self.quick.saturating_sub(1); // `tcp_dec_quickack_mode`
         Ack {
             cumulative: self.next,
             echo,
@@ -277,6 +280,7 @@ mod tests {
             sent: Instant::from_ps(seq),
             retransmission: false,
             syn: false,
+            push: false,
             ecn_capable: false,
             cwr: false,
             congestion_experienced: false,
@@ -309,6 +313,23 @@ mod tests {
         assert_eq!(reply.sack[2], Range { start: 6, end: 7 });
         let reply = ack(&mut receiver, &config, 1);
         assert_eq!(reply.cumulative, 5);
+    }
+
+    /// `tcp_data_queue`: a packet that had arrived makes the next ACKs go at once. Sixteen at the beginning do, those that report holes among
+    /// them (`tcp_dec_quickack_mode`).
+    #[test]
+    fn linux_counts_the_acks_that_go_at_once() {
+        let delayed_ack = Some(Duration::from_millis(40));
+        let config = TcpConfig { rules: Rules::Linux, recovery: Recovery::Rack, delayed_ack, ..config() };
+        let mut receiver = Receiver::new(0);
+        let mut at_once = |seq| receiver.on_segment(&config, Instant::ZERO, &segment(seq)).ack.is_some();
+        assert!((0..12).chain([13, 14, 15, 12]).all(&mut at_once), "sixteen");
+        assert_eq!([16, 17, 18].map(&mut at_once), [false, true, false]);
+        assert!(
+            [19, 3].iter().copied().chain(20..35).all(&mut at_once),
+            "fifteen after that of the duplicate"
+        );
+        assert!(!at_once(35));
     }
 
     #[test]

@@ -28,6 +28,19 @@ pub struct RetransmissionTimeout {
     syn_lost: bool,
 }
 
+impl TcpConfig {
+    /// The timeout of a SYN after which the timeout was doubled so often.
+    pub(crate) fn initial_syn_timeout(&self, doublings: u32) -> Duration {
+        backed_off(self, self.initial_rto, doublings)
+    }
+}
+
+/// RFC 6298 (2.5), (5.5)
+fn backed_off(config: &TcpConfig, timeout: Duration, doublings: u32) -> Duration {
+    let backed_off = if doublings == 0 { timeout } else { timeout.times(1 << doublings.min(32)) };
+    backed_off.min(config.max_rto.max(config.min_rto))
+}
+
 /// The least timeout of data after a lost SYN, until there is a sample. RFC 6298 (5.7)
 const AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
@@ -45,8 +58,7 @@ impl RetransmissionTimeout {
                 RtoFloor::Variation => srtt + variation.max(config.min_rto),
             }
         };
-        let backed_off = if self.backoff == 0 { base } else { base.times(1 << self.backoff.min(32)) };
-        backed_off.min(config.max_rto.max(config.min_rto))
+        backed_off(config, base, self.backoff)
     }
 
     /// There was an RTT sample, which ends the backoff. RFC 6298 §5

@@ -8,12 +8,19 @@
 //! | the window after a timeout | one packet (RFC 5681 §3.1) | one more than what RACK takes to be in the network still (`tcp_enter_loss`) | `recovery/rack.rs` |
 //! | losses that are found during a recovery, of packets sent since it began | repaired by it | answered by another one, which begins when it ends, if they are not known to have arrived then, sent again or not (`tcp_time_to_recover`) | `recovery/rack/segments.rs` |
 //! | packets found lost after a timeout that had been sent again | sent once more (RFC 8985 §6.3) | a recovery begins, which reduces the window (`FLAG_LOST_RETRANS` in `tcp_fastretrans_alert`; `tcp_rack_reo_timeout`) | `recovery/rack.rs` |
-//! | a reduction whose packets were only late | stays | is undone, by D-SACK, timestamps or F-RTO (`tcp_try_undo_recovery` and others) | `recovery/rack/undo.rs` |
+//! | a reduction whose packets were only late | stays | is undone, by D-SACK, timestamps or F-RTO, which lets new data go first after a timeout (`tcp_try_undo_recovery`, `tcp_process_loss` and others) | `recovery/rack/undo.rs` |
 //! | packets per ACK in recovery | PRR of RFC 6937 | the ACK that begins the recovery counts; below ssthresh one packet more than was delivered only at an ACK that advances and finds no loss; from the window, not from the packets in flight (`tcp_cwnd_reduction`; draft-ietf-tcpm-prr-rfc6937bis) | `recovery/prr.rs` |
 //! | packets that pacing lets go together | one | what is sent in 1/1024 s, with a share for short RTTs, but two at least (one below 1.2 Mbit/s); the first ten of a connection; what goes late is followed sooner, by half of its time at most (`tcp_tso_autosize`, `bbr_min_tso_segs`, `tcp_update_skb_after_send`) | `pacing.rs` |
 //! | until when pacing is at twice the window a round trip | ssthresh | half of ssthresh (`tcp_update_pacing_rate`) | `sender/transmission.rs` |
-//! | ACKs at the beginning of a connection | delayed as all others | one a packet, for sixteen packets (`tcp_enter_quickack_mode`, `tcp_event_data_recv`) | `receiver.rs` |
+//! | ACKs at the beginning of a connection | delayed as all others | sixteen at once (`tcp_enter_quickack_mode`, `tcp_event_data_recv`, `tcp_dec_quickack_mode`) | `receiver.rs` |
 //! | ACKs after a mark | at once for each marked packet | at once for two packets after the first mark that is not yet answered, after a retransmission, and for a packet that says that the window is reduced (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`) | `receiver.rs` |
+//! | a SYN that is not answered | sent again after twice the time (RFC 6298 (5.5)) | after the same time, five times (`tcp_retransmit_timer`, `tcp_syn_linear_timeouts`) | `connection/handshake.rs` |
+//! | the window after a lost SYN | one packet (RFC 5681 §3.1) | that after two (`tcp_init_transfer`) | `connection/handshake.rs` |
+//! | the RTT of a SYN that was sent again | unknown, and the first timeout of data is 3 s (RFC 6298 (5.7)) | by its timestamp (`tcp_ack_update_rtt`) | `connection/handshake.rs` |
+//! | the loss probe | after 2 SRTT, and the delay of an ACK for a single packet (RFC 8985 §7.2) | the same and 2 ms, or 200 ms for a single packet; no later than the timeout (`tcp_schedule_loss_probe`) | `recovery/rack.rs` |
+//! | packets in doubt | lost when the reordering window has passed | looked at 2 ms later, if no ACK comes (`tcp_rack_mark_lost`) | `recovery/rack.rs` |
+//! | the ACK of the last packet of a transfer | delayed as others | at once, as the reader has read all (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`) | `receiver.rs` |
+//! | ACKs after a packet that had arrived | delayed as others | at once for sixteen (`tcp_data_queue`) | `receiver.rs` |
 //! | a SYN that is sent again | asks for ECN as the first one (RFC 3168 §6.1.1.1 leaves the choice) | does not, so that the connection has no ECN if the first one was lost (`tcp_ecn_clear_syn`) | `connection/handshake.rs` |
 //! | the window after an idle time | the restart window (RFC 5681 §4.1) | halved for each timeout that passed, down to the restart window; ssthresh 3/4 of the window at least (`tcp_cwnd_restart`) | `sender.rs` |
 //! | the RTT that controls are told | of the earliest packet acknowledged, by timestamp | of the last one (`tcp_clean_rtx_queue`) | `sender/acknowledgements.rs` |

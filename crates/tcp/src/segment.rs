@@ -14,6 +14,8 @@ pub struct Segment {
     pub retransmission: bool,
     /// Opens the connection; carries no data.
     pub syn: bool,
+    /// The last of what the application has given (PSH).
+    pub push: bool,
     /// Queues may mark it (ECT). RFC 3168 §6.1.1 and §6.1.5: neither SYNs nor retransmissions, but for accurate ECN.
     pub ecn_capable: bool,
     /// The sender has answered an ECN echo (CWR); with a SYN: it asks for ECN (RFC 3168 §6.1.1).

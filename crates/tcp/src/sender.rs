@@ -81,6 +81,11 @@ impl Sender {
         packet + 1 == self.connection.end
     }
 
+    /// Whether the timeout at hand is that of a SYN, and the connection begins with a window of one packet for it.
+    pub fn syn_timeout_cuts_window(&self, config: &TcpConfig) -> bool {
+        self.connection.phase == Phase::Connecting && self.connection.syn_timeout_cuts_window(config)
+    }
+
     /// Another control takes over: a connection whose SYN was lost begins with one packet (RFC 5681 §3.1), and who
     /// opened it knows how its controls are made.
     pub fn replace_control(&mut self, now: Instant, mut control: Control) {

@@ -967,3 +967,114 @@ fn after_a_timeout_that_was_none_what_is_lost_is_repaired() {
     assert_eq!((late.sender.phase(), late.windows().1), (Phase::Loss, 5.0));
     assert!(late.sent.iter().any(|&(ms, seq)| ms > expired + 100 && seq == 2), "{:?}", late.sent);
 }
+
+/// Linux backs off from the fifth timeout of a SYN on (`tcp_retransmit_timer`, `tcp_syn_linear_timeouts`).
+#[test]
+fn linux_sends_a_lost_syn_again_each_second_at_first() {
+    for (rules, seconds) in [(Rules::Rfc, [0, 1, 3, 7, 15, 31, 63]), (Rules::Linux, [0, 1, 2, 3, 4, 5, 7])] {
+        let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 1).losing(&[0, 1, 2, 3, 4, 5]);
+        path.run();
+        let syns: Vec<_> = path.sent.iter().filter(|segment| segment.syn).map(|syn| syn.sent).collect();
+        assert_eq!(syns, seconds.map(|s| Instant::ZERO + Duration::from_secs(s)), "{rules:?}");
+    }
+}
+
+/// RFC 6298 (5.7) has no sample of a SYN that was sent again, and 3 s for the data; Linux looks at its timestamp (`tcp_ack_update_rtt`).
+#[test]
+fn a_syn_that_was_sent_again_gives_linux_a_sample() {
+    for (rules, timeout) in [(Rules::Rfc, 3000), (Rules::Linux, 300)] {
+        let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 1).losing(&[0]);
+        path.pump();
+        while path.sender.phase() == Phase::Connecting {
+            assert!(path.step());
+        }
+        assert_eq!(path.sender.timeout(&path.config), Duration::from_millis(timeout), "{rules:?}");
+    }
+}
+
+/// `tcp_init_transfer`.
+#[test]
+fn in_linux_the_second_lost_syn_cuts_the_window() {
+    for (rules, cuts) in [(Rules::Rfc, [true, true]), (Rules::Linux, [false, true])] {
+        let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 1).losing(&[0, 1]);
+        path.pump();
+        for cut in cuts {
+            assert_eq!(path.sender.syn_timeout_cuts_window(&path.config), cut, "{rules:?}");
+            path.step();
+        }
+        path.run();
+        assert!(!path.sender.syn_timeout_cuts_window(&path.config));
+    }
+}
+
+/// `tcp_schedule_loss_probe`: the least timeout, here 300 ms, for the delayed ACK of a packet that is alone, but no later than the retransmission
+/// timeout; 2 ms otherwise.
+#[test]
+fn the_probe_of_linux_waits_longer() {
+    for (rules, packets, at) in
+        [(Rules::Rfc, 1, 340), (Rules::Linux, 1, 400), (Rules::Rfc, 2, 300), (Rules::Linux, 2, 302)]
+    {
+        let (delayed_ack, min_rto) = (Some(Duration::from_millis(40)), Duration::from_millis(300));
+        let initial_window = Packets(10);
+        let config = TcpConfig { rules, delayed_ack, min_rto, initial_window, ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 6).losing(&[6, 7]);
+        path.run();
+        assert_eq!(milliseconds(path.now), 100);
+        path.sender.supply(packets);
+        path.run();
+        let probe = path.sent.iter().find(|segment| segment.retransmission).unwrap();
+        assert_eq!(milliseconds(probe.sent), at, "{rules:?}, {packets} packets");
+    }
+}
+
+/// The sixth packet is reported before the fifth, which is in doubt for a quarter of the RTT (`tcp_rack_mark_lost`).
+#[test]
+fn the_timer_of_linux_for_packets_in_doubt_waits_longer() {
+    let deadline = |rules| {
+        let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 6).losing(&[4]);
+        path.pump();
+        while path.sender.flight() > 2 || path.acks.len() > 0 {
+            path.step();
+        }
+        path.sender.rto_deadline()
+    };
+    assert_eq!(deadline(Rules::Linux), deadline(Rules::Rfc) + Duration::from_millis(2));
+}
+
+/// Sixteen packets are acknowledged at once, two together, and the last one: `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`.
+#[test]
+fn in_linux_the_last_packet_of_a_transfer_is_acknowledged_at_once() {
+    for (rules, end) in [(Rules::Rfc, 140), (Rules::Linux, 100)] {
+        let delayed_ack = Some(Duration::from_millis(40));
+        let config = TcpConfig { rules, delayed_ack, initial_window: Packets(20), ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 19);
+        path.run();
+        assert_eq!(
+            (milliseconds(path.now), path.acks_sent),
+            (end, if rules == Rules::Linux { 18 } else { 10 })
+        );
+    }
+}
+
+/// All of a window is lost, and the probe. The ACK of what the timeout sends lets new data go before the rest of it: `tcp_process_loss`, RFC 5682 §3.1.
+#[test]
+fn after_a_timeout_linux_sends_new_data_before_what_is_lost() {
+    for (rules, next) in [(Rules::Rfc, [2, 3]), (Rules::Linux, [12, 13])] {
+        let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 30).losing(&(0..11).collect::<Vec<_>>());
+        path.run();
+        let sent: Vec<_> = path.sent.iter().map(|segment| segment.seq).collect();
+        assert_eq!(path.sender.statistics().timeouts, 1);
+        assert_eq!(sent[10..14], [&[11, 1], &next[..]].concat(), "{rules:?}");
+    }
+    // Without new data nothing waits.
+    let config = TcpConfig { rules: Rules::Linux, initial_window: Packets(10), ..config(Recovery::Rack) };
+    let mut path = Path::new(config, 10).losing(&(0..11).collect::<Vec<_>>());
+    path.run();
+    let sent: Vec<_> = path.sent.iter().map(|segment| segment.seq).collect();
+    assert_eq!(sent[10..14], [10, 1, 2, 3]);
+}

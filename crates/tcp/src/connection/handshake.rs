@@ -4,7 +4,10 @@ use super::{Connection, Phase};
 use crate::rules::Rules;
 use crate::segment::{Ack, Segment};
 use crate::TcpConfig;
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
+
+/// Timeouts of a SYN that Linux does not back off after: `tcp_syn_linear_timeouts`.
+const LINEAR_SYN_TIMEOUTS: u32 = 4;
 
 impl Connection {
     /// The SYN, if it is to be sent at `now`.
@@ -13,7 +16,7 @@ impl Connection {
             return None;
         }
         self.send_syn = false;
-        self.deadline = now + self.timeout(config);
+        self.deadline = now + self.syn_timeout(config);
         let retransmission = self.rto.backoff() > 0;
         self.statistics.packets_sent += 1;
         self.statistics.syns += 1;
@@ -23,18 +26,36 @@ impl Connection {
             sent: now,
             retransmission,
             syn: true,
+            push: false,
             ecn_capable: false,
             cwr: config.ecn && !(retransmission && config.rules == Rules::Linux),
             congestion_experienced: false,
         })
     }
 
-    /// An ACK arrived before the connection was open.
-    pub(crate) fn on_syn_ack(&mut self, now: Instant, ack: &Ack) {
+    /// Until when a SYN that is sent now must be answered.
+    fn syn_timeout(&self, config: &TcpConfig) -> Duration {
+        let lost = self.rto.backoff();
+        match config.rules {
+            Rules::Rfc => self.timeout(config),
+            Rules::Linux => config.initial_syn_timeout(lost.saturating_sub(LINEAR_SYN_TIMEOUTS)),
+        }
+    }
+
+    /// Whether the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681 §3.1), or the
+    /// second one (`tcp_init_transfer`).
+    pub(crate) fn syn_timeout_cuts_window(&self, config: &TcpConfig) -> bool {
+        config.rules == Rules::Rfc || self.rto.backoff() > 0
+    }
+
+    /// An ACK arrived before the connection was open. Its timestamp tells which SYN it answers, and Linux takes the sample of each
+    /// (`tcp_ack_update_rtt`).
+    pub(crate) fn on_syn_ack(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         if !ack.syn {
             return;
         }
-        if !ack.echo_retransmission {
+        let told = config.timestamps && config.rules == Rules::Linux;
+        if told || !ack.echo_retransmission {
             self.take_sample(now.since(ack.echo), 1);
         }
         if self.rto.backoff() > 0 {

@@ -269,7 +269,11 @@ impl Rack {
         let recovering = connection.phase != Phase::Open;
         let found =
             segments.detect_losses(now, |segments| reordering.length(segments, &connection.rtt, recovering));
-        timers.reordering = found.in_doubt_until;
+        timers.reordering = match segments.rules {
+            // `tcp_rack_mark_lost`
+            Rules::Linux if found.in_doubt_until != Instant::MAX => found.in_doubt_until + LINUX_SLACK,
+            _ => found.in_doubt_until,
+        };
         if found.packets > 0 {
             connection.count_lost(found.packets);
         }
@@ -349,14 +353,23 @@ impl Rack {
     }
 }
 
+/// Linux's timers of probes and of reordering wait this much longer: `TCP_TIMEOUT_MIN_US`.
+const LINUX_SLACK: Duration = Duration::from_millis(2);
+
 /// PTO. RFC 8985 §7.2
 fn probe_timeout(connection: &Connection, config: &TcpConfig) -> Duration {
     let srtt = connection.rtt.srtt();
     if srtt == Duration::ZERO {
         return FIRST_PROBE;
     }
-    let delayed = config.delayed_ack.filter(|_| connection.flight() <= 1).unwrap_or(Duration::ZERO);
-    srtt.times(2) + delayed
+    let alone = connection.flight() <= 1;
+    let more = match config.rules {
+        Rules::Rfc => config.delayed_ack.filter(|_| alone).unwrap_or(Duration::ZERO),
+        // `tcp_schedule_loss_probe`: TCP_RTO_MIN for the delayed ACK of a single packet
+        Rules::Linux if alone => config.min_rto,
+        Rules::Linux => LINUX_SLACK,
+    };
+    srtt.times(2) + more
 }
 
 impl Repair for Rack {
@@ -430,7 +443,9 @@ impl Repair for Rack {
             return None;
         }
         let Some(packet) = lost.or(new_data.then_some(connection.nxt)) else {
-            connection.out_of_data(segments.pipe());
+            if !undo.probes {
+                connection.out_of_data(segments.pipe());
+            }
             return None;
         };
         connection.nxt = connection.nxt.max(packet + 1);

@@ -17,7 +17,7 @@ impl Sender {
     pub fn on_ack(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) -> bool {
         let connection = &mut self.connection;
         if connection.phase == Phase::Connecting {
-            connection.on_syn_ack(now, ack);
+            connection.on_syn_ack(config, now, ack);
             return false;
         }
         if ack.cumulative < connection.una {

@@ -114,6 +114,7 @@ impl Sender {
             sent: now,
             retransmission,
             syn: false,
+            push: packet + 1 == connection.end,
             ecn_capable,
             cwr,
             congestion_experienced: false,

@@ -24,8 +24,7 @@ use crate::shared::Core;
 use lines::trim;
 use parshall_congestion::Start;
 use parshall_net::markers::Class;
-use parshall_tcp::sender::Phase;
-use parshall_tcp::{Ack, Receiver, Sender};
+use parshall_tcp::{Ack, Receiver, Segment, Sender};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::mem::offset_of;
@@ -163,7 +162,8 @@ impl TcpFlow {
         if self.receiver.deadline() != Instant::MAX {
             self.send_waiting_ack(group, core, at, packet);
         }
-        let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
+        let segment = Segment { push: self.sender.is_last(packet.seq()), ..packet.segment() };
+        let reception = self.receiver.on_segment(&group.tcp, at, &segment);
         if reception.fresh {
             self.delivered += u64::from(packet.bytes() - group.header_bytes);
         }
@@ -305,8 +305,8 @@ impl TcpFlow {
             self.start_transfer(group, core, now);
         }
         if self.sender.rto_deadline() <= now {
-            if self.sender.phase() == Phase::Connecting {
-                let start = Start { window: 1.0, ..self.start(group, now) }; // RFC 5681 §3.1: the SYN was lost
+            if self.sender.syn_timeout_cuts_window(&group.tcp) {
+                let start = Start { window: 1.0, ..self.start(group, now) };
                 self.sender.replace_control(now, group.new_control(start));
             }
             self.sender.on_timer(&group.tcp, now);

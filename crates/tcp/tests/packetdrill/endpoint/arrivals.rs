@@ -214,6 +214,7 @@ impl Endpoint {
                 sent: now,
                 retransmission: false,
                 syn: false,
+                push: false, // its ACK goes when the program reads, which scripts say
                 ecn_capable: matches!(packet.ip.as_deref(), Some("ect0" | "ect01" | "ce")),
                 cwr: packet.flags.reduced,
                 congestion_experienced: packet.ip.as_deref() == Some("ce") && self.config.ecn,
