@@ -24,7 +24,7 @@ STUDIES: tuple[Study, ...] = (
         "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 9)",
         "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
         "parshall.studies.large_deviations",
-        {"quick": "some 2 CPU minutes"},
+        {"quick": "some 2 CPU minutes", "paper": "7 CPU minutes"},
     ),
     Study(
         "multiple_time_scale",

@@ -36,7 +36,7 @@ _TOLERANCE = 0.03
 _STEPS = 6
 _LONGEST_S = 300.0
 _SETTLING_S = 150.0
-"""As long as a cached ssthresh has to settle: 100 s let the signs with a large buffer be seen (the guide)."""
+"""As long as a cached ssthresh has to settle: what it is after 600 s differs by nothing that shows (the guide)."""
 
 
 @dataclass(frozen=True)
