@@ -44,7 +44,7 @@ test-slow: setup ## Emulations, sweeps that are killed, the longest simulations,
 	$(PYTEST) -m slow
 
 test-random: setup ## A thousand random scenarios and five hundred invalid ones, of which `test` has a part
-	PARSHALL_SCENARIOS=1000 $(PYTEST) tests/robustness/test_random_scenarios.py
+	PARSHALL_SCENARIOS=1000 PARSHALL_PAGE_IN=1 $(PYTEST) tests/robustness/test_random_scenarios.py
 
 packetdrill: ## Scripts of packetdrill below SCRIPTS=DIR against our sender and receiver
 	@cargo run --quiet --locked --package parshall-tcp --example packetdrill -- "$(SCRIPTS)"

@@ -205,3 +205,26 @@ def test_a_model_that_fails_costs_no_results(
     run = Run.load(tmp_path / "run")
     assert run.predicted == []
     assert run.metadata["prediction_problem"] == "beta: found 0"
+
+
+@pytest.mark.parametrize("name", ["on_off", "on_off_cbr"])
+def test_a_source_begins_with_what_it_is_told(name: str) -> None:
+    """Sending from the flow's start, as by default, or after an OFF time."""
+    own = {"size": {"name": "constant", "value": "10 kB"}} if name == "on_off" else {}
+    if name == "on_off_cbr":
+        own = {"rate": "1 Mbit/s", "on": {"name": "constant", "value": "0.1 s"}}
+    sent = {}
+    for begins in (None, "on", "off"):
+        workload = {"name": name, "off": {"name": "constant", "value": "0.7 s"}, **own}
+        if begins is not None:
+            workload["begins"] = begins
+        flows = [{"rtt": "20 ms", "workload": workload, "start": "0.1 s"}]
+        scenario = ps.Scenario.from_document(
+            {"duration": "1 s", "processing_time": "0 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": flows}
+        )
+        run = ps.run(scenario)
+        sent[begins] = int(run.links["forwarded_packets"].sum())
+        if name == "on_off":
+            assert run.transfers["start_s"][0] == pytest.approx(0.8 if begins == "off" else 0.1, abs=1e-6)
+    assert sent[None] == sent["on"]
+    assert 0 < sent["off"] < sent["on"]

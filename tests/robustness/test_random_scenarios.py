@@ -1,7 +1,7 @@
 """Random scenarios: those that are accepted run, and their numbers hold together; the others are refused in words.
 
-``make test-random`` has a thousand valid and five hundred invalid ones; a part of them is among the usual tests.
-``PARSHALL_SCENARIOS`` is the number of valid ones.
+``make test-random`` has a thousand valid ones, each with its page, and five hundred invalid ones; a part of them
+is among the usual tests. ``PARSHALL_SCENARIOS`` is the number of valid ones; one in ``PARSHALL_PAGE_IN`` gets a page.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from parshall.report.figures import CATALOG
 from parshall.schema.catalog import families
 from parshall.schema.flows import TCP_KEYS
 
-SCENARIOS = int(os.environ.get("PARSHALL_SCENARIOS", "150"))
+SCENARIOS = int(os.environ.get("PARSHALL_SCENARIOS", "400"))
 IN_A_TEST = 25
 """Scenarios of one test: a failure lists all that are wrong among them."""
-A_PAGE_IN = 10
+A_PAGE_IN = int(os.environ.get("PARSHALL_PAGE_IN", "10"))
 """One of so many runs gets its page, the others only what the figures show."""
+SEEDS_APART = 10_000
+"""Between two seeds that are tried for one scenario."""
 
 ONLY_SEEN_BY_RUNNING = "warm_up: lasts"
 """The refusal of a warm-up longer than the transfers that end the run: how long they take is not known before."""
@@ -60,27 +62,42 @@ def accepted(seed: int, folder: Path) -> ps.Scenario | None:
         return None
 
 
-@pytest.mark.parametrize("seeds", chunks(SCENARIOS))
-def test_what_is_accepted_runs_and_its_numbers_hold_together(seeds: range, tmp_path: Path) -> None:
+@pytest.mark.parametrize("numbers", chunks(SCENARIOS))
+def test_what_is_accepted_runs_and_its_numbers_hold_together(numbers: range, tmp_path: Path) -> None:
     folder = folder_with_files(tmp_path)
-    wrong = [f"seed {seed}: {problem}" for seed in seeds for problem in problems(seed, folder)]
+    wrong = [f"seed {seed}: {problem}" for number in numbers for seed, problem in problems(number, folder)]
     assert not wrong, "\n".join(wrong)
 
 
-def problems(seed: int, folder: Path) -> Iterator[str]:
-    """What is wrong with one scenario: a generator, so that what was found before a failure is told too."""
-    document = generator.valid(seed)
-    try:
-        scenario = ps.Scenario.from_document(document, folder)
-    except ps.ScenarioError as error:
-        yield from wordy(error.problems)
+def seeds_of(number: int) -> Iterator[int]:
+    """The seeds that are tried for a scenario of that number: of the first that is accepted it is made."""
+    return iter(range(number, number + 1000 * SEEDS_APART, SEEDS_APART))
+
+
+def problems(number: int, folder: Path) -> Iterator[tuple[int, str]]:
+    """What is wrong with one scenario, and with the refusals on the way to it, by seed.
+
+    A generator, so that what was found before a failure is told too.
+    """
+    for seed in seeds_of(number):
+        document = generator.valid(seed)
+        try:
+            scenario = ps.Scenario.from_document(document, folder)
+        except ps.ScenarioError as error:
+            yield from ((seed, each) for each in wordy(error.problems))
+            continue
+        yield from ((seed, each) for each in problems_of_run(scenario, folder, with_page=number % A_PAGE_IN == 0))
         return
+
+
+def problems_of_run(scenario: ps.Scenario, folder: Path, *, with_page: bool) -> Iterator[str]:
+    """What is wrong with the run of a scenario, and with its page or what the figures show."""
     try:
         run = ps.run(scenario, workers=1)
         yield from dict.fromkeys(invariants.violations(run))
         if run.metadata["prediction_problem"]:
             yield from unexplained(run.metadata["prediction_problem"])
-        if seed % A_PAGE_IN == 0:
+        if with_page:
             page = write_page(run, folder / "page.html").read_text()
             if "</html>" not in page:
                 yield "the page is not complete"
@@ -114,7 +131,7 @@ def test_what_is_invalid_is_refused_in_one_message(seeds: range, tmp_path: Path)
 
 
 def badly_refused(seed: int, folder: Path) -> Iterator[str]:
-    sound = next(made for number in range(1000) if accepted(made := seed + 10_000 * number, folder) is not None)
+    sound = next(made for made in seeds_of(seed) if accepted(made, folder) is not None)
     what, text = spoiled_scenarios.invalid(seed, generator.valid(sound))
     path = folder / "spoiled.toml"
     path.write_text(text, encoding="utf-8")

@@ -16,7 +16,7 @@
 //!
 //! let config: WorkloadConfig = serde_json::from_str(
 //!     r#"{"name": "on_off", "size": {"name": "pareto", "mean": 1.5e6, "tail_index": 1.5}, "size_granularity": 1,
-//!         "off": {"name": "exponential", "mean": 0.2}}"#,
+//!         "off": {"name": "exponential", "mean": 0.2}, "begins": "on"}"#,
 //! )?;
 //! let Source::Transfers(mut source) = config.source(std::num::NonZeroU32::new(1500).unwrap())? else {
 //!     unreachable!()

@@ -18,7 +18,7 @@ mod transfer;
 pub use bulk::BulkConfig;
 pub use catalog::WorkloadConfig;
 pub use cbr::CbrConfig;
-pub use on_off::OnOffConfig;
+pub use on_off::{Begins, OnOffConfig};
 pub use on_off_cbr::OnOffCbrConfig;
 pub use open_loop::OpenLoopConfig;
 pub use poisson::PoissonConfig;

@@ -252,20 +252,25 @@ fn many_connections() -> Result<(), HostsError> {
 }
 
 fn on_off() -> Result<(), HostsError> {
-    let workload = r#"{"name": "on_off", "size": {"name": "exponential", "mean": 5e4}, "size_granularity": 1,
-        "off": {"name": "exponential", "mean": 0.02}}"#;
-    let mut plan = plan(2.0);
-    plan.flows.push(FlowPlan { seed: 42, ..tcp("reno", workload) });
-    let ran = run(plan, Wire { delay: std::time::Duration::from_millis(2), lose_one_of: 0 })?;
-    let Source::Transfers(mut source) = source(workload) else { unreachable!("closed loop") };
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(42);
-    assert!(ran.transfers.len() > 20, "{} transfers", ran.transfers.len());
-    let mut completed = 0.0;
-    for row in &ran.transfers {
-        let drawn = source.next(&mut random).expect("there is always one");
-        assert_eq!(row.size_bytes, drawn.bytes);
-        assert!((row.start_s - completed - drawn.wait.as_secs_f64()).abs() < 1e-6, "{row:?}");
-        completed = row.completion_s.unwrap_or(f64::NAN);
+    for begins in ["on", "off"] {
+        let workload = format!(
+            r#"{{"name": "on_off", "size": {{"name": "exponential", "mean": 5e4}}, "size_granularity": 1,
+            "off": {{"name": "exponential", "mean": 0.02}}, "begins": "{begins}"}}"#
+        );
+        let mut plan = plan(2.0);
+        plan.flows.push(FlowPlan { seed: 42, ..tcp("reno", &workload) });
+        let ran = run(plan, Wire { delay: std::time::Duration::from_millis(2), lose_one_of: 0 })?;
+        let Source::Transfers(mut source) = source(&workload) else { unreachable!("closed loop") };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(42);
+        assert!(ran.transfers.len() > 20, "{} transfers", ran.transfers.len());
+        assert_eq!(ran.transfers[0].start_s > 1e-6, begins == "off");
+        let mut completed = 0.0;
+        for row in &ran.transfers {
+            let drawn = source.next(&mut random).expect("there is always one");
+            assert_eq!(row.size_bytes, drawn.bytes);
+            assert!((row.start_s - completed - drawn.wait.as_secs_f64()).abs() < 1e-6, "{row:?}");
+            completed = row.completion_s.unwrap_or(f64::NAN);
+        }
     }
     Ok(())
 }

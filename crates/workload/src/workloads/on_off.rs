@@ -1,9 +1,10 @@
 //! On/off: a transfer, a pause, a transfer, ... (closed loop).
 //!
 //! The source alternates between a transfer, whose size is drawn and whose duration is up to the
-//! network, and an idle (OFF) time, which is drawn. It begins with a transfer, so that a flow's start is
-//! the start of its first transfer; groups that should not begin together spread their starts. The load
-//! is not given but results: a slower network is asked less often.
+//! network, and an idle (OFF) time, which is drawn. By default it begins with a transfer, so that a flow's start is
+//! the start of its first transfer, and groups that should not begin together spread their starts; with
+//! `begins = "off"` an OFF time is drawn first. The load is not given but results: a slower network is asked less
+//! often. So the share of sources that are ON is not known before, and none can begin in the stationary state.
 
 use super::{build, granularity, Application};
 use crate::distributions::{Distribution, DistributionConfig};
@@ -14,6 +15,16 @@ use rand_core::RngCore;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
+parshall_units::choice! {
+    /// What a source does first, at its flow's start.
+    pub enum Begins {
+        /// It sends.
+        On = "on",
+        /// It is idle: an OFF time is drawn.
+        Off = "off",
+    }
+}
+
 parshall_units::configuration! {
     /// Transfers with pauses between them.
     pub struct OnOffConfig {
@@ -23,14 +34,16 @@ parshall_units::configuration! {
         size_granularity: Bytes => Size, default "1 B", min "1 B", max "1 GB";
         /// Idle time from a completion to the next transfer's start.
         off: DistributionConfig => TimeDistribution;
+        /// Whether the first transfer begins at the flow's start, or after an idle time.
+        begins: Begins, default "on";
     }
 }
 
-/// The two laws, and whether the first transfer was asked for.
+/// The two laws, and whether an idle time is before the next transfer.
 #[derive(Clone, Debug)]
 pub(crate) struct OnOff {
     laws: Arc<Laws>,
-    begun: bool,
+    waits: bool,
 }
 
 #[derive(Debug)]
@@ -58,14 +71,14 @@ impl Application for OnOffConfig {
                 "a positive time, or positive sizes",
             ));
         }
-        let source = OnOff { laws: Arc::new(laws), begun: false };
+        let source = OnOff { laws: Arc::new(laws), waits: self.begins == Begins::Off };
         Ok(Source::Transfers(TransferSource(Transfers::OnOff(source))))
     }
 }
 
 impl OnOff {
     pub(crate) fn next<R: RngCore + ?Sized>(&mut self, rng: &mut R) -> Transfer {
-        let wait = if std::mem::replace(&mut self.begun, true) {
+        let wait = if std::mem::replace(&mut self.waits, true) {
             Duration::from_secs_f64(self.laws.off.sample(rng))
         } else {
             Duration::ZERO

@@ -4,8 +4,9 @@
 //! whenever that clock shows a multiple of the spacing. So an ON time need not be a whole number of
 //! packets and what is left of it counts towards the next: the long-run rate is exactly `rate` times
 //! E\[ON\] / (E\[ON\] + E\[OFF\]). The flow's start is the start of the first ON time, and of the first
-//! packet.
+//! packet; with `begins = "off"` an OFF time is before them.
 
+use super::on_off::Begins;
 use super::spacing::{Pace, Spacing};
 use super::{build, Application};
 use crate::distributions::{Distribution, DistributionConfig};
@@ -28,6 +29,8 @@ parshall_units::configuration! {
         on: DistributionConfig => TimeDistribution;
         /// Length of an OFF time.
         off: DistributionConfig => TimeDistribution;
+        /// Whether the first ON time begins at the flow's start, or after an OFF time.
+        begins: Begins, default "on";
     }
 }
 
@@ -45,8 +48,8 @@ impl Application for OnOffCbrConfig {
                 format!("a mean of at least {shortest}, a thousandth of a packet's time at this rate");
             return Err(ConfigError::new("on", format!("a mean of {} s", on.mean()), accepted));
         }
-        let source =
-            OnOffCbr { model: Arc::new(Model { spacing, on, off }), pace: Pace::default(), left: None };
+        let left = (self.begins == Begins::Off).then_some(Duration::ZERO);
+        let source = OnOffCbr { model: Arc::new(Model { spacing, on, off }), pace: Pace::default(), left };
         Ok(Source::Datagrams(DatagramSource(Datagrams::OnOffCbr(source))))
     }
 }
@@ -56,7 +59,7 @@ impl Application for OnOffCbrConfig {
 pub(crate) struct OnOffCbr {
     model: Arc<Model>,
     pace: Pace,
-    /// What is left of the ON time; `None` before the first.
+    /// What is left of the ON time; `None` before the first, if that begins at once.
     left: Option<Duration>,
 }
 

@@ -17,11 +17,11 @@ const EXAMPLES: &[&str] = &[
     r#"{"name": "bulk"}"#,
     r#"{"name": "transfer", "sizes": [0, 1, 30000000000]}"#,
     r#"{"name": "on_off", "size": {"name": "pareto", "mean": 1460000, "tail_index": 1.5},
-        "size_granularity": 1, "off": {"name": "exponential", "mean": 0.2}}"#,
+        "size_granularity": 1, "off": {"name": "exponential", "mean": 0.2}, "begins": "on"}"#,
     r#"{"name": "open_loop", "size": {"name": "exponential", "mean": 10000}, "size_granularity": 1, "arrivals_per_s": 50}"#,
     r#"{"name": "cbr", "rate": 1000003}"#,
     r#"{"name": "on_off_cbr", "rate": 10000000, "on": {"name": "exponential", "mean": 0.01},
-        "off": {"name": "pareto", "mean": 0.03, "tail_index": 3}}"#,
+        "off": {"name": "pareto", "mean": 0.03, "tail_index": 3}, "begins": "on"}"#,
     r#"{"name": "poisson", "rate": 10000000, "size": {"name": "exponential", "mean": 500}}"#,
     r#"{"name": "rate_controlled"}"#,
 ];
@@ -110,6 +110,23 @@ fn on_off_begins_with_a_transfer_and_then_waits_before_each() {
 }
 
 #[test]
+fn on_off_can_begin_with_its_idle_time() {
+    let sent = transfers(&EXAMPLES[2].replace(r#""begins": "on""#, r#""begins": "off""#), 20_000);
+    assert!(sent.iter().all(|t| t.wait > Duration::ZERO));
+    let mean = sent.iter().map(|t| t.wait.as_secs_f64()).sum::<f64>() / 20_000.0;
+    assert!((mean / 0.2 - 1.0).abs() < 0.03, "{mean}");
+    // The first time is one of the idle times: over many sources it has their distribution.
+    let source = source(&EXAMPLES[2].replace(r#""begins": "on""#, r#""begins": "off""#));
+    let mut rng = rng();
+    let first = std::iter::repeat_with(|| {
+        let Source::Transfers(mut each) = source.clone() else { unreachable!() };
+        each.next(&mut rng).unwrap().wait.as_secs_f64()
+    });
+    let mean = first.take(20_000).sum::<f64>() / 20_000.0;
+    assert!((mean / 0.2 - 1.0).abs() < 0.03, "{mean}");
+}
+
+#[test]
 fn open_loop_has_the_load_asked_for() {
     let arrivals = events(&mut source(EXAMPLES[3]), 100_000);
     let seconds = arrivals.iter().map(|(gap, _)| *gap as f64).sum::<f64>() * 1e-12;
@@ -147,7 +164,7 @@ fn cbr_keeps_time_to_the_picosecond() {
 fn bursts_begin_with_their_time_and_hold_what_fits() {
     // 1500 B at 12 Mbit/s take 1 ms: an ON time of 3 ms has three packets.
     let bursts = r#"{"name": "on_off_cbr", "rate": 12000000,
-        "on": {"name": "constant", "value": 0.003}, "off": {"name": "constant", "value": 0.005}}"#;
+        "on": {"name": "constant", "value": 0.003}, "off": {"name": "constant", "value": 0.005}, "begins": "on"}"#;
     let gaps: Vec<u64> = events(&mut source(bursts), 7).iter().map(|(gap, _)| gap / 1_000_000_000).collect();
     assert_eq!(gaps, [0, 1, 1, 6, 1, 1, 6]);
     // Of an ON time of 2.5 ms, 0.5 ms are left and count towards the next burst's first packet.
@@ -158,6 +175,10 @@ fn bursts_begin_with_their_time_and_hold_what_fits() {
     let short = bursts.replace("0.003", "0.00025");
     let gaps: Vec<u64> = events(&mut source(&short), 4).iter().map(|(gap, _)| gap / 1_000_000_000).collect();
     assert_eq!(gaps, [0, 21, 21, 21]);
+    // Idle first: the first packet is after an OFF time, and all else is as it was.
+    let idle = bursts.replace(r#""begins": "on""#, r#""begins": "off""#);
+    let gaps: Vec<u64> = events(&mut source(&idle), 7).iter().map(|(gap, _)| gap / 1_000_000_000).collect();
+    assert_eq!(gaps, [5, 1, 1, 6, 1, 1, 6]);
 }
 
 #[test]
@@ -177,14 +198,16 @@ fn refusals_name_the_key() {
         (r#"{"name": "transfer", "sizes": [1, 18446744073709551615]}"#.to_owned(), "sizes[1]: found"),
         (
             format!(
-                r#"{{"name": "on_off", "size": {}, "size_granularity": 1, "off": {}}}"#,
+                r#"{{"name": "on_off", "size": {}, "size_granularity": 1, "off": {}, "begins": "on"}}"#,
                 law("1"),
                 law("-1")
             ),
             "off.mean: found -1",
         ),
         (
-            format!(r#"{{"name": "on_off", "size": {zero}, "size_granularity": 1, "off": {zero}}}"#),
+            format!(
+                r#"{{"name": "on_off", "size": {zero}, "size_granularity": 1, "off": {zero}, "begins": "on"}}"#
+            ),
             "off: found 0 s",
         ),
         (
@@ -196,11 +219,17 @@ fn refusals_name_the_key() {
         ),
         (format!(r#"{{"name": "poisson", "rate": 1, "size": {zero}}}"#), "size: found a mean of 0"),
         (
-            format!(r#"{{"name": "on_off_cbr", "rate": 1000, "on": {}, "off": {zero}}}"#, law("0.001")),
+            format!(
+                r#"{{"name": "on_off_cbr", "rate": 1000, "on": {}, "off": {zero}, "begins": "on"}}"#,
+                law("0.001")
+            ),
             "on: found a mean of 0.001 s; write a mean of at least 12 ms",
         ),
         (
-            format!(r#"{{"name": "on_off_cbr", "rate": 1000, "on": {zero}, "off": {}}}"#, law("0.001")),
+            format!(
+                r#"{{"name": "on_off_cbr", "rate": 1000, "on": {zero}, "off": {}, "begins": "off"}}"#,
+                law("0.001")
+            ),
             "on: found a mean of 0 s",
         ),
     ] {

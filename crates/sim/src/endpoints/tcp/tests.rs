@@ -194,8 +194,11 @@ fn a_mark_is_echoed_and_a_syn_answered_on_a_contended_way_back() {
 fn with_pauses(persistent: bool) -> Network {
     let size = json!({"name": "constant", "value": 30.0 * 1460.0});
     let off = json!({"name": "constant", "value": 5.0});
-    let mut group =
-        tcp_group("pauses", 1, &json!({"name": "on_off", "size": size, "size_granularity": 1, "off": off}));
+    let mut group = tcp_group(
+        "pauses",
+        1,
+        &json!({"name": "on_off", "size": size, "size_granularity": 1, "off": off, "begins": "on"}),
+    );
     group["tcp"]["persistent"] = json!(persistent);
     alone(1_000_000_000, group, 9000)
 }
