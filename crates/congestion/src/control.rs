@@ -133,6 +133,10 @@ impl CongestionControl for Control {
         self.kind.on_recovered();
     }
 
+    fn on_undo(&mut self, window: f64, ssthresh: f64) {
+        self.kind.on_undo(window, ssthresh);
+    }
+
     /// The slow start of a steered control is its module's.
     fn end_slow_start(&mut self) -> bool {
         self.steering.is_none() && self.kind.end_slow_start()

@@ -168,6 +168,14 @@ impl CongestionControl for HyStart {
         self.control.on_undo(window, ssthresh);
     }
 
+    fn set_ssthresh(&mut self, ssthresh: f64) {
+        self.control.set_ssthresh(ssthresh);
+    }
+
+    fn set_window(&mut self, window: f64) {
+        self.control.set_window(window);
+    }
+
     fn pacing_rate(&self) -> Option<f64> {
         self.control.pacing_rate()
     }
@@ -220,6 +228,18 @@ mod tests {
         control.on_ack(&ack(1.0, 126, true));
         assert_eq!(control.ssthresh(), window);
         assert_eq!(control.window(), window + 1.0 / window); // congestion avoidance
+    }
+
+    /// Linux's endpoint sets both after idle times and in loss recovery.
+    #[test]
+    fn what_the_endpoint_sets_is_set_in_the_control_behind_it() {
+        let mut control = hystart(16.0, false);
+        control.set_window(12.0);
+        control.set_ssthresh(10.0);
+        assert_eq!((control.window(), control.ssthresh()), (12.0, 10.0));
+        control.on_timeout(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 12 });
+        control.on_undo(12.0, 10.0);
+        assert_eq!((control.window(), control.ssthresh()), (12.0, 10.0));
     }
 
     #[test]
