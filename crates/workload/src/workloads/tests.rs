@@ -287,7 +287,7 @@ proptest! {
     ) {
         let json = format!(
             r#"{{"name": "on_off_cbr", "rate": {rate}, "on": {{"name": "constant", "value": {}}},
-                "off": {{"name": "constant", "value": {}}}}}"#,
+                "off": {{"name": "constant", "value": {}}}, "begins": "on"}}"#,
             on_us as f64 * 1e-6, off_us as f64 * 1e-6,
         );
         let total: u128 = events(&mut source(&json), 200).iter().map(|(gap, _)| u128::from(*gap)).sum();
