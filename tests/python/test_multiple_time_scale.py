@@ -227,8 +227,8 @@ def test_level_control_moves_the_rate_of_datagrams() -> None:
         (
             "cubic",
             {},
-            "congestion_control.name: found cubic; write rate_based, multiple_time_scale around it, tfrc, "
-            "gcc or scream",
+            "congestion_control.name: found cubic; write rate_based, tfrc, gcc, scream, or "
+            "multiple_time_scale around rate_based",
         ),
         (steered("reno"), {}, "congestion_control.name: found reno; write rate_based"),
         ("rate_based", {"recovery": "sack"}, '"rate_controlled" sends datagrams, without TCP: leave out'),

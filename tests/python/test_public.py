@@ -90,7 +90,7 @@ def test_notebooks_show_what_was_planned_and_chosen() -> None:
     varied = {"flows.0.rtt": ["10 ms", "<20 ms>"]}
     plan = ps.Plan(name="small", scenario=SCENARIO, parameters=varied, repetitions=2)
     assert "&lt;20 ms&gt;" in plan._repr_html_()
-    scenario = ps.Scenario(**{**SCENARIO, "warm_up": "1 s"})
+    scenario = ps.Scenario(**{**SCENARIO, "warm_up": "1 s", "repetitions": 2})
     where = ps.design.place(scenario)
     queue = ps.design.buffer.choose(where, ps.design.Demand(utilisation=0.5), most=2)
     assert "utilisation" in queue._repr_html_()
@@ -121,7 +121,7 @@ def test_notebooks_show_cards_findings_and_replays() -> None:
     assert "0.75" in shown
     check = ps.studies.Check("table 1", "goodput", 2.0, 2.1, None, None, 0.2)
     assert "table 1" in ps.studies.Findings([check], [])._repr_html_()
-    replay = ps.Replay("ours", "cubic", "6.1", True, 0, 0, 7, 1, 0, [], {"<rounding>": 3}, [])
+    replay = ps.Replay("ours", "cubic", "6.1", True, 0, 0, 7, 1, 0, 0, [], {"<rounding>": 3}, [])
     assert "&lt;rounding&gt;" in replay._repr_html_()
     assert "7 calls of 1 connection" in replay._repr_html_()
 

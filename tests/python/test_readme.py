@@ -13,8 +13,7 @@ import pytest
 from browser import needs_browser
 from PIL import Image
 
-from parshall.cli.console import BAD_INPUT, FAILURE, INTERRUPTED
-from parshall.cli.emulate import INVALID
+from parshall.cli.console import BAD_INPUT, FAILURE, INTERRUPTED, INVALID
 from parshall.documentation import page_picture
 
 ROOT = Path(__file__).parents[2]

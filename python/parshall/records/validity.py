@@ -76,30 +76,45 @@ def believable(results: Iterable[Result], names: Iterable[str] | None = None, *,
         raise InvalidEmulationError("\n".join(refused))
 
 
-MEASURED: Mapping[str, tuple[str, str, str]] = {
-    "wall_s": ("emulator", "wall_s", "how long it ran"),
-    "set_up_s": ("", "set_up_s", "time until the hosts were ready"),
-    "real_time": ("emulator", "real_time", "whether the emulator's thread had real-time priority"),
-    "lateness_p50_s": ("emulator", "lateness_p50_s", "lateness of packets that half of them did not exceed"),
-    "lateness_p99_s": ("emulator", "lateness_p99_s", "lateness that 99 % did not exceed"),
-    "lateness_max_s": ("emulator", "max_lateness_s", "longest lateness"),
-    "answer_p99_s": ("emulator", "answer_p99_s", "time that 99 % of the hosts' answers to an echo did not exceed"),
-    "steal": ("emulator", "steal", "share of the machine's time that its hypervisor gave to others"),
-    "emulator_cpu_s": ("emulator", "cpu_s", "processor time of the emulator's thread"),
-    "senders_cpu_s": ("hosts", "senders_cpu_s", "processor time of the senders' hosts"),
-    "receivers_cpu_s": ("hosts", "receivers_cpu_s", "processor time of the receivers' hosts"),
-    "send_buffer_share": ("hosts", "send_buffer_share", "largest share of its time that a send buffer limited a flow"),
-    "receive_window_share": ("hosts", "receive_window_share", "largest share that a receive window limited a flow"),
-    "devices_dropped": ("hosts", "devices_dropped", "packets that the hosts' devices dropped"),
-    "tcp_memory_share": ("hosts", "tcp_memory_share", "the kernel's memory for TCP in use, of what it may be"),
+@dataclass(frozen=True)
+class Measure:
+    """What an emulation measures of itself: where it is in the totals of a repetition, and what it is."""
+
+    part: str
+    """Which part of the totals has it; none: they themselves."""
+    name: str
+    unit: Literal["s", "share", ""]
+    what: str
+
+
+MEASURED: Mapping[str, Measure] = {
+    "wall_s": Measure("emulator", "wall_s", "s", "how long it ran"),
+    "set_up_s": Measure("", "set_up_s", "s", "time until the hosts were ready"),
+    "real_time": Measure("emulator", "real_time", "", "whether the emulator's thread had real-time priority"),
+    "lateness_p50_s": Measure(
+        "emulator", "lateness_p50_s", "s", "lateness of packets that half of them did not exceed"
+    ),
+    "lateness_p99_s": Measure("emulator", "lateness_p99_s", "s", "lateness that 99 % did not exceed"),
+    "lateness_max_s": Measure("emulator", "max_lateness_s", "s", "longest lateness"),
+    "answer_p99_s": Measure(
+        "emulator", "answer_p99_s", "s", "time that 99 % of the hosts' answers to an echo did not exceed"
+    ),
+    "steal": Measure("emulator", "steal", "share", "share of the machine's time that its hypervisor gave to others"),
+    "emulator_cpu_s": Measure("emulator", "cpu_s", "s", "processor time of the emulator's thread"),
+    "senders_cpu_s": Measure("hosts", "senders_cpu_s", "s", "processor time of the senders' hosts"),
+    "receivers_cpu_s": Measure("hosts", "receivers_cpu_s", "s", "processor time of the receivers' hosts"),
+    "send_buffer_share": Measure(
+        "hosts", "send_buffer_share", "share", "largest share of its time that a send buffer limited a flow"
+    ),
+    "receive_window_share": Measure(
+        "hosts", "receive_window_share", "share", "largest share that a receive window limited a flow"
+    ),
+    "devices_dropped": Measure("hosts", "devices_dropped", "", "packets that the hosts' devices dropped"),
+    "tcp_memory_share": Measure(
+        "hosts", "tcp_memory_share", "share", "the kernel's memory for TCP in use, of what it may be"
+    ),
 }
-"""What `Validity.measured` has beside ``repetition``: where it is in the totals of a repetition, and what it is.
-
-Times are in s, shares of 1; None: the kernel does not say.
-"""
-
-SHARES = frozenset({"steal", "send_buffer_share", "receive_window_share", "tcp_memory_share"})
-"""Keys of `MEASURED` that are shares."""
+"""What `Validity.measured` has beside ``repetition``; None: the kernel does not say."""
 
 
 def judged(totals: Sequence[Mapping[str, Any]]) -> Validity:
@@ -125,6 +140,6 @@ def _badness(emulation: Mapping[str, Any]) -> tuple[int, float]:
 
 def _measured(emulation: Mapping[str, Any], repetition: int) -> dict[str, Any]:
     values = {
-        key: (emulation.get(part, {}) if part else emulation).get(name) for key, (part, name, _) in MEASURED.items()
+        key: (emulation.get(each.part, {}) if each.part else emulation).get(each.name) for key, each in MEASURED.items()
     }
     return {"repetition": repetition, **values}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parshall.records import Result
-from parshall.records.validity import MEASURED, SHARES, Validity, validity
+from parshall.records.validity import MEASURED, Measure, Validity, validity
 from parshall.report.document import Block, Section
 from parshall.report.numbers import ABSENT, quantity
 
@@ -23,7 +23,7 @@ def section(run: Result) -> list[Section]:
     if judged is None or judged.measured is None:
         return []
     rows = [
-        (what[:1].upper() + what[1:], _text(key, judged.measured.get(key))) for key, (_, _, what) in MEASURED.items()
+        (each.what[:1].upper() + each.what[1:], _text(each, judged.measured.get(key))) for key, each in MEASURED.items()
     ]
     whole = len(run.repetitions) > 1
     return [
@@ -37,11 +37,11 @@ def section(run: Result) -> list[Section]:
     ]
 
 
-def _text(key: str, value: float | None) -> str:
+def _text(measure: Measure, value: float | None) -> str:
     if value is None:
         return ABSENT
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if key in SHARES:
+    if measure.unit == "share":
         return f"{100 * value:.3g} %"
-    return quantity(value, "s") if key.endswith("_s") else f"{value:g}"
+    return quantity(value, "s") if measure.unit == "s" else f"{value:g}"

@@ -72,7 +72,7 @@ def shape(rows: Sequence[NDArray[np.float64]]) -> str:
     Examples
     --------
     >>> noise = np.array([0.0, 0.01, -0.01])
-    >>> shape([1 + noise, 2 - noise, 1 + 2 * noise]), shape([1 + noise, 1.5 - noise, 2 + noise])
+    >>> shape([1 + noise, 2 - noise, 1 + 2 * noise]), shape([1 + noise, 1.5 - noise, 2 + 2 * noise])
     ('unimodal', 'increasing')
     >>> shape([1 + noise, 1 - noise, 1 - 2 * noise])
     'flat'
