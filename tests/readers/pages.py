@@ -23,6 +23,7 @@ from parshall.design.recommendation import recommend
 from parshall.design.rio import rio
 from parshall.design.simulated import Setting
 from parshall.itb.applications import find
+from parshall.itb.benchmark import Execution
 from parshall.itb.benchmark import run as run_itb
 from parshall.itb.building import case
 from parshall.itb.classes import classes
@@ -84,7 +85,7 @@ def itb() -> Document:
     tiny = replace(SCALES["quick"], messages=10, message_bytes={10.0: 50e3, 1000.0: 10e3}, repetitions=2)
     cases = [case(find("PP")[0], classes("B")[0], tiny)]
     with tempfile.TemporaryDirectory() as store:
-        return of_itb(run_itb(cases, ["cubic", "reno"], store, workers=1))
+        return of_itb(run_itb(cases, ["cubic", "reno"], Execution(Path(store), workers=1)))
 
 
 def control_check() -> Document:
