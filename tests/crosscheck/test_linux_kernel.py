@@ -15,6 +15,8 @@ import pytest
 
 VALUES = json.loads(Path(__file__).with_name("linux_values.json").read_text())["scenarios"]
 SEEDS = range(1, 4)
+MIXED_SEEDS = range(1, 11)
+"""Of BBR beside CUBIC: how often BBR probes beside others varies from run to run, and shares with it."""
 
 
 def name(stored: dict[str, Any]) -> str:
@@ -52,8 +54,8 @@ def scenario(stored: dict[str, Any], seed: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("stored", VALUES, ids=name)
 def test_it_is_as_the_kernel(simulate: Any, stored: dict[str, Any]) -> None:
-    runs = [simulate(scenario(stored, seed)) for seed in SEEDS]
     controls = stored["congestion_control"].split(",")
+    runs = [simulate(scenario(stored, seed)) for seed in (MIXED_SEEDS if len(controls) > 1 else SEEDS)]
     sums = [run.flows["goodput_bps"].sum() for run in runs]
     found = {"goodput_bps": (sums, stored["goodput_se"], 0.03)}
     if not stored["random_loss"]:
@@ -73,4 +75,5 @@ def test_it_is_as_the_kernel(simulate: Any, stored: dict[str, Any]) -> None:
             run.flows.filter(run.flows["group"] == controls[0])["goodput_bps"].sum() / total
             for run, total in zip(runs, sums, strict=True)
         ]
-        assert fmean(shares) == pytest.approx(stored["share"][controls[0]], abs=0.05)
+        sampling = 2 * stdev(shares) / len(shares) ** 0.5  # the kernel's is not known
+        assert fmean(shares) == pytest.approx(stored["share"][controls[0]], abs=0.05 + sampling)
