@@ -16,7 +16,8 @@
 //! of the packets sent first in it; so a queue is noticed up to two rounds after it began to stand, at two to four times the path's
 //! window: enough for large buffers, and less of an overshoot in small ones.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, Kind, Needs, TransmissionStart};
+use crate::slow_start::{Behind, SlowStartRule};
+use crate::{AckEvent, CongestionControl, Kind};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
 
@@ -44,9 +45,11 @@ enum Stage {
 }
 
 /// A control whose initial slow start is HyStart++.
+pub type HyStart = Behind<HyStartRule>;
+
+/// When slow start ends, by the RTTs of its rounds.
 #[derive(Debug)]
-pub struct HyStart {
-    control: Kind,
+pub struct HyStartRule {
     stage: Stage,
     last_round: Duration,
     this_round: Duration,
@@ -54,10 +57,9 @@ pub struct HyStart {
     limit: f64,
 }
 
-impl HyStart {
-    pub(crate) fn new(control: Kind, paced: bool) -> Self {
+impl HyStartRule {
+    pub(crate) fn new(paced: bool) -> Self {
         Self {
-            control,
             stage: Stage::SlowStart,
             last_round: Duration::MAX,
             this_round: Duration::MAX,
@@ -67,7 +69,7 @@ impl HyStart {
     }
 
     /// RFC 9406 §4.2
-    fn begin_round(&mut self) {
+    fn begin_round(&mut self, control: &mut Kind) {
         self.last_round = self.this_round;
         self.this_round = Duration::MAX;
         self.samples = 0;
@@ -75,7 +77,7 @@ impl HyStart {
             *rounds += 1;
             if *rounds >= CSS_ROUNDS {
                 self.stage = Stage::Over;
-                self.control.end_slow_start();
+                control.end_slow_start();
             }
         }
     }
@@ -102,36 +104,23 @@ impl HyStart {
     }
 }
 
-impl CongestionControl for HyStart {
-    fn needs(&self) -> Needs {
-        self.control.needs()
-    }
-
-    fn window(&self) -> f64 {
-        self.control.window()
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.control.ssthresh()
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        if self.stage == Stage::Over || self.control.ssthresh().is_finite() {
+impl SlowStartRule for HyStartRule {
+    fn credit(&mut self, ack: &AckEvent, control: &mut Kind) -> Option<f64> {
+        if self.stage == Stage::Over || control.ssthresh().is_finite() {
             self.stage = Stage::Over;
-            return self.control.on_ack(ack);
+            return None;
         }
         if ack.round_ended {
-            self.begin_round();
+            self.begin_round(control);
         }
         if let Some(rtt) = ack.rtt {
             self.on_rtt(rtt);
         }
-        let credit = match self.stage {
-            Stage::SlowStart => ack.credit.min(self.limit),
-            Stage::Conservative { .. } => ack.credit.min(self.limit) / CSS_GROWTH_DIVISOR,
-            Stage::Over => ack.credit,
-        };
-        self.control.on_ack(&AckEvent { credit, ..*ack });
+        match self.stage {
+            Stage::SlowStart => Some(ack.credit.min(self.limit)),
+            Stage::Conservative { .. } => Some(ack.credit.min(self.limit) / CSS_GROWTH_DIVISOR),
+            Stage::Over => None,
+        }
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
@@ -141,54 +130,15 @@ impl CongestionControl for HyStart {
             Stage::Over => 2.0,
         };
         reader("hystart_stage", stage);
-        self.control.read_variables(reader);
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.control.on_congestion(event);
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.control.on_timeout(event);
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.control.on_idle_restart(restart_window);
-    }
-
-    fn on_transmission_start(&mut self, start: &TransmissionStart) {
-        self.control.on_transmission_start(start);
-    }
-
-    fn on_recovered(&mut self) {
-        self.control.on_recovered();
-    }
-
-    fn on_undo(&mut self, window: f64, ssthresh: f64) {
-        self.control.on_undo(window, ssthresh);
-    }
-
-    fn set_ssthresh(&mut self, ssthresh: f64) {
-        self.control.set_ssthresh(ssthresh);
-    }
-
-    fn set_window(&mut self, window: f64) {
-        self.control.set_window(window);
-    }
-
-    fn pacing_rate(&self) -> Option<f64> {
-        self.control.pacing_rate()
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.control.end_slow_start()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Control, ControlConfig, RenoConfig, Signal, SlowStart, SlowStartChoice, Start};
+    use crate::{
+        CongestionEvent, Control, ControlConfig, RenoConfig, Signal, SlowStart, SlowStartChoice, Start,
+    };
     use parshall_units::Instant;
 
     fn hystart(window: f64, paced: bool) -> Control {

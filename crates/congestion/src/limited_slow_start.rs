@@ -13,89 +13,35 @@
 //! Deviation: the RFC rounds K down, by which a round trip adds up to half as much again (just below cwnd = 3/2 max_ssthresh, K is 2).
 //! Windows are fractional here, so K is not rounded, and the bound that the RFC states holds.
 
-use crate::{AckEvent, CongestionControl, CongestionEvent, Kind, Needs, TransmissionStart};
-use parshall_units::parameters::Reader;
+use crate::slow_start::{Behind, SlowStartRule};
+use crate::{AckEvent, CongestionControl, Kind};
 
 /// A control whose slow start is limited.
+pub type LimitedSlowStart = Behind<LimitedRule>;
+
+/// What an ACK counts for in slow start.
 #[derive(Debug)]
-pub struct LimitedSlowStart {
-    control: Kind,
-    max_ssthresh: f64,
+pub struct LimitedRule {
+    pub(crate) max_ssthresh: f64,
 }
 
-impl LimitedSlowStart {
-    pub(crate) fn new(control: Kind, max_ssthresh: f64) -> Self {
-        Self { control, max_ssthresh }
-    }
-}
-
-impl CongestionControl for LimitedSlowStart {
-    fn needs(&self) -> Needs {
-        self.control.needs()
-    }
-
-    fn window(&self) -> f64 {
-        self.control.window()
-    }
-
-    fn ssthresh(&self) -> f64 {
-        self.control.ssthresh()
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        let window = self.control.window();
-        if window <= self.max_ssthresh || window >= self.control.ssthresh() {
-            return self.control.on_ack(ack);
+impl SlowStartRule for LimitedRule {
+    fn credit(&mut self, ack: &AckEvent, control: &mut Kind) -> Option<f64> {
+        let window = control.window();
+        if window <= self.max_ssthresh || window >= control.ssthresh() {
+            return None;
         }
         let divisor = window / (0.5 * self.max_ssthresh); // RFC 3742 §2
-        self.control.on_ack(&AckEvent { credit: ack.credit / divisor, ..*ack });
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.control.on_congestion(event);
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.control.on_timeout(event);
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.control.on_idle_restart(restart_window);
-    }
-
-    fn on_transmission_start(&mut self, start: &TransmissionStart) {
-        self.control.on_transmission_start(start);
-    }
-
-    fn on_recovered(&mut self) {
-        self.control.on_recovered();
-    }
-
-    fn pacing_rate(&self) -> Option<f64> {
-        self.control.pacing_rate()
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.control.end_slow_start()
-    }
-
-    fn set_ssthresh(&mut self, ssthresh: f64) {
-        self.control.set_ssthresh(ssthresh);
-    }
-
-    fn set_window(&mut self, window: f64) {
-        self.control.set_window(window);
-    }
-
-    fn read_variables(&self, reader: &mut Reader<'_>) {
-        self.control.read_variables(reader);
+        Some(ack.credit / divisor)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Control, ControlConfig, RenoConfig, Signal, SlowStart, SlowStartChoice, Start};
+    use crate::{
+        CongestionEvent, Control, ControlConfig, RenoConfig, Signal, SlowStart, SlowStartChoice, Start,
+    };
     use parshall_units::{Duration, Instant};
 
     const MAX_SSTHRESH: f64 = 100.0;

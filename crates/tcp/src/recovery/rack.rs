@@ -236,7 +236,7 @@ impl Rack {
             }
             Phase::Open => (needless, false),
             Phase::Recovery if ends => (needless || late, false),
-            Phase::Recovery if late && segments.lost_and_retransmitted().1 > 0 => return Undone::NotYet,
+            Phase::Recovery if late && segments.retransmitted() > 0 => return Undone::NotYet,
             Phase::Recovery => (needless || late, late),
             Phase::Loss => {
                 let original = segments.lowest_original() < connection.recover;
@@ -290,7 +290,7 @@ impl Rack {
             prr.start(connection);
         }
         if segments.rules == Rules::Linux {
-            undo.begin(connection, segments.lost_and_retransmitted().1);
+            undo.begin(connection, segments.retransmitted());
         }
         connection.begin_recovery(now);
         if let Some(prr) = prr {
@@ -336,9 +336,9 @@ impl Rack {
         if segments.rules == Rules::Linux {
             let (open, again) = (connection.phase == Phase::Open, connection.has_timed_out());
             if open || connection.phase == Phase::Loss && !again {
-                undo.begin(connection, segments.lost_and_retransmitted().1);
+                undo.begin(connection, segments.retransmitted());
             }
-            undo.watch_timeout(open || again);
+            undo.on_timeout(open || again);
         }
         connection.on_timeout(config, now);
         let window = reordering.length(segments, &connection.rtt, true);
@@ -432,12 +432,12 @@ impl Repair for Rack {
             probe.sent(connection.nxt.max(connection.max), !new_data);
             return Some(packet);
         }
+        let lost = segments.next_lost();
         let room = || has_room(prr.as_ref(), connection, config, || segments.pipe());
         if undo.probes && connection.nxt <= connection.recover && !(new_data && room()) {
             undo.cannot_probe();
         }
-        let lost = if undo.probes { None } else { segments.next_lost() };
-        let room = || has_room(prr.as_ref(), connection, config, || segments.pipe());
+        let lost = lost.filter(|_| !undo.probes);
         if !(first && lost.is_some() || room()) {
             connection.out_of_window();
             return None;
@@ -498,8 +498,11 @@ impl Repair for Rack {
 
     fn account(&self, _connection: &Connection) -> Account {
         let State { segments, .. } = &*self.state;
-        let (lost, retransmitted) = segments.lost_and_retransmitted();
-        Account { arrived: segments.sacked_count(), lost, retransmitted }
+        Account {
+            arrived: segments.sacked_count(),
+            lost: segments.repaired_count(),
+            retransmitted: segments.retransmitted(),
+        }
     }
 
     fn window(&self, connection: &Connection) -> f64 {

@@ -382,11 +382,15 @@ impl Segments {
         }
     }
 
-    /// Packets found lost and not delivered since, sent again or not; and packets whose retransmission is under way, also that of a
-    /// probe, counted anew: for reports.
-    pub(super) fn lost_and_retransmitted(&self) -> (u64, u64) {
+    /// Packets found lost and not delivered since, sent again or not.
+    pub(super) fn repaired_count(&self) -> u64 {
+        self.repaired_count
+    }
+
+    /// Packets whose retransmission is under way, also that of a probe: counted anew, for a recovery's beginning and for reports.
+    pub(super) fn retransmitted(&self) -> u64 {
         let again = |packet: &&Packet| packet.sent_again && !packet.lost && !packet.sacked;
-        (self.repaired_count, self.packets.iter().filter(again).count() as u64)
+        self.packets.iter().filter(again).count() as u64
     }
 
     /// Packets SACKed and not yet acknowledged cumulatively.

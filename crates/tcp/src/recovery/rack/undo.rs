@@ -112,9 +112,9 @@ impl Undo {
         self.reduction.is_some() && late()
     }
 
-    /// The retransmission timer has expired; `first`: outside a recovery, or not for the first time in a row. `tcp_enter_loss`
-    pub(super) fn watch_timeout(&mut self, first: bool) {
-        self.watches_timeout = first;
+    /// The retransmission timer has expired; `watches`: outside a recovery, or again without an ACK of new data. `tcp_enter_loss`
+    pub(super) fn on_timeout(&mut self, watches: bool) {
+        self.watches_timeout = watches;
     }
 
     /// Whether an ACK after a timeout shows that nothing was lost, if that is being watched. `tcp_process_loss`, RFC 5682 §3.1
