@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +14,7 @@ import pytest
 
 import parshall as ps
 from parshall.emulation import abilities
+from parshall.emulation.kernel import emulated
 from parshall.errors import NoEmulationError
 
 REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
@@ -53,6 +57,33 @@ def scenario(*flows: dict[str, Any], rate: str = "10 Mbit/s", seconds: float = 3
 
 
 BULK = {"rtt": "20 ms", "congestion_control": "cubic"}
+
+BECOME_NOBODY = """
+if os.getuid() == 0:
+    os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)
+    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self is its own, as after exec
+"""
+
+
+def answer_of_a_child(made: ps.Scenario, directory: str, preparation: str, extras: dict[str, Any]) -> dict[str, Any]:
+    """What the process of a repetition answers that was prepared so; it writes to `directory`."""
+    order = {
+        "scenario": json.dumps(emulated(made)),
+        "repetition": 0,
+        "directory": directory,
+        "parent": os.getpid(),
+        "extras": json.dumps(extras),
+    }
+    code = (
+        f"import ctypes, json, os, sys\nfrom parshall.emulation.child import answer\n{preparation}\n"
+        "print(json.dumps(answer(json.load(sys.stdin))))\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(order), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert said.returncode == 0, said.stderr
+    answered: dict[str, Any] = json.loads(said.stdout)
+    return answered
 
 
 def eventually(true: Callable[[], Any], within_s: float = 20.0) -> bool:

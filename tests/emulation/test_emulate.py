@@ -25,7 +25,18 @@ from unittest.mock import Mock
 
 import polars as pl
 import pytest
-from emulations import BULK, REQUIRED, WHY_NOT, eventually, needs_the_kernel, on_the_kernel, scenario, tried_twice
+from emulations import (
+    BECOME_NOBODY,
+    BULK,
+    REQUIRED,
+    WHY_NOT,
+    answer_of_a_child,
+    eventually,
+    needs_the_kernel,
+    on_the_kernel,
+    scenario,
+    tried_twice,
+)
 from typer.testing import CliRunner
 
 import parshall as ps
@@ -110,35 +121,10 @@ def test_transfers_are_whole_and_end_the_run() -> None:
 @on_the_kernel
 def test_an_ordinary_user_may_emulate() -> None:
     """The child gives up root before it begins, if this test has it."""
-    resolved = json.dumps(emulated(scenario(BULK, seconds=1)))
-    code = (
-        "import ctypes, json, os, sys\n"
-        "from parshall.emulation.child import answer\n"
-        "if os.getuid() == 0:\n"
-        "    os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
-        "    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self is its own, as after exec\n"
-        "print(json.dumps(answer(json.load(sys.stdin))))\n"
-    )
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         place.chmod(0o777)
-        order = {
-            "scenario": resolved,
-            "repetition": 0,
-            "directory": str(place / "out"),
-            "parent": os.getpid(),
-            "extras": "{}",
-        }
-        said = subprocess.run(
-            [sys.executable, "-c", code],
-            input=json.dumps(order),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert said.returncode == 0, said.stderr
-        answer = json.loads(said.stdout)
+        answer = answer_of_a_child(scenario(BULK, seconds=1), str(place / "out"), BECOME_NOBODY, {})
         if "totals" not in answer and not REQUIRED:
             pytest.skip(f"ordinary users may not emulate here: {answer}")
         assert answer["totals"]["links"][0]["forwarded"] > 300, answer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -14,11 +13,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from emulations import BULK, ON_THE_KERNEL, REQUIRED, WHY_NOT, eventually, scenario
+from emulations import BECOME_NOBODY, BULK, ON_THE_KERNEL, REQUIRED, WHY_NOT, answer_of_a_child, eventually, scenario
 
 import parshall as ps
 from parshall.emulation import abilities, validity
-from parshall.emulation.kernel import emulated
 from parshall.emulation.process import CALLS_FILE
 from parshall.errors import InputError, NoEmulationError, ScenarioError
 from parshall.replaying import Replay
@@ -241,41 +239,18 @@ def test_a_program_that_the_verifier_refuses_is_named_with_its_reason(tmp_path: 
 
 def loaded_after(preparation: str) -> str:
     """Why an emulation with a control by BPF is not permitted to a process that was prepared so."""
-    resolved = json.dumps(emulated(scenario({**BULK, "congestion_control": "bic"}, seconds=1)))
-    code = (
-        f"import ctypes, json, os, sys\nfrom parshall.emulation.child import answer\n{preparation}\n"
-        "print(json.dumps(answer(json.load(sys.stdin))))\n"
-    )
+    made = scenario({**BULK, "congestion_control": "bic"}, seconds=1)
+    extras = {"programs": None, "controls": {"objects": {"bic": None}, "recording": None}}
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o777)
-        order = {
-            "scenario": resolved,
-            "repetition": 0,
-            "directory": f"{folder}/out",
-            "parent": os.getpid(),
-            "extras": json.dumps({"programs": None, "controls": {"objects": {"bic": None}, "recording": None}}),
-        }
-        said = subprocess.run(
-            [sys.executable, "-c", code],
-            input=json.dumps(order),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert said.returncode == 0, said.stderr
-    answered = json.loads(said.stdout)
+        answered = answer_of_a_child(made, f"{folder}/out", preparation, extras)
     assert set(answered) == {"not_permitted"}, answered
     return str(answered["not_permitted"])
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_a_user_without_rights_to_bpf_is_told_so() -> None:
-    nobody = (
-        "os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
-        "ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, as after exec"
-    )
-    said = loaded_after(nobody)
+    said = loaded_after(BECOME_NOBODY)
     assert said.startswith("the kernel does not let this user load BPF programs; run it as root, or with CAP_BPF")
 
 
