@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+FLOWS, RTT_S = 4, 0.04
 QUEUES: dict[str, tuple[str, Any]] = {
     "FqPie": ("20 Mbit/s", "fq_pie"),
     # FQ-COBALT is CAKE without its shaper and tins.
@@ -29,17 +30,21 @@ def scenario(rate: str, queue: Any, flows: dict[str, Any], warm_up: str = "10 s"
         "warm_up": warm_up,
         "processing_time": "20 us",
         "bottleneck": {"rate": rate, "delay": "1 ms", "queue": queue},
-        "flows": [{"rtt": "40 ms", "access_rate": "1 Gbit/s", **flows}],
+        "flows": [{"rtt": f"{1000 * RTT_S:g} ms", "access_rate": "1 Gbit/s", **flows}],
     }
 
 
-@pytest.mark.parametrize(("disc", "drops"), [("FqPie", 0.3), ("FqCobalt", 0.25), ("Tbf", 0.2)])
-def test_as_ns3(simulate: Any, ns2_values: dict[str, Any], disc: str, drops: float) -> None:
-    """Theirs differ: FqPie is not derandomized by default, and a device takes a packet before its turn on the link."""
+@pytest.mark.parametrize("disc", list(QUEUES))
+def test_as_ns3(simulate: Any, ns2_values: dict[str, Any], disc: str) -> None:
+    """Drops, in as many as ns-3's TCP would have: it halves what is in flight without the two packets lost and SACKed.
+
+    So the window needs a round trip more to a peak of P packets, P/2 + 1, and there are fewer drops. A device of ns-3
+    takes a packet before its turn on the link: what waits is shorter by a packet, within the tolerance.
+    """
     runs = [run for run in ns2_values["queues_ns3"]["runs"] if run["disc"] == disc and "cbr" not in run["options"]]
     rate, queue = QUEUES[disc]
     reno = {
-        "count": 4,
+        "count": FLOWS,
         "congestion_control": "reno",
         "initial_window": "10 packets",
         "start": {"uniform": "5 s"},
@@ -49,12 +54,14 @@ def test_as_ns3(simulate: Any, ns2_values: dict[str, Any], disc: str, drops: flo
     waited = fmean(run.link["mean_queueing_delay_s"] for run in ours)
     dropped = fmean(run.link["dropped_packets"] for run in ours)
     goodput = fmean(run.flows["goodput_bps"].sum() for run in ours)
+    # A sawtooth between P/2 and P has a mean of 3P/4.
+    half = 2 / 3 * goodput / FLOWS / 8 / 1500 * (RTT_S + waited)
     assert waited == pytest.approx(theirs["mean_sojourn_s"], rel=0.1)
-    assert dropped == pytest.approx(theirs["dropped"], rel=drops)
+    assert dropped * half / (half + 1) == pytest.approx(theirs["dropped"], rel=0.1)
     assert goodput == pytest.approx(theirs["goodput_bps"], rel=0.03)
     for run in ours:
         rates = run.flows["goodput_bps"]
-        jain = float(rates.sum()) ** 2 / (4 * float((rates**2).sum()))
+        jain = float(rates.sum()) ** 2 / (FLOWS * float((rates**2).sum()))
         assert jain == pytest.approx(theirs["jain"], abs=0.02)
 
 
