@@ -124,6 +124,19 @@ def test_a_step_back_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -
     assert " rises from 1.10\xa0s at limit = 0.5 BDP to 2.10\xa0s at limit = 8 BDP." in unsure
 
 
+def test_the_highest_of_many_may_be_chance(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pair that differs most is chosen from three: a difference that chance makes in 3 % of all pairs is no news."""
+    low, high = (1.0, 1.1, 1.2), (1.3, 1.6, 1.6)
+    chosen, alone = (mean_interval([0.3, 0.5, 0.4], level).low for level in (1 - 0.05 / 3, 0.95))
+    assert chosen is not None
+    assert alone is not None
+    assert chosen < 0 < alone
+    said = told(three, monkeypatch, estimated(*low), estimated(*high), estimated(*low))
+    assert said == "Mean queueing delay is not shown to differ anywhere by as much as matters."
+    planned = told(three, monkeypatch, estimated(*low), estimated(1.2, 1.3, 1.4), estimated(*high))
+    assert " rises from 1.10\xa0s " in planned, "both ends are no choice"
+
+
 def test_what_matters_is_what_the_sweep_says(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Sweep, "at_least", 0.5)
     near = [(1.0, 1.01, 1.02), (1.05, 1.07, 1.08), (1.2, 1.21, 1.23)]

@@ -2,13 +2,14 @@
 
 `parshall.stats.verdict` decides what is shown between two points. A metric rises or falls where its ends are shown to
 differ by as much as matters and no step is shown to go back; it has a highest and a lowest point where these are shown
-to differ so. What one repetition has, or what is the same in all of them, is told as what was found and not as more.
+to differ so, as a pair that was chosen among all pairs. What one repetition has, or what is the same in all of them, is told as what was found and not as more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import comb
 
 from parshall.campaign.record import Parameter
 from parshall.campaign.result import Sweep
@@ -37,7 +38,7 @@ def _sentence(sweep: Sweep, metric: str) -> str:
     most = max(found, key=lambda number: found[number].mean)
     title = sweep.label(metric)
     title = title[:1].upper() + title[1:]
-    extremes = sweep.judged(metric, most, least)
+    extremes = sweep.judged(metric, most, least, among=comb(len(found), 2))
     if extremes is None:
         return ""
     if extremes.verdict in _UNKNOWN and found[most].mean != found[least].mean:
@@ -46,8 +47,6 @@ def _sentence(sweep: Sweep, metric: str) -> str:
             f"{_value(found[most], metric)} at {_point(sweep, most)}, {_UNKNOWN[extremes.verdict]}: whether that is "
             "more than chance is not known."
         )
-    if not extremes.matters:
-        return _alike(sweep, metric, title, least, list(found))
     course = _course(sweep, metric, found)
     if course is not None:
         first, last = course
@@ -56,6 +55,8 @@ def _sentence(sweep: Sweep, metric: str) -> str:
             f"{title} {way} from {_value(found[first], metric)} at {_point(sweep, first)} to "
             f"{_value(found[last], metric)} at {_point(sweep, last)}."
         )
+    if not extremes.matters:
+        return _alike(sweep, metric, title, least, list(found))
     return (
         f"{title} is highest, {_value(found[most], metric)}, at {_point(sweep, most)}, and lowest, "
         f"{_value(found[least], metric)}, at {_point(sweep, least)}."

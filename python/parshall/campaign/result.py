@@ -187,12 +187,18 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         """Whether repetitions of the same number draw the same random numbers at all points."""
         return self.record.seed is not None and self.record.random_numbers == "common"
 
-    def judged(self, metric: str, point: int, baseline: int) -> Judgement | None:
-        """What a metric shows at a point against another point; None where one of them has no value."""
+    def judged(self, metric: str, point: int, baseline: int, among: int = 1) -> Judgement | None:
+        """What a metric shows at a point against another point; None where one of them has no value.
+
+        Parameters
+        ----------
+        among
+            How many pairs of points this one was chosen from, for what it shows.
+        """
         here, there = self.estimate(metric, point), self.estimate(metric, baseline)
         if here is None or there is None:
             return None
-        return between(there, here, common_numbers=self.paired, at_least=self.at_least)
+        return between(there, here, common_numbers=self.paired, at_least=self.at_least, among=among)
 
     def _by_repetition(self, metric: str, point: int) -> dict[int, Value]:
         return dict(self.values(metric, point))

@@ -107,7 +107,7 @@ def judged(
     return Verdict.HIGHER if difference.mean > 0 else Verdict.LOWER
 
 
-def differed(a: Pooled, b: Pooled, *, common_numbers: bool) -> tuple[Interval, bool]:
+def differed(a: Pooled, b: Pooled, *, common_numbers: bool, level: float = 0.95) -> tuple[Interval, bool]:
     """B - A of two estimates with its interval, and whether repetitions were compared in pairs.
 
     Of a quantile without an interval the difference has none either.
@@ -116,6 +116,8 @@ def differed(a: Pooled, b: Pooled, *, common_numbers: bool) -> tuple[Interval, b
     ----------
     common_numbers
         Whether repetitions of the same number drew the same random numbers.
+    level
+        Of the interval.
 
     Examples
     --------
@@ -127,7 +129,7 @@ def differed(a: Pooled, b: Pooled, *, common_numbers: bool) -> tuple[Interval, b
         n = min(a.interval.n, b.interval.n)
         return Interval(b.interval.mean - a.interval.mean, None, None, n, how=a.interval.how), False
     after, before, paired = compared(b.by_repetition, a.by_repetition, common_numbers=common_numbers)
-    return (paired_difference(after, before) if paired else welch_difference(after, before)), paired
+    return (paired_difference if paired else welch_difference)(after, before, level), paired
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class Judgement:
     matters: bool
 
 
-def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_LEAST) -> Judgement:
+def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_LEAST, among: int = 1) -> Judgement:
     """What two estimates over repetitions show of B against A, known to the width of both bins at best.
 
     Parameters
@@ -164,6 +166,8 @@ def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_
         Whether repetitions of the same number drew the same random numbers.
     at_least
         Share of A's value below which a difference does not matter.
+    among
+        How many differences this one was chosen from: of them all, 5 % at most are shown by chance (Bonferroni).
 
     Examples
     --------
@@ -172,7 +176,7 @@ def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_
     >>> str(between(one, two, common_numbers=True).verdict)
     'higher'
     """
-    difference, paired = differed(a, b, common_numbers=common_numbers)
+    difference, paired = differed(a, b, common_numbers=common_numbers, level=1 - 0.05 / among)
     return judgement(difference, a, b, paired=paired, at_least=at_least)
 
 
