@@ -53,7 +53,7 @@ def test_the_table_of_performance_is_that_of_its_record() -> None:
 
 
 def test_the_pitch_is_that_of_the_table() -> None:
-    rows = measured("2026-11-23.json")
+    rows = measured("2026-11-24.json")
     ratios = [round(float(np.median(row["ratio_of_parshall"]))) for (_, name), row in rows.items() if name == "ns-2"]
     assert f"{min(ratios)} to {max(ratios)} times ns-2" in README
     rates = [rows[case, "Parshall"]["packets_per_cpu_s"] / 1e6 for case in CASES.values()]
