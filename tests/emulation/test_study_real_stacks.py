@@ -19,6 +19,7 @@ from parshall.studies.multiple_time_scale import steered_stacks as steered
 from parshall.studies.multiple_time_scale.network import SOURCE, Background
 from parshall.studies.rio import real_stacks as rio
 from parshall.studies.study import Emulated, emulated
+from parshall.studies.tail_index import hybrid
 from parshall.studies.tail_index import real_stacks as tail_index
 
 pytestmark = ON_THE_KERNEL
@@ -107,6 +108,17 @@ def test_linux_without_metrics_forgets_ssthresh(monkeypatch: pytest.MonkeyPatch)
         warm_up_s = 2.0 * tail_index.SLOWER
         losses[setting.slow_start] = emulated("", scenario, tail_index.measured_of, warm_up_s).answer().answer.loss[0]
     assert losses[True] > 3 * losses[False]
+
+
+def test_hosts_among_simulated_sources_get_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """45 of 500 sources are Linux's; the link is as full, and as lossy, as with simulated ones alone."""
+    monkeypatch.setitem(hybrid.MEASURED_S, "quick", 2.0)
+    point = hybrid.Point(100, 1.5, "quick")
+    found = emulated("hybrid", point.scenario(1), hybrid.of_run, point.warm_up_s).answer().answer
+    expected = hybrid.simulated(point, 1)
+    assert 0.6 < found.share < 1.5
+    assert found.point.throughput_mbps == pytest.approx(expected.point.throughput_mbps, rel=0.1)
+    assert found.point.loss == pytest.approx(expected.point.loss, rel=0.3)
 
 
 def test_small_buffers_limit_a_pair_of_linux_hosts(monkeypatch: pytest.MonkeyPatch) -> None:

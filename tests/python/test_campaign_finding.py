@@ -125,7 +125,7 @@ def test_a_step_back_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_highest_of_many_may_be_chance(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pair that differs most is chosen from three: a difference that chance makes in 3 % of all pairs is no news."""
+    """What differs most was chosen from three pairs: what chance does in 3 % of all pairs is no news."""
     low, high = (1.0, 1.1, 1.2), (1.3, 1.6, 1.6)
     chosen, alone = (mean_interval([0.3, 0.5, 0.4], level).low for level in (1 - 0.05 / 3, 0.95))
     assert chosen is not None

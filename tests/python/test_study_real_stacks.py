@@ -41,6 +41,7 @@ from parshall.studies.rio import real_stacks as rio
 from parshall.studies.rio.network import PAPER
 from parshall.studies.rio.simulated import ROUTERS, Measured
 from parshall.studies.study import Case, Emulated, emulated, replaced
+from parshall.studies.tail_index import hybrid
 from parshall.studies.tail_index import real_stacks as fig1
 from parshall.studies.tail_index.matched import Equal
 from parshall.studies.tail_index.measure import Cells
@@ -262,6 +263,30 @@ def test_signs_of_fig1_are_those_of_linux(validity: Validity) -> None:
     assert len(between) == 24
     # At the heavier tail loss and delay differ from the simulator, at the lighter one nothing does.
     assert sum(each.verdict == "not_reproduced" for each in between) == 8
+
+
+@pytest.mark.parametrize("validity", [VALID, INVALID])
+def test_hosts_among_simulated_sources_are_held_against_simulated_ones(validity: Validity) -> None:
+    """As lossy as the simulator's at one point, with half of their share at the other."""
+    few, many = hybrid.points("quick")
+    answers: dict[Any, Any] = {}
+    for where in (few, many):
+        for seed in range(1, hybrid.RUNS + 1):
+            answers[where, seed] = hybrid.Mixed(point(0.1 + 0.001 * seed, 5.0 + 0.1 * seed, 990.0), 1 + 0.01 * seed)
+        share = 1.05 if where is few else 0.5
+        answers[where, "linux"] = Emulated(hybrid.Mixed(point(0.104, 5.4, 989.0), share), validity)
+    found = hybrid.findings(answers, "quick").checks
+    if validity is INVALID:
+        assert not found
+        return
+    apart = [each.quantity for each in found if each.verdict == "not_reproduced"]
+    assert len(found) == 8
+    assert apart == [f"a host's share with 45 hosts of Linux, {many.words}"]
+
+
+def test_hosts_are_a_group_of_their_own_among_as_many_sources() -> None:
+    resolved = hybrid.points("quick")[0].scenario(1).resolve()
+    assert [each["count"] for each in resolved["flows"]][:2] == [45, 455]
 
 
 # --- Table 6 of the benchmark ---

@@ -2,7 +2,8 @@
 
 `parshall.stats.verdict` decides what is shown between two points. A metric rises or falls where its ends are shown to
 differ by as much as matters and no step is shown to go back; it has a highest and a lowest point where these are shown
-to differ so, as a pair that was chosen among all pairs. What one repetition has, or what is the same in all of them, is told as what was found and not as more.
+to differ so, as a pair that was chosen among all pairs. What one repetition has, or what is the same in all of them, is
+told as what was found and not as more.
 """
 
 from __future__ import annotations

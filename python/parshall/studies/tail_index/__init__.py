@@ -8,6 +8,7 @@
 | claims in words | `claims` |
 | Fig. 4(a) of Park & Tuan | `hurst_own`; `hurst_panel`, `hurst_page` |
 | Fig. 1 with the TCP of Linux | `real_stacks` |
+| Fig. 2 with hosts of Linux among simulated sources | `hybrid` |
 | beyond the sources | `distributions`, `beyond`, `sensitivity` |
 
 ``quick`` is half a minute of each point and five tail indices, ``paper`` the source's one or two hours and nine.
@@ -27,6 +28,7 @@ from parshall.studies.tail_index import (
     hurst_own,
     hurst_page,
     hurst_panel,
+    hybrid,
     matched,
     page,
     real_stacks,
@@ -121,4 +123,5 @@ def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
 PARTS = (
     Part("tail index", lambda scale: cases(SIZES[scale]), lambda answers, scale: findings(answers, SIZES[scale])),
     real_stacks.PART,
+    hybrid.PART,
 )

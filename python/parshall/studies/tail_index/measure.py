@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parshall.quantities.naming import named
-from parshall.studies.tail_index.network import MEAN_PACKETS, PAYLOAD
+from parshall.studies.tail_index.network import HOSTS, MEAN_PACKETS, PAYLOAD
 from parshall.studies.tail_index.running import Tables
 
 FloatArray = NDArray[np.float64]
@@ -28,6 +28,7 @@ WORDS = {
     "delay_ms": named("queueing_delay_s").label(),
     "throughput_mbps": "throughput",
 }
+_SENDING = pl.col("group").is_in(["sources", HOSTS])
 _BLOCKS, _DRAWS = 20, 200
 _BINS = 4
 """Bins of size in a decade."""
@@ -129,10 +130,10 @@ def _wide(cells: FloatArray, bins: int) -> FloatArray:
 def measured(tables: Tables) -> Measured:
     """What a run comes to."""
     links = tables.links.sort("repetition")
-    flows = tables.flows.filter(pl.col("group") == "sources")
+    flows = tables.flows.filter(_SENDING)
     throughput = flows.group_by("repetition").agg(pl.col("throughput_bps").sum()).sort("repetition")
     transfers = tables.transfers.filter(
-        pl.col("group") == "sources", pl.col("size_bytes").is_not_null(), pl.col("start_s") >= tables.warm_up_s
+        _SENDING, pl.col("size_bytes").is_not_null(), pl.col("start_s") >= tables.warm_up_s
     )
     done = _with_rate(transfers)
     low, high = MEDIUM

@@ -21,6 +21,8 @@ from parshall.scenario import Scenario
 MEAN_PACKETS = 1000.0
 PAYLOAD = 1460
 """Bytes of a full packet that are not headers."""
+HOSTS = "hosts"
+"""The group of those sources that are real hosts, where others are not."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ def butterfly(
     samples: int = 0,
     warm_up_s: float | None = None,
     slower: float = 1,
+    hosts: int = 0,
 ) -> Scenario:
     """ON/OFF sources at a bottleneck of 1 Gbit/s, minimum RTT 10 ms.
 
@@ -87,6 +90,8 @@ def butterfly(
         How often in a run each source's state is recorded.
     slower
         By how much rates are divided, and times multiplied; but for those of a run.
+    hosts
+        How many of the sources are real where the scenario is emulated, if not all: a group of their own.
     """
     rate, rtt = f"{1000 / slower:g} Mbit/s", f"{10 * slower:g} ms"
     sending: dict[str, Any] = {
@@ -100,6 +105,13 @@ def butterfly(
         "workload": {"name": "on_off", "size": size, "off": {"name": "exponential", "mean": f"{0.2 * slower:g} s"}},
         **flow,
     }
+    groups = [sending]
+    if hosts:
+        simulated = {key: value for key, value in sending.items() if key != "kernel"}
+        groups = [
+            {**sending, "name": HOSTS, "count": hosts},
+            {**simulated, "count": sources - hosts, "endpoint": "simulated"},
+        ]
     datagrams = {
         "name": "perturbation",
         "endpoint": "simulated",
@@ -118,7 +130,7 @@ def butterfly(
             "seed": seed,
             "processing_time": "0 s",  # as in the source, hosts take no time
             "bottleneck": {"rate": rate, "queue": queue or {"name": "drop_tail", "limit": f"{buffer} packets"}},
-            "flows": [sending, datagrams],
+            "flows": [*groups, datagrams],
             "probes": {
                 "flow_samples": f"{duration_s / samples:g} s" if samples else False,
                 "flows": sources,
