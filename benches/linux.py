@@ -10,13 +10,15 @@ simulations are held against measurements made elsewhere (objects with ``congest
 ``rate_mbps``, ``rtt_ms``, ``buffer_packets``, ``random_loss``, what was measured and its standard error), and nothing
 is emulated: that takes seconds. An emulation takes the scenario's time, and asks for a machine on which nothing else
 runs; how long all of them take at most is said first, and ``--minutes`` bounds it: what does not fit is left out, and
-said. docs/linux.md has the tables.
+said. With ``--kept FILE`` what the kernel did is written there, and is not emulated again: another version of the
+simulator is held against it in minutes. docs/linux.md has the tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import random
 import sys
 import time
@@ -352,30 +354,71 @@ def kernel_of(run: ps.Run, believed: Validity, case: Case) -> Kernel:
     return Kernel(measured(run, case), believed.level, str(believed) if believed.level == "invalid" else "", counted)
 
 
-def emulated(case: Case, options: argparse.Namespace) -> Iterator[Row]:
-    """Emulates and simulates a case."""
+class Kept:
+    """What the kernel did in each case, kept in a file if there is one; invalid emulations are not kept.
+
+    Parameters
+    ----------
+    path
+        A JSON object of `Kernel` by case, which is made if it is not there; None: nothing is kept.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._found: dict[str, dict[str, Any]] = {}
+        if path is not None and path.exists():
+            self._found = json.loads(path.read_text(encoding="utf-8"))
+
+    def has(self, case: Case, options: argparse.Namespace) -> bool:
+        """Whether a case needs no emulation."""
+        return _key(case, options) in self._found
+
+    def kernel(self, case: Case, options: argparse.Namespace) -> Kernel:
+        """What the kernel does: it is emulated if it was not yet, once more if that cannot be believed."""
+        key = _key(case, options)
+        if key not in self._found:
+            real = once_more_if_invalid(lambda: _emulated(case, options))
+            made = kernel_of(real.answer, real.validity, case)
+            if made.invalid:
+                return made
+            self._found[key] = asdict(made)
+            if self._path is not None:
+                write_atomically(self._path, json.dumps(self._found, indent=1))
+        kept = self._found[key]
+        found = {quantity: None if one is None else Measured(**one) for quantity, one in kept["found"].items()}
+        return Kernel(**{**kept, "found": found})
+
+
+def _key(case: Case, options: argparse.Namespace) -> str:
+    """What makes an emulation another one."""
     repetitions = case.repetitions(options.repetitions)
+    return f"{case.name}; {repetitions} times {options.seconds:g} s, seed {options.seed}, Linux {platform.release()}"
 
-    def done() -> Emulated:
-        run = ps.emulate(case.scenario(options.seconds, repetitions, options.seed))
-        believed = validity(run)
-        assert believed is not None, "it was emulated"
-        return Emulated(run, believed)
 
-    real = once_more_if_invalid(done)
-    kernel = kernel_of(real.answer, real.validity, case)
-    simulated = ps.run(case.scenario(options.seconds, max(repetitions, SIMULATIONS), options.seed))
+def _emulated(case: Case, options: argparse.Namespace) -> Emulated:
+    run = ps.emulate(case.scenario(options.seconds, case.repetitions(options.repetitions), options.seed))
+    believed = validity(run)
+    assert believed is not None, "it was emulated"
+    return Emulated(run, believed)
+
+
+def emulated(case: Case, options: argparse.Namespace, kept: Kept) -> Iterator[Row]:
+    """Emulates and simulates a case."""
+    kernel = kept.kernel(case, options)
+    repetitions = max(case.repetitions(options.repetitions), SIMULATIONS)
+    simulated = ps.run(case.scenario(options.seconds, repetitions, options.seed))
     for quantity, ours in measured(simulated, case).items():
         yield row(case, quantity, ours, kernel)
 
 
-def fitting(cases: list[Case], options: argparse.Namespace) -> Iterator[Case]:
+def fitting(cases: list[Case], options: argparse.Namespace, kept: Kept) -> Iterator[Case]:
     """The cases that fit into the time that there is, once more each if need be; what does not is said."""
     begun = time.monotonic()
     left_out = 0
     for case in cases:
         spent_s = time.monotonic() - begun
-        if spent_s + 2 * options.seconds * case.repetitions(options.repetitions) > 60 * options.minutes:
+        needed_s = 0.0 if kept.has(case, options) else 2 * options.seconds * case.repetitions(options.repetitions)
+        if needed_s and spent_s + needed_s > 60 * options.minutes:
             left_out += 1
         else:
             yield case
@@ -399,11 +442,13 @@ def main() -> int:
         groups = from_file(options)
     else:
         cases = [case for case in islice(drawn(options.seed), options.count) if case.rate_mbps <= options.up_to]
-        emulated_s = sum(options.seconds * case.repetitions(options.repetitions) for case in cases)
+        kept = Kept(options.kept)
+        missing = [case for case in cases if not kept.has(case, options)]
+        emulated_s = sum(options.seconds * case.repetitions(options.repetitions) for case in missing)
         bound_s = min(2 * emulated_s, 60 * options.minutes)
         said = f"{len(cases)} networks: {emulated_s / 60:.0f} minutes of emulation"
         print(f"{said}, and {bound_s / 60:.0f} at most if some are done once more", file=out, flush=True)
-        groups = (emulated(case, options) for case in fitting(cases, options))
+        groups = (emulated(case, options, kept) for case in fitting(cases, options, kept))
     rows: list[Row] = []
     for group in groups:
         for number, each in enumerate(group):
@@ -443,6 +488,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=25.0, help="of a repetition; a fifth is warm-up")
     parser.add_argument("--repetitions", type=int, default=3, help=f"{EFFORT} times as many where little happens")
     parser.add_argument("--minutes", type=float, default=inf, help="leave out what does not fit into this time")
+    parser.add_argument("--kept", type=Path, metavar="FILE", help="what the kernel did: read, and added to")
     parser.add_argument("--reference", type=Path, help="a file of measurements made elsewhere: nothing is emulated")
     parser.add_argument("--json", nargs="?", const="-", help="the rows, to this file or to standard output")
     options: Any = parser.parse_args()

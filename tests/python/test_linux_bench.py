@@ -66,9 +66,9 @@ def test_where_little_happens_more_is_repeated(bench: Any) -> None:
 def test_what_does_not_fit_into_the_time_is_left_out(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
     cases = [bench.Case(("reno",), flows, 10, 40, 33) for flows in (1, 10)]
     # Each may be done once more: 2 x 6 x 25 s, and 2 x 3 x 25 s.
-    assert list(bench.fitting(cases, options(minutes=3))) == cases[1:]
+    assert list(bench.fitting(cases, options(minutes=3), bench.Kept(None))) == cases[1:]
     assert "1 of 2 networks" in capsys.readouterr().err
-    assert list(bench.fitting(cases, options())) == cases
+    assert list(bench.fitting(cases, options(), bench.Kept(None))) == cases
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,10 @@ def test_each_miss_has_a_cause(bench: Any, case: dict[str, Any], within: bool | 
 
 @pytest.mark.parametrize(("levels", "judged"), [(["invalid", "valid"], True), (["invalid", "invalid"], False)])
 def test_an_invalid_emulation_is_done_once_more(
-    bench: Any, monkeypatch: pytest.MonkeyPatch, levels: list[str], judged: bool
+    bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, levels: list[str], judged: bool
 ) -> None:
+    """One that can be believed is kept, and not done again."""
+    kept = tmp_path / "kernel.json"
     case = bench.Case(("reno",), 10, 10, 40, 33)
     done: list[int] = []
 
@@ -126,7 +128,14 @@ def test_an_invalid_emulation_is_done_once_more(
             found, believed.level, str(believed) if believed.level == "invalid" else ""
         ),
     )
-    (row,) = bench.emulated(case, options())
+    (row,) = bench.emulated(case, options(), bench.Kept(kept))
     assert (done, row.verdict) == ([3, 3], levels[-1])
     assert (row.within is True) == judged
     assert judged or "packets were late" in row.cause
+    assert kept.exists() == bench.Kept(kept).has(case, options()) == judged
+    if judged:
+        assert [row] == list(bench.emulated(case, options(), bench.Kept(kept)))
+        assert len(done) == 2
+        # Everything is left out that would be emulated.
+        assert list(bench.fitting([case], options(minutes=0), bench.Kept(kept))) == [case]
+        assert not list(bench.fitting([case], options(minutes=0, seed=2), bench.Kept(kept)))
