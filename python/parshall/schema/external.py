@@ -13,7 +13,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-NEEDS = ("rate_samples", "pacing", "recovery_window", "timestamps", "accurate_ecn", "growth_in_cwr", "l4s")
+NEEDS = (
+    "rate_samples",
+    "pacing",
+    "recovery_window",
+    "timestamps",
+    "one_way_delay",
+    "accurate_ecn",
+    "growth_in_cwr",
+    "l4s",
+)
 """What a control may ask of the endpoint: the keys of `External.needs`."""
 
 
