@@ -37,23 +37,23 @@ is told and asked, and the same for shared libraries.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
 import json
 import keyword
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from parshall import _core
 from parshall.errors import InputError
 from parshall.schema import external
 from parshall.schema.catalog import family
-from parshall.schema.external import NEEDS, STEERING, External
+from parshall.schema.external import NEEDS, STEERING, Code, External
 
-__all__ = ["conformance", "declare", "declare_once", "read"]
+__all__ = ["conformance", "declare", "declare_sent", "read", "receive", "sent"]
 
 METHODS = ("on_ack", "on_loss", "on_timeout")
 """What every class must have."""
@@ -79,10 +79,42 @@ def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
     external.declare([read(name, code) for name, code in given.items()])
 
 
-@cache
-def declare_once(assignments: tuple[str, ...]) -> None:
-    """`declare`, in a process that does many runs for another."""
-    declare(assignments)
+_received: dict[str, bytes] = {}
+"""Files of controls that another process sent, by their digests."""
+
+_loaded: dict[Path, str] = {}
+"""Libraries that this process has loaded, and the digests that their files had then."""
+
+
+def sent() -> dict[str, bytes]:
+    """The files of all controls that other processes are to declare, by their digests."""
+    found = {each.digest: external.declared(each.name) for each in external.codes()}
+    return {digest: control.content for digest, control in found.items() if control is not None}
+
+
+def receive(files: Mapping[str, bytes]) -> None:
+    """Keep what `sent` gave in another process, for `declare_sent`."""
+    _received.update(files)
+
+
+def declare_sent(codes: Iterable[Code]) -> None:
+    """Declare what another process has declared, in a process that does runs for it: the very same code.
+
+    Raises
+    ------
+    InputError
+        A file is not here, or has other code than there.
+    """
+    for name, place, wanted in codes:
+        known = external.declared(name)
+        if known is not None and known.code == wanted and known.make is not None:
+            continue
+        kernels = place.endswith(external.BPF_SUFFIX)  # which takes it from its file
+        control = _of_file(name, place, None if kernels else _received.get(wanted))
+        if control.code != wanted:
+            changed = f'control "{name}": {place} was changed while it was in use'
+            raise InputError(f"{changed}; the same command takes what is there now")
+        external.declare([control])
 
 
 def read(name: str, code: Any) -> External:
@@ -99,8 +131,9 @@ def read(name: str, code: Any) -> External:
         raise InputError(f'control "{name}": this is the name of one of the catalog; choose another')
     if isinstance(code, str | Path):
         return _of_file(name, str(code))
-    title = f"class {getattr(code, '__qualname__', code)}"
-    return _of_class(name, code, title, _digest_of_class(code), _place_of_class(code))
+    title, place = f"class {getattr(code, '__qualname__', code)}", _place_of_class(code)
+    content = None if place is None else Path(place.rpartition(":")[0]).read_bytes()
+    return _of_class(name, code, title, place, content)
 
 
 def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: int) -> list[dict[str, Any]]:
@@ -126,55 +159,72 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, code
 
 
-def _of_file(name: str, code: str) -> External:
-    if Path(code).suffix in _LIBRARIES:
-        return _of_library(name, Path(code))
-    if code.endswith(external.BPF_SUFFIX):
-        return _of_bpf(name, Path(code))
-    file, _, attribute = code.rpartition(":") if ":" in code else (code, "", "")
-    path = Path(file)
-    if path.suffix != ".py" or not attribute:
-        raise InputError(f'control "{name}": found "{code}"; accepted: FILE.py:CLASS, LIBRARY.so, or FILE.bpf.o')
-    module = _imported(name, path)
-    if not hasattr(module, attribute):
-        raise InputError(f'control "{name}": {path} has no class {attribute}')
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return _of_class(name, getattr(module, attribute), code, digest, f"{path.absolute()}:{attribute}")
+def _of_file(name: str, code: str, content: bytes | None = None) -> External:
+    """The control of a file; of its `content`, if that is known and the file may be another, or not there."""
+    file, path = code, Path(code)
+    attribute = None
+    if path.suffix not in _LIBRARIES and not code.endswith(external.BPF_SUFFIX):
+        file, _, attribute = code.rpartition(":") if ":" in code else (code, "", "")
+        path = Path(file)
+        if path.suffix != ".py" or not attribute:
+            raise InputError(f'control "{name}": found "{code}"; accepted: FILE.py:CLASS, LIBRARY.so, or FILE.bpf.o')
+    if content is None:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(f'control "{name}": {path}: {error.strerror}') from None
+    if attribute is not None:
+        return _of_module(name, path, attribute, content)
+    if path.suffix in _LIBRARIES:
+        return _of_library(name, path, content)
+    return External(name, str(path), _digest(content), str(path.absolute()), content=content)
 
 
-def _imported(name: str, path: Path) -> Any:
-    """The module in a file, which is run for that."""
-    spec = importlib.util.spec_from_file_location(f"parshall_control_{name}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise InputError(f'control "{name}": there is no file {path}')
-    module = importlib.util.module_from_spec(spec)
+def _of_module(name: str, path: Path, attribute: str, content: bytes) -> External:
+    """A class of a Python file, which is run for that."""
+    module = ModuleType(f"parshall_control_{name}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # where dataclasses look for their module
     try:
-        spec.loader.exec_module(module)
+        # The very bytes of the digest: what Python has compiled of the file before may be older.
+        exec(compile(content, str(path), "exec"), module.__dict__)  # noqa: S102 - the user's own code
     except Exception as error:
         raise InputError(f'control "{name}": {path} cannot be run: {type(error).__name__}: {error}') from error
-    return module
+    if not hasattr(module, attribute):
+        raise InputError(f'control "{name}": {path} has no class {attribute}')
+    place = f"{path.absolute()}:{attribute}"
+    return _of_class(name, getattr(module, attribute), f"{path}:{attribute}", place, content)
 
 
-def _of_library(name: str, path: Path) -> External:
+def _of_library(name: str, path: Path, content: bytes) -> External:
+    """A shared library."""
+    place, code = path.absolute(), _digest(content)
     try:
-        code = hashlib.sha256(path.read_bytes()).hexdigest()
-        library = _core.ControlLibrary(path.absolute())
+        library = _library(place, content, code)
     except (OSError, ValueError) as error:
         raise InputError(f'control "{name}": {path}: {error}') from None
-    place = str(path.absolute())
     needs, steering = tuple(library.needs), tuple(library.steering)
-    return External(name, str(path), code, place, needs, library.standard_slow_start, steering, library)
+    standard = library.standard_slow_start
+    return External(name, str(path), code, str(place), needs, standard, steering, library, content)
 
 
-def _of_bpf(name: str, path: Path) -> External:
-    try:
-        code = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f'control "{name}": {path}: {error.strerror}') from None
-    return External(name, str(path), code, str(path.absolute()))
+def _library(place: Path, content: bytes, code: str) -> _core.ControlLibrary:
+    """The library of a file; of a copy, where the system would give what it had loaded from there before."""
+    here = place.is_file() and _digest(place.read_bytes()) == code
+    if here and _loaded.setdefault(place, code) == code:
+        return _core.ControlLibrary(place)
+    with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
+        copy = Path(folder) / place.name
+        copy.write_bytes(content)
+        return _core.ControlLibrary(copy)
 
 
-def _of_class(name: str, made_by: Any, source: str, code: str, place: str | None) -> External:
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _of_class(name: str, made_by: Any, source: str, place: str | None, content: bytes | None) -> External:
+    """A class, and the file that has it, if there is one."""
     if not callable(made_by):
         raise InputError(f'control "{name}": {source} is no class')
     missing = [method for method in METHODS if not callable(getattr(made_by, method, None))]
@@ -186,7 +236,8 @@ def _of_class(name: str, made_by: Any, source: str, code: str, place: str | None
         raise InputError(f'control "{name}": {source} needs {unknown[0]!r}; accepted: {", ".join(NEEDS)}')
     standard = bool(getattr(made_by, "standard_slow_start", False))
     steering = tuple(what for what in STEERING if callable(getattr(made_by, f"set_{what}", None)))
-    return External(name, source, code, place, needs, standard, steering, made_by)
+    code = _digest_of_class(made_by) if content is None else _digest(content)
+    return External(name, source, code, place, needs, standard, steering, made_by, content or b"")
 
 
 def _place_of_class(made_by: type) -> str | None:
@@ -210,4 +261,4 @@ def _digest_of_class(made_by: Any) -> str:
             text = inspect.getsource(made_by)
         except (OSError, TypeError):
             text = f"{getattr(made_by, '__module__', '')}.{getattr(made_by, '__qualname__', made_by)}"
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _digest(text.encode())

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall import _core
+from parshall.runs import single
 
 HERE = Path(__file__).parent
 SCENARIOS = HERE.parents[1] / "scenarios" / "crosscheck"
@@ -83,8 +83,8 @@ def simulate(tmp_path: Path) -> Simulate:
             made = ps.Scenario.from_document({"probes": QUIET, **PERIODIC, **scenario})
         if values:
             made = made.with_values({key.replace("__", "."): value for key, value in values.items()})
-        text = _core.simulate(json.dumps(made.resolve()), 0, directory, _core.Monitor())
-        return Tables(json.loads(text), directory)
+        totals = single.simulate(json.dumps(made.resolve()), 0, directory, single.Monitor())
+        return Tables(totals, directory)
 
     return run
 

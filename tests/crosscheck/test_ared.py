@@ -1,11 +1,12 @@
 """Adaptive RED: the average queue is in the middle of its thresholds however many flows there are, and RED's is not.
 
 Floyd, Gummadi & Shenker 2001, §4.4: the queueing delay that operators ask for comes without choosing parameters for
-the load.
+the load. And beside ns-2.35's own (benches/ns2/adaptive_red.tcl).
 """
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -51,3 +52,47 @@ def test_the_delay_does_not_depend_on_the_number_of_flows(simulate: Any) -> None
     plain = [delay_s(simulate, RED, flows) for flows in (20, 120)]
     assert plain[0] < 0.75 * TARGET_S
     assert plain[1] > 1.05 * TARGET_S
+
+
+NS2 = {
+    "congestion_control": "reno",
+    "recovery": "newreno",
+    "initial_window": "2 packets",
+    "handshake": True,
+    "byte_counting": False,
+    "timestamps": False,
+    "rto_granularity": "10 ms",
+    "initial_rto": "3 s",
+}
+"""The defaults of ns-2's agents."""
+
+
+@pytest.mark.parametrize("flows", [20, 60, 120])
+def test_as_ns2(simulate: Any, ns2_values: dict[str, Any], flows: int) -> None:
+    """Whether hits are spaced as in ns-2 (`wait_`) is no difference: max_p adapts to it."""
+    stored = ns2_values["adaptive_red"]
+    names = {"utilisation": "utilisation", "loss": "loss_rate", "mean_queue_packets": "mean_queue_packets"}
+    theirs = [run for run in stored["runs"] if run["n"] == flows]
+    ours = [
+        simulate(
+            {
+                "duration": "140 s",
+                "warm_up": "40 s",
+                "seed": run["seed"],
+                "processing_time": "600 us",
+                "bottleneck": {"rate": "20 Mbit/s", "delay": "1 ms", "queue": ADAPTIVE},
+                "flows": [
+                    {
+                        "count": flows,
+                        "rtt": {"first": "60 ms", "step": "2 ms"},
+                        "start": {"uniform": ["0 s", "1 s"]},
+                        **NS2,
+                    }
+                ],
+            }
+        ).link
+        for run in theirs
+    ]
+    for key, name in names.items():
+        found, expected = fmean(each[name] for each in ours), fmean(run[key] for run in theirs)
+        assert found == pytest.approx(expected, rel=stored["tolerance"][key]), key

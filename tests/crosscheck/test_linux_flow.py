@@ -1,12 +1,12 @@
-"""One flow against ns-2's port of Linux controls: Westwood+, Hybla, Veno, Illinois, YeAH, Compound TCP, and Reno.
+"""One flow against ns-2's port of Linux controls: Westwood+, Hybla, Veno, Illinois, YeAH, Compound TCP, LP, and Reno.
 
 The values are those of benches/ns2/linux_flow.tcl. Rates are within 3 % (10 % at random losses, which few sawteeth
 average), losses and mean queues within 10 %; drops are few, so that one more or less is no difference. What is
 outside is in `DIFFERENT`, with the port's rule behind it.
 
-Not compared: TCP-LP, whose port forgets the range of delays at each sign and uses 6 % of an empty link; Illinois on a
-lossy medium, where the port keeps beta of the window instead of 1 - beta; Hybla at windows above 128 rho^2 packets,
-where the port's increase rounds to 0; Westwood+ on a lossy medium, where a run of the port takes gigabytes.
+TCP-LP in a queue: test_lp_ns2.py. Not compared: Illinois on a lossy medium, where the port keeps beta of the window
+instead of 1 - beta; Hybla at windows above 128 rho^2 packets, where the port's increase rounds to 0; Westwood+ on a
+lossy medium, where a run of the port takes gigabytes.
 """
 
 from __future__ import annotations

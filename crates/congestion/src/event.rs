@@ -48,6 +48,10 @@ pub struct AckEvent {
     pub credit: f64,
     /// RTT sample of this ACK, if it gave one.
     pub rtt: Option<Duration>,
+    /// One-way delay of the packet that it answers, for controls that [need](crate::Needs::one_way_delay) that: the receiver's
+    /// timestamp less the one that it echoes (RFC 7323), so that the wait of a delayed ACK is part of it. The two clocks are one here;
+    /// elsewhere they differ by an offset that nobody knows, so that only differences of such delays mean something.
+    pub one_way_delay: Option<Duration>,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
     /// Smallest RTT of the connection; [`Duration::MAX`] before the first sample.
@@ -135,6 +139,7 @@ impl AckEvent {
             acked: 1,
             credit: 1.0,
             rtt: Some(rtt),
+            one_way_delay: None,
             srtt: rtt,
             min_rtt: rtt,
             in_flight: 100,

@@ -35,6 +35,7 @@ pub trait External: Debug + Send {
     fn on_timeout(&mut self, event: &CongestionEvent) -> Said;
     fn on_idle_restart(&mut self, restart_window: f64) -> Said;
     fn on_recovered(&mut self) -> Said;
+    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Said;
     /// `None`: its slow start is one of its own.
     fn end_slow_start(&mut self) -> Option<Said>;
     /// Only called where [`Steering::slope`] is true.
@@ -296,6 +297,11 @@ impl CongestionControl for ExternalControl {
 
     fn on_recovered(&mut self) {
         self.call(|control| control.on_recovered());
+    }
+
+    /// What it does not undo itself stays: [`Self::set_ssthresh`] is for another control that steers it.
+    fn on_undo(&mut self, window: f64, ssthresh: f64) {
+        self.call(|control| control.on_undo(window, ssthresh));
     }
 
     fn end_slow_start(&mut self) -> bool {

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | d | `average_s` | s, delay: average with weight gamma |
 //! | gamma | `GAIN` | 1/8 |
-//! | d_min, d_max | `AckEvent::min_rtt`, `max_rtt_s` | s, smallest and largest delay |
+//! | d_min, d_max | `range_s` | s, smallest and largest delay |
 //! | delta | `threshold` | part of the range of delays that is tolerated |
 //! | itt | `inference` RTTs | s, time in which a second sign is looked for |
 //!
@@ -12,8 +12,8 @@
 //! inference of itt in which the window does not grow. A sign in that phase means traffic that does not yield: the window is one packet,
 //! and the phase begins anew. Losses, slow start and growth are Reno's.
 //!
-//! Deviation: the delay is that of the round trip, since nothing here measures one way; a queue on the way back counts too, which the
-//! source's one-way delay leaves out.
+//! Delays are those of one way, as in the source: a queue on the way back is none of its business. Where only round trips are known, as in
+//! recordings of a kernel's control, they stand for the delays.
 //!
 //! Readings. Signs are looked for from the first loss on: until then slow start finds d_min and d_max. Another sign is one that is seen a
 //! round trip after the one before: until then ACKs show the queue that the last answer was about. A halving or a collapse sets ssthresh
@@ -53,7 +53,7 @@ pub struct LpRule {
     range_known: bool,
     /// 0 before the first sample.
     average_s: f64,
-    max_rtt_s: f64,
+    range_s: (f64, f64),
     srtt: Duration,
     /// The last sign; [`Instant::ZERO`]: there was none.
     last_sign: Instant,
@@ -61,9 +61,9 @@ pub struct LpRule {
 
 impl LpRule {
     /// Whether the delay is beyond the threshold.
-    fn sees_congestion(&self, min_rtt: Duration) -> bool {
-        let min_s = min_rtt.as_secs_f64();
-        self.range_known && self.average_s > min_s + self.threshold * (self.max_rtt_s - min_s)
+    fn sees_congestion(&self) -> bool {
+        let (least_s, largest_s) = self.range_s;
+        self.range_known && self.average_s > least_s + self.threshold * (largest_s - least_s)
     }
 
     /// RTTs since the last sign.
@@ -88,11 +88,10 @@ impl WindowRule for LpRule {
     const SUMMARY: &'static str = "Reno of low priority: yields at the first sign of a queue";
     const REFERENCE: &'static str = "Kuzmanovic & Knightly, IEEE/ACM ToN 14(4), 2006";
     const VARIABLES: &'static [Variable] = &[
-        Variable::new("average_delay", "s", "moving average of the RTT"),
-        Variable::new("largest_delay", "s", "largest RTT of the connection"),
+        Variable::new("average_delay", "s", "moving average of the one-way delay"),
+        Variable::new("largest_delay", "s", "largest one-way delay of the connection"),
     ];
-    /// The average is over the delays of all packets.
-    const NEEDS: Needs = Needs { timestamps: true, ..Needs::NONE };
+    const NEEDS: Needs = Needs { one_way_delay: true, ..Needs::NONE };
 
     fn new(config: &LpConfig, _: &Start) -> Self {
         Self {
@@ -100,27 +99,28 @@ impl WindowRule for LpRule {
             inference: config.inference,
             range_known: false,
             average_s: 0.0,
-            max_rtt_s: 0.0,
+            range_s: (f64::INFINITY, 0.0),
             srtt: Duration::ZERO,
             last_sign: Instant::ZERO,
         }
     }
 
     fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
-        let Some(rtt) = ack.rtt else { return };
-        let sample = rtt.as_secs_f64();
+        let Some(delay) = ack.one_way_delay.or(ack.rtt) else { return };
+        let sample = delay.as_secs_f64();
         if self.average_s == 0.0 {
             self.average_s = sample;
         }
         self.average_s += GAIN * (sample - self.average_s);
-        self.max_rtt_s = self.max_rtt_s.max(sample);
+        let (least_s, largest_s) = self.range_s;
+        self.range_s = (least_s.min(sample), largest_s.max(sample));
         self.srtt = ack.srtt;
     }
 
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
         let since = self.since_sign(ack.now);
         let inferring = since < self.inference;
-        if since >= 1.0 && self.sees_congestion(ack.min_rtt) {
+        if since >= 1.0 && self.sees_congestion() {
             self.yield_to_others(windows, ack.now, inferring);
         } else if !inferring {
             let mut acked = ack.credit;
@@ -134,7 +134,7 @@ impl WindowRule for LpRule {
     fn read_variables(&self, reader: &mut Reader<'_>) {
         if self.average_s > 0.0 {
             reader("average_delay", self.average_s);
-            reader("largest_delay", self.max_rtt_s);
+            reader("largest_delay", self.range_s.1);
         }
     }
 
@@ -153,12 +153,12 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// The smallest RTT is 100 ms.
-    fn ack(at_ms: u64, rtt_ms: u64) -> AckEvent {
-        let rtt = Duration::from_millis(rtt_ms);
+    /// The round trip takes 1 s more than the delay, all of it on the way back.
+    fn ack(at_ms: u64, delay_ms: u64) -> AckEvent {
+        let rtt = Duration::from_millis(1000 + delay_ms);
         AckEvent {
             srtt: Duration::from_millis(100),
-            min_rtt: Duration::from_millis(100),
+            one_way_delay: Some(Duration::from_millis(delay_ms)),
             ..AckEvent::of_one_packet(at(at_ms), rtt)
         }
     }
@@ -167,8 +167,11 @@ mod tests {
     fn lp() -> Lp {
         let config = LpConfig { threshold: 0.15, inference: 3.0 };
         let mut control = Lp::new(&config, Start { window: 100.0, ssthresh: 10.0, ..Start::NEW });
-        control.on_ack(&AckEvent { may_grow: false, ..ack(1, 200) });
-        assert!(!control.rule.sees_congestion(Duration::from_millis(100)), "no loss yet");
+        for delay_ms in [100, 200] {
+            control.on_ack(&AckEvent { may_grow: false, ..ack(1, delay_ms) });
+        }
+        control.rule.average_s = 0.2;
+        assert!(!control.rule.sees_congestion(), "no loss yet");
         control.on_congestion(&CongestionEvent { now: at(1), signal: Signal::Loss, in_flight: 100 });
         control.rule.average_s = 0.1;
         control

@@ -14,6 +14,9 @@ pub struct Needs {
     pub recovery_window: bool,
     /// An RTT sample with each ACK, which only timestamps give.
     pub timestamps: bool,
+    /// The one-way delay of the packet that an ACK answers, which only timestamps give:
+    /// [`AckEvent::one_way_delay`](crate::AckEvent::one_way_delay).
+    pub one_way_delay: bool,
     /// Receivers echo the marks of each ACK's own packets (RFC 8257 §3.2).
     pub accurate_ecn: bool,
     /// ACKs without a mark let its window grow in the round trip of a reduction for a mark too, which RFC 3168 §6.1.2 rules out. A mark
@@ -31,28 +34,25 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Those of a control that models the path from rate samples and says when each packet goes.
-    pub(crate) const MODEL_OF_THE_PATH: Self = Self {
-        rate_samples: true,
-        pacing: true,
-        recovery_window: true,
-        timestamps: false,
-        accurate_ecn: false,
-        growth_in_cwr: false,
-        l4s: false,
-        from_reports: false,
-        arrival_times: false,
-    };
     /// Nothing.
     pub(crate) const NONE: Self = Self {
         rate_samples: false,
         pacing: false,
         recovery_window: false,
         timestamps: false,
+        one_way_delay: false,
         accurate_ecn: false,
         growth_in_cwr: false,
         l4s: false,
         from_reports: false,
         arrival_times: false,
     };
+    /// Those of a control that models the path from rate samples and says when each packet goes.
+    pub(crate) const MODEL_OF_THE_PATH: Self =
+        Self { rate_samples: true, pacing: true, recovery_window: true, ..Self::NONE };
+
+    /// Whether it does not work without timestamps.
+    pub fn takes_timestamps(&self) -> bool {
+        self.timestamps || self.one_way_delay
+    }
 }

@@ -74,6 +74,7 @@ fn round_trip(control: &mut Control, now: &mut Instant) {
             acked: 1,
             credit: control.window() / packets as f64,
             rtt: Some(RTT),
+            one_way_delay: None,
             srtt: RTT,
             min_rtt: RTT,
             in_flight: packets,

@@ -134,6 +134,7 @@ impl From<&AckEvent> for Ack {
             ecn_echo: ack.ecn_echo.into(),
             app_limited: sample.is_some_and(|sample| sample.app_limited).into(),
             reserved: [0; 3],
+            one_way_delay_s: ack.one_way_delay.map_or(f64::NAN, seconds),
         }
     }
 }
@@ -179,6 +180,12 @@ impl External for LibraryControl {
     fn on_recovered(&mut self) -> Said {
         let function = self.library.table().on_recovered;
         self.call(function, |function, state, says| unsafe { function(state, says) }).unwrap_or(Ok(self.says))
+    }
+
+    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Said {
+        let function = self.library.table().on_undo;
+        self.call(function, |function, state, says| unsafe { function(state, window, ssthresh, says) })
+            .unwrap_or(Ok(self.says))
     }
 
     fn end_slow_start(&mut self) -> Option<Said> {

@@ -10,8 +10,8 @@ mod abi;
 mod control;
 
 use abi::{
-    Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_GROWTH_IN_CWR, NEEDS_L4S, NEEDS_PACING, NEEDS_RATE_SAMPLES,
-    NEEDS_RECOVERY_WINDOW, NEEDS_TIMESTAMPS, SYMBOL,
+    Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_GROWTH_IN_CWR, NEEDS_L4S, NEEDS_ONE_WAY_DELAY, NEEDS_PACING,
+    NEEDS_RATE_SAMPLES, NEEDS_RECOVERY_WINDOW, NEEDS_TIMESTAMPS, SYMBOL,
 };
 use control::LibraryControl;
 use parshall_congestion::external::{External, Maker, Says, Steering};
@@ -62,7 +62,8 @@ impl Loaded {
 fn size_of_table(version: u32) -> Option<usize> {
     match version {
         1 => Some(offset_of!(Table, set_slope)),
-        2 | ABI => Some(size_of::<Table>()), // the third knows another need
+        2 | 3 => Some(offset_of!(Table, on_undo)), // the third knows another need
+        ABI => Some(size_of::<Table>()),
         _ => None,
     }
 }
@@ -125,6 +126,7 @@ impl Library {
             pacing: needs(NEEDS_PACING),
             recovery_window: needs(NEEDS_RECOVERY_WINDOW),
             timestamps: needs(NEEDS_TIMESTAMPS),
+            one_way_delay: table.abi >= 4 && needs(NEEDS_ONE_WAY_DELAY),
             accurate_ecn: needs(NEEDS_ACCURATE_ECN),
             growth_in_cwr: needs(NEEDS_GROWTH_IN_CWR),
             l4s: table.abi >= 3 && needs(NEEDS_L4S),

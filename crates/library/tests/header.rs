@@ -21,12 +21,12 @@ fn a_c_compiler_sees_the_same() {
     let places = places! {
         "parshall_start" Start: now_s, cwnd, ssthresh, random, flow;
         "parshall_ack" Ack: now_s, credit, rtt_s, srtt_s, min_rtt_s, acked, in_flight, delivery_rate, delivered,
-            prior_delivered, newly_delivered, newly_lost, phase, may_grow, round_ended, ecn_echo, app_limited;
+            prior_delivered, newly_delivered, newly_lost, phase, may_grow, round_ended, ecn_echo, app_limited, one_way_delay_s;
         "parshall_congestion" Congestion: now_s, in_flight, signal;
         "parshall_says" Says: cwnd, ssthresh, pacing_rate, error;
         "parshall_parameter" Parameter: name, value;
         "parshall_control" Table: abi, needs, standard_slow_start, create, destroy, on_ack, on_congestion, on_timeout,
-            on_idle_restart, on_recovered, end_slow_start, variables, set_slope, set_ssthresh;
+            on_idle_restart, on_recovered, end_slow_start, variables, set_slope, set_ssthresh, on_undo;
     };
     let bits = [
         ("PARSHALL_CONTROL_ABI", abi::ABI),
@@ -37,6 +37,7 @@ fn a_c_compiler_sees_the_same() {
         ("PARSHALL_NEEDS_ACCURATE_ECN", abi::NEEDS_ACCURATE_ECN),
         ("PARSHALL_NEEDS_GROWTH_IN_CWR", abi::NEEDS_GROWTH_IN_CWR),
         ("PARSHALL_NEEDS_L4S", abi::NEEDS_L4S),
+        ("PARSHALL_NEEDS_ONE_WAY_DELAY", abi::NEEDS_ONE_WAY_DELAY),
     ];
     let bits = bits.map(|(name, value)| (name.to_owned(), value as usize));
     let asserted =

@@ -36,6 +36,7 @@ pub struct PyAck {
     acked: u64,
     credit: f64,
     rtt_s: Option<f64>,
+    one_way_delay_s: Option<f64>,
     srtt_s: Option<f64>,
     min_rtt_s: Option<f64>,
     in_flight: u64,
@@ -76,6 +77,7 @@ impl From<&AckEvent> for PyAck {
             acked: ack.acked,
             credit: ack.credit,
             rtt_s: ack.rtt.map(seconds),
+            one_way_delay_s: ack.one_way_delay.map(seconds),
             srtt_s: (ack.srtt > Duration::ZERO).then(|| seconds(ack.srtt)),
             min_rtt_s: (ack.min_rtt < Duration::MAX).then(|| seconds(ack.min_rtt)),
             in_flight: ack.in_flight,
@@ -153,6 +155,7 @@ impl PyControlLibrary {
             ("pacing", needs.pacing),
             ("recovery_window", needs.recovery_window),
             ("timestamps", needs.timestamps),
+            ("one_way_delay", needs.one_way_delay),
             ("accurate_ecn", needs.accurate_ecn),
             ("growth_in_cwr", needs.growth_in_cwr),
             ("l4s", needs.l4s),
@@ -305,6 +308,10 @@ impl External for PyControl {
 
     fn on_recovered(&mut self) -> Said {
         self.call_first(&["on_recovered"], ())
+    }
+
+    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Said {
+        self.call_first(&["on_undo"], (window, ssthresh))
     }
 
     fn end_slow_start(&mut self) -> Option<Said> {

@@ -104,11 +104,11 @@ pub fn has_standard_slow_start(config: &str) -> PyResult<bool> {
     Ok(config.has_standard_slow_start())
 }
 
-/// Whether a resolved congestion control needs an RTT sample with every ACK.
+/// Whether a resolved congestion control does not work without timestamps.
 #[pyfunction]
 pub fn needs_timestamps(config: &str) -> PyResult<bool> {
     let config: ControlConfig = read(config)?;
-    Ok(config.needs().timestamps)
+    Ok(config.needs().takes_timestamps())
 }
 
 pub(crate) fn read<T: DeserializeOwned>(config: &str) -> PyResult<T> {

@@ -182,6 +182,7 @@ impl Teller {
             acked: u64::from(call.acked),
             credit: f64::from(call.acked),
             rtt: self.rtt.take(),
+            one_way_delay: None, // the recording has no timestamps
             srtt: microseconds(call.srtt_us),
             min_rtt: min_rtt(call),
             in_flight: u64::from(call.in_flight() + call.acked),

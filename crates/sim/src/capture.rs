@@ -161,7 +161,7 @@ impl Captures {
         let sent = self.acks_sent[slot as usize];
         let hop = &self.tcp[flow.group as usize].back[hop];
         if hop.is_captured() {
-            self.files.keep(hop, at, &self.ack_frame(flow, sent, &packet.ack(sack)));
+            self.files.keep(hop, at, &self.ack_frame(flow, sent, &packet.ack(sent.0, sack)));
         }
         if hop.is_last {
             self.flow(flow.index).heard.push_back((at + leg, timestamp(sent.0)));

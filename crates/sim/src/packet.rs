@@ -159,12 +159,13 @@ impl Packet {
         }
     }
 
-    /// The ACK that it is, with these SACK blocks.
+    /// The ACK that it is, sent then with these SACK blocks.
     #[inline]
-    pub(crate) fn ack(&self, sack: SackBlocks) -> Ack {
+    pub(crate) fn ack(&self, sent: Instant, sack: SackBlocks) -> Ack {
         let flags = self.flags();
         Ack {
             cumulative: self.seq(),
+            sent,
             echo: self.sent,
             echo_retransmission: flags.has(Flags::RETRANSMISSION),
             congestion_echo: flags.has(Flags::CONGESTION_ECHO),

@@ -75,10 +75,10 @@ impl Core {
         }
     }
 
-    /// Keeps the SACK blocks of an ACK that a flow sends `at` this time to contended links.
-    pub(crate) fn store_blocks(&mut self, flow: u32, at: Instant, blocks: &SackBlocks) -> u32 {
-        let Some(captures) = &mut self.captures else { return self.sack_slots.store(blocks) };
-        let slot = self.sack_slots.store_any(blocks);
+    /// Keeps the SACK blocks of an ACK that a flow sends `at` this time to contended links; `timed`: the time as well.
+    pub(crate) fn store_blocks(&mut self, flow: u32, at: Instant, blocks: &SackBlocks, timed: bool) -> u32 {
+        let Some(captures) = &mut self.captures else { return self.sack_slots.store(blocks, at, timed) };
+        let slot = self.sack_slots.store_any(blocks, at);
         captures.ack_queued(flow, slot, at);
         slot
     }

@@ -71,6 +71,8 @@ pub(crate) struct Connection {
     pub(crate) control: Control,
     pub(crate) rtt: RttEstimate,
     pub(crate) rto: RetransmissionTimeout,
+    /// For a control that needs one-way delays.
+    pub(crate) measures_one_way: bool,
     /// Without timestamps: the packet being timed (none is number 0), and when it was sent.
     timed: Option<(NonZeroU64, Instant)>,
     /// What happened so far.
@@ -127,6 +129,7 @@ impl Connection {
             control,
             rtt: RttEstimate::default(),
             rto: RetransmissionTimeout::default(),
+            measures_one_way: needs.one_way_delay,
             timed: None,
             statistics,
             recover: base - 1,

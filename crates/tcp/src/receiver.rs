@@ -123,20 +123,14 @@ impl Receiver {
 
     /// The delayed ACK's time has come: returns it.
     pub fn on_timer(&mut self, now: Instant) -> Option<Ack> {
-        (now >= self.deadline).then(|| {
-            let (echo, retransmission) = self.waiting;
-            self.acknowledge(echo, retransmission, NO_SACK)
-        })
+        (now >= self.deadline).then(|| self.acknowledge(now, self.waiting, NO_SACK))
     }
 
     /// A segment is about to arrive while an ACK waits: returns that ACK if it must go first, because the segment's mark differs
     /// from those of the packets that it is for. RFC 8257 §3.2
-    pub fn on_changed_mark(&mut self, config: &TcpConfig, segment: &Segment) -> Option<Ack> {
+    pub fn on_changed_mark(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Option<Ack> {
         let waits = self.deadline != Instant::MAX;
-        (waits && self.mark_changes(config, segment)).then(|| {
-            let (echo, retransmission) = self.waiting;
-            self.acknowledge(echo, retransmission, NO_SACK)
-        })
+        (waits && self.mark_changes(config, segment)).then(|| self.acknowledge(now, self.waiting, NO_SACK))
     }
 
     /// Whether the segment's mark differs from that of the one before, and the echo is that of each packet (DCTCP.CE).
@@ -149,7 +143,7 @@ impl Receiver {
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
         if segment.syn {
-            let mut ack = self.acknowledge(segment.sent, segment.retransmission, NO_SACK);
+            let mut ack = self.acknowledge(now, echo_of(segment), NO_SACK);
             self.quick = QUICK_ACKS;
             ack.syn = true;
             ack.congestion_echo = segment.cwr;
@@ -183,7 +177,7 @@ impl Receiver {
         if !fresh && config.recovery.uses_duplicates() {
             sack = [Range { start: segment.seq, end: segment.seq + 1 }, sack[0], sack[1]];
         }
-        let ack = self.acknowledge(segment.sent, segment.retransmission, sack);
+        let ack = self.acknowledge(now, echo_of(segment), sack);
         Reception { fresh, ack: Some(ack) }
     }
 
@@ -209,15 +203,13 @@ impl Receiver {
         let quick = self.quick > 0 && config.rules == Rules::Linux;
         match config.delayed_ack {
             Some(delay) if self.deadline == Instant::MAX && !at_once && !quick => {
-                self.waiting = (segment.sent, segment.retransmission);
+                self.waiting = echo_of(segment);
                 self.deadline = now + delay;
                 None
             }
-            Some(_) if self.deadline != Instant::MAX => {
-                let (echo, retransmission) = self.waiting; // RFC 7323: of the earliest segment
-                Some(self.acknowledge(echo, retransmission, NO_SACK))
-            }
-            _ => Some(self.acknowledge(segment.sent, segment.retransmission, NO_SACK)),
+            // RFC 7323: of the earliest segment
+            Some(_) if self.deadline != Instant::MAX => Some(self.acknowledge(now, self.waiting, NO_SACK)),
+            _ => Some(self.acknowledge(now, echo_of(segment), NO_SACK)),
         }
     }
 
@@ -252,11 +244,17 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, echo: Instant, echo_retransmission: bool, sack: SackBlocks) -> Ack {
+    fn acknowledge(
+        &mut self,
+        now: Instant,
+        (echo, echo_retransmission): (Instant, bool),
+        sack: SackBlocks,
+    ) -> Ack {
         self.deadline = Instant::MAX;
         self.quick = self.quick.saturating_sub(1); // `tcp_dec_quickack_mode`
         Ack {
             cumulative: self.next,
+            sent: now,
             echo,
             echo_retransmission,
             congestion_echo: self.congestion_echo,
@@ -264,6 +262,12 @@ impl Receiver {
             sack,
         }
     }
+}
+
+/// What an ACK echoes of a segment: when it was sent, and whether again.
+#[inline]
+fn echo_of(segment: &Segment) -> (Instant, bool) {
+    (segment.sent, segment.retransmission)
 }
 
 #[cfg(test)]
@@ -442,7 +446,7 @@ mod tests {
             let mut acks = 0;
             for (seq, &marked) in marks.iter().enumerate() {
                 let segment = Segment { congestion_experienced: marked, ..segment(seq as u64) };
-                let before = receiver.on_changed_mark(&config, &segment);
+                let before = receiver.on_changed_mark(&config, Instant::ZERO, &segment);
                 let reply = receiver.on_segment(&config, Instant::ZERO, &segment).ack;
                 for ack in before.into_iter().chain(reply) {
                     echoed.extend((acknowledged..ack.cumulative).map(|_| ack.congestion_echo));

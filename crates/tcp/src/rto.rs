@@ -23,7 +23,7 @@ parshall_units::choice! {
 #[derive(Clone, Debug, Default)]
 pub struct RetransmissionTimeout {
     /// Doublings of the timeout since the last sample.
-    backoff: u32,
+    backoff: u16,
     /// The SYN was lost, and no sample has come yet.
     syn_lost: bool,
 }
@@ -58,7 +58,7 @@ impl RetransmissionTimeout {
                 RtoFloor::Variation => srtt + variation.max(config.min_rto),
             }
         };
-        backed_off(config, base, self.backoff)
+        backed_off(config, base, self.backoff())
     }
 
     /// There was an RTT sample, which ends the backoff. RFC 6298 §5
@@ -69,7 +69,7 @@ impl RetransmissionTimeout {
 
     /// The timer expired.
     pub fn back_off(&mut self) {
-        self.backoff += 1;
+        self.backoff = self.backoff.saturating_add(1);
     }
 
     /// The connection is set up, and its SYN was sent more than once: no sample (Karn). RFC 6298 (5.7)
@@ -80,45 +80,24 @@ impl RetransmissionTimeout {
 
     /// How often the timer expired since the last sample.
     pub fn backoff(&self) -> u32 {
-        self.backoff
+        self.backoff.into()
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::rules::Rules;
-    use crate::{Recovery, SsthreshCache};
-    use parshall_congestion::SlowStart;
-    use parshall_units::{Bytes, Packets};
+    use crate::Recovery;
+    use parshall_units::testing::defaults;
+    use parshall_units::Packets;
 
     pub(crate) fn config() -> TcpConfig {
         TcpConfig {
             initial_window: Packets(2),
-            initial_ssthresh: None,
-            slow_start: SlowStart::Standard,
-            max_ssthresh: Packets(100),
-            receive_window: None,
             recovery: Recovery::NewReno,
             prr: false,
             limited_transmit: false,
-            delayed_ack: None,
-            min_rto: Duration::from_millis(200),
-            rto_floor: RtoFloor::Timeout,
-            max_rto: Duration::from_secs(60),
-            initial_rto: Duration::from_secs(1),
-            rto_granularity: Duration::from_millis(1),
-            timestamps: true,
-            ecn: false,
-            accurate_ecn: false,
-            l4s: false,
-            pacing: false,
-            handshake: false,
-            ssthresh_cached: SsthreshCache::Off,
-            persistent: false,
-            byte_counting: true,
-            rules: Rules::Rfc,
-            ack_size: Bytes(40),
+            ..defaults(TcpConfig::PARAMETERS)
         }
     }
 

@@ -35,6 +35,8 @@ pub const NO_SACK: SackBlocks = [Range { start: 0, end: 0 }; 3];
 pub struct Ack {
     /// Number of the next packet the receiver waits for.
     pub cumulative: u64,
+    /// When it was sent (its timestamp, RFC 7323).
+    pub sent: Instant,
     /// `sent` of the segment that caused this ACK (of the first one, if ACKs are delayed).
     pub echo: Instant,
     /// Whether that segment was a retransmission.

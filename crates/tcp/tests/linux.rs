@@ -5,9 +5,9 @@ mod path;
 use parshall_congestion::CongestionControl;
 use parshall_tcp::ranges::Range;
 use parshall_tcp::sender::Phase;
-use parshall_tcp::{Ack, Recovery, Rules, Sender, TcpConfig};
+use parshall_tcp::{Recovery, Rules, Sender, TcpConfig};
 use parshall_units::{Duration, Instant, Packets};
-use path::{config, milliseconds, sender, Path};
+use path::{ack, config, milliseconds, sender, Path};
 
 /// RFC 5681 §3.1 eq. (4) reduces what is in flight, Linux the window; an application that uses little of it tells them apart.
 #[test]
@@ -41,16 +41,12 @@ fn what_was_sacked_before_counts_once_in_linux() {
         sender.supply(100);
         while sender.poll_transmit(&config, Instant::ZERO).is_some() {}
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let ack = |cumulative, sacked| Ack {
-            cumulative,
-            echo: Instant::ZERO,
-            echo_retransmission: false,
-            congestion_echo: false,
-            syn: false,
-            sack: [sacked, Range::default(), Range::default()],
+        let mut hear = |ms, cumulative, sacked| {
+            let sack = [sacked, Range::default(), Range::default()];
+            sender.on_ack(&config, at(ms), &ack(at(ms), Instant::ZERO, cumulative, sack));
         };
-        sender.on_ack(&config, at(100), &ack(1, Range { start: 2, end: 4 }));
-        sender.on_ack(&config, at(101), &ack(5, Range::default())); // packet 1 was late, not lost
+        hear(100, 1, Range { start: 2, end: 4 });
+        hear(101, 5, Range::default()); // packet 1 was late, not lost
         sender.control().window()
     };
     assert_eq!(grown(Rules::Rfc), 8.0);
@@ -66,19 +62,12 @@ fn a_loss_during_a_recovery_is_answered_by_linux_when_that_ends() {
         let mut sender = sender(&config);
         sender.supply(100);
         let mut sent = Vec::new();
-        let mut at = |ms: u64, ack: Option<(u64, [(u64, u64); 2])>| {
+        let mut at = |ms: u64, heard: Option<(u64, [(u64, u64); 2])>| {
             let now = Instant::ZERO + Duration::from_millis(ms);
-            if let Some((cumulative, blocks)) = ack {
+            if let Some((cumulative, blocks)) = heard {
                 let [first, second] = blocks.map(|(start, end)| Range { start, end });
-                let ack = Ack {
-                    cumulative,
-                    echo: Instant::ZERO + Duration::from_millis(ms - 100),
-                    echo_retransmission: false,
-                    congestion_echo: false,
-                    syn: false,
-                    sack: [first, second, Range::default()],
-                };
-                sender.on_ack(&config, now, &ack);
+                let echo = Instant::ZERO + Duration::from_millis(ms - 100);
+                sender.on_ack(&config, now, &ack(now, echo, cumulative, [first, second, Range::default()]));
             }
             while let Some(segment) = sender.poll_transmit(&config, now) {
                 sent.push((ms, segment.seq));
@@ -200,9 +189,7 @@ impl Late {
             *block = Range { start, end };
         }
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let (echo_retransmission, congestion_echo, syn) = (false, false, false);
-        let ack = Ack { cumulative, echo: at(echo), echo_retransmission, congestion_echo, syn, sack };
-        self.sender.on_ack(&self.config, at(ms), &ack);
+        self.sender.on_ack(&self.config, at(ms), &ack(at(ms), at(echo), cumulative, sack));
         self.answer(ms)
     }
 

@@ -2,11 +2,11 @@
 
 mod path;
 
-use parshall_congestion::{CongestionControl, ControlConfig, DctcpConfig, Start};
+use parshall_congestion::{CongestionControl, ControlConfig, DctcpConfig, LpConfig, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
+use parshall_tcp::{Receiver, Recovery, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant, Packets};
-use path::{config, milliseconds, sender, Path};
+use path::{ack, config, milliseconds, sender, Path};
 use proptest::prelude::*;
 
 const RECOVERIES: [Recovery; 5] =
@@ -478,19 +478,28 @@ fn acks_without_news_do_not_put_the_probe_off() {
     let probe = bench.sender.rto_deadline();
     assert_eq!(milliseconds(probe), 300); // two smoothed RTTs after the ACK, and the packets it released
     let now = Instant::ZERO + Duration::from_millis(250);
-    let again = Ack {
-        cumulative: 2,
-        echo: Instant::ZERO,
-        echo_retransmission: false,
-        congestion_echo: false,
-        syn: false,
-        sack: Default::default(),
-    };
-    bench.sender.on_ack(&bench.config, now, &again);
+    bench.sender.on_ack(&bench.config, now, &ack(now, Instant::ZERO, 2, Default::default()));
     assert_eq!(bench.sender.rto_deadline(), probe);
     bench.sender.on_timer(&bench.config, probe);
     bench.pump(300);
     assert_eq!(milliseconds(bench.sent.last().unwrap().sent), 300);
+}
+
+/// Of the packet that an ACK answers, the wait of a delayed ACK included: the last of five packets waits alone.
+#[test]
+fn a_control_that_needs_it_hears_the_one_way_delay() {
+    for (delayed_ack, largest_s) in [(None, 0.05), (Some(Duration::from_millis(40)), 0.09)] {
+        let mut path = Path::new(TcpConfig { delayed_ack, ..config(Recovery::Sack) }, 0);
+        let control = ControlConfig::Lp(LpConfig { threshold: 0.15, inference: 3.0 });
+        path.sender = Sender::new(&path.config, control.build(Start::NEW), 1, Instant::ZERO);
+        path.sender.supply(5);
+        path.run();
+        let mut heard = None;
+        path.sender.control().read_variables(&mut |name, value| {
+            heard = heard.or((name == "largest_delay").then_some(value));
+        });
+        assert_eq!(heard, Some(largest_s));
+    }
 }
 
 /// RFC 3168 §6.1.1 and §6.1.5; with accurate ECN retransmissions too (draft-ietf-tcpm-accurate-ecn).

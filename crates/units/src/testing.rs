@@ -5,6 +5,7 @@ use crate::parameters::{Entry, Kind, Parameter};
 use crate::{parse_bytes, parse_duration, parse_packets, parse_rate};
 use proptest::prelude::*;
 use proptest::strategy::Union;
+use serde::de::DeserializeOwned;
 use serde_json::{json, Map, Value};
 
 /// The default of a parameter.
@@ -16,16 +17,16 @@ use serde_json::{json, Map, Value};
 pub fn default_value(parameter: &Parameter) -> Option<Value> {
     let text = parameter.default?;
     let value = match parameter.kind {
+        Kind::Rate | Kind::Packets | Kind::Duration if matches!(text, "unlimited" | "off") => Value::Null,
         Kind::Weight if text == "instantaneous" => json!(1.0),
         Kind::Number | Kind::Weight | Kind::Value => json!(text.parse::<f64>().unwrap()),
         Kind::Integer => json!(text.parse::<u64>().unwrap()),
         Kind::Boolean => json!(text.parse::<bool>().unwrap()),
         Kind::Duration => json!(parse_duration(text).unwrap().as_ps()),
-        Kind::Rate if text == "unlimited" => Value::Null,
         Kind::Rate => json!(parse_rate(text).unwrap().as_bps()),
         Kind::Bytes | Kind::Size => json!(parse_bytes(text).unwrap().0),
         Kind::Packets => json!(parse_packets(text).unwrap().0),
-        Kind::Choice => json!(text),
+        Kind::Choice | Kind::Recovery => json!(text),
         Kind::Numbers => serde_json::from_str(text).unwrap(),
         Kind::Control
         | Kind::Queue
@@ -34,7 +35,6 @@ pub fn default_value(parameter: &Parameter) -> Option<Value> {
         | Kind::SizeDistribution
         | Kind::TimeDistribution
         | Kind::Sizes
-        | Kind::Recovery
         | Kind::CdfPoints => return None,
     };
     Some(value)
@@ -123,6 +123,18 @@ pub fn default_object(entry: &Entry, known: impl Fn(&Parameter) -> Option<Value>
         object.insert(parameter.name.into(), value);
     }
     Value::Object(object)
+}
+
+/// A configuration with the defaults that it declares.
+///
+/// # Panics
+/// A parameter has none, or one that only a catalog knows.
+pub fn defaults<C: DeserializeOwned>(parameters: &[Parameter]) -> C {
+    let value = |parameter: &Parameter| {
+        default_value(parameter).unwrap_or_else(|| panic!("{} has no default", parameter.name))
+    };
+    let object = parameters.iter().map(|parameter| (parameter.name.to_owned(), value(parameter))).collect();
+    serde_json::from_value(Value::Object(object)).unwrap()
 }
 
 /// The object of an entry with one of its choices misspelt, for each choice.

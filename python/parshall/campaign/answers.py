@@ -6,6 +6,7 @@
 | Parshall's Python and data files, quantities of users | their digests |
 | functions, and the packages they are from | their names, and digests of the packages' files |
 | its arguments | `canonical`: their values, scenarios as they are resolved |
+| controls from outside that its arguments may name | digests of their code |
 
 So an interrupted study goes on where it was, and other code or another scenario starts anew. An answer is a pickle
 below ``answers/`` of the store, behind its digest: one that was cut or damaged counts as not there. Whoever can write
@@ -36,6 +37,7 @@ from parshall.quantities.digest import of_users
 from parshall.records import about
 from parshall.records.storage import storage_error
 from parshall.scenario import Scenario
+from parshall.schema import external
 
 
 class Answers:
@@ -93,7 +95,8 @@ def call_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Call:
         canonical(function),
         canonical(arguments),
     ]
-    text = json.dumps(named, sort_keys=True)
+    controls = [[each.name, each.digest] for each in external.codes(json.dumps(named[-1]))]
+    text = json.dumps([*named, *controls], sort_keys=True)
     return Call(hashlib.sha256(text.encode()).hexdigest()[:32], function, tuple(arguments))
 
 

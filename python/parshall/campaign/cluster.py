@@ -2,17 +2,19 @@
 
 Dask does a run again elsewhere when its worker is lost, and gives it up after as many losses as its configuration
 allows (``distributed.scheduler.allowed-failures``). Workers that see the store's directory write to it; others send
-files.
+files. The files of congestion controls from outside are sent to all workers, whenever they come.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from parshall.campaign.work import Call, Outcome, Task, call, execute
+from parshall.controls import receive, sent
 from parshall.errors import ClusterError
 from parshall.extras import extra
 
@@ -55,7 +57,19 @@ class DaskPool:
         self._tasks: dict[str, tuple[Any, Task | Call]] = {}
         self._places = 0
         self._counted = self._last_seen = time.monotonic()
+        if files := sent():
+            self._send(files)
         self._wait_for_workers()
+
+    def _send(self, files: Mapping[str, bytes]) -> None:
+        """Give all workers, those that come later too, the files of controls from outside, by their digests."""
+        from distributed import WorkerPlugin  # noqa: PLC0415
+
+        class Files(WorkerPlugin):
+            def setup(self, worker: Any) -> None:  # noqa: ARG002 - Dask's
+                receive(files)
+
+        self._client.register_plugin(Files(), name="-".join(["parshall", *files]))
 
     @property
     def workers(self) -> int:

@@ -7,10 +7,11 @@ which runs finish, so 1, 2 or 8 workers, here or on a cluster, give the same tab
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from parshall.campaign.contents import Contents
 from parshall.campaign.gathering import Gatherer
@@ -26,6 +27,7 @@ from parshall.campaign.shard import Shard
 from parshall.campaign.stopping import Planner
 from parshall.campaign.store import Store
 from parshall.campaign.work import Outcome, Task
+from parshall.controls import declare
 from parshall.errors import InputError
 from parshall.quantities.naming import named
 from parshall.records import about
@@ -48,6 +50,7 @@ def sweep(
     scheduler: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     shard: Shard | str | None = None,
+    controls: Mapping[str, Any] | Iterable[str] = (),
 ) -> Sweep:
     """Do what is missing of a sweep, and give all of it.
 
@@ -67,11 +70,15 @@ def sweep(
     shard
         The part that is done, such as ``"3/40"``; by default all. When all parts are done, in one store or in several
         that were merged, the same call without it collects them, and does what is missing.
+    controls
+        Congestion controls of your own, as `parshall.controls.declare` takes them, but of files: runs are done by other
+        processes. Runs with other code are other runs; the workers of a cluster are sent the files.
 
     Raises
     ------
     InputError
-        There is no such shard, or the sweep has a budget of runs, which is of all parts together.
+        There is no such shard, or the sweep has a budget of runs, which is of all parts together; or a control is
+        refused, or in no file.
     ScenarioError
         The sweep, or a scenario of it, is refused; nothing was run.
     StoreError
@@ -84,11 +91,14 @@ def sweep(
         After an interruption; what was finished is kept.
     """
     check(workers, scheduler)
+    declare(controls)
     part = Shard.parse(shard) if isinstance(shard, str) else shard
     read = plan if isinstance(plan, Plan) else Plan.load(plan)
     if part is not None and read.budget.runs is not None:
         raise InputError(f"shard {part}: found budget.runs, which is of all shards together; leave one of them out")
     prepared = prepare(read)
+    for text in prepared.texts:
+        external.check_found(text)
     place = store if isinstance(store, Store) else Store(store, create=True)
     place.check_writable()
     place.sweep_litter()
@@ -250,7 +260,7 @@ class _Execution:
         text = self.texts[point]
         wanted = tuple(name for name in self.prepared.deciding if not named(name).quantity.source)
         place = (str(self.store.directory), self.store.identity)
-        controls, plan = external.places(text), self.plan
+        controls, plan = external.codes(text), self.plan
         return Task(run, text, repetition, wanted, *place, self.code, controls, plan.instrument, plan.accept_invalid)
 
     def _elsewhere(self) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
-from parshall.controls import declare_once
+from parshall.controls import declare_sent
 from parshall.errors import ClusterError, EmulationError, ParshallError
 from parshall.files import digest
 from parshall.records import about
@@ -47,7 +47,7 @@ class Task:
     code
         The code version that the key speaks of.
     controls
-        Where congestion controls from outside are found: assignments, as `parshall.controls.declare` takes them.
+        Congestion controls from outside that it may name.
     instrument, accept_invalid
         Whether it is simulated or emulated, and whether an emulation that cannot be believed counts.
     """
@@ -59,7 +59,7 @@ class Task:
     store: str
     identity: str
     code: str
-    controls: tuple[str, ...] = ()
+    controls: tuple[external.Code, ...] = ()
     instrument: str = "simulate"
     accept_invalid: bool = False
 
@@ -90,7 +90,7 @@ class Call:
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     words: str = ""
-    controls: tuple[str, ...] = field(default_factory=external.places)
+    controls: tuple[external.Code, ...] = field(default_factory=external.codes)
     code: str = field(default_factory=_code_of_calls)
 
 
@@ -143,7 +143,7 @@ def call(task: Call) -> Outcome:
     if _code_of_calls() != task.code:
         return Outcome(task.run, fatal=_other_code(_code_of_calls(), task.code))
     try:
-        declare_once(task.controls)
+        declare_sent(task.controls)
         return Outcome(task.run, value=task.function(*task.arguments))
     except ParshallError as error:
         return Outcome(task.run, fatal=error)
@@ -156,7 +156,7 @@ def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Out
     if about.code_version() != task.code:
         return Outcome(task.run, fatal=_other_code(about.code_version(), task.code))
     try:
-        declare_once(task.controls)
+        declare_sent(task.controls)
         monitor = Monitor(most_flows(task.scenario))
         if watched is not None:
             watched(monitor)

@@ -13,10 +13,10 @@ command.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -24,6 +24,7 @@ from parshall import notebook
 from parshall.campaign import Plan, Store, sweep
 from parshall.campaign.result import Sweep
 from parshall.campaign.shard import Shard
+from parshall.controls import declare
 from parshall.drawn import HasFigures
 from parshall.errors import InputError, SimulationError
 from parshall.itb import fairness
@@ -208,6 +209,7 @@ def run(
     rivals: Sequence[str] = RIVALS,
     progress: Callable[[str], None] = lambda _: None,
     instrument: Instrument = "simulate",
+    own: Mapping[str, Any] | Iterable[str] = (),
 ) -> Result:
     """Do what is missing of all cases, and measure them.
 
@@ -215,6 +217,8 @@ def run(
     ----------
     execution
         Who does the runs, and where they are kept; a store alone: as many processes as there are cores.
+    own
+        What makes those of `controls` that are your own, as `controls` of `parshall.sweep`.
 
     Raises
     ------
@@ -230,6 +234,7 @@ def run(
     by = execution if isinstance(execution, Execution) else Execution(execution)
     if by.shard is not None:
         raise InputError(f"shard {by.shard}: found beside a result; all shards together have one")
+    declare(own)
     began = time.monotonic()
     found = []
     for index, case in enumerate(cases, 1):
@@ -247,8 +252,14 @@ def run_shard(
     *,
     progress: Callable[[str], None] = lambda _: None,
     instrument: Instrument = "simulate",
+    own: Mapping[str, Any] | Iterable[str] = (),
 ) -> None:
     """Do the part of all cases that is the shard's; when all are done, `run` with the same store collects them.
+
+    Parameters
+    ----------
+    own
+        As of `run`.
 
     Raises
     ------
@@ -257,6 +268,7 @@ def run_shard(
     ParshallError
         As `parshall.campaign.sweep`.
     """
+    declare(own)
     for index, case in enumerate(cases, 1):
         progress(f"{case.name} ({index}/{len(cases)})")
         execution.swept(plan(case, entries(case, controls), instrument)).without_failures(case.name)

@@ -3,17 +3,29 @@
 A scenario file names such a control and its parameters; what makes it is said on the command line or in Python
 (`parshall.controls`), so that a scenario file alone never runs code. A run that was recorded can be read without it.
 
-What is declared holds for the process, as imports do: workers of a sweep declare the same again.
+What is declared holds for the process, as imports do: workers of a sweep declare the same again (`codes`).
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-NEEDS = ("rate_samples", "pacing", "recovery_window", "timestamps", "accurate_ecn", "growth_in_cwr", "l4s")
+from parshall.errors import InputError
+
+NEEDS = (
+    "rate_samples",
+    "pacing",
+    "recovery_window",
+    "timestamps",
+    "one_way_delay",
+    "accurate_ecn",
+    "growth_in_cwr",
+    "l4s",
+)
 """What a control may ask of the endpoint: the keys of `External.needs`."""
 
 
@@ -40,6 +52,8 @@ class External:
     """What `multiple_time_scale` may set."""
     make: Any = field(default=None, compare=False)
     """A Python class or a loaded library; None: it is known by name only, and cannot be run."""
+    content: bytes = field(default=b"", compare=False, repr=False)
+    """Of the file that has it, if there is one."""
 
     def resolved(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """As Rust reads it."""
@@ -63,6 +77,14 @@ class External:
             "standard_slow_start": self.standard_slow_start,
             "steering": self.steering,
         }
+
+
+class Code(NamedTuple):
+    """What another process is to declare: the code of a digest, which is found in a place there or was sent to it."""
+
+    name: str
+    place: str
+    digest: str
 
 
 _declared: dict[str, External] = {}
@@ -95,13 +117,34 @@ def bpf_objects() -> dict[str, str]:
     return {name: place for name, place in given.items() if place is not None and place.endswith(BPF_SUFFIX)}
 
 
-def places(scenario: str | None = None) -> tuple[str, ...]:
-    """What other processes are to declare, as assignments: for a resolved scenario, as JSON, what it may name."""
+def places() -> tuple[str, ...]:
+    """What other processes are to declare, as assignments."""
+    return tuple(f"{each.name}={each.place}" for each in codes())
+
+
+def codes(text: str | None = None) -> tuple[Code, ...]:
+    """What other processes are to declare: all, or what a text in JSON, as a resolved scenario, may name."""
     return tuple(
-        f"{name}={control.place}"
+        Code(name, control.place, control.code)
         for name, control in _declared.items()
-        if control.place is not None and (scenario is None or f'"{name}"' in scenario)
+        if control.place is not None and (text is None or f'"{name}"' in text)
     )
+
+
+def check_found(scenario: str) -> None:
+    """Refuse a resolved scenario, as JSON, that names a control which other processes do not find.
+
+    Raises
+    ------
+    InputError
+        It names the control, and says what to do.
+    """
+    for name, control in _declared.items():
+        if control.place is None and re.search(rf'"control": ?"{name}"', scenario):
+            raise InputError(
+                f'control "{name}": {control.source} is part of a notebook or of the script that is running, where the '
+                "processes of a sweep do not find it; write it to a file of its own: FILE.py:CLASS"
+            )
 
 
 def makers() -> dict[str, Any]:

@@ -5,8 +5,8 @@ use super::{Findings, Outcome, Watched, Which, STARTING};
 use crate::{CongestionControl, Control, ControlConfig, Start};
 
 /// Each tells a new control of a course of events, and judges its check.
-pub(super) const COURSES: [fn(&ControlConfig, &mut Findings); 6] =
-    [unused, answers_losses, recovers, slope, ssthresh, idle_restart];
+pub(super) const COURSES: [fn(&ControlConfig, &mut Findings); 7] =
+    [unused, answers_losses, recovers, slope, ssthresh, undo, idle_restart];
 
 /// One course of a new control with a window of ten packets.
 struct Course<'a> {
@@ -178,6 +178,22 @@ fn ssthresh(config: &ControlConfig, found: &mut Findings) {
             Some(())
         });
     }
+}
+
+fn undo(config: &ControlConfig, found: &mut Findings) {
+    Course::new(Which::undo, config, found).walk(|course| {
+        course.round_trips(8)?;
+        let (before, ssthresh) = (course.window(), course.watched.control.ssthresh());
+        course.tell(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
+        let reduced = course.window();
+        let happened = "a reduction is undone";
+        course.steer(happened, |control| control.on_undo(before, ssthresh))?;
+        let window = course.window();
+        course.expect(reduced <= window && window <= before.max(reduced), happened, || {
+            format!("the window went from {before:.1} to {reduced:.1}, and then to {window:.1} packets")
+        });
+        course.round_trips(1)
+    });
 }
 
 /// A control that paces by a model of the path may keep it, as Linux does.

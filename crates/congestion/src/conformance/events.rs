@@ -120,7 +120,7 @@ impl Path {
         match what {
             Happening::Ack { gap_us, acked, rtt_us, in_flight, used, round_ended } => {
                 self.now += microseconds(gap_us);
-                let rtt = (self.needs.timestamps || gap_us % 7 != 0).then(|| microseconds(rtt_us));
+                let rtt = (self.needs.takes_timestamps() || gap_us % 7 != 0).then(|| microseconds(rtt_us));
                 let phase = [Phase::Recovery, Phase::Loss].get(gap_us as usize % 11).copied();
                 let phase = phase.unwrap_or(Phase::Open);
                 let window = control.window();
@@ -152,6 +152,7 @@ impl Path {
                     acked,
                     credit: if phase == Phase::Loss { 1.0 } else { acked as f64 },
                     rtt,
+                    one_way_delay: self.one_way_delay(rtt),
                     srtt: self.srtt,
                     min_rtt: self.min_rtt,
                     in_flight,
@@ -173,6 +174,11 @@ impl Path {
             Happening::Recovered => control.on_recovered(),
             Happening::IdleRestart { window } => control.on_idle_restart(f64::from(window)),
         }
+    }
+
+    /// Half of the RTT, for a control that needs it.
+    fn one_way_delay(&self, rtt: Option<Duration>) -> Option<Duration> {
+        rtt.filter(|_| self.needs.one_way_delay).map(|rtt| rtt.over(2))
     }
 
     fn in_flight(&self, drawn: u32, window: f64) -> u64 {
@@ -209,6 +215,7 @@ impl Path {
                     acked: 1,
                     credit: 1.0,
                     rtt: Some(rtt),
+                    one_way_delay: self.one_way_delay(Some(rtt)),
                     srtt: rtt,
                     min_rtt: rtt,
                     in_flight: packets,

@@ -56,6 +56,7 @@ checks! {
     recovers true "after a timeout, 100 round trips without loss give a window above 10 packets" "RFC 5681 §3.1";
     slope true "twice the slope adds more to the window in 20 round trips of congestion avoidance" "docs/multiple_time_scale.md";
     ssthresh true "a larger ssthresh, set after a timeout, lets slow start go further" "docs/multiple_time_scale.md";
+    undo true "undoing a reduction leaves a window between the reduced one and the one before" "docs/own_control.md";
     idle_restart false "after a pause the window is the restart window at most, and ssthresh what it was"
         "RFC 5681 §4.1";
 }

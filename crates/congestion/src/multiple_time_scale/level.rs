@@ -126,6 +126,13 @@ impl CongestionControl for Level {
         self.read();
     }
 
+    /// The control has a window that is not shifted.
+    fn on_undo(&mut self, window: f64, ssthresh: f64) {
+        let own = window * self.control.window() / self.windows.window;
+        self.control.on_undo(own, ssthresh);
+        self.read();
+    }
+
     fn pacing_rate(&self) -> Option<f64> {
         self.pacing_rate
     }

@@ -111,6 +111,7 @@ impl Sender {
             acked: 0,
             credit: 0.0,
             rtt: None,
+            one_way_delay: connection.measures_one_way.then(|| ack.sent.since(ack.echo)),
             srtt: connection.rtt.srtt(),
             min_rtt: connection.rtt.min(),
             in_flight: connection.flight(),

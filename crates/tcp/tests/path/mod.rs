@@ -1,41 +1,22 @@
 //! A sender and a receiver on a path of constant delay, which loses what a test tells it to.
 #![allow(dead_code)] // each file of tests uses a part
 
-use parshall_congestion::{ControlConfig, RenoConfig, SlowStart, Start};
-use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Rules, Segment, Sender, SsthreshCache, TcpConfig};
-use parshall_units::{Bytes, Duration, Instant, Packets};
+use parshall_congestion::{ControlConfig, RenoConfig, Start};
+use parshall_tcp::{Ack, Receiver, Recovery, SackBlocks, Segment, Sender, TcpConfig};
+use parshall_units::testing::defaults;
+use parshall_units::{Duration, Instant, Packets};
 use std::collections::{BTreeSet, VecDeque};
 
 pub const ONE_WAY: Duration = Duration::from_millis(50);
 
 pub fn config(recovery: Recovery) -> TcpConfig {
-    TcpConfig {
-        initial_window: Packets(4),
-        initial_ssthresh: None,
-        slow_start: SlowStart::Standard,
-        max_ssthresh: Packets(100),
-        receive_window: None,
-        recovery,
-        prr: true,
-        limited_transmit: true,
-        delayed_ack: None,
-        min_rto: Duration::from_millis(200),
-        rto_floor: RtoFloor::Timeout,
-        max_rto: Duration::from_secs(60),
-        initial_rto: Duration::from_secs(1),
-        rto_granularity: Duration::from_millis(1),
-        timestamps: true,
-        ecn: false,
-        accurate_ecn: false,
-        l4s: false,
-        pacing: false,
-        handshake: false,
-        ssthresh_cached: SsthreshCache::Off,
-        persistent: false,
-        byte_counting: true,
-        rules: Rules::Rfc,
-        ack_size: Bytes(40),
-    }
+    TcpConfig { initial_window: Packets(4), recovery, ..defaults(TcpConfig::PARAMETERS) }
+}
+
+/// An ACK that arrives as soon as it is sent, of a packet that was sent at `echo`.
+pub fn ack(now: Instant, echo: Instant, cumulative: u64, sack: SackBlocks) -> Ack {
+    let (echo_retransmission, congestion_echo, syn) = (false, false, false);
+    Ack { cumulative, sent: now, echo, echo_retransmission, congestion_echo, syn, sack }
 }
 
 pub fn sender(config: &TcpConfig) -> Sender {
@@ -121,7 +102,7 @@ impl Path {
             self.acknowledge(reply);
         } else if arrival == next {
             let (_, segment) = self.segments.pop_front().unwrap();
-            let before = self.receiver.on_changed_mark(&self.config, &segment);
+            let before = self.receiver.on_changed_mark(&self.config, next, &segment);
             self.acknowledge(before);
             let reception = self.receiver.on_segment(&self.config, next, &segment);
             self.fresh += u64::from(reception.fresh);

@@ -1,10 +1,11 @@
 //! The project's own endpoints over a link with a queue, captured where a test wants it, with what really happened.
 
 use super::wire::{self, Segment as Wire};
-use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, SlowStart, Start};
+use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Rules, Segment, Sender, SsthreshCache, TcpConfig};
-use parshall_units::{Bytes, Duration, Instant, Packets};
+use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
+use parshall_units::testing::defaults;
+use parshall_units::{Bytes, Duration, Instant};
 use std::collections::{HashSet, VecDeque};
 
 pub const MSS: u32 = 1448;
@@ -101,31 +102,12 @@ impl Random {
 
 fn config(setup: &Setup) -> TcpConfig {
     TcpConfig {
-        initial_window: Packets(10),
-        initial_ssthresh: None,
-        slow_start: SlowStart::Standard,
-        max_ssthresh: Packets(100),
-        receive_window: None,
         recovery: setup.recovery,
-        prr: true,
-        limited_transmit: true,
         delayed_ack: setup.delayed_ack.then_some(Duration::from_millis(40)),
-        min_rto: Duration::from_millis(200),
-        rto_floor: RtoFloor::Timeout,
-        max_rto: Duration::from_secs(60),
-        initial_rto: Duration::from_secs(1),
-        rto_granularity: Duration::from_millis(1),
         timestamps: setup.timestamps,
-        ecn: false,
-        accurate_ecn: false,
-        l4s: false,
-        pacing: false,
         handshake: true,
-        ssthresh_cached: SsthreshCache::Off,
-        persistent: false,
-        byte_counting: true,
-        rules: Rules::Rfc,
         ack_size: Bytes(52),
+        ..defaults(TcpConfig::PARAMETERS)
     }
 }
 

@@ -196,14 +196,14 @@ def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     with within("congestion_control"):
         control = configuration(_control_of(group), context)
     if not tcp["timestamps"] and _core.needs_timestamps(json.dumps(control)):
-        needed = f"{control['name']} needs an RTT sample of every ACK"
+        needed = f"{group.congestion_control.name} measures delays with every ACK"
         raise Problem(("timestamps",), f"found false, but {needed}; write timestamps = true")
     if tcp["slow_start"] != "standard":
         found = f'found "{tcp["slow_start"]}"'
         if tcp["slow_start"] == "hystart++" and not tcp["timestamps"]:
             raise Problem(("slow_start",), f"{found}, which needs an RTT sample of every ACK; write timestamps = true")
         if not _core.has_standard_slow_start(json.dumps(control)):
-            own = f"{control['name']} has no standard slow start that it could replace"
+            own = f"{group.congestion_control.name} has no standard slow start that it could replace"
             raise Problem(("slow_start",), f'{found}, but {own}; write "standard"')
     return tcp
 

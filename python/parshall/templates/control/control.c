@@ -65,6 +65,14 @@ static void on_timeout(void *state, const struct parshall_congestion *event, str
     say(mine, says);
 }
 
+/* The packets of the last reduction were only late (rules = "linux"): both are what they were before it. */
+static void on_undo(void *state, double cwnd, double ssthresh, struct parshall_says *says) {
+    struct mine *mine = state;
+    mine->ssthresh = fmax(mine->ssthresh, ssthresh);
+    mine->cwnd = fmax(mine->cwnd, cwnd);
+    say(mine, says);
+}
+
 /* multiple_time_scale steers: what congestion avoidance adds is multiplied by this from now on. */
 static void set_slope(void *state, double slope, struct parshall_says *says) {
     struct mine *mine = state;
@@ -89,6 +97,7 @@ const struct parshall_control *parshall_control(void) {
         .on_timeout = on_timeout,
         .set_slope = set_slope,
         .set_ssthresh = set_ssthresh,
+        .on_undo = on_undo,
     };
     return &control;
 }

@@ -238,6 +238,7 @@ impl Feedback {
             acked: interval.received,
             credit: interval.received as f64,
             rtt: Some(rtt),
+            one_way_delay: None, // of each packet, there are the arrival times
             srtt: self.srtt,
             min_rtt: self.min_rtt,
             in_flight: sent_in_flight,

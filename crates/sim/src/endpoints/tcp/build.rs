@@ -39,12 +39,9 @@ pub(super) fn check<'a>(group: &GroupPlan<'a>) -> Result<Plan<'a>, Problem> {
     if tcp.slow_start.needs_timestamps() && !tcp.timestamps {
         return Err(problem("slow_start", "needs timestamps"));
     }
-    if control.needs().timestamps && !tcp.timestamps {
+    if control.needs().takes_timestamps() && !tcp.timestamps {
         let name = control.innermost().name();
-        return Err(problem(
-            "timestamps",
-            format!("write true: {name} measures each round trip by several RTTs"),
-        ));
+        return Err(problem("timestamps", format!("write true: {name} measures delays with every ACK")));
     }
     control.check(group.longest_rtt()?).map_err(|error| at_key("congestion_control", error))?;
     Ok(Plan { source, tcp, control })
@@ -89,6 +86,7 @@ fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) ->
         one_link: spec.path.len() == 1,
         one_link_back: spec.reverse_path.len() == 1,
         heard_at_once: spec.reverse_path.is_empty(),
+        timed_acks: control.needs().one_way_delay,
         path: spec.path.clone().into(),
         reverse_path: spec.reverse_path.clone().into(),
     })

@@ -186,7 +186,7 @@ impl TcpFlow {
         let due = self.receiver.deadline();
         if due < at {
             self.send_delayed_ack(group, core, due);
-        } else if let Some(ack) = self.receiver.on_changed_mark(&group.tcp, &packet.segment()) {
+        } else if let Some(ack) = self.receiver.on_changed_mark(&group.tcp, at, &packet.segment()) {
             self.send_ack(group, core, at, &ack);
         }
     }

@@ -36,6 +36,8 @@ pub(crate) struct TcpGroup {
     pub(crate) one_link_back: bool,
     /// ACKs are heard as soon as they are sent: the way back is uncontended, and there is no capture.
     pub(crate) heard_at_once: bool,
+    /// Somebody reads when an ACK was sent.
+    pub(crate) timed_acks: bool,
     /// Links that data crosses.
     pub(crate) path: Box<[u32]>,
     /// Links that ACKs cross; empty: the way back is uncontended.

@@ -8,7 +8,7 @@
 //! | [`arrivals`] | open loops: transfers that arrive on their own |
 //! | [`build`] | from a group of the scenario to its flows |
 //! | [`probe`], [`totals`] | what is recorded while it runs, and when it ends |
-//! | [`sack_slots`] | the SACK blocks of ACKs that are under way |
+//! | [`sack_slots`] | the SACK blocks and timestamps of ACKs that are under way |
 
 mod application;
 mod arrivals;

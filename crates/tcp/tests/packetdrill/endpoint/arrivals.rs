@@ -76,6 +76,7 @@ impl Endpoint {
         let Some(sender) = &mut self.sender else { return };
         let ack = Ack {
             cumulative: BASE,
+            sent: now,
             echo: self.syn_sent,
             echo_retransmission: sender.statistics().syns > 1,
             congestion_echo: config.ecn,
@@ -131,6 +132,7 @@ impl Endpoint {
         let duplicate = packet.length == 0 && !packet.flags.fin && (window == self.last_window || has_blocks);
         let ack = Ack {
             cumulative,
+            sent: now,
             echo: self.echo(packet).min(now),
             echo_retransmission: false,
             congestion_echo: packet.flags.echo && self.config.ecn,
@@ -219,7 +221,7 @@ impl Endpoint {
                 cwr: packet.flags.reduced,
                 congestion_experienced: packet.ip.as_deref() == Some("ce") && self.config.ecn,
             };
-            if let Some(ack) = self.receiver.on_changed_mark(&self.receiving, &segment) {
+            if let Some(ack) = self.receiver.on_changed_mark(&self.receiving, now, &segment) {
                 self.acknowledge(now, &ack);
             }
             reply = self.receiver.on_segment(&self.receiving, now, &segment).ack;
@@ -232,6 +234,7 @@ impl Endpoint {
             }
             reply = Some(Ack {
                 cumulative: self.receiver.next(),
+                sent: now,
                 echo: now,
                 echo_retransmission: false,
                 congestion_echo: false,

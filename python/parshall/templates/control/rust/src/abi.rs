@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_void};
 
 /// `PARSHALL_CONTROL_ABI`
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 /// The one symbol of a library.
 pub const SYMBOL: &str = "parshall_control";
 
@@ -15,6 +15,7 @@ pub const NEEDS_TIMESTAMPS: u32 = 8;
 pub const NEEDS_ACCURATE_ECN: u32 = 16;
 pub const NEEDS_GROWTH_IN_CWR: u32 = 32;
 pub const NEEDS_L4S: u32 = 64;
+pub const NEEDS_ONE_WAY_DELAY: u32 = 128;
 
 #[repr(C)]
 pub struct Start {
@@ -46,6 +47,8 @@ pub struct Ack {
     pub ecn_echo: u8,
     pub app_limited: u8,
     pub reserved: [u8; 3],
+    /// Since version 4.
+    pub one_way_delay_s: f64,
 }
 
 #[repr(C)]
@@ -92,4 +95,6 @@ pub struct Table {
     /// Since version 2.
     pub set_slope: Option<unsafe extern "C" fn(*mut c_void, f64, *mut Says)>,
     pub set_ssthresh: Option<unsafe extern "C" fn(*mut c_void, f64, *mut Says)>,
+    /// Since version 4.
+    pub on_undo: Option<unsafe extern "C" fn(*mut c_void, f64, f64, *mut Says)>,
 }

@@ -96,6 +96,11 @@ unsafe extern "C" fn set_ssthresh(held: *mut c_void, ssthresh: f64, says: *mut S
     held.call(says, |control| control.set_ssthresh(ssthresh));
 }
 
+unsafe extern "C" fn on_undo(held: *mut c_void, cwnd: f64, ssthresh: f64, says: *mut Says) {
+    let (held, says) = unsafe { (&mut *held.cast::<Held>(), &mut *says) };
+    held.call(says, |control| control.on_undo(cwnd, ssthresh));
+}
+
 /// What Parshall asks the library for.
 #[no_mangle]
 pub extern "C" fn parshall_control() -> *const Table {
@@ -115,6 +120,7 @@ pub extern "C" fn parshall_control() -> *const Table {
         variables: None,
         set_slope: Some(set_slope),
         set_ssthresh: Some(set_ssthresh),
+        on_undo: Some(on_undo),
     };
     &TABLE
 }

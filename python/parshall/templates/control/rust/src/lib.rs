@@ -73,6 +73,12 @@ impl Mine {
         self.cwnd = 1.0;
     }
 
+    /// The packets of the last reduction were only late (`rules = "linux"`): both are what they were before it.
+    pub fn on_undo(&mut self, cwnd: f64, ssthresh: f64) {
+        self.ssthresh = self.ssthresh.max(ssthresh);
+        self.cwnd = self.cwnd.max(cwnd);
+    }
+
     /// `multiple_time_scale` steers: what congestion avoidance adds is multiplied by this from now on.
     pub fn set_slope(&mut self, slope: f64) {
         self.slope = slope;
