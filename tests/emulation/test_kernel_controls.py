@@ -193,6 +193,10 @@ def test_what_the_kernels_program_cannot_do_is_refused() -> None:
         ScenarioError, match=r'flows\.0\.congestion_control\.control: found cubic; the kernel.s program steers "reno"'
     ):
         ps.emulate(scenario({**BULK, "congestion_control": refused}, seconds=1))
+    with pytest.raises(
+        ScenarioError, match=r"congestion_control\.s_max: found 64; the kernel's bic takes no parameters"
+    ):
+        ps.emulate(scenario({**BULK, "congestion_control": {"name": "bic", "s_max": 64}}, seconds=1))
     refused = {"name": "cubic_linux", "reno_friendly": False}
     with pytest.raises(ScenarioError, match=r"congestion_control\.reno_friendly.*as its module is set"):
         ps.emulate(scenario({**BULK, "congestion_control": refused}, seconds=1))

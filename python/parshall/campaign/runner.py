@@ -51,6 +51,7 @@ def sweep(
     progress: Callable[[Progress], None] | None = None,
     shard: Shard | str | None = None,
     controls: Mapping[str, Any] | Iterable[str] = (),
+    at_once: bool = False,
 ) -> Sweep:
     """Do what is missing of a sweep, and give all of it.
 
@@ -62,7 +63,7 @@ def sweep(
         Where runs are kept; made if it is not there.
     workers
         Runs at a time on this machine; by default as many as it has cores. The results are the same. Of emulations it
-        is one.
+        is one, unless they are done `at_once`.
     scheduler
         The address of a Dask scheduler (``tcp://host:port``), whose workers then do the runs.
     progress
@@ -73,6 +74,9 @@ def sweep(
     controls
         Congestion controls of your own, as `parshall.controls.declare` takes them, but of files: runs are done by other
         processes. Runs with other code are other runs; the workers of a cluster are sent the files.
+    at_once
+        Whether emulations do not wait for others on this machine, each other included: they measure each other, and
+        their verdicts say how much.
 
     Raises
     ------
@@ -103,7 +107,7 @@ def sweep(
     place.check_writable()
     place.sweep_litter()
     with place.working():
-        return _Execution(prepared, place, progress, part).run(workers, scheduler)
+        return _Execution(prepared, place, progress, part, at_once).run(workers, scheduler)
 
 
 @dataclass
@@ -114,6 +118,7 @@ class _Execution:
     store: Store
     progress: Callable[[Progress], None] | None
     shard: Shard | None
+    at_once: bool
     failed: dict[str, str] = field(default_factory=dict)
     claims: dict[str, Claim] = field(default_factory=dict)
     waiting: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -148,7 +153,8 @@ class _Execution:
             self.recorder.save("running")
             self._fill()
             if self.tasks or self.elsewhere:
-                most = 1 if self.plan.instrument == "emulate" else None  # emulations of a machine take turns
+                in_turn = self.plan.instrument == "emulate" and not self.at_once
+                most = 1 if in_turn else None  # emulations of a machine take turns
                 self._work(pool_of(workers, scheduler, most))
             self.gatherer.start(_LEFT)
             self.gatherer.finish()
@@ -261,7 +267,8 @@ class _Execution:
         wanted = tuple(name for name in self.prepared.deciding if not named(name).quantity.source)
         place = (str(self.store.directory), self.store.identity)
         controls, plan = external.codes(text), self.plan
-        return Task(run, text, repetition, wanted, *place, self.code, controls, plan.instrument, plan.accept_invalid)
+        how = (plan.instrument, plan.accept_invalid)
+        return Task(run, text, repetition, wanted, *place, self.code, controls, *how, at_once=self.at_once)
 
     def _elsewhere(self) -> None:
         """Look after the runs that other processes had: done, or given up when the process ended."""

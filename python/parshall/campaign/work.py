@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ class Task:
         Congestion controls from outside that it may name.
     instrument, accept_invalid
         Whether it is simulated or emulated, and whether an emulation that cannot be believed counts.
+    at_once
+        Whether it does not wait for other emulations.
     """
 
     run: str
@@ -62,6 +65,7 @@ class Task:
     controls: tuple[external.Code, ...] = ()
     instrument: str = "simulate"
     accept_invalid: bool = False
+    at_once: bool = False
 
 
 def _code_of_calls() -> str:
@@ -84,6 +88,8 @@ class Call:
         As of a `Task`.
     code
         Whose function it is: that of Parshall here.
+    at_once
+        Whether what it emulates does not wait for other emulations.
     """
 
     run: str
@@ -92,6 +98,7 @@ class Call:
     words: str = ""
     controls: tuple[external.Code, ...] = field(default_factory=external.codes)
     code: str = field(default_factory=_code_of_calls)
+    at_once: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,11 +151,20 @@ def call(task: Call) -> Outcome:
         return Outcome(task.run, fatal=_other_code(_code_of_calls(), task.code))
     try:
         declare_sent(task.controls)
-        return Outcome(task.run, value=task.function(*task.arguments))
+        with _turns(task):
+            return Outcome(task.run, value=task.function(*task.arguments))
     except ParshallError as error:
         return Outcome(task.run, fatal=error)
     except Exception as error:  # noqa: BLE001 - the owner says it
         return Outcome(task.run, error=f"{type(error).__name__}: {error}")
+
+
+def _turns(task: Call) -> AbstractContextManager[None]:
+    if not task.at_once:
+        return nullcontext()
+    from parshall.emulation.process import without_turns  # noqa: PLC0415 - most calls simulate
+
+    return without_turns()
 
 
 def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Outcome:
@@ -232,7 +248,7 @@ def _totals(task: Task, directory: Path, monitor: Monitor) -> dict[str, Any]:
     from parshall.emulation.process import repetition  # noqa: PLC0415 - most runs are simulated
     from parshall.records.validity import judged  # noqa: PLC0415
 
-    totals = repetition(task.scenario, task.repetition, directory, monitor)
+    totals = repetition(task.scenario, task.repetition, directory, monitor, at_once=task.at_once)
     verdict = judged([totals])
     if verdict.level == "invalid" and not task.accept_invalid:
         raise EmulationError(str(verdict))

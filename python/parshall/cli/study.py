@@ -11,6 +11,7 @@ from parshall.cli import completion
 from parshall.cli.console import (
     INSTRUMENTS,
     STORE,
+    AtOnce,
     Instrument,
     Json,
     Quiet,
@@ -50,6 +51,7 @@ def study(
     scheduler: Scheduler = None,
     shard: Shard = None,
     instrument: Instrument = "simulate",
+    at_once: AtOnce = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -71,7 +73,8 @@ def study(
     if shard is not None and (output is not None or as_json):
         raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
     part = None if shard is None else Part.parse(shard)
-    execution = Execution(store, workers, scheduler, part, one_of("--instrument", instrument, INSTRUMENTS))
+    kind = one_of("--instrument", instrument, INSTRUMENTS)
+    execution = Execution(store, workers, scheduler, part, kind, at_once)
     findings = run(chosen, size, (lambda _: None) if quiet or as_json else note, execution)
     if shard is not None:
         if not quiet:

@@ -13,6 +13,7 @@ import typer
 from parshall.cli.console import (
     FAILURE,
     INTERRUPTED,
+    AtOnce,
     Controls,
     Json,
     Quiet,
@@ -57,6 +58,7 @@ def sweep(
     workers: Workers = None,
     scheduler: Scheduler = None,
     shard: Shard = None,
+    at_once: AtOnce = False,
     page: WithPage = True,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -65,7 +67,8 @@ def sweep(
     from parshall.campaign.plan import Plan
 
     declare_controls(controls)
-    made = _done(Plan.load(plan, tuple(changes or ())), store, workers, scheduler, shard, quiet)
+    by = {"workers": workers, "scheduler": scheduler, "shard": shard, "at_once": at_once}
+    made = _done(Plan.load(plan, tuple(changes or ())), store, by, quiet=quiet)
     written = _page(made) if page and shard is None else None
     if as_json:
         print_json(result(made, written))
@@ -94,12 +97,12 @@ def result(made: Sweep, page: Path | None) -> dict[str, Any]:
     }
 
 
-def _done(plan: Any, store: Path, workers: int | None, scheduler: str | None, shard: str | None, quiet: bool) -> Sweep:
+def _done(plan: Any, store: Path, by: dict[str, Any], *, quiet: bool) -> Sweep:
     from parshall.campaign.runner import sweep as do
 
     try:
         with termination_interrupts(), _bar(plan.name, shown=not quiet) as progress:
-            return do(plan, store, workers=workers, scheduler=scheduler, progress=progress, shard=shard)
+            return do(plan, store, progress=progress, **by)
     except KeyboardInterrupt:
         fail(f"interrupted; what was finished is in {store}, and the same command goes on from there", INTERRUPTED)
         raise

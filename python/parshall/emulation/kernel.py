@@ -15,11 +15,15 @@ from parshall.scenario import Scenario
 from parshall.schema import external
 from parshall.schema.flows import TCP_KEYS
 from parshall.schema.kernel import KernelOptions
+from parshall.schema.problems import shown
 
 TAKEN_OVER = frozenset(
     {"initial_window", "receive_window", "persistent", "ecn", "timestamps", "recovery", "congestion_control", "tcp"}
 )
 """Keys of TCP that the hosts take over (crates/emulation/src/planning.rs)."""
+
+WITH_PARAMETERS = frozenset({"multiple_time_scale", "cubic_linux", "cubic_2005"})
+"""Congestion controls whose BPF programs have parameters (crates/emulation/src/parameters.rs)."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,11 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
     problems = [
         f"flows.{number}.{problem}"
         for number, group in ours
-        for problem in (*_problems(group, able), *_problems_of_options(scenario.flows[number].kernel, group))
+        for problem in (
+            *_problems(group, able),
+            *_problems_of_control(scenario.flows[number].congestion_control),
+            *_problems_of_options(scenario.flows[number].kernel, group),
+        )
     ]
     if not ours:
         problems.append('flows: each of them has endpoint = "simulated"; write "kernel" for one at least')
@@ -171,6 +179,21 @@ def _problems(group: dict[str, Any], able: Abilities) -> Iterator[str]:
     elif (name := _name(control)) not in (available := {*able.controls, *external.bpf_objects()}):
         accepted = f"this kernel has {', '.join(sorted(available))}; write one of these, {otherwise}"
         yield f'congestion_control: found "{name}"; {accepted}'
+
+
+def _problems_of_control(control: Any) -> Iterator[str]:
+    """Parameters that nobody would read: the kernel's control of that name has its own."""
+    if control.name in WITH_PARAMETERS or external.declared(control.name):
+        return
+    usual = type(control)(name=control.name)
+    for key in type(control).model_fields:
+        given, kernels = (getattr(each, key) for each in (control, usual))
+        if given != kernels:
+            has = f"the kernel's {control.name} takes no parameters, and is as with {shown(kernels)}"
+            yield (
+                f"congestion_control.{key}: found {shown(given)}; {has}; leave it out, "
+                'or write endpoint = "simulated" for this group'
+            )
 
 
 def _name(control: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,19 @@ TURN = "\0parshall/emulation/turn"
 """Whose turn it is has this name: an abstract socket (unix(7)), which is no file that anybody could leave, or break."""
 
 
+_DO_NOT_WAIT = ContextVar("_DO_NOT_WAIT", default=False)
+
+
+@contextmanager
+def without_turns() -> Iterator[None]:
+    """Emulations that are done within do not wait for others, whatever calls them."""
+    token = _DO_NOT_WAIT.set(True)
+    try:
+        yield
+    finally:
+        _DO_NOT_WAIT.reset(token)
+
+
 @contextmanager
 def turn(monitor: Monitor, waits: Callable[[], None] = lambda: None, *, at_once: bool = False) -> Iterator[None]:
     """Wait for the emulations of this machine that are under way, whoever's: two at a time would measure each other.
@@ -125,7 +139,8 @@ def turn(monitor: Monitor, waits: Callable[[], None] = lambda: None, *, at_once:
     waits
         Called once if it takes longer than a second.
     at_once
-        Whether not to wait. Others wait for this one all the same, if it found the turn free.
+        Whether not to wait; so it is within `without_turns`. Others wait for this one all the same, if it found the
+        turn free.
 
     Raises
     ------
@@ -140,7 +155,7 @@ def turn(monitor: Monitor, waits: Callable[[], None] = lambda: None, *, at_once:
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     raise
-                if at_once:
+                if at_once or _DO_NOT_WAIT.get():
                     break
                 if monitor.cancelled:
                     raise Interrupted from None

@@ -129,7 +129,7 @@ class Execution:
 
     Parameters
     ----------
-    store, workers, scheduler, shard
+    store, workers, scheduler, shard, at_once
         Those of `parshall.campaign.sweep`; a shard is a part of every case's runs.
     """
 
@@ -137,6 +137,7 @@ class Execution:
     workers: int | None = None
     scheduler: str | None = None
     shard: Shard | None = None
+    at_once: bool = False
 
     def swept(self, planned: Plan) -> Sweep:
         """A sweep with all that was missing; of a shard, its part.
@@ -148,7 +149,14 @@ class Execution:
         """
 
         def done() -> Sweep:
-            return sweep(planned, self.store, workers=self.workers, scheduler=self.scheduler, shard=self.shard)
+            return sweep(
+                planned,
+                self.store,
+                workers=self.workers,
+                scheduler=self.scheduler,
+                shard=self.shard,
+                at_once=self.at_once,
+            )
 
         made = done()
         invalid = planned.instrument == "emulate" and made.record.failed

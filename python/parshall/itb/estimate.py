@@ -81,14 +81,14 @@ def estimate(cases: Sequence[Case], controls: Sequence[str], workers: int) -> Es
     return Estimate(runs, packets, seconds, peak, largest)
 
 
-def real_time(cases: Sequence[Case], controls: Sequence[str]) -> Estimate:
-    """What these cases take in real time, one run after another."""
+def real_time(cases: Sequence[Case], controls: Sequence[str], at_a_time: int = 1) -> Estimate:
+    """What these cases take in real time, so many runs at a time."""
     once = estimate(cases, controls, 1)
     seconds = 0.0
     for case in cases:
         lasting_s = case.duration_s if case.application.periodic else case.start_s + LASTING * case.ideal_s
         seconds += len(entries(case, controls)) * case.scale.repetitions * (lasting_s + HOSTS_S)
-    return replace(once, seconds=seconds)
+    return replace(once, seconds=seconds / at_a_time)
 
 
 def packets_of(case: Case) -> float:

@@ -38,6 +38,8 @@ class Execution:
         The part of the cases that is done, and kept in the store; by default all.
     instrument
         Whether what is simulated is done, what is emulated, or both.
+    at_once
+        Whether emulations do not wait for others on this machine, each other included.
     """
 
     store: Path | None = None
@@ -45,6 +47,7 @@ class Execution:
     scheduler: str | None = None
     shard: Shard | None = None
     instrument: Instruments = "simulate"
+    at_once: bool = False
 
     def at(self, study: str, scale: Scale) -> Execution:
         """With the store that a study has at a scale."""
@@ -160,10 +163,10 @@ class _Piece:
         """How many come before it, one after another."""
         return 1 + max((piece.depth for piece in self.before), default=-1)
 
-    def call(self, answers: Mapping[str, Any]) -> Call:
+    def call(self, answers: Mapping[str, Any], *, at_once: bool) -> Call:
         """It as workers take it."""
         arguments = replaced(self.case.arguments, lambda case: answers[_Piece(case).key])
-        return Call(self.key, self.case.function, arguments, self.case.words)
+        return Call(self.key, self.case.function, arguments, self.case.words, at_once=at_once)
 
 
 def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution) -> dict[str, Any]:
@@ -178,11 +181,11 @@ def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution
     for depth in range(max((piece.depth for piece in everything.values()), default=-1) + 1):
         here = [piece for piece in everything.values() if piece.depth == depth]
         told = _Counted(progress, len(here))
-        alone = (
-            1 if execution.scheduler is None else None
-        )  # workers of a cluster emulate one after another by themselves
+        # Workers of a cluster emulate one after another by themselves.
+        alone = 1 if execution.scheduler is None and not execution.at_once else execution.workers
         for emulates, workers in ((False, execution.workers), (True, alone)):
-            calls = [piece.call(answers) for piece in here if piece.case.emulates is emulates]
+            mine = (piece for piece in here if piece.case.emulates is emulates)
+            calls = [piece.call(answers, at_once=execution.at_once) for piece in mine]
             values = called(calls, workers, told, scheduler=execution.scheduler, store=store)
             answers |= {call.run: value for call, value in zip(calls, values, strict=True)}
     return answers
