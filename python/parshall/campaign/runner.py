@@ -268,7 +268,7 @@ class _Execution:
         place = (str(self.store.directory), self.store.identity)
         controls, plan = external.codes(text), self.plan
         how = (plan.instrument, plan.accept_invalid)
-        return Task(run, text, repetition, wanted, *place, self.code, controls, *how, at_once=self.at_once)
+        return Task(run, text, repetition, wanted, *place, self.code, controls, *how, self.at_once)
 
     def _elsewhere(self) -> None:
         """Look after the runs that other processes had: done, or given up when the process ended."""
