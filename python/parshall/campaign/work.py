@@ -182,8 +182,8 @@ def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Out
     return outcome
 
 
-def _other_code(found: str, wanted: str) -> ClusterError:
-    text = f"a worker on {about.host_name()} runs Parshall {found}, this is {wanted}"
+def _other_code(theirs: str, wanted: str) -> ClusterError:
+    text = f"a worker on {about.host_name()} runs Parshall {theirs}, this is {wanted}"
     return ClusterError(f"{text}; install the same one there")
 
 

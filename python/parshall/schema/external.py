@@ -104,6 +104,11 @@ def places(scenario: str | None = None) -> tuple[str, ...]:
     )
 
 
+def known_here_alone() -> bool:
+    """Whether there is a control that other processes cannot be told of, as a class of a notebook."""
+    return any(control.make is not None and control.place is None for control in _declared.values())
+
+
 def makers() -> dict[str, Any]:
     """What makes the controls that can be run, by name."""
     return {name: control.make for name, control in _declared.items() if control.make is not None}
