@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -335,7 +336,9 @@ def serve() -> None:
         try:
             while True:
                 tasks.put(connection.recv())
-        except (EOFError, OSError):
+        except BaseException as error:  # noqa: BLE001 - a process that hears nothing more would never be missed
+            if not isinstance(error, EOFError | OSError):
+                traceback.print_exc()
             os._exit(1)
 
     def report() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import shutil
 import tempfile
 import time
@@ -92,6 +93,15 @@ class Call:
     words: str = ""
     controls: tuple[str, ...] = field(default_factory=external.places)
     code: str = field(default_factory=_code_of_calls)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As it is sent: function and arguments packed, to be read when the controls are declared that these name."""
+        return {**self.__dict__, "function": _unpacked, "arguments": (pickle.dumps((self.function, self.arguments)),)}
+
+
+def _unpacked(content: bytes) -> Any:
+    function, arguments = pickle.loads(content)  # noqa: S301 - of whoever had the call done
+    return function(*arguments)
 
 
 @dataclass(frozen=True)
